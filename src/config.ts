@@ -1,0 +1,156 @@
+import { getServers } from 'node:dns'
+import { BlockList, isIP } from 'node:net'
+import { z } from 'zod'
+
+/** The address of a DNS resolver. */
+export interface DnsServer {
+  readonly address: string
+  readonly port: number
+}
+
+/** An invalid setting. The message names each variable, what it got and what it takes. */
+export class ConfigError extends Error {}
+
+const blankAsAbsent = (value: unknown) => (value === '' ? undefined : value)
+const setting = <T extends z.ZodType>(schema: T) => z.preprocess(blankAsAbsent, schema)
+const text = setting(z.string().optional())
+const secret = (minimum: number) => setting(z.string().min(minimum, `at least ${minimum} characters`).optional())
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T, fallback: T[number]) =>
+  setting(z.enum(values, { error: `one of ${values.join(', ')}` }).default(fallback as never))
+const integer = (minimum: number, maximum: number, fallback: number) => {
+  const takes = `a whole number from ${minimum} to ${maximum}`
+  return setting(
+    z
+      .string()
+      .regex(/^\d{1,10}$/, takes)
+      .default(String(fallback))
+      .transform(Number)
+      .refine((value) => value >= minimum && value <= maximum, takes),
+  )
+}
+const url = (takes: string, ...protocols: string[]) =>
+  setting(
+    z
+      .string()
+      .refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), takes)
+      .optional(),
+  )
+const webUrl = url('an http:// or https:// address', 'http:', 'https:')
+const flag = oneOf(['false', 'true'], 'false').transform((value) => value === 'true')
+
+const dnsServers = setting(
+  z
+    .string()
+    .optional()
+    .transform((value, ctx) => {
+      const servers = (value?.split(',') ?? getServers()).map((entry) => parseDnsServer(entry.trim()))
+      const parsed = servers.filter((server) => server !== null)
+      if (parsed.length === servers.length && parsed.length > 0) return parsed
+      ctx.addIssue({
+        code: 'custom',
+        message: 'comma-separated resolver addresses, each ip or ip:port ([ip]:port for IPv6)',
+      })
+      return z.NEVER
+    }),
+)
+
+const trustedProxies = setting(
+  z
+    .string()
+    .optional()
+    .transform((value, ctx) => {
+      const list = new BlockList()
+      const entries = value?.split(',').map((entry) => entry.trim()) ?? []
+      if (entries.every((entry) => addSubnet(list, entry))) return entries.length > 0 ? list : null
+      ctx.addIssue({ code: 'custom', message: 'comma-separated addresses or CIDR ranges of proxies' })
+      return z.NEVER
+    }),
+)
+
+/** Every setting of contract §1; one entry, one environment variable. */
+const settings = z.object({
+  PORT: integer(0, 65_535, 4000),
+  HOST: setting(z.string().default('0.0.0.0')),
+  BASE_URL: webUrl,
+  DATA_DIR: setting(z.string().default('./data')),
+  DATABASE_URL: url('an address like postgresql://user:password@host:5432/database', 'postgresql:', 'postgres:'),
+  ROLE: oneOf(['all', 'web', 'worker'], 'all'),
+  REGION: setting(
+    z
+      .string()
+      .regex(/^[\w-]{1,32}$/, '1 to 32 letters, digits, - or _')
+      .default('local'),
+  ),
+  ADMIN_TOKEN: secret(16),
+  SIGNUP: oneOf(['closed', 'open'], 'closed'),
+  DEFAULT_TIER: oneOf(['free', 'pro', 'team'], 'free'),
+  TRUST_PROXY: trustedProxies,
+  DNS_SERVERS: dnsServers,
+  SPAMHAUS_DQS_KEY: setting(
+    z
+      .string()
+      .regex(/^[a-z0-9]{10,63}$/i, 'a Spamhaus DQS key: 10 to 63 letters and digits')
+      .optional(),
+  ),
+  DNS_TIMEOUT_MS: integer(100, 4500, 3000),
+  GEO_CITY_DB: text,
+  GEO_ASN_DB: text,
+  ALLOW_PRIVATE_NETWORKS: flag,
+  STRIPE_PAYMENT_LINK_PRO: webUrl,
+  STRIPE_PAYMENT_LINK_TEAM: webUrl,
+  STRIPE_WEBHOOK_SECRET: secret(8),
+  STRIPE_PRO_AMOUNT: integer(1, 99_999_999, 2900),
+  STRIPE_TEAM_AMOUNT: integer(1, 99_999_999, 9900),
+  STRIPE_CURRENCY: setting(
+    z
+      .string()
+      .regex(/^[a-z]{3}$/, 'a currency code of three small letters, such as eur')
+      .default('eur'),
+  ),
+  BTCPAY_URL: webUrl,
+  BTCPAY_API_KEY: text,
+  BTCPAY_STORE_ID: text,
+  BTCPAY_WEBHOOK_SECRET: secret(8),
+  SMTP_URL: url('an address like smtp://user:password@host:587', 'smtp:', 'smtps:'),
+  MAIL_FROM: text,
+  REDIS_URL: url('an address like redis://host:6379', 'redis:', 'rediss:'),
+  LOG_LEVEL: oneOf(['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'], 'info'),
+})
+
+/** The settings, parsed: absent ones are undefined, those with a default never are. */
+export type Config = Readonly<z.infer<typeof settings>>
+
+const secrets = /TOKEN|SECRET|KEY|_URL$/
+
+/**
+ * The settings from an environment, validated as a whole.
+ * @throws ConfigError naming every variable that is wrong, what it got (secrets apart) and what it takes.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const parsed = settings.safeParse(env)
+  if (parsed.success) return Object.freeze(parsed.data)
+  const lines = parsed.error.issues.map((issue) => {
+    const name = String(issue.path[0])
+    const got = secrets.test(name) && name !== 'BASE_URL' ? 'a value that is not shown here' : JSON.stringify(env[name])
+    return `${name} is ${got}, but takes ${issue.message}.`
+  })
+  throw new ConfigError(lines.join('\n'))
+}
+
+function parseDnsServer(entry: string): DnsServer | null {
+  if (isIP(entry)) return { address: entry, port: 53 }
+  const match = /^(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})$/.exec(entry)
+  const address = match?.[1] ?? match?.[2] ?? ''
+  const port = Number(match?.[3])
+  return isIP(address) && port >= 1 && port <= 65_535 ? { address, port } : null
+}
+
+function addSubnet(list: BlockList, entry: string): boolean {
+  const [address = '', prefix, ...rest] = entry.split('/')
+  const version = isIP(address)
+  const longest = version === 6 ? 128 : 32
+  const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1
+  if (version === 0 || rest.length > 0 || bits < 0 || bits > longest) return false
+  list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4')
+  return true
+}

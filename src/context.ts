@@ -1,0 +1,33 @@
+import type { Logger } from 'pino'
+import type { PrismaClient } from './generated/prisma/client.ts'
+import type { Scope } from './generated/prisma/enums.ts'
+import type { Clock } from './time.ts'
+
+/** Who is acting. Never null: a caller without a key is a visitor, our own work is the system. */
+export type Actor =
+  | { readonly kind: 'visitor' }
+  | { readonly kind: 'apiKey'; readonly keyId: string; readonly organizationId: string; readonly scope: Scope }
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'system' }
+
+/** A Prisma client, or the client of a transaction that is open. */
+export type Database = Omit<PrismaClient, '$connect' | '$disconnect' | '$on' | '$use' | '$extends'>
+
+/** What every domain function is given: where to read and write, for whom, at what time. */
+export interface Context {
+  readonly db: Database
+  readonly actor: Actor
+  /** The caller's address as `http/client-address.ts` believes it; null for our own work. */
+  readonly clientAddress: string | null
+  readonly now: Clock
+  readonly log: Logger
+}
+
+/**
+ * Runs `work` in one transaction, or in the caller's when one is open already. Use only the context it is given inside:
+ * the embedded database serves one connection, so a statement outside would wait for this transaction to end.
+ */
+export function transaction<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  if (!('$transaction' in ctx.db)) return work(ctx)
+  return ctx.db.$transaction((tx) => work({ ...ctx, db: tx as Database }))
+}

@@ -1,0 +1,96 @@
+/**
+ * Everything the domain refuses, as classes free of HTTP and GraphQL. Each door maps a class to its protocol once:
+ * `http/errors.ts` to a status, `graphql/errors.ts` to a type. Anything else that is thrown is a bug, and is masked.
+ */
+
+/** Stable codes that callers may rely on. The REST ones are the contract's (§2). */
+export const errorCodes = [
+  'INVALID_INPUT',
+  'MISSING_TARGET',
+  'INVALID_TARGET',
+  'TARGET_NOT_PUBLIC',
+  'INVALID_JSON',
+  'NO_TARGETS',
+  'TOO_MANY_TARGETS',
+  'API_KEY_REQUIRED',
+  'INVALID_API_KEY',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'PRO_PLAN_REQUIRED',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'DAILY_LIMIT_EXCEEDED',
+  'UNAVAILABLE',
+  'INTERNAL',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** One thing that is wrong with an input; `path` names the field, from the outside in. */
+export interface Issue {
+  readonly path: readonly string[]
+  readonly message: string
+}
+
+/** An expected failure: its message is written for the caller, its code is stable. */
+export abstract class DomainError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string) {
+    super(message)
+    this.name = new.target.name
+    this.code = code
+  }
+}
+
+/** The input cannot be used as it is. */
+export class Invalid extends DomainError {
+  readonly issues: readonly Issue[]
+
+  constructor(code: ErrorCode, message: string, issues: readonly Issue[] = []) {
+    super(code, message)
+    this.issues = issues
+  }
+}
+
+/** The caller is not known: no key where one is needed, or one that does not hold. */
+export class Unauthenticated extends DomainError {}
+
+/** The caller is known and may not do this. */
+export class Forbidden extends DomainError {}
+
+/** There is no such thing, or the caller may not know of it. */
+export class NotFound extends DomainError {
+  constructor(message: string) {
+    super('NOT_FOUND', message)
+  }
+}
+
+/** The thing changed meanwhile, or exists already. */
+export class Conflict extends DomainError {
+  constructor(message: string) {
+    super('CONFLICT', message)
+  }
+}
+
+/** The plan's allowance is used up until `resetsAt`. */
+export class LimitExceeded extends DomainError {
+  readonly limit: number
+  readonly resetsAt: Date
+
+  constructor(message: string, limit: number, resetsAt: Date) {
+    super('DAILY_LIMIT_EXCEEDED', message)
+    this.limit = limit
+    this.resetsAt = resetsAt
+  }
+}
+
+/** Something outside that this needs does not answer now; trying again later is sensible. */
+export class Unavailable extends DomainError {
+  constructor(message: string) {
+    super('UNAVAILABLE', message)
+  }
+}

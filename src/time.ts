@@ -1,0 +1,18 @@
+/** Durations in milliseconds, to be multiplied: `5 * MINUTE`. */
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** Where a rule takes the time from; tests pass their own. */
+export type Clock = () => Date
+
+/** The UTC day of an instant, as its midnight. */
+export function utcDay(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / DAY) * DAY)
+}
+
+/** The UTC midnight that ends the day of an instant. */
+export function nextUtcDay(at: Date): Date {
+  return new Date(utcDay(at).getTime() + DAY)
+}
