@@ -6,5 +6,6 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    globalSetup: ['test/support/global-setup.ts'],
   },
 })

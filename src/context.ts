@@ -1,12 +1,20 @@
 import type { Logger } from 'pino'
+import type { Config } from './config.ts'
 import type { PrismaClient } from './generated/prisma/client.ts'
-import type { Scope } from './generated/prisma/enums.ts'
+import type { CheckPlan, Scope } from './generated/prisma/enums.ts'
 import type { Clock } from './time.ts'
 
 /** Who is acting. Never null: a caller without a key is a visitor, our own work is the system. */
 export type Actor =
   | { readonly kind: 'visitor' }
-  | { readonly kind: 'apiKey'; readonly keyId: string; readonly organizationId: string; readonly scope: Scope }
+  | {
+      readonly kind: 'apiKey'
+      readonly keyId: string
+      readonly organizationId: string
+      readonly scope: Scope
+      /** The organization's check plan at the time the key was read. */
+      readonly checkPlan: CheckPlan
+    }
   | { readonly kind: 'operator' }
   | { readonly kind: 'system' }
 
@@ -15,10 +23,13 @@ export type Database = Omit<PrismaClient, '$connect' | '$disconnect' | '$on' | '
 
 /** What every domain function is given: where to read and write, for whom, at what time. */
 export interface Context {
+  readonly config: Config
   readonly db: Database
   readonly actor: Actor
   /** The caller's address as `http/client-address.ts` believes it; null for our own work. */
   readonly clientAddress: string | null
+  /** Aborts when the caller stops waiting for the answer. */
+  readonly signal?: AbortSignal | undefined
   readonly now: Clock
   readonly log: Logger
 }

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { Context, Database } from '../context.ts'
+import { Invalid, NotFound } from '../errors.ts'
+import type { ApiKey, Scope } from '../generated/prisma/client.ts'
+import { newId, randomText } from '../id.ts'
+import { validate } from '../validate.ts'
+import { requireScope } from './access.ts'
+import { hashSecret, KEY_PREFIX } from './secret.ts'
+
+/** A key as it is made: `secret` is the whole key and is not kept, so this is the only time it can be shown. */
+export interface CreatedApiKey {
+  readonly secret: string
+  readonly apiKey: ApiKey
+}
+
+const newKey = z.object({
+  name: z.string().trim().min(1, 'must not be blank').max(100, 'must have at most 100 characters'),
+  scope: z.enum(['READ', 'WRITE', 'ADMIN']),
+  expiresAt: z.date().nullish(),
+})
+
+/**
+ * Makes a key of the caller's organization. Needs a key with scope ADMIN.
+ * @throws Invalid when the name is blank or too long, or the expiry is not in the future.
+ */
+export async function createApiKey(ctx: Context, input: unknown): Promise<CreatedApiKey> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  const { name, scope, expiresAt } = validate(newKey, input)
+  if (expiresAt && expiresAt <= ctx.now()) {
+    const message = 'must be in the future'
+    throw new Invalid('INVALID_INPUT', `The input is not valid. expiresAt: ${message}.`, [
+      { path: ['expiresAt'], message },
+    ])
+  }
+  return insertApiKey(ctx.db, { organizationId, name, scope, expiresAt: expiresAt ?? null, createdAt: ctx.now() })
+}
+
+/**
+ * Ends a key of the caller's organization at once, on every instance. Needs a key with scope ADMIN; revoking a key
+ * twice is harmless.
+ * @throws NotFound when the organization has no such key.
+ */
+export async function revokeApiKey(ctx: Context, id: string): Promise<ApiKey> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  await ctx.db.apiKey.updateMany({ where: { id, organizationId, revokedAt: null }, data: { revokedAt: ctx.now() } })
+  const key = await ctx.db.apiKey.findUnique({ where: { id, organizationId } })
+  if (!key) throw new NotFound('There is no such API key.')
+  return key
+}
+
+/** Stores a new key. Who may have one is the caller's business. */
+export async function insertApiKey(
+  db: Database,
+  key: { organizationId: string; name: string; scope: Scope; expiresAt: Date | null; createdAt: Date },
+): Promise<CreatedApiKey> {
+  const prefix = `${KEY_PREFIX}${randomText(8)}`
+  const secret = `${prefix}${randomText(32)}`
+  const apiKey = await db.apiKey.create({ data: { id: newId('ApiKey'), ...key, prefix, hash: hashSecret(secret) } })
+  return { secret, apiKey }
+}

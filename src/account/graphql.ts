@@ -1,0 +1,197 @@
+import { Conflict, Invalid, NotFound } from '../errors.ts'
+import { CheckPlan, Scope, Tier } from '../generated/prisma/enums.ts'
+import { builder } from '../graphql/builder.ts'
+import { nextUtcDay } from '../time.ts'
+import { includesScope, requireScope, seesOrganization } from './access.ts'
+import type { CreatedApiKey } from './api-key.ts'
+import { createApiKey, revokeApiKey } from './api-key.ts'
+import { createOrganization, setCheckPlan, setTier } from './organization.ts'
+import { checksPerDay, planAt } from './plan.ts'
+import { organizationChecks } from './usage.ts'
+
+builder.enumType(Tier, { name: 'Tier', description: 'The status-page tier of an organization.' })
+builder.enumType(CheckPlan, { name: 'CheckPlan', description: 'The plan for blacklist checks.' })
+builder.enumType(Scope, { name: 'Scope', description: 'What a key may do; each scope includes the ones before it.' })
+
+/** Granted to whoever just made something: a visitor who signs up sees the organization before holding its key. */
+const MAKER = 'maker'
+
+interface ChecksUsage {
+  readonly used: number
+  readonly limit: number
+  readonly resetsAt: Date
+}
+
+const ChecksUsage = builder.objectRef<ChecksUsage>('ChecksUsage').implement({
+  description: 'The pro plan’s checks of the current UTC day. Free checks are counted by client address, not here.',
+  fields: (t) => ({
+    used: t.exposeInt('used'),
+    limit: t.exposeInt('limit', { description: 'Checks a day; 0 without the pro plan.' }),
+    resetsAt: t.expose('resetsAt', { type: 'DateTime', description: 'The next UTC midnight.' }),
+  }),
+})
+
+const Usage = builder.objectRef<{ checks: ChecksUsage }>('Usage').implement({
+  description: 'What an organization has used of its plans.',
+  fields: (t) => ({ checks: t.expose('checks', { type: ChecksUsage }) }),
+})
+
+const Organization = builder.prismaNode('Organization', {
+  id: { field: 'id' },
+  description: 'A tenant: it has one status page, API keys, a tier and a check plan.',
+  authScopes: ({ id }, { actor }) => seesOrganization(actor, id) || { $granted: MAKER },
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    slug: t.exposeString('slug'),
+    contactEmail: t.exposeString('contactEmail'),
+    timeZone: t.exposeString('timeZone'),
+    tier: t.expose('tier', { type: Tier }),
+    checkPlan: t.field({
+      type: CheckPlan,
+      description: 'The plan for checks as of now.',
+      resolve: (organization, _args, ctx) => planAt(organization, ctx.now()),
+    }),
+    checkPlanUntil: t.expose('checkPlanUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the paid check plan ends; null when it does not end by itself.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    apiKeys: t.relatedConnection('apiKeys', {
+      cursor: 'id',
+      totalCount: true,
+      description: 'Every key, revoked ones included, newest first. Needs a key with scope ADMIN.',
+      authScopes: (_organization, _args, { actor }) => actor.kind !== 'apiKey' || includesScope(actor.scope, 'ADMIN'),
+      query: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+    }),
+    usage: t.field({
+      type: Usage,
+      resolve: async (organization, _args, ctx) => {
+        const limit = planAt(organization, ctx.now()) === 'PRO' ? checksPerDay.PRO : 0
+        const used = await organizationChecks(ctx, organization.id)
+        return { checks: { used, limit, resetsAt: nextUtcDay(ctx.now()) } }
+      },
+    }),
+  }),
+})
+
+const ApiKey = builder.prismaNode('ApiKey', {
+  id: { field: 'id' },
+  description: 'A key of an organization. The secret itself is shown once, when the key is made, and is not kept.',
+  authScopes: ({ organizationId }, { actor }) => seesOrganization(actor, organizationId) || { $granted: MAKER },
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    scope: t.expose('scope', { type: Scope }),
+    prefix: t.exposeString('prefix', { description: 'The first characters of the key, to tell keys apart.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+    lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true, description: 'To the minute.' }),
+    revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true }),
+  }),
+})
+
+/** A key just made. `id` is the key's, so that a script needs one level only. */
+const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayload').implement({
+  description: 'A key just made: the only time its secret is shown.',
+  fields: (t) => ({
+    id: t.id({ resolve: ({ apiKey }) => apiKey.id }),
+    secret: t.exposeString('secret', { description: 'The whole key, for `Authorization: Bearer`.' }),
+    apiKey: t.field({ type: ApiKey, grantScopes: [MAKER], resolve: ({ apiKey }) => apiKey }),
+  }),
+})
+
+type NewOrganization = Awaited<ReturnType<typeof createOrganization>>
+
+const CreateOrganizationPayload = builder.objectRef<NewOrganization>('CreateOrganizationPayload').implement({
+  fields: (t) => ({
+    organization: t.expose('organization', { type: Organization, grantScopes: [MAKER] }),
+    apiKey: t.expose('apiKey', { type: CreateApiKeyPayload, description: 'Its first key, with scope ADMIN.' }),
+  }),
+})
+
+builder.queryField('organization', (t) =>
+  t.prismaField({
+    type: Organization,
+    description: 'The organization whose key the caller holds.',
+    resolve: (query, _root, _args, ctx) =>
+      ctx.db.organization.findUniqueOrThrow({ ...query, where: { id: requireScope(ctx, 'READ') } }),
+  }),
+)
+
+const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
+  fields: (t) => ({
+    name: t.string(),
+    slug: t.string({ description: 'Its name in addresses: small letters, digits and single hyphens.' }),
+    contactEmail: t.string(),
+  }),
+})
+
+builder.mutationField('createOrganization', (t) =>
+  t.field({
+    type: CreateOrganizationPayload,
+    description: 'Makes an organization with its first key. Operator only, unless signing up is open.',
+    args: { input: t.arg({ type: CreateOrganizationInput }) },
+    errors: { types: [Invalid, Conflict] },
+    resolve: (_root, { input }, ctx) => createOrganization(ctx, input),
+  }),
+)
+
+const SetTierInput = builder.inputType('SetTierInput', {
+  fields: (t) => ({ organizationId: t.id(), tier: t.field({ type: Tier }) }),
+})
+
+builder.mutationField('setTier', (t) =>
+  t.field({
+    type: Organization,
+    description: 'Gives an organization a status-page tier. Operator only.',
+    args: { input: t.arg({ type: SetTierInput }) },
+    errors: { types: [Invalid, NotFound] },
+    resolve: (_root, { input }, ctx) => setTier(ctx, input),
+  }),
+)
+
+const SetCheckPlanInput = builder.inputType('SetCheckPlanInput', {
+  fields: (t) => ({
+    organizationId: t.id(),
+    plan: t.field({ type: CheckPlan }),
+    until: t.field({ type: 'DateTime', required: false, description: 'When it ends; absent: it does not.' }),
+  }),
+})
+
+builder.mutationField('setCheckPlan', (t) =>
+  t.field({
+    type: Organization,
+    description: 'Gives an organization a check plan. Operator only.',
+    args: { input: t.arg({ type: SetCheckPlanInput }) },
+    errors: { types: [Invalid, NotFound] },
+    resolve: (_root, { input }, ctx) => setCheckPlan(ctx, input),
+  }),
+)
+
+const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
+  fields: (t) => ({
+    name: t.string({ description: 'What the key is for.' }),
+    scope: t.field({ type: Scope }),
+    expiresAt: t.field({ type: 'DateTime', required: false, description: 'Absent: it does not expire.' }),
+  }),
+})
+
+builder.mutationField('createApiKey', (t) =>
+  t.field({
+    type: CreateApiKeyPayload,
+    description: 'Makes a key of the caller’s organization. Needs a key with scope ADMIN.',
+    args: { input: t.arg({ type: CreateApiKeyInput }) },
+    errors: { types: [Invalid] },
+    resolve: (_root, { input }, ctx) => createApiKey(ctx, input),
+  }),
+)
+
+builder.mutationField('revokeApiKey', (t) =>
+  t.field({
+    type: ApiKey,
+    description: 'Ends a key of the caller’s organization at once. Needs a key with scope ADMIN.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => revokeApiKey(ctx, id),
+  }),
+)

@@ -1,0 +1,25 @@
+import type { CheckPlan, Tier } from '../generated/prisma/enums.ts'
+
+/** Checks a UTC day: free per client address, pro per organization (specification §8). */
+export const checksPerDay = { FREE: 100, PRO: 1000 } as const satisfies Record<CheckPlan, number>
+
+/** What a status-page tier allows (contract §4). */
+export interface TierLimits {
+  readonly monitors: number
+  readonly services: number
+  readonly minIntervalSeconds: number
+  readonly subscribers: number
+  readonly historyDays: number
+}
+
+export const tierLimits: Readonly<Record<Tier, TierLimits>> = {
+  FREE: { monitors: 5, services: 10, minIntervalSeconds: 60, subscribers: 50, historyDays: 30 },
+  PRO: { monitors: 50, services: 100, minIntervalSeconds: 30, subscribers: 1000, historyDays: 365 },
+  TEAM: { monitors: 500, services: 1000, minIntervalSeconds: 10, subscribers: 10_000, historyDays: 730 },
+}
+
+/** The check plan an organization has at a moment: a paid one ends when its time is over. */
+export function planAt(organization: { checkPlan: CheckPlan; checkPlanUntil: Date | null }, at: Date): CheckPlan {
+  const { checkPlan, checkPlanUntil } = organization
+  return checkPlanUntil === null || at < checkPlanUntil ? checkPlan : 'FREE'
+}

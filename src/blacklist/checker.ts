@@ -1,0 +1,158 @@
+import { addressFamily, parseAddress } from '../network/address.ts'
+import type { DnsResult } from '../network/dns/message.ts'
+import type { Clock } from '../time.ts'
+import { SECOND } from '../time.ts'
+import type { Role } from './code.ts'
+import type { GeoLookup } from './geo.ts'
+import type { Blacklist } from './list.ts'
+import type { Lookup, Question } from './lookup.ts'
+import { ask, askCache } from './lookup.ts'
+import type { BlacklistResult, DomainReport, IpReport, Report } from './report.ts'
+import type { DomainTarget, IpTarget, Target } from './target.ts'
+import { isCheckable } from './target.ts'
+import { count, domainVerdict, ipVerdict, sum } from './verdict.ts'
+
+/** What happens during a check, in the order it happens; the report comes last. */
+export type CheckProgress =
+  | { readonly kind: 'answer'; readonly target: string; readonly result: BlacklistResult }
+  | { readonly kind: 'resolved'; readonly addresses: readonly string[]; readonly checked: readonly string[] }
+  | { readonly kind: 'report'; readonly report: Report }
+
+/** Who watches a check: `signal` ends it early, `onProgress` is told of everything but the report. */
+export interface Watcher {
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: CheckProgress) => void) | undefined
+}
+
+/** Checks targets against the blacklists. Never rejects because of a list or a resolver: what fails is in the report. */
+export interface Checker {
+  readonly lists: readonly Blacklist[]
+  readonly lookup: Lookup
+  checkIp(target: IpTarget, watcher?: Watcher): Promise<IpReport>
+  checkDomain(target: DomainTarget, watcher?: Watcher): Promise<DomainReport>
+  check(target: Target, watcher?: Watcher): Promise<Report>
+}
+
+/** A whole check ends within five seconds (contract §1); what has not answered by then has failed. */
+const CHECK_TIMEOUT = 4.7 * SECOND
+/** Contract §2: at most so many addresses of a domain are checked. */
+const MOST_ADDRESSES = 8
+
+/** A checker that asks `lists` through `lookup`. */
+export function createChecker(parts: {
+  readonly lists: readonly Blacklist[]
+  readonly lookup: Lookup
+  readonly geo: GeoLookup
+  readonly now: Clock
+}): Checker {
+  const { lists, lookup, geo, now } = parts
+  const ipLists = lists.filter((list) => list.kind === 'ip')
+  const domainLists = lists.filter((list) => list.kind === 'domain')
+
+  async function askIpLists(target: IpTarget, role: Role, watched: Watched): Promise<IpReport> {
+    const question = { target, role, signal: watched.signal }
+    const [results, place] = await Promise.all([
+      askAll(ipLists, target.address, question, watched),
+      geo.locate(target.address),
+    ])
+    return { ...ipReport(target, results, now()), geo: place }
+  }
+
+  function askAll(
+    asked: readonly Blacklist[],
+    name: string,
+    question: Question,
+    { onProgress }: Watched,
+  ): Promise<BlacklistResult[]> {
+    return Promise.all(
+      asked.map(async (list) => {
+        const result = await ask(lookup, list, question)
+        onProgress?.({ kind: 'answer', target: name, result })
+        return result
+      }),
+    )
+  }
+
+  /** The reports on a domain's addresses, as many as are checked. */
+  async function askForAddresses(target: DomainTarget, watched: Watched) {
+    const { addresses, failed } = await resolve(target.name, watched.signal)
+    const checkable = addresses.filter(isCheckable)
+    const checked = checkable.slice(0, MOST_ADDRESSES)
+    watched.onProgress?.({ kind: 'resolved', addresses, checked })
+    const ipReports = await Promise.all(checked.map((address) => askIpLists(ipTarget(address), 'webAddress', watched)))
+    return {
+      resolvedIps: addresses,
+      resolutionFailed: failed,
+      resolvedIpsTruncated: checkable.length > checked.length,
+      ipReports,
+    }
+  }
+
+  /** The addresses of a domain, IPv4 first; `failed` when one of the two questions got no answer. */
+  async function resolve(name: string, signal: AbortSignal): Promise<{ addresses: string[]; failed: boolean }> {
+    const results = await Promise.all([
+      lookup.dns.query(name, 'A', { signal }),
+      lookup.dns.query(name, 'AAAA', { signal }),
+    ])
+    const addresses = [...new Set(results.flatMap(addressesIn))]
+    return { addresses, failed: results.some((result) => result.kind === 'failed') }
+  }
+
+  /** What every list has answered lately, when that is known of all of them. */
+  function cachedResults(target: IpTarget): BlacklistResult[] | null {
+    const results: BlacklistResult[] = []
+    for (const list of ipLists) {
+      const result = askCache(lookup, list, target, 'target')
+      if (result === null) return null
+      results.push(result)
+    }
+    return results
+  }
+
+  async function checkIp(target: IpTarget, watcher: Watcher = {}): Promise<IpReport> {
+    const cached = watcher.onProgress ? null : cachedResults(target)
+    if (cached) return { ...ipReport(target, cached, now()), geo: await geo.locate(target.address) }
+    return askIpLists(target, 'target', withDeadline(watcher))
+  }
+
+  async function checkDomain(target: DomainTarget, watcher: Watcher = {}): Promise<DomainReport> {
+    const watched = withDeadline(watcher)
+    const question = { target, role: 'target', signal: watched.signal } as const
+    const [results, resolved] = await Promise.all([
+      askAll(domainLists, target.name, question, watched),
+      askForAddresses(target, watched),
+    ])
+    const counts = sum([count(results), ...resolved.ipReports])
+    const base = { targetType: 'domain', target: target.name, checkedAt: now() } as const
+    const report = { ...base, ...counts, results, ...resolved }
+    return { ...report, verdict: domainVerdict(report) }
+  }
+
+  return {
+    lists,
+    lookup,
+    checkIp,
+    checkDomain,
+    check: (target, watcher) => (target.kind === 'ip' ? checkIp(target, watcher) : checkDomain(target, watcher)),
+  }
+}
+
+type Watched = Watcher & { readonly signal: AbortSignal }
+
+function withDeadline(watcher: Watcher): Watched {
+  const deadline = AbortSignal.timeout(CHECK_TIMEOUT)
+  return { ...watcher, signal: watcher.signal ? AbortSignal.any([watcher.signal, deadline]) : deadline }
+}
+
+function ipTarget(address: string): IpTarget {
+  return { kind: 'ip', address, family: addressFamily(address) }
+}
+
+function ipReport({ address }: IpTarget, results: readonly BlacklistResult[], checkedAt: Date): Omit<IpReport, 'geo'> {
+  const verdict = ipVerdict(address, results)
+  return { targetType: 'ip', target: address, checkedAt, ...count(results), verdict, results }
+}
+
+function addressesIn(result: DnsResult): string[] {
+  return result.kind === 'answer' ? result.values.flatMap((value) => parseAddress(value) ?? []) : []
+}

@@ -1,0 +1,93 @@
+/**
+ * What the A records of a DNSBL answer mean, as pure functions (RFC 5782 §2.1: the codes are 127.0.0.0/8 addresses whose
+ * meaning is the list's own). Rules that hold for every list stand here once; tables of codes stand with their lists.
+ */
+
+/** An answer, judged. Only `listed` accuses the target; only `refused` and `invalid` leave it unknown. */
+export type Judgement =
+  | { readonly kind: 'listed'; readonly meaning: string }
+  | { readonly kind: 'notListed'; readonly note: string }
+  | { readonly kind: 'refused'; readonly note: string }
+  | { readonly kind: 'invalid'; readonly note: string }
+
+/**
+ * What one code (or bit) of a list means. `listing` accuses; `policy` says that mail should not come from the address,
+ * which is no reproach to a web server; `remark` is worth showing and accuses nobody.
+ */
+export interface Meaning {
+  readonly weight: 'listing' | 'policy' | 'remark'
+  readonly text: string
+}
+
+/** What a target is asked about as: itself, or as the address of a domain's web server. */
+export type Role = 'target' | 'webAddress'
+
+export type Decode = (codes: readonly string[], role: Role) => Judgement
+
+export const listing = (text: string): Meaning => ({ weight: 'listing', text })
+export const policy = (text: string): Meaning => ({ weight: 'policy', text })
+export const remark = (text: string): Meaning => ({ weight: 'remark', text })
+
+/** Decodes a list whose every code has one meaning. Codes it does not document never list anybody. */
+export function byTable(meanings: Readonly<Record<string, Meaning>>): Decode {
+  return (codes, role) =>
+    rejected(codes) ??
+    judged(
+      codes.flatMap((code) => meanings[code] ?? []),
+      codes,
+      role,
+    )
+}
+
+/** Decodes a list whose last octet is a mask of bits, each with a meaning of its own. */
+export function byBits(meanings: Readonly<Record<number, Meaning>>): Decode {
+  return (codes, role) => {
+    const bits = Object.entries(meanings).filter(([bit]) => codes.some((code) => lastOctet(code) & Number(bit)))
+    const found = bits.map(([, meaning]) => meaning)
+    return rejected(codes) ?? judged(found, codes, role)
+  }
+}
+
+/** Decodes a list that says "refused" by an odd last octet: SURBL's bit 0, URIBL's 127.0.0.1 and 127.0.0.255. */
+export function refusingWhenOdd(decode: Decode): Decode {
+  return (codes, role) =>
+    foreign(codes) === null && codes.some((code) => lastOctet(code) & 1) ? refused(codes) : decode(codes, role)
+}
+
+const lastOctet = (code: string) => Number(code.slice(code.lastIndexOf('.') + 1))
+
+/** Refusals that Spamhaus tells apart (its FAQ on DNSBL usage, "error codes"); others follow it in 127.255.255.0/24. */
+const refusals: Readonly<Record<string, string>> = {
+  '127.255.255.252': 'the list says that its zone name is misspelt',
+  '127.255.255.254': 'the list refuses queries that come through a public or unnamed resolver',
+  '127.255.255.255': 'the list refuses this resolver for asking too much',
+}
+
+function rejected(codes: readonly string[]): Judgement | null {
+  return foreign(codes) ?? (codes.some((code) => code.startsWith('127.255.255.')) ? refused(codes) : null)
+}
+
+/** Addresses outside 127/8 come from parked list domains and from resolvers that rewrite NXDOMAIN, never from a list. */
+function foreign(codes: readonly string[]): Judgement | null {
+  const odd = codes.find((code) => !code.startsWith('127.'))
+  return odd === undefined ? null : { kind: 'invalid', note: `${odd} is not an answer that a blacklist gives.` }
+}
+
+function refused(codes: readonly string[]): Judgement {
+  const known = codes.map((code) => refusals[code]).find((text) => text !== undefined)
+  const note = known ?? `the list refuses to answer this resolver (${codes.join(', ')})`
+  return { kind: 'refused', note: `${note.charAt(0).toUpperCase()}${note.slice(1)}.` }
+}
+
+function judged(found: readonly Meaning[], codes: readonly string[], role: Role): Judgement {
+  const accusing = found.filter(
+    (meaning) => meaning.weight === 'listing' || (meaning.weight === 'policy' && role === 'target'),
+  )
+  if (accusing.length > 0) return { kind: 'listed', meaning: accusing.map((meaning) => meaning.text).join('; ') }
+  if (found.length > 0) {
+    const policyOnly = found.some((meaning) => meaning.weight === 'policy')
+    const why = policyOnly ? 'a policy for mail, which does not concern a web server' : 'not an accusation'
+    return { kind: 'notListed', note: `${found.map((meaning) => meaning.text).join('; ')} (${why}).` }
+  }
+  return { kind: 'invalid', note: `${codes.join(', ')} is not a code this list documents.` }
+}

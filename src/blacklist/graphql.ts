@@ -1,0 +1,244 @@
+import { authenticate } from '../account/authenticate.ts'
+import { Invalid, LimitExceeded } from '../errors.ts'
+import { builder } from '../graphql/builder.ts'
+import { orRefusal } from '../graphql/subscribe.ts'
+import type { BulkItem } from './check.ts'
+import { bulkCheck, checkDomain, checkIp, startCheck } from './check.ts'
+import type { CheckProgress } from './checker.ts'
+import type { Geo } from './geo.ts'
+import type { Health } from './health.ts'
+import { healthStatuses } from './health.ts'
+import type { Blacklist } from './list.ts'
+import type { BlacklistResult, Counts, DomainReport, IpReport } from './report.ts'
+import { listErrors } from './report.ts'
+
+const TargetKind = builder.enumType('TargetKind', {
+  description: 'What a blacklist lists.',
+  values: { IP: { value: 'ip' }, DOMAIN: { value: 'domain' } } as const,
+})
+
+const ListError = builder.enumType('BlacklistError', {
+  description: 'Why a list gave no usable answer.',
+  values: upperCased(listErrors),
+})
+
+const HealthStatus = builder.enumType('BlacklistHealthStatus', {
+  description:
+    'OK; SILENT: it no longer lists its own test entry; REFUSING: it does not answer us; WILDCARD: it lists what nobody lists; UNREACHABLE: no answer; UNKNOWN: not probed yet.',
+  values: upperCased(healthStatuses),
+})
+
+const GeoRef = builder.objectRef<Geo>('Geo').implement({
+  description: 'Where an address is, approximately. IP Geolocation by DB-IP (https://db-ip.com), CC BY 4.0.',
+  fields: (t) => ({
+    country: t.exposeString('country', { nullable: true }),
+    city: t.exposeString('city', { nullable: true }),
+    isp: t.exposeString('isp', { nullable: true, description: 'Holder of the autonomous system.' }),
+    asn: t.exposeString('asn', { nullable: true, description: 'Such as AS15169.' }),
+  }),
+})
+
+const BlacklistResultRef = builder.objectRef<BlacklistResult>('BlacklistResult').implement({
+  description: 'What one blacklist said about one target.',
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    listed: t.exposeBoolean('listed'),
+    response: t.exposeString('response', { nullable: true, description: 'The list’s reason; null unless listed.' }),
+    description: t.exposeString('description', { description: 'What the list is used for.' }),
+    delistUrl: t.exposeString('delistUrl', { description: 'Where a listing can be contested.' }),
+    error: t.expose('error', {
+      type: ListError,
+      nullable: true,
+      description: 'Set when the list gave no usable answer; `listed` is false then and means nothing.',
+    }),
+    codes: t.exposeStringList('codes', { description: 'The raw A answers.' }),
+    note: t.exposeString('note', { nullable: true, description: 'What else a reader should know.' }),
+  }),
+})
+
+const CountsRef = builder.interfaceRef<Counts>('CheckCounts').implement({
+  description: 'How many lists were asked; listedCount + cleanCount = totalChecked.',
+  fields: (t) => ({
+    totalChecked: t.exposeInt('totalChecked'),
+    listedCount: t.exposeInt('listedCount'),
+    cleanCount: t.exposeInt('cleanCount'),
+    failedCount: t.exposeInt('failedCount', { description: 'How many of cleanCount gave no usable answer.' }),
+  }),
+})
+
+const IpReportRef = builder.objectRef<IpReport>('IpReport').implement({
+  description: 'The report on an IP address.',
+  interfaces: [CountsRef],
+  fields: (t) => ({
+    target: t.exposeString('target'),
+    targetType: t.exposeString('targetType'),
+    checkedAt: t.expose('checkedAt', { type: 'DateTime' }),
+    verdict: t.exposeString('verdict', { description: 'The report in a sentence.' }),
+    geo: t.expose('geo', { type: GeoRef }),
+    results: t.expose('results', { type: [BlacklistResultRef] }),
+  }),
+})
+
+const DomainReportRef = builder.objectRef<DomainReport>('DomainReport').implement({
+  description: 'The report on a domain; its counts are summed over the domain lists and every address checked.',
+  interfaces: [CountsRef],
+  fields: (t) => ({
+    target: t.exposeString('target'),
+    targetType: t.exposeString('targetType'),
+    checkedAt: t.expose('checkedAt', { type: 'DateTime' }),
+    verdict: t.exposeString('verdict', { description: 'The report in a sentence.' }),
+    results: t.expose('results', { type: [BlacklistResultRef], description: 'What the domain lists said.' }),
+    resolvedIps: t.exposeStringList('resolvedIps', { description: 'Every address found, private ones included.' }),
+    resolvedIpsTruncated: t.exposeBoolean('resolvedIpsTruncated', { description: 'True when not all were checked.' }),
+    resolutionFailed: t.exposeBoolean('resolutionFailed', { description: 'True when addresses may be missing.' }),
+    ipReports: t.expose('ipReports', { type: [IpReportRef], description: 'One report per checked address.' }),
+  }),
+})
+
+const HealthRef = builder.objectRef<Health>('BlacklistHealth').implement({
+  description: 'Whether a list can be believed at present; the answers of an ill list are not.',
+  fields: (t) => ({
+    status: t.expose('status', { type: HealthStatus }),
+    detail: t.exposeString('detail', { nullable: true }),
+    checkedAt: t.expose('checkedAt', { type: 'DateTime', nullable: true }),
+    latencyMs: t.exposeInt('latencyMs', { nullable: true }),
+  }),
+})
+
+const BlacklistRef = builder.objectRef<Blacklist>('Blacklist').implement({
+  description: 'A DNS blacklist that is asked.',
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    kind: t.expose('kind', { type: TargetKind }),
+    zone: t.exposeString('publicZone', { description: 'Its DNS zone.' }),
+    description: t.exposeString('description'),
+    ipv6: t.boolean({
+      description: 'Whether it is known to hold IPv6 addresses.',
+      resolve: ({ ipv6 }) => ipv6 === 'yes',
+    }),
+    health: t.field({ type: HealthRef, resolve: (list, _args, { checker }) => checker.lookup.health.of(list) }),
+  }),
+})
+
+builder.queryField('blacklists', (t) =>
+  t.field({
+    type: [BlacklistRef],
+    description: 'The lists that are asked, with their live health.',
+    resolve: (_root, _args, { checker }) => [...checker.lists],
+  }),
+)
+
+/** What a check costs in the reckoning of how much one operation may ask for: it is counted against the plan besides. */
+const CHECK_COMPLEXITY = 10
+
+builder.queryField('checkIp', (t) =>
+  t.field({
+    type: IpReportRef,
+    description: 'Checks an IP address on the blacklists; costs one check of the plan.',
+    args: { target: t.arg.string() },
+    complexity: CHECK_COMPLEXITY,
+    errors: { types: [Invalid, LimitExceeded] },
+    resolve: async (_root, { target }, ctx) => (await checkIp(ctx, target)).report,
+  }),
+)
+
+builder.queryField('checkDomain', (t) =>
+  t.field({
+    type: DomainReportRef,
+    description: 'Checks a domain and the addresses it resolves to; costs one check of the plan.',
+    args: { target: t.arg.string() },
+    complexity: CHECK_COMPLEXITY,
+    errors: { types: [Invalid, LimitExceeded] },
+    resolve: async (_root, { target }, ctx) => (await checkDomain(ctx, target)).report,
+  }),
+)
+
+const ListAnswered = builder.objectRef<Extract<CheckProgress, { kind: 'answer' }>>('ListAnswered').implement({
+  description: 'A list has answered.',
+  fields: (t) => ({
+    target: t.exposeString('target', { description: 'What the list was asked about: the address or the domain.' }),
+    result: t.expose('result', { type: BlacklistResultRef }),
+  }),
+})
+
+const AddressesResolved = builder
+  .objectRef<Extract<CheckProgress, { kind: 'resolved' }>>('AddressesResolved')
+  .implement({
+    description: 'The addresses of the domain are known.',
+    fields: (t) => ({
+      addresses: t.exposeStringList('addresses', { description: 'Every address found.' }),
+      checked: t.exposeStringList('checked', { description: 'Those that are checked.' }),
+    }),
+  })
+
+const reportTypes = { ip: IpReportRef, domain: DomainReportRef } as const
+const progressTypes = { answer: ListAnswered, resolved: AddressesResolved } as const
+
+const CheckProgressRef = builder.unionType('CheckProgress', {
+  description: 'What happens during a check; the report comes last.',
+  types: [ListAnswered, AddressesResolved, IpReportRef, DomainReportRef, Invalid, LimitExceeded],
+  resolveType: (value) => {
+    if (value instanceof Error) return value.constructor as typeof Invalid
+    return 'kind' in value ? progressTypes[value.kind] : reportTypes[value.targetType]
+  },
+})
+
+builder.subscriptionField('checkProgress', (t) =>
+  t.field({
+    type: CheckProgressRef,
+    description: 'Checks an address or a domain: each list’s answer as it comes, then the report. Costs one check.',
+    args: { target: t.arg.string() },
+    complexity: CHECK_COMPLEXITY,
+    subscribe: (_root, { target }, ctx) =>
+      orRefusal(
+        startCheck(ctx, target).then(({ progress }) => progress),
+        [Invalid, LimitExceeded],
+      ),
+    resolve: (event) => ('kind' in event && event.kind === 'report' ? event.report : event),
+  }),
+)
+
+const TargetError = builder.objectRef<Extract<BulkItem, { kind: 'error' }>>('TargetError').implement({
+  description: 'A target of a bulk check that cannot be checked.',
+  fields: (t) => ({
+    target: t.exposeString('target'),
+    code: t.exposeString('code'),
+    message: t.exposeString('message'),
+  }),
+})
+
+const BulkResult = builder.unionType('BulkResult', {
+  types: [IpReportRef, DomainReportRef, TargetError],
+  resolveType: (value) => ('kind' in value ? TargetError : reportTypes[value.targetType]),
+})
+
+const BulkCheckPayload = builder.objectRef<{ items: readonly BulkItem[] }>('BulkCheckPayload').implement({
+  fields: (t) => ({
+    results: t.field({
+      type: [BulkResult],
+      description: 'One per target, in their order.',
+      resolve: ({ items }) => items.map((item) => (item.kind === 'report' ? item.report : item)),
+    }),
+  }),
+})
+
+builder.mutationField('bulkCheck', (t) =>
+  t.field({
+    type: BulkCheckPayload,
+    description: 'Checks up to 20 targets for one check of the pro plan.',
+    args: {
+      targets: t.arg.stringList(),
+      apiKey: t.arg.string({ required: false, description: 'Instead of the key in the headers.' }),
+    },
+    complexity: { field: CHECK_COMPLEXITY, multiplier: 20 },
+    errors: { types: [Invalid, LimitExceeded] },
+    resolve: async (_root, { targets, apiKey }, ctx) => {
+      const actor = apiKey == null ? ctx.actor : await authenticate(ctx, apiKey)
+      return bulkCheck({ ...ctx, actor }, targets)
+    },
+  }),
+)
+
+function upperCased<const T extends readonly string[]>(values: T) {
+  return Object.fromEntries(values.map((value) => [value.toUpperCase(), { value }]))
+}

@@ -1,0 +1,167 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { Logger } from 'pino'
+import { Invalid, LimitExceeded } from '../errors.ts'
+import type { PageError } from '../http/error-page.tsx'
+import { errorPage } from '../http/error-page.tsx'
+import type { Site } from '../http/layout.tsx'
+import { pageAround, pageHeaders, respondWithPage } from '../http/layout.tsx'
+import type { CheckProgress } from './checker.ts'
+import { geoSources } from './geo.ts'
+import type { LandingProps, ListInfos } from './html/landing.tsx'
+import { Landing } from './html/landing.tsx'
+import { ArrivedRow, PendingAddresses, PendingHead, textOf } from './html/pending.tsx'
+import { BrokenOff, checkPath, ReportSection } from './html/report.tsx'
+import type { Target } from './target.ts'
+
+/** The script that fills a report in while it arrives; bundled as `check.js`. */
+export const checkScript = new URL('./browser/check.ts', import.meta.url)
+
+/** A check that was accepted and counted. */
+export interface StartedCheck {
+  readonly target: Target
+  /** What happens, ending with the report. Its iterator's `return` ends the check. */
+  readonly progress: AsyncIterable<CheckProgress>
+}
+
+/** What the pages need from the rest of the house. */
+export interface CheckPages {
+  readonly site: Site
+  readonly log: Logger
+  readonly checksPerDay: LandingProps['checksPerDay']
+  /** The lists asked, with their health at this moment. */
+  lists(): ListInfos
+  /** The caller's own address, or null when it cannot be checked. */
+  ownAddress(c: Context): string | null
+  /**
+   * Reads what was typed, counts the check against the caller's plan and starts it. It sets the headers of the caller's limit on
+   * the context; `signal` aborts when the reader has left.
+   * @throws Invalid or LimitExceeded, which become pages; anything else is the application's to handle.
+   */
+  start(c: Context, input: string, signal: AbortSignal): Promise<StartedCheck>
+}
+
+/** The pages `/` and `/check/{target}`, and the redirect between them. */
+export function checkPages(pages: CheckPages): Hono {
+  const { site } = pages
+  const app = new Hono()
+
+  app.get('/', (c) => {
+    const page = {
+      title: 'Allclear: blacklist checks for IP addresses and domains',
+      description: 'See whether an IP address or a domain is on a DNS blacklist, why, and where to contest it.',
+      path: '/',
+      indexed: true,
+    }
+    const { baseUrl } = site
+    const props = { baseUrl, ownAddress: pages.ownAddress(c), lists: pages.lists(), checksPerDay: pages.checksPerDay }
+    return respondWithPage(c, site, page, <Landing {...props} />)
+  })
+
+  app.get('/check', (c) => {
+    const input = c.req.query('target')?.trim() ?? ''
+    if (input !== '') return c.redirect(checkPath(input), 303)
+    return errorPage(c, site, { status: 400, message: 'Type an IP address or a domain name.', input })
+  })
+
+  app.get('/check/:target{.+}', async (c) => {
+    // Looking whether the page is there is not asking for a check.
+    if (c.req.method === 'HEAD') return c.body(null, 200, pageHeaders)
+    const input = c.req.param('target')
+    const reader = new AbortController()
+    try {
+      const check = await pages.start(c, input, reader.signal)
+      // Proxies of the nginx family hold an answer back to gather it, unless told not to.
+      return c.body(checkPage(pages, check, reader), 200, { ...pageHeaders, 'x-accel-buffering': 'no' })
+    } catch (error) {
+      return errorPage(c, site, asPageError(error, input))
+    }
+  })
+
+  return app
+}
+
+/** Gives the page of an expected error; any other is thrown on. */
+function asPageError(error: unknown, input: string): PageError {
+  if (error instanceof Invalid) return { status: 400, message: error.message, input }
+  if (error instanceof LimitExceeded) return { status: 429, message: error.message, resetsAt: error.resetsAt }
+  throw error
+}
+
+/**
+ * The page of a check, sent while it happens: first every list as pending, then each answer as it comes, then the report.
+ * When the reader leaves, the check is ended.
+ */
+function checkPage(pages: CheckPages, check: StartedCheck, reader: AbortController): ReadableStream<Uint8Array> {
+  const name = textOf(check.target)
+  const lists = pages.lists()
+  const [before, after] = pageAround(pages.site, {
+    title: `Checking ${name} · Allclear`,
+    description: `What DNS blacklists say about ${name}.`,
+    path: checkPath(name),
+    indexed: false,
+    scripts: ['check.js'],
+    sources: geoSources,
+  })
+  const head = <PendingHead target={check.target} lists={lists[check.target.kind]} />
+  const first = `${before}<p id="announcer" class="hidden" role="status"></p><div id="pending">${head}`
+  const ending = (report: Child): Piece => ({ html: `</div>${report}${after}`, last: true })
+  const progress = check.progress[Symbol.asyncIterator]()
+
+  async function next(): Promise<Piece> {
+    try {
+      const step = await progress.next()
+      if (step.done) throw new Error('The check ended without a report.')
+      if (step.value.kind === 'report') return ending(<ReportSection report={step.value.report} />)
+      return { html: `${renderStep(step.value, check.target, lists)}\n`, last: false }
+    } catch (error) {
+      if (!reader.signal.aborted) pages.log.error(error, 'a check broke off while its page was being sent')
+      return ending(<BrokenOff target={name} />)
+    }
+  }
+
+  return streamOf(first, next, reader, async () => {
+    await progress.return?.()
+  })
+}
+
+/** A part of a page, and whether it is the last. */
+interface Piece {
+  readonly html: string
+  readonly last: boolean
+}
+
+/** Sends `first`, then what `next` gives; aborts `reader` when the reader leaves. `end` is called in either case. */
+function streamOf(
+  first: string,
+  next: () => Promise<Piece>,
+  reader: AbortController,
+  end: () => Promise<void>,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(encoder.encode(first))
+    },
+    async pull(controller) {
+      const { html, last } = await next()
+      if (reader.signal.aborted) return
+      controller.enqueue(encoder.encode(html))
+      if (!last) return
+      controller.close()
+      await end()
+    },
+    async cancel() {
+      reader.abort()
+      await end()
+    },
+  })
+}
+
+function renderStep(step: Exclude<CheckProgress, { kind: 'report' }>, target: Target, lists: ListInfos) {
+  if (step.kind === 'answer') {
+    return <ArrivedRow target={step.target} explained={step.target === textOf(target)} result={step.result} />
+  }
+  return <PendingAddresses addresses={step.addresses} checked={step.checked} lists={lists.ip} />
+}

@@ -1,0 +1,71 @@
+import type { BlacklistResult } from '../report.ts'
+import type { Outcome } from '../verdict.ts'
+
+/** What one list's row shows. */
+export type RowState = 'listed' | 'clean' | 'failed' | 'unsupported' | 'pending'
+
+/** The state that a list's answer gives its row. */
+export function stateOf(result: BlacklistResult): Exclude<RowState, 'pending'> {
+  if (result.listed) return 'listed'
+  if (result.error === 'unsupported') return 'unsupported'
+  return result.error === null ? 'clean' : 'failed'
+}
+
+/** The outcome in a word or two. */
+export const outcomeWords = {
+  listed: 'Listed',
+  clean: 'Clean',
+  incomplete: 'Not fully known',
+  pending: 'Checking',
+} as const
+
+const stateWords = {
+  listed: 'Listed',
+  clean: 'Not listed',
+  failed: 'No answer',
+  unsupported: 'Does not cover IPv6',
+  pending: 'Asking…',
+} as const satisfies Record<RowState, string>
+
+/** The outcome in a word, with its shape. Colour comes from the nearest `data-outcome`. */
+export function OutcomeMark({ outcome }: { readonly outcome: Outcome | 'pending' }) {
+  return (
+    <span class="mark">
+      <Shape of={outcome} />
+      {outcomeWords[outcome]}
+    </span>
+  )
+}
+
+/** A row's state in words, with its shape. Colour comes from the nearest `data-state`. */
+export function StateMark({ state }: { readonly state: RowState }) {
+  return (
+    <span class="mark">
+      <Shape of={state} />
+      {stateWords[state]}
+    </span>
+  )
+}
+
+/** Each state has a shape of its own, so that none depends on its colour. */
+const shapes = {
+  // A filled octagon with an exclamation mark.
+  listed: 'M5 0h6l5 5v6l-5 5H5l-5-5V5zM7 3.5v5.5h2V3.5zM7 10.5v2h2v-2z',
+  // A tick.
+  clean: 'M1.6 8.6 3.2 7l3.2 3.2L12.9 3.6l1.6 1.6L6.4 13.4z',
+  // A triangle with an exclamation mark.
+  incomplete: 'M8 .8 16 15H0zM7.1 5.8v4.4h1.8V5.8zM7.1 11.4v1.8h1.8v-1.8z',
+  failed: 'M8 .8 16 15H0zM7.1 5.8v4.4h1.8V5.8zM7.1 11.4v1.8h1.8v-1.8z',
+  // A bar.
+  unsupported: 'M2 7h12v2H2z',
+  // A ring with a gap, which turns while it waits.
+  pending: 'M8 1a7 7 0 1 0 7 7h-2a5 5 0 1 1-5-5z',
+} as const
+
+function Shape({ of }: { readonly of: keyof typeof shapes }) {
+  return (
+    <svg viewBox="0 0 16 16" aria-hidden="true">
+      <path fill-rule="evenodd" d={shapes[of]} />
+    </svg>
+  )
+}

@@ -1,0 +1,178 @@
+import { once } from 'node:events'
+import type { DnsClient, DnsResult, QueryOptions, RecordType } from '../network/dns/client.ts'
+import { MINUTE, SECOND } from '../time.ts'
+import type { Budget } from './budget.ts'
+import type { Judgement, Role } from './code.ts'
+import type { ListHealth } from './health.ts'
+import { errorOfHealth } from './health.ts'
+import type { Blacklist } from './list.ts'
+import { queryName } from './list.ts'
+import type { BlacklistResult, ListError } from './report.ts'
+import type { Target } from './target.ts'
+
+/** What asking the lists takes. */
+export interface Lookup {
+  readonly dns: DnsClient
+  readonly health: ListHealth
+  readonly budgets: ReadonlyMap<string, Budget>
+}
+
+/** What one list is asked: about whom, in which role, and until when the asker waits. */
+export interface Question {
+  readonly target: Target
+  readonly role: Role
+  readonly signal: AbortSignal
+}
+
+/** What asking came to, before it is put into words for the report. */
+type Finding = Judgement | { readonly kind: 'clear' } | { readonly kind: 'failed'; error: ListError; note: string }
+
+interface Found {
+  readonly finding: Finding
+  readonly codes: readonly string[]
+}
+
+/** How long a reason (TXT) may keep a listing waiting: it only explains what is known already. */
+const REASON_TIMEOUT = 1 * SECOND
+/** A reason comes from outside: longer ones are cut. */
+const REASON_LENGTH = 500
+/** How long a refusal is remembered in place of an answer. */
+const REFUSAL_TTL_SECONDS = (5 * MINUTE) / SECOND
+
+/** Asks one list about one target. Never rejects: a list that fails is a result with an `error`. */
+export async function ask(lookup: Lookup, list: Blacklist, question: Question): Promise<BlacklistResult> {
+  const { target } = question
+  if (lookup.health.of(list).status === 'unknown') await untilAborted(lookup.health.known(list), question.signal)
+  const known = unanswerable(lookup, list, target)
+  if (known) return resultOf(list, target, known, null)
+  const results = await Promise.all(list.labels(target).map((label) => queryCodes(lookup, list, label, question)))
+  const found = judge(list, results, question)
+  if (found.finding.kind === 'refused') lookup.health.refused(list, found.finding.note)
+  const reason = found.finding.kind === 'listed' ? await reasonOf(lookup, list, question) : null
+  return resultOf(list, target, found, reason)
+}
+
+/** The same answer without waiting, when it can be given from what is known and cached; else null. */
+export function askCache(lookup: Lookup, list: Blacklist, target: Target, role: Role): BlacklistResult | null {
+  if (lookup.health.of(list).status === 'unknown') return null
+  const known = unanswerable(lookup, list, target)
+  if (known) return resultOf(list, target, known, null)
+  const results: DnsResult[] = []
+  for (const label of list.labels(target)) {
+    const cached = lookup.dns.peek(queryName(list, label), 'A')
+    if (cached === undefined) return null
+    results.push(cached)
+  }
+  const found = judge(list, results, { target, role })
+  if (found.finding.kind === 'listed') {
+    const reasons = list.labels(target).map((label) => lookup.dns.peek(queryName(list, label), 'TXT'))
+    return reasons.includes(undefined) ? null : resultOf(list, target, found, firstReason(reasons))
+  }
+  return found.finding.kind === 'refused' ? null : resultOf(list, target, found, null)
+}
+
+/** Why a list need not be asked at all: it has no such addresses, or it is not to be believed at present. */
+function unanswerable(lookup: Lookup, list: Blacklist, target: Target): Found | null {
+  const health = lookup.health.of(list)
+  const error = errorOfHealth[health.status]
+  if (error !== null) return failed(error, health.detail ?? 'The list is not working at present.')
+  return isIpv6(target) && list.ipv6 === 'no' ? failed('unsupported', 'This list holds no IPv6 addresses.') : null
+}
+
+async function queryCodes(lookup: Lookup, list: Blacklist, label: string, { signal }: Question): Promise<DnsResult> {
+  return query(lookup, list, label, 'A', {
+    signal,
+    ttlOf: (codes) => (list.decode(codes, 'target').kind === 'refused' ? REFUSAL_TTL_SECONDS : undefined),
+  })
+}
+
+/** Every query to a list goes through here: what is cached costs nothing, the rest is taken from the list's budget. */
+async function query(
+  { dns, budgets }: Lookup,
+  list: Blacklist,
+  label: string,
+  type: RecordType,
+  options: QueryOptions,
+): Promise<DnsResult> {
+  const name = queryName(list, label)
+  const cached = dns.peek(name, type)
+  if (cached) return cached
+  return budgets.get(list.id)?.take() ? dns.query(name, type, options) : OVER_BUDGET
+}
+
+/** Stands for a query that was not sent, because the list's terms allow no more today. */
+const OVER_BUDGET: DnsResult = { kind: 'failed', reason: 'refused' }
+
+const isIpv6 = (target: Target) => target.kind === 'ip' && target.family === 6
+
+/** Judges the answers for every label that was asked: one listing is enough, and clear needs all of them. */
+function judge(list: Blacklist, results: readonly DnsResult[], { target, role }: Omit<Question, 'signal'>): Found {
+  const found = results.map((result) => judgeOne(list, result, role))
+  const first = (wanted: (finding: Finding) => boolean) => found.find(({ finding }) => wanted(finding))
+  return (
+    first(({ kind }) => kind === 'listed') ??
+    first(({ kind }) => kind === 'refused' || kind === 'invalid' || kind === 'failed') ??
+    first(({ kind }) => kind === 'notListed') ??
+    (isIpv6(target) && list.ipv6 === 'unstated'
+      ? failed('unsupported', 'Not listed, but this list does not say whether it holds IPv6 addresses.')
+      : { finding: { kind: 'clear' }, codes: [] })
+  )
+}
+
+function judgeOne(list: Blacklist, result: DnsResult, role: Role): Found {
+  if (result.kind === 'answer') return { finding: list.decode(result.values, role), codes: result.values }
+  if (result.kind === 'none') return { finding: { kind: 'clear' }, codes: [] }
+  if (result === OVER_BUDGET) {
+    return failed('refused', 'Not asked: today’s share of queries that this list allows is used up.')
+  }
+  return failureOf[result.reason]
+}
+
+const failed = (error: ListError, note: string): Found => ({ finding: { kind: 'failed', error, note }, codes: [] })
+
+const failureOf = {
+  timeout: failed('timeout', 'The list did not answer in time.'),
+  aborted: failed('timeout', 'The list did not answer before the check had to end.'),
+  refused: failed('refused', 'The list refuses to answer this resolver.'),
+  servfail: failed('unreachable', 'The resolver could not reach the list (SERVFAIL).'),
+  unreachable: failed('unreachable', 'The resolver cannot be reached.'),
+  malformed: failed('invalid_answer', 'The answer could not be read.'),
+} as const satisfies Record<Extract<DnsResult, { kind: 'failed' }>['reason'], Found>
+
+async function reasonOf(lookup: Lookup, list: Blacklist, { target, signal }: Question): Promise<string | null> {
+  const asked = list
+    .labels(target)
+    .map((label) => query(lookup, list, label, 'TXT', { signal, timeoutMs: REASON_TIMEOUT }))
+  return firstReason(await Promise.all(asked))
+}
+
+function firstReason(results: readonly (DnsResult | undefined)[]): string | null {
+  const answered = results.find((result) => result?.kind === 'answer')
+  const text = answered?.kind === 'answer' ? answered.values.join(' ').replace(/\s+/g, ' ').trim() : ''
+  return text === '' ? null : text.slice(0, REASON_LENGTH)
+}
+
+function resultOf(list: Blacklist, target: Target, { finding, codes }: Found, reason: string | null): BlacklistResult {
+  const { name, description } = list
+  const delistUrl = list.delistUrl(target.kind === 'ip' ? target.address : target.name)
+  const base = { name, listed: false, response: null, description, delistUrl, error: null, codes, note: null }
+  switch (finding.kind) {
+    case 'clear':
+      return base
+    case 'listed':
+      return { ...base, listed: true, response: reason ?? finding.meaning, note: reason ? finding.meaning : null }
+    case 'notListed':
+      return { ...base, note: finding.note }
+    case 'refused':
+      return { ...base, error: 'refused', note: finding.note }
+    case 'invalid':
+      return { ...base, error: 'invalid_answer', note: finding.note }
+    case 'failed':
+      return { ...base, error: finding.error, note: finding.note }
+  }
+}
+
+/** Waits for `work` or for the asker to leave, whichever comes first. */
+async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await Promise.race([work, once(signal, 'abort')])
+}

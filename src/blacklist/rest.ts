@@ -1,0 +1,153 @@
+import type { Context as HttpContext } from 'hono'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { HTTPException } from 'hono/http-exception'
+import type { Allowance } from '../account/usage.ts'
+import { allowanceOf } from '../account/usage.ts'
+import { Invalid, LimitExceeded, NotFound, Unauthenticated } from '../errors.ts'
+import { errorResponse } from '../http/errors.ts'
+import { limitHeaders } from '../http/limit-headers.ts'
+import type { CheckContext } from './check.ts'
+import { bulkCheck, checkDomain, checkIp } from './check.ts'
+import { bulkItemToJson, bulkRequest, reportToJson } from './rest-schema.ts'
+
+/** Where the routes are mounted (specification §4.1). */
+export const BLACKLIST_PATH = '/api/blacklist-monitor'
+
+/** Contract §2: the largest body of a bulk check. */
+const LARGEST_BODY = 64 * 1024
+
+/** Who calls: known by a credential, and before that by the address alone. */
+export interface RestCallers {
+  /** @throws Unauthenticated when the credential (or, when it is null, one in the headers) does not hold. */
+  contextOf(c: HttpContext, credential: string | null): Promise<CheckContext>
+  visitorOf(c: HttpContext): CheckContext
+}
+
+interface Answer {
+  readonly body: object
+  readonly allowance: Allowance
+}
+
+/** The three routes of the specification, and nothing else, under `BLACKLIST_PATH`. */
+export function blacklistRoutes(callers: RestCallers): Hono {
+  const app = new Hono()
+
+  app.all('/ip', (c) =>
+    get(c, async (ctx) => {
+      const { report, allowance } = await checkIp(ctx, c.req.query('target'))
+      return { body: reportToJson(report), allowance }
+    }),
+  )
+
+  app.all('/domain', (c) =>
+    get(c, async (ctx) => {
+      const { report, allowance } = await checkDomain(ctx, c.req.query('target'))
+      return { body: reportToJson(report), allowance }
+    }),
+  )
+
+  app.all('/bulk', bodyLimit({ maxSize: LARGEST_BODY, onError: tooLarge }), (c) =>
+    answer(c, async () => {
+      allowMethods(c, 'POST')
+      const { targets, apiKey } = await readBulk(c)
+      const ctx = await callers.contextOf(c, apiKey)
+      return { ctx, work: async () => bulk(ctx, targets) }
+    }),
+  )
+
+  app.all('*', (c) =>
+    answer(c, () => {
+      throw new NotFound('There is nothing at this path.')
+    }),
+  )
+
+  function get(c: HttpContext, work: (ctx: CheckContext) => Promise<Answer>): Response | Promise<Response> {
+    c.header('Access-Control-Allow-Origin', '*')
+    c.header('Access-Control-Expose-Headers', EXPOSED)
+    if (c.req.method === 'OPTIONS') return preflight(c)
+    return answer(c, async () => {
+      allowMethods(c, 'GET', 'HEAD')
+      const ctx = await callers.contextOf(c, c.req.query('api_key') ?? null)
+      return { ctx, work: () => work(ctx) }
+    })
+  }
+
+  function tooLarge(c: HttpContext): Promise<Response> {
+    return answer(c, () => {
+      throw new HTTPException(413, { message: 'The body has more than 64 KiB.' })
+    })
+  }
+
+  /** Answers with what `begin` leads to, or with its error; every answer tells what is left of the caller's plan. */
+  async function answer(
+    c: HttpContext,
+    begin: () => Promise<{ ctx: CheckContext; work: () => Promise<Answer> }>,
+  ): Promise<Response> {
+    let ctx = callers.visitorOf(c)
+    c.header('Cache-Control', 'no-store')
+    try {
+      const begun = await begin()
+      ctx = begun.ctx
+      const { body, allowance } = await begun.work()
+      return c.json(body, 200, limitHeaders(allowance, ctx.now()))
+    } catch (error) {
+      const headers = limitHeaders(await allowanceAfter(error, ctx), ctx.now())
+      for (const [name, value] of Object.entries(headers)) c.header(name, value)
+      return errorResponse(c, error, ctx.now(), ctx.log)
+    }
+  }
+
+  return app
+}
+
+async function bulk(ctx: CheckContext, targets: readonly unknown[]): Promise<Answer> {
+  const { items, allowance } = await bulkCheck(ctx, targets)
+  return { body: items.map(bulkItemToJson), allowance }
+}
+
+/** @throws HTTPException 415. @throws Invalid when the body is no JSON object with targets. */
+async function readBulk(c: HttpContext): Promise<{ targets: readonly unknown[]; apiKey: string | null }> {
+  if (!/^application\/json\s*(;|$)/i.test(c.req.header('content-type') ?? '')) {
+    throw new HTTPException(415, { message: 'Send the body as Content-Type: application/json.' })
+  }
+  const body: unknown = await c.req.json().catch(() => {
+    throw new Invalid('INVALID_JSON', 'The body is not valid JSON.')
+  })
+  const parsed = bulkRequest.safeParse(body)
+  if (parsed.success) return { targets: parsed.data.targets, apiKey: parsed.data.api_key ?? null }
+  switch (parsed.error.issues[0]?.path[0]) {
+    case 'targets':
+      throw new Invalid('NO_TARGETS', 'Send targets as an array of IP addresses and domains.')
+    case 'api_key':
+      throw new Unauthenticated('INVALID_API_KEY', 'The api_key is no text.')
+    default:
+      throw new Invalid('INVALID_JSON', 'The body is no JSON object.')
+  }
+}
+
+function allowMethods(c: HttpContext, ...methods: readonly string[]): void {
+  if (methods.includes(c.req.method)) return
+  c.header('Allow', methods.join(', '))
+  throw new HTTPException(405, { message: `This path takes ${methods[0]} only.` })
+}
+
+/** What scripts of other sites may read of an answer. */
+const EXPOSED = 'RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
+
+function preflight(c: HttpContext): Response {
+  return c.body(null, 204, {
+    'Access-Control-Allow-Methods': 'GET',
+    'Access-Control-Allow-Headers': 'Authorization, X-API-Key',
+    'Access-Control-Max-Age': '86400',
+  })
+}
+
+/** What is left of the caller's plan when a request has failed; a used-up plan says so itself. */
+async function allowanceAfter(
+  error: unknown,
+  ctx: CheckContext,
+): Promise<Pick<Allowance, 'limit' | 'remaining' | 'resetsAt'>> {
+  if (error instanceof LimitExceeded) return { limit: error.limit, remaining: 0, resetsAt: error.resetsAt }
+  return allowanceOf(ctx)
+}

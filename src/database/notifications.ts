@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { SECOND } from '../time.ts'
+
+/** Called with the payload of each notification, and with null after a time in which some may have been missed. */
+export type Listener = (payload: string | null) => void
+
+/** What PostgreSQL's NOTIFY says, told to listeners of this process. */
+export interface Notifications {
+  /**
+   * Hears a channel from the moment this resolves until the function that it gives is called.
+   * @throws when the database cannot be asked to listen.
+   */
+  listen(channel: string, listener: Listener): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+/** Notifications of the embedded database, whose one session listens beside everything else it does. */
+export function embeddedNotifications(pool: pg.Pool): Notifications {
+  const channels = new Map<string, Set<Listener>>()
+  pool.on('connect', (client) => client.on('notification', (message) => deliver(channels, message)))
+  return {
+    listen: (channel, listener) => listen(channels, channel, listener, (sql) => pool.query(sql)),
+    close: async () => {},
+  }
+}
+
+/** Notifications of a server, over one connection of their own: made at the first `listen`, and again when it is lost. */
+export function serverNotifications(config: pg.ClientConfig, log: Logger): Notifications {
+  const channels = new Map<string, Set<Listener>>()
+  const closing = new AbortController()
+  let connection: Promise<pg.Client> | undefined
+
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client({ ...config, keepAlive: true, keepAliveInitialDelayMillis: 10 * SECOND })
+    client.on('notification', (message) => deliver(channels, message))
+    client.on('error', (error) => log.warn({ err: error }, 'database: the connection for notifications failed'))
+    await client.connect()
+    client.once('end', () => reconnect())
+    for (const channel of channels.keys()) await client.query(listenTo(channel))
+    return client
+  }
+
+  async function reconnect(): Promise<void> {
+    for (let pause = 0.1 * SECOND; !closing.signal.aborted; pause = Math.min(2 * pause, 10 * SECOND)) {
+      connection = connect()
+      try {
+        await connection
+        for (const listeners of channels.values()) for (const listener of listeners) listener(null)
+        return
+      } catch (error) {
+        log.warn({ err: error }, 'database: no connection for notifications; trying again')
+        await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => {})
+      }
+    }
+  }
+
+  return {
+    listen: (channel, listener) =>
+      listen(channels, channel, listener, async (sql) => {
+        connection ??= connect()
+        const client = await connection
+        return client.query(sql)
+      }),
+    async close() {
+      closing.abort()
+      const client = await connection?.catch(() => null)
+      await client?.end()
+    },
+  }
+}
+
+async function listen(
+  channels: Map<string, Set<Listener>>,
+  channel: string,
+  listener: Listener,
+  execute: (sql: string) => Promise<unknown>,
+): Promise<() => Promise<void>> {
+  const listeners = channels.get(channel) ?? new Set()
+  channels.set(channel, listeners.add(listener))
+  const forget = () => {
+    listeners.delete(listener)
+    if (listeners.size === 0 && channels.get(channel) === listeners) channels.delete(channel)
+  }
+  try {
+    await execute(listenTo(channel))
+  } catch (error) {
+    forget()
+    throw error
+  }
+  return async () => {
+    forget()
+    if (!channels.has(channel)) await execute(`UN${listenTo(channel)}`)
+  }
+}
+
+/** Asking twice for the same channel is harmless. */
+function listenTo(channel: string): string {
+  return `LISTEN ${pg.escapeIdentifier(channel)}`
+}
+
+function deliver(channels: ReadonlyMap<string, ReadonlySet<Listener>>, message: pg.Notification): void {
+  for (const listener of channels.get(message.channel) ?? []) listener(message.payload ?? '')
+}

@@ -1,0 +1,110 @@
+import SchemaBuilder from '@pothos/core'
+import ComplexityPlugin from '@pothos/plugin-complexity'
+import ErrorsPlugin from '@pothos/plugin-errors'
+import PrismaPlugin from '@pothos/plugin-prisma'
+import RelayPlugin from '@pothos/plugin-relay'
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
+import type { GraphQLField } from 'graphql'
+import { GraphQLError } from 'graphql'
+import { seesOrganization } from '../account/access.ts'
+import type { CheckContext } from '../blacklist/check.ts'
+import { Forbidden, Unauthenticated } from '../errors.ts'
+import type PrismaTypes from '../generated/pothos-types.ts'
+import { getDatamodel } from '../generated/pothos-types.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
+import { typeOfId } from '../id.ts'
+
+/** What every resolver is given. */
+export interface GraphContext extends CheckContext {
+  /** Never a transaction's client: a resolver that writes calls the domain, which opens its own. */
+  readonly db: PrismaClient
+}
+
+/** Named, so that the compiler does not expand it at each use. */
+export interface SchemaTypes {
+  Context: GraphContext
+  PrismaTypes: PrismaTypes
+  DefaultFieldNullability: false
+  DefaultInputFieldRequiredness: true
+  AuthScopes: Record<never, never>
+  Scalars: {
+    ID: { Input: string; Output: string }
+    DateTime: { Input: Date; Output: Date }
+  }
+}
+
+/** The most a page of a connection may hold. */
+const PAGE = { usual: 20, most: 100 }
+
+/**
+ * How much one operation may ask for, over HTTP and websocket alike: the plugin weighs it where it is executed. The
+ * introspection that GraphiQL sends is 13 levels deep.
+ */
+const LIMITS = { complexity: 5000, depth: 15, breadth: 300 }
+
+/** The one schema builder. It imports no door; doors import it (errors first, for the plugins that wrap resolvers). */
+export const builder = new SchemaBuilder<SchemaTypes>({
+  plugins: [ErrorsPlugin, RelayPlugin, ScopeAuthPlugin, PrismaPlugin, ComplexityPlugin],
+  defaultFieldNullability: false,
+  defaultInputFieldRequiredness: true,
+  errors: { directResult: true, defaultTypes: [] },
+  relay: {
+    clientMutationId: 'omit',
+    // Ids are prefixed and the same outside as in the database.
+    encodeGlobalID: (_type, id) => String(id),
+    // An id that no type has is looked for among the organizations, where it is not found.
+    decodeGlobalID: (id) => ({ typename: typeOfId(id) ?? 'Organization', id }),
+    nodeQueryOptions: {
+      description: 'Anything that has an id, as far as the caller may see it.',
+      resolve: async (_root, { id }, ctx, _info, resolveNode) => visible(ctx, await resolveNode(id)),
+    },
+    nodesQueryOptions: {
+      description: 'Several things by their ids, null for those that do not exist or that the caller may not see.',
+      resolve: async (_root, { ids }, ctx, _info, resolveNodes) =>
+        (await Promise.all(await resolveNodes(ids))).map((node) => visible(ctx, node)),
+    },
+  },
+  scopeAuth: {
+    authScopes: () => ({}),
+    authorizeOnSubscribe: true,
+    unauthorizedError: (_parent, { actor }) =>
+      actor.kind === 'visitor'
+        ? new Unauthenticated('UNAUTHENTICATED', 'An API key of the organization is needed.')
+        : new Forbidden('FORBIDDEN', 'Your key may not see this.'),
+  },
+  prisma: {
+    client: (ctx) => ctx.db,
+    dmmf: getDatamodel(),
+    defaultConnectionSize: PAGE.usual,
+    maxConnectionSize: PAGE.most,
+  },
+  complexity: {
+    limit: LIMITS,
+    fieldComplexity: (args, _ctx, field) => ({ field: 1, multiplier: pageSize(args, field) }),
+    complexityError: (kind, result) =>
+      new GraphQLError(`The operation asks for too much: its ${kind.toLowerCase()} is over the limit.`, {
+        extensions: { code: 'OPERATION_TOO_LARGE', ...result },
+      }),
+  },
+})
+
+builder.queryType({})
+builder.mutationType({})
+builder.subscriptionType({})
+
+/** The plugin counts a connection by the page it may give, which it would not by itself. */
+function pageSize(args: Record<string, unknown>, field: GraphQLField<unknown, GraphContext>): number {
+  if (!field.args.some(({ name }) => name === 'first')) return 1
+  const asked = args['first'] ?? args['last'] ?? PAGE.usual
+  return typeof asked === 'number' ? Math.min(Math.max(asked, 1), PAGE.most) : PAGE.usual
+}
+
+/** Another tenant's node is answered as one that does not exist. */
+function visible(ctx: GraphContext, node: unknown): unknown {
+  return isOwned(node) && seesOrganization(ctx.actor, node.organizationId ?? node.id) ? node : null
+}
+
+/** Every node is an organization or belongs to one. */
+function isOwned(node: unknown): node is { id: string; organizationId?: string } {
+  return typeof node === 'object' && node !== null && 'id' in node && typeof node.id === 'string'
+}

@@ -1,0 +1,14 @@
+import { lexicographicSortSchema, printSchema } from 'graphql'
+import { builder } from './builder.ts'
+import './scalars.ts'
+import './errors.ts'
+import '../account/graphql.ts'
+import '../blacklist/graphql.ts'
+
+/** The executable schema: every door of every feature, joined. */
+export const schema = builder.toSchema()
+
+/** The schema as `schema.graphql` holds it. */
+export function printedSchema(): string {
+  return `${printSchema(lexicographicSortSchema(schema))}\n`
+}

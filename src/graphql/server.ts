@@ -1,0 +1,77 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
+import type { GraphQLSchema } from 'graphql'
+import { parse } from 'graphql'
+import type { Plugin, YogaServerInstance } from 'graphql-yoga'
+import { createYoga } from 'graphql-yoga'
+import type { Logger } from 'pino'
+import type { Caller } from '../http/caller.ts'
+import type { GraphContext } from './builder.ts'
+import { maskError } from './errors.ts'
+
+/** What the HTTP server and the websocket hand over with each operation. */
+export interface ServerContext {
+  readonly caller: Caller
+}
+
+export type GraphqlServer = YogaServerInstance<ServerContext, GraphContext>
+
+/** An operation of ours is a few hundred bytes; a bulk check with its variables is the largest. */
+const LARGEST_BODY = 128 * 1024
+/** Tokens a document may have: GraphiQL's introspection has about 300. Parsing stops there. */
+const MOST_TOKENS = 4000
+
+/** GraphQL over HTTP and server-sent events, with GraphiQL for browsers; `graphql/websocket.ts` serves the same engine. */
+export function createGraphqlServer(options: {
+  readonly schema: GraphQLSchema
+  readonly contextOf: (caller: Caller, signalOf: () => AbortSignal | undefined) => Promise<GraphContext>
+  readonly log: Logger
+}): GraphqlServer {
+  const { schema, contextOf, log } = options
+  const debug = (...args: unknown[]) => log.debug({ args }, 'graphql')
+  return createYoga<ServerContext, GraphContext>({
+    schema,
+    context: ({ caller, request }) => contextOf(caller, () => request?.signal),
+    plugins: [tokenLimit],
+    maskedErrors: { maskError: (error) => maskError(error, log) },
+    cors: { origin: '*', credentials: false },
+    graphiql: { title: 'Allclear GraphiQL', subscriptionsProtocol: 'WS', defaultQuery: EXAMPLE },
+    renderGraphiQL: (given) => renderGraphiQL(given),
+    landingPage: false,
+    multipart: false,
+    batching: false,
+    maxRequestBodySize: LARGEST_BODY,
+    // What should not happen is logged where it is masked; the rest are callers' mistakes.
+    logging: { debug, info: debug, warn: debug, error: debug },
+  })
+}
+
+/** Stands in the parser itself, so that it holds over HTTP and websocket alike. */
+const tokenLimit: Plugin = {
+  onParse: ({ setParseFn }) => setParseFn((source, given) => parse(source, { ...given, maxTokens: MOST_TOKENS })),
+}
+
+const EXAMPLE = `# Check an address on six DNS blacklists. Press the play button.
+# 127.0.0.2 is the test entry that every list holds.
+query Check {
+  checkIp(target: "127.0.0.2") {
+    ... on IpReport {
+      verdict
+      listedCount
+      totalChecked
+      geo { country city isp asn }
+      results { name listed response error delistUrl }
+    }
+    ... on Error { code message }
+  }
+}
+
+# The same, each list's answer as it arrives.
+subscription Watch {
+  checkProgress(target: "example.com") {
+    ... on ListAnswered { target result { name listed error } }
+    ... on AddressesResolved { addresses }
+    ... on DomainReport { verdict }
+    ... on Error { code message }
+  }
+}
+`

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { basename, extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { Hono } from 'hono'
+
+/** The style sheet, the icon and the browser scripts, ready to serve. */
+export interface Assets {
+  /**
+   * The path of an asset by its logical name, such as `style.css` → `/assets/style.3f2a9c01d4.css`.
+   * @throws Error when there is no such asset: a misspelt name is a bug.
+   */
+  url(name: string): string
+  /** Serves the assets under `/assets/`, to be kept for ever: a changed file has another name. */
+  readonly routes: Hono
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+const sources = [new URL('./assets/style.css', import.meta.url), new URL('./assets/favicon.svg', import.meta.url)]
+
+/**
+ * Minifies the assets every page uses and bundles the browser scripts given (TypeScript entry files; `check.ts` becomes
+ * `check.js`). Done once, at start.
+ * @throws when a file is missing or does not compile.
+ */
+export async function loadAssets(scripts: readonly URL[]): Promise<Assets> {
+  const result = await build({
+    entryPoints: [...sources, ...scripts].map((url) => fileURLToPath(url)),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    charset: 'utf8',
+    loader: { '.svg': 'copy' },
+    outdir: '/',
+    entryNames: '[name]',
+    write: false,
+    logLevel: 'silent',
+  })
+  const paths = new Map<string, string>()
+  const files = new Map<string, { readonly body: string; readonly type: string }>()
+  for (const { path, text } of result.outputFiles) {
+    const name = basename(path)
+    const extension = extname(name)
+    const hash = createHash('sha256').update(text).digest('hex').slice(0, 10)
+    const file = `${basename(name, extension)}.${hash}${extension}`
+    paths.set(name, `/assets/${file}`)
+    files.set(file, { body: text, type: contentTypes[extension] ?? 'application/octet-stream' })
+  }
+
+  const routes = new Hono()
+  routes.get('/assets/:file', (c) => {
+    const file = files.get(c.req.param('file'))
+    if (!file) return c.text('There is no such file.', 404)
+    return c.body(file.body, 200, {
+      'content-type': file.type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  return {
+    routes,
+    url(name) {
+      const path = paths.get(name)
+      if (path === undefined) throw new Error(`There is no asset named ${name}.`)
+      return path
+    },
+  }
+}

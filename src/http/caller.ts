@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http'
+import { authenticate } from '../account/authenticate.ts'
+import type { Actor } from '../context.ts'
+import type { GraphContext } from '../graphql/builder.ts'
+import { clientAddress } from './client-address.ts'
+
+/** What a context holds whoever calls. */
+export type Parts = Omit<GraphContext, 'actor' | 'clientAddress' | 'signal'>
+
+/** Who calls, as far as the request says. */
+export interface Caller {
+  /** Canonical text of the address the request comes from. */
+  readonly address: string
+  /** The API key or token that was sent; null when there is none. */
+  readonly credential: string | null
+}
+
+const visitor: Actor = { kind: 'visitor' }
+
+/** The caller of a request, by its socket and headers. */
+export function callerOf(request: IncomingMessage, { config }: Parts): Caller {
+  const { authorization, 'x-api-key': apiKey, 'x-forwarded-for': forwardedFor } = request.headers
+  const forwarded = Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor
+  return {
+    address: clientAddress(request.socket.remoteAddress, forwarded, config.TRUST_PROXY),
+    credential: bearerOf(authorization) ?? (typeof apiKey === 'string' ? apiKey.trim() : null),
+  }
+}
+
+/** The token of an `Authorization` value; null for other schemes, which a proxy in front may use for itself. */
+export function bearerOf(authorization: string | undefined): string | null {
+  return /^(?:bearer +)?(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null
+}
+
+/**
+ * The context of a caller.
+ * @param signalOf gives the signal that aborts when the caller leaves; making one costs, so only who needs it asks.
+ * @throws Unauthenticated when a credential was sent that does not hold.
+ */
+export async function contextOf(
+  parts: Parts,
+  caller: Caller,
+  signalOf?: () => AbortSignal | undefined,
+): Promise<GraphContext> {
+  const actor = caller.credential === null ? visitor : await authenticate(parts, caller.credential)
+  return {
+    ...parts,
+    actor,
+    clientAddress: caller.address,
+    get signal() {
+      return signalOf?.()
+    },
+  }
+}
+
+/** The context of a caller of whom no more than the address is believed. */
+export function visitorContext(parts: Parts, caller: Caller): GraphContext {
+  return { ...parts, actor: visitor, clientAddress: caller.address }
+}

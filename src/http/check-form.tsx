@@ -1,0 +1,25 @@
+/** The check box. It works without JavaScript: `/check?target=…` redirects to the report. */
+export function CheckForm({ value = '', invalid = false }: { readonly value?: string; readonly invalid?: boolean }) {
+  return (
+    <form class="check" action="/check" method="get">
+      <label for="target">IP address or domain</label>
+      <div class="field">
+        <input
+          id="target"
+          name="target"
+          type="text"
+          value={value}
+          required
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          inputmode="url"
+          enterkeyhint="go"
+          aria-invalid={invalid ? 'true' : undefined}
+          aria-describedby={invalid ? 'problem' : undefined}
+        />
+        <button type="submit">Check</button>
+      </div>
+    </form>
+  )
+}

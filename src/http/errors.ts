@@ -1,0 +1,69 @@
+import type { Context as HttpContext } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Logger } from 'pino'
+import type { ErrorCode } from '../errors.ts'
+import {
+  Conflict,
+  DomainError,
+  Forbidden,
+  Invalid,
+  LimitExceeded,
+  NotFound,
+  Unauthenticated,
+  Unavailable,
+} from '../errors.ts'
+import { randomText } from '../id.ts'
+import { secondsUntil } from './limit-headers.ts'
+
+/** The status of each class of domain error. */
+const statusOf: readonly (readonly [abstract new (...args: never[]) => DomainError, ContentfulStatusCode])[] = [
+  [Invalid, 400],
+  [Unauthenticated, 401],
+  [Forbidden, 403],
+  [NotFound, 404],
+  [Conflict, 409],
+  [LimitExceeded, 429],
+  [Unavailable, 503],
+]
+
+/** Refusals of the protocol itself, which the domain knows nothing of. */
+const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+}
+
+/** The body of every error over REST. */
+export interface ErrorBody {
+  readonly error: { readonly code: ErrorCode; readonly message: string; readonly [more: string]: unknown }
+}
+
+/** What a caller over REST is told of an error. What is no expected failure is logged under an id, and told as that. */
+export function errorResponse(c: HttpContext, error: unknown, now: Date, log: Logger): Response {
+  if (error instanceof DomainError) {
+    if (error instanceof LimitExceeded) c.header('Retry-After', String(secondsUntil(error.resetsAt, now)))
+    if (error instanceof Unauthenticated) c.header('WWW-Authenticate', 'Bearer realm="Allclear"')
+    const status = statusOf.find(([type]) => error instanceof type)?.[1] ?? 500
+    return c.json<ErrorBody>({ error: { code: error.code, message: error.message, ...detailsOf(error) } }, status)
+  }
+  if (error instanceof HTTPException) {
+    const code = codeOfStatus[error.status] ?? 'INTERNAL'
+    return c.json<ErrorBody>({ error: { code, message: error.message } }, error.status)
+  }
+  const errorId = logUnexpected(error, log)
+  const message = 'Something went wrong on our side. The error is logged under the given id.'
+  return c.json<ErrorBody>({ error: { code: 'INTERNAL', message, error_id: errorId } }, 500)
+}
+
+/** Logs what should not have happened; gives the id under which the log has it. */
+export function logUnexpected(error: unknown, log: Logger): string {
+  const errorId = randomText(12)
+  log.error({ err: error, errorId }, 'http: unexpected error')
+  return errorId
+}
+
+function detailsOf(error: DomainError): Record<string, unknown> {
+  if (error instanceof LimitExceeded) return { limit: error.limit, resets_at: error.resetsAt.toISOString() }
+  return error instanceof Invalid && error.issues.length > 0 ? { issues: error.issues } : {}
+}

@@ -1,0 +1,24 @@
+import type { ZodOpenApiPathsObject } from 'zod-openapi'
+import { createDocument } from 'zod-openapi'
+import { geoAttribution } from '../blacklist/geo.ts'
+
+/** The OpenAPI 3.1 description of the REST paths, made from the schemas that validate them. */
+export function openApiDocument(baseUrl: string, paths: ZodOpenApiPathsObject): object {
+  return createDocument({
+    openapi: '3.1.1',
+    info: {
+      title: 'Allclear',
+      version: '1.0.0',
+      description: `DNS blacklist checks for IP addresses and domains. The same and more is at /graphql.\n\n${geoAttribution}.`,
+    },
+    servers: [{ url: baseUrl }],
+    tags: [{ name: 'Blacklist checks', description: 'Is an IP address or a domain on a DNS blacklist?' }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key: Authorization: Bearer ac_….' },
+        header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      },
+    },
+  })
+}

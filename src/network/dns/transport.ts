@@ -1,0 +1,189 @@
+import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { connect, isIPv6 } from 'node:net'
+import type { DnsServer } from '../../config.ts'
+import { answersQuery, encodeQuery, type Question } from './message.ts'
+
+/** Counts since the client was made. */
+export interface DnsStatistics {
+  /** Queries sent over UDP, without their retransmissions. */
+  sent: number
+  retransmitted: number
+  /** Messages that answer a query of ours. */
+  received: number
+  /** Messages that answer none: late, duplicate, forged or garbled. */
+  rejected: number
+  cacheHits: number
+  /** Callers that joined a query in flight. */
+  coalesced: number
+  /** Callers whose deadline passed without an answer. */
+  timeouts: number
+  /** Queries repeated over TCP after a truncated answer. */
+  tcp: number
+}
+
+/** Who hears what became of a query that was sent: the message that answers it, or why there will be none. */
+export interface Listener {
+  answered(message: Buffer): void
+  failed(reason: 'unreachable' | 'malformed'): void
+}
+
+/** A query that was sent over UDP. */
+export interface Datagram {
+  readonly id: number
+  readonly query: Buffer
+  readonly listener: Listener
+}
+
+/** A UDP socket connected to one server, so that the system discards what comes from elsewhere. */
+export interface UdpSocket {
+  /** How many queries it was given; the longer a source port is in use, the easier it is to forge answers to it. */
+  readonly used: number
+  /** Sends a query; the listener hears at most once of it, and not before this returns. */
+  send(question: Question, listener: Listener): Datagram
+  resend(datagram: Datagram): void
+  /** Ends the wait for an answer, if there still is one. */
+  forget(datagram: Datagram): void
+  /** Closes it once nothing is awaited on it any more; resolves then. */
+  retire(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Enough for a burst of answers while the process is busy, in bytes. */
+const receiveBufferSize = 1024 * 1024
+
+/**
+ * Opens a socket on a random port. It does not keep the process alive.
+ * @throws the system's error when there is no way to the server, or no socket to be had.
+ */
+export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics): Promise<UdpSocket> {
+  const pending = new Map<number, Datagram>()
+  const type = isIPv6(server.address) ? 'udp6' : 'udp4'
+  const socket = createSocket({ type, recvBufferSize: receiveBufferSize }).unref()
+  socket.connect(server.port, server.address)
+  try {
+    await once(socket, 'connect')
+  } catch (error) {
+    socket.close()
+    throw error
+  }
+
+  const closed = new Promise<void>((resolve) => void socket.once('close', resolve))
+  let used = 0
+  let retired = false
+  let closing = false
+
+  const close = () => {
+    if (!closing) socket.close()
+    closing = true
+    return closed
+  }
+  /** The id may belong to a later query by now. */
+  const isAwaited = (datagram: Datagram) => pending.get(datagram.id) === datagram
+  const forget = (datagram: Datagram) => {
+    if (!isAwaited(datagram)) return
+    pending.delete(datagram.id)
+    if (retired && pending.size === 0) void close()
+  }
+  const fail = (datagram: Datagram) => {
+    if (!isAwaited(datagram)) return
+    forget(datagram)
+    datagram.listener.failed('unreachable')
+  }
+  const failAll = () => {
+    for (const datagram of [...pending.values()]) fail(datagram)
+  }
+  /** ICMP's word that nobody listens comes with the next packet to be sent or received, and holds for all that is awaited. */
+  const transmit = (datagram: Datagram) => {
+    socket.send(datagram.query, (error: NodeJS.ErrnoException | null) => {
+      if (error?.code === 'ECONNREFUSED') failAll()
+      else if (error) fail(datagram)
+    })
+  }
+
+  socket.on('message', (message) => {
+    const id = message.length >= 2 ? message.readUInt16BE(0) : -1
+    const datagram = pending.get(id)
+    if (datagram === undefined || !answersQuery(message, datagram.query)) {
+      statistics.rejected++
+      return
+    }
+    statistics.received++
+    forget(datagram)
+    datagram.listener.answered(message)
+  })
+  socket.on('error', failAll)
+
+  return {
+    get used() {
+      return used
+    },
+    send(question, listener) {
+      let id = randomInt(0x10000)
+      while (pending.has(id)) id = randomInt(0x10000)
+      const datagram = { id, query: encodeQuery(id, question), listener }
+      pending.set(id, datagram)
+      used++
+      statistics.sent++
+      transmit(datagram)
+      return datagram
+    },
+    resend(datagram) {
+      statistics.retransmitted++
+      transmit(datagram)
+    },
+    forget,
+    retire() {
+      retired = true
+      return pending.size === 0 ? close() : closed
+    },
+    close,
+  }
+}
+
+/**
+ * Asks over TCP (RFC 7766), on a connection of its own; a message has at most 65,535 bytes. The listener hears once, and not
+ * before this returns; a message that does not answer the query is malformed. Gives what cancels it.
+ */
+export function sendOverTcp(
+  server: DnsServer,
+  question: Question,
+  statistics: DnsStatistics,
+  listener: Listener,
+): () => void {
+  const query = encodeQuery(randomInt(0x10000), question)
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(query.length)
+  const socket = connect({ host: server.address, port: server.port, noDelay: true })
+  statistics.tcp++
+  socket.write(Buffer.concat([length, query]))
+
+  let received: Buffer = Buffer.alloc(0)
+  const finish = (tell: () => void) => {
+    cancel()
+    tell()
+  }
+  const cancel = () => {
+    socket.removeAllListeners()
+    // A connection that is given up may still report an error, which is nobody's concern any more.
+    socket.on('error', () => undefined)
+    socket.destroy()
+  }
+  socket.on('data', (chunk) => {
+    received = Buffer.concat([received, chunk])
+    const end = received.length < 2 ? Number.POSITIVE_INFINITY : 2 + received.readUInt16BE(0)
+    if (received.length < end) return
+    const message = received.subarray(2, end)
+    if (answersQuery(message, query)) {
+      statistics.received++
+      finish(() => listener.answered(message))
+    } else {
+      statistics.rejected++
+      finish(() => listener.failed('malformed'))
+    }
+  })
+  socket.on('error', () => finish(() => listener.failed('unreachable')))
+  socket.on('close', () => finish(() => listener.failed('unreachable')))
+  return cancel
+}

@@ -1,0 +1,132 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { type AsnSource, openAsnTable } from '../../../src/blacklist/geo/asn-file.ts'
+
+const one = { asn: 'AS1', isp: 'One' }
+const two = { asn: 'AS2', isp: 'Two' }
+
+let directory: string
+let path: string
+let source: AsnSource
+let messages: string[]
+/** The table of `1,One`. */
+let compiled: Buffer
+const log = pino({ level: 'info' }, { write: (line: string) => messages.push(JSON.parse(line).msg) })
+
+beforeAll(async () => {
+  await setUp()
+  await holder()
+  compiled = await readFile(path)
+  await tearDown()
+})
+
+beforeEach(setUp)
+afterEach(tearDown)
+
+async function setUp(): Promise<void> {
+  directory = await mkdtemp(join(tmpdir(), 'allclear-asn-file-'))
+  path = join(directory, 'geo', 'asn.bin')
+  source = { version: '1.0.0', ipv4: join(directory, 'ipv4.csv'), ipv6: join(directory, 'ipv6.csv') }
+  messages = []
+  await writeSource('1,One')
+}
+
+async function tearDown(): Promise<void> {
+  await rm(directory, { recursive: true })
+}
+
+async function writeSource(holder: string): Promise<void> {
+  await writeFile(source.ipv4, `1.0.0.0,1.0.0.255,${holder}\n`)
+  await writeFile(source.ipv6, `2001:db8::,2001:db8::ffff,${holder}\n`)
+}
+
+/** The holder of 1.0.0.1, by a table that is opened for this. */
+async function holder({ version = '1.0.0', at = path, signal = new AbortController().signal } = {}) {
+  const find = await openAsnTable({ ...source, version }, at, log, signal)
+  return find('1.0.0.1')
+}
+
+const compiling = expect.stringMatching(/^geo: compiling/)
+
+test('the table is compiled once, and read from its file from then on', async () => {
+  expect(await holder()).toEqual(one)
+  expect(messages).toEqual([compiling])
+  await rm(source.ipv4)
+  expect(await holder()).toEqual(one)
+  expect(messages).toHaveLength(1)
+  expect(await readdir(join(directory, 'geo'))).toEqual(['asn.bin'])
+})
+
+test('another version of the source is compiled anew', async () => {
+  await holder()
+  await writeSource('2,Two')
+  expect(await holder()).toEqual(one)
+  expect(await holder({ version: '1.0.1' })).toEqual(two)
+  expect(await holder({ version: '1.0.1' })).toEqual(two)
+  expect(messages).toEqual([compiling, compiling])
+})
+
+test.each([
+  ['empty', () => truncate(path)],
+  ['cut short', () => truncate(path, 50)],
+  ['cut inside its seal', () => truncate(path, 10)],
+  ['longer than it was', () => writeFile(path, 'x', { flag: 'a' })],
+  ['changed in one bit', flipLastBit],
+  ['something else', () => writeFile(path, 'hello')],
+])('a file that is %s is compiled anew', async (_, damage) => {
+  await mkdir(dirname(path))
+  await writeFile(path, compiled)
+  await damage()
+  expect(await holder()).toEqual(one)
+  expect(await holder()).toEqual(one)
+  expect(messages).toEqual([compiling])
+  expect(await readFile(path)).toEqual(compiled)
+})
+
+async function flipLastBit(): Promise<void> {
+  const bytes = await readFile(path)
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1)
+  await writeFile(path, bytes)
+}
+
+test('first starts at the same time all succeed and leave one file', async () => {
+  expect(await Promise.all([holder(), holder(), holder()])).toEqual([one, one, one])
+  expect(await readdir(join(directory, 'geo'))).toEqual(['asn.bin'])
+  await rm(source.ipv4)
+  expect(await holder()).toEqual(one)
+})
+
+test('where nothing can be stored, the table works from memory, with a warning', async () => {
+  const at = join(source.ipv4, 'asn.bin')
+  expect(await holder({ at })).toEqual(one)
+  expect(messages).toEqual([compiling, expect.stringContaining(`cannot be kept in ${at}`)])
+})
+
+test('a directory in the place of the file is not touched', async () => {
+  expect(await holder({ at: directory })).toEqual(one)
+  expect(messages).toEqual([compiling, expect.stringContaining('cannot be kept')])
+  expect((await readdir(directory)).toSorted()).toEqual(['ipv4.csv', 'ipv6.csv'])
+})
+
+test('a source that cannot be read is told, and nothing is stored', async () => {
+  await rm(source.ipv6)
+  await expect(holder()).rejects.toThrow('ENOENT')
+  await writeFile(source.ipv6, 'not a row\n')
+  await expect(holder()).rejects.toThrow('ipv6.csv, line 1')
+  expect(await readdir(directory)).not.toContain('geo')
+})
+
+test('an abort ends the compiling, before it has begun and after', async () => {
+  await expect(holder({ signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+
+  const closing = new AbortController()
+  const opening = holder({ signal: closing.signal })
+  opening.catch(() => undefined)
+  await vi.waitUntil(() => messages.length > 1, { interval: 1 })
+  setImmediate(() => closing.abort())
+  await expect(opening).rejects.toThrow('has stopped')
+  expect(await readdir(directory)).not.toContain('geo')
+})

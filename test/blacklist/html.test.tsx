@@ -1,0 +1,370 @@
+import type { Hono } from 'hono'
+import pino from 'pino'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { printable } from '../../src/blacklist/html/printable.ts'
+import { ReportSection } from '../../src/blacklist/html/report.tsx'
+import { checkPages } from '../../src/blacklist/html.tsx'
+import type { Report } from '../../src/blacklist/report.ts'
+import { Invalid, LimitExceeded } from '../../src/errors.ts'
+import { givenCheckPages } from '../support/check-pages.ts'
+import { bodyReader, nestingFaults, repeatedIds } from '../support/markup.ts'
+import { answer, answers, domainReport, ipReport, listing, lists } from '../support/reports.ts'
+
+const address = '203.0.113.7'
+const reportOf = (report: Report) => String(<ReportSection report={report} />)
+const namesInOrder = (html: string) => [...html.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, name]) => name)
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, '')
+
+let pages: Awaited<ReturnType<typeof givenCheckPages>>
+beforeAll(async () => {
+  pages = await givenCheckPages()
+})
+
+/** Opens a check's page, and gives it with the check behind it. */
+async function open(target: string) {
+  const next = pages.nextCheck()
+  const response = await pages.app.request(`/check/${target}`)
+  return { response, check: await next, body: bodyReader(response) }
+}
+
+describe('the landing page', () => {
+  test('has the form, the lists with their health, the examples, the allowance and the own address', async () => {
+    const response = await pages.app.request('/')
+    const html = await response.text()
+    expect(response.status).toBe(200)
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+    expect(html).toContain('<form class="check" action="/check" method="get">')
+    expect(html).toContain('<label for="target">')
+    for (const { name } of [...lists.ip, ...lists.domain]) expect(html).toContain(name)
+    expect(html).toContain('<span class="health" data-ill="true">Refuses us now</span>')
+    expect(html).toContain(`<a href="/check/${address}" rel="nofollow">${address}</a>`)
+    expect(html).toContain('https://allclear.example/api/blacklist-monitor/ip?target=')
+    expect(html).toContain('wss://allclear.example/graphql')
+    expect(textOf(html)).toContain('100 checks a day are free')
+    expect(textOf(html)).toContain('1,000 a day')
+  })
+
+  test('says nothing of the health of a list that has not been probed', async () => {
+    const html = await (await pages.app.request('/')).text()
+    expect(html).toMatch(/<dt>Mailspike <\/dt>/)
+  })
+
+  test('offers no own address when it cannot be checked', async () => {
+    const html = await (await appThat({ ownAddress: () => null }).request('/')).text()
+    expect(html).not.toContain('you come from')
+  })
+})
+
+describe('the form without JavaScript', () => {
+  test.each([
+    ['203.0.113.7', '/check/203.0.113.7'],
+    [' example.com ', '/check/example.com'],
+    ['2001:db8::1', '/check/2001%3Adb8%3A%3A1'],
+    ['https://example.com/?a=b#c', '/check/https%3A%2F%2Fexample.com%2F%3Fa%3Db%23c'],
+    ['//evil.example', '/check/%2F%2Fevil.example'],
+    ['a\r\nset-cookie: x', '/check/a%0D%0Aset-cookie%3A%20x'],
+    ['пример.рф', '/check/%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80.%D1%80%D1%84'],
+  ])('%j redirects to %s', async (input, location) => {
+    const response = await pages.app.request(`/check?target=${encodeURIComponent(input)}`)
+    expect(response.status).toBe(303)
+    expect(response.headers.get('location')).toBe(location)
+  })
+
+  test.each(['/check', '/check?target=', '/check?target=%20'])('%s asks for a target', async (path) => {
+    const response = await pages.app.request(path)
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('Type an IP address or a domain name.')
+  })
+})
+
+describe('a check that is refused', () => {
+  test.each(['https%3A%2F%2Fexample.com%2Fa', 'https://example.com/a', '10.0.0.1', '%E0%A4%A', '%00'])(
+    'is a page with status 400 for /check/%s',
+    async (target) => {
+      const response = await pages.app.request(`/check/${target}`)
+      expect(response.status).toBe(400)
+      expect(await response.text()).toContain('aria-invalid="true"')
+    },
+  )
+
+  test('is a page with status 429 when the allowance is used up, with the headers of the limit', async () => {
+    const app = appThat({
+      async start(c) {
+        c.header('retry-after', '60')
+        throw new LimitExceeded('All 100 checks of today are used.', 100, new Date('2026-11-21T00:00:00Z'))
+      },
+    })
+    const response = await app.request(`/check/${address}`)
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBe('60')
+    expect(await response.text()).toContain('All 100 checks of today are used.')
+  })
+
+  test('escapes a message that repeats the input', async () => {
+    const app = appThat({
+      async start(_, input) {
+        throw new Invalid('INVALID_TARGET', `${input} cannot be checked.`)
+      },
+    })
+    const html = await (await app.request('/check/%3Cscript%3Ealert(1)%3C%2Fscript%3E')).text()
+    expect(html).not.toContain('<script>alert')
+    expect(html).toContain('&lt;script&gt;')
+  })
+
+  test('leaves unexpected errors to the application', async () => {
+    const app = appThat({
+      async start() {
+        throw new Error('the database is gone')
+      },
+    })
+    app.onError((error, c) => c.text(error.message, 500))
+    const response = await app.request(`/check/${address}`)
+    expect([response.status, await response.text()]).toEqual([500, 'the database is gone'])
+  })
+})
+
+describe('a check of an address', () => {
+  test('is sent as it happens: the lists, then each answer in the order of arrival, then the report', async () => {
+    const { response, check, body } = await open(address)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+
+    const first = await body.until('id="pending"')
+    for (const { name } of lists.ip)
+      expect(first).toContain(`data-state="pending" data-for="${address}" data-list="${name}"`)
+    expect(first).not.toContain('<template')
+
+    check.step({ kind: 'answer', target: address, result: answer('PSBL', listing) })
+    expect(await body.until('</template>')).toContain(
+      `<template data-for="${address}" data-list="PSBL"><li data-state="listed"`,
+    )
+    check.step({ kind: 'answer', target: address, result: answer('SpamCop') })
+    const second = await body.until('data-list="SpamCop"><li')
+    expect(second.indexOf('<template data-for="203.0.113.7" data-list="PSBL"')).toBeLessThan(
+      second.indexOf('<template data-for="203.0.113.7" data-list="SpamCop"'),
+    )
+    expect(second).not.toContain('id="report"')
+    expect(second).not.toContain('<footer')
+
+    check.step({ kind: 'report', report: ipReport(address, answers({ PSBL: listing })) })
+    const whole = await body.until('no end')
+    expect(whole).toMatch(/<\/article><\/main><footer class="site">.*<\/footer><\/body><\/html>$/s)
+    expect(nestingFaults(whole)).toEqual([])
+    expect(repeatedIds(whole)).toEqual([])
+    expect(whole).toContain('<meta name="robots" content="noindex, nofollow"/>')
+    expect(whole).toContain(`<link rel="canonical" href="https://allclear.example/check/${address}"/>`)
+    expect(whole).toContain('https://db-ip.com')
+    await check.returned
+  })
+
+  test('is ended when the reader leaves while a list has yet to answer', async () => {
+    const { check, body } = await open(address)
+    await body.until('id="pending"')
+    await body.leave()
+    await check.returned
+    expect(check.signal.aborted).toBe(true)
+    expect(pages.logged).toEqual([])
+  })
+
+  test('says that it broke off, and logs why, when it ends without a report', async () => {
+    for (const error of [undefined, new Error('a secret detail')]) {
+      const { check, body } = await open(address)
+      check.end(error)
+      const html = await body.until('no end')
+      expect(html).toContain('The check broke off before it was done.')
+      expect(html).not.toContain('a secret detail')
+      expect(nestingFaults(html)).toEqual([])
+    }
+    expect(pages.logged.splice(0).map((line) => JSON.parse(line).err.message)).toEqual([
+      'The check ended without a report.',
+      'a secret detail',
+    ])
+  })
+
+  test('is not made for HEAD', async () => {
+    const response = await pages.app.request(`/check/${address}`, { method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([200, ''])
+  })
+
+  test('reads a target in any spelling, and shows the canonical one', async () => {
+    const { check, body } = await open('2001:DB8:0::1')
+    expect(await body.until('</h2>')).toContain('<title>Checking 2001:db8::1 · Allclear</title>')
+    check.end()
+  })
+})
+
+describe('a check of a domain', () => {
+  test('shows its addresses once they are known, those not checked with the reason', async () => {
+    const { check, body } = await open('example.com')
+    const first = await body.until('id="pending"')
+    expect(first).toContain('data-for="example.com" data-list="SURBL"')
+    expect(first).not.toContain('Spamhaus')
+
+    check.step({ kind: 'resolved', addresses: [address, '10.0.0.5', '203.0.113.8'], checked: [address] })
+    const second = await body.until('Found, but not checked')
+    expect(second).toContain(`data-state="pending" data-for="${address}" data-list="Spamhaus ZEN"`)
+    expect(textOf(await body.until('</ul></section>\n'))).toContain('10.0.0.5 is not a public address')
+    expect(textOf(second)).toContain('203.0.113.8 is one address more')
+
+    const report = domainReport('example.com', [ipReport(address)], {
+      resolvedIps: [address, '10.0.0.5', '203.0.113.8'],
+    })
+    check.step({ kind: 'report', report })
+    const whole = await body.until('no end')
+    expect(nestingFaults(whole)).toEqual([])
+    expect(repeatedIds(whole)).toEqual([])
+  })
+
+  test('goes on when the domain has no address', async () => {
+    const { check, body } = await open('example.com')
+    check.step({ kind: 'resolved', addresses: [], checked: [] })
+    check.step({ kind: 'report', report: domainReport('example.com', []) })
+    expect(textOf(await body.until('no end'))).toContain('Addressesnone')
+  })
+})
+
+describe('the report', () => {
+  const failed = { error: 'timeout', note: 'It did not answer in time.' } as const
+  const noIpv6 = { error: 'unsupported', note: 'It holds no IPv6 addresses.' } as const
+
+  test('puts listings first, then what is not known, then the rest', () => {
+    const html = reportOf(ipReport(address, answers({ DroneBL: listing, PSBL: failed, SpamCop: noIpv6 })))
+    expect(namesInOrder(html)).toEqual(['DroneBL', 'PSBL', 'SpamCop', 'Spamhaus ZEN', 'Barracuda', 'Mailspike'])
+  })
+
+  test('of a listing gives its reason, meaning, codes and where to contest it', () => {
+    const html = reportOf(ipReport(address, answers({ PSBL: listing })))
+    expect(html).toContain('data-outcome="listed"')
+    expect(html).toContain('<p dir="auto">Blocked - see https://lists.example/query/203.0.113.7</p>')
+    expect(html).toContain('SBL: a source of spam')
+    expect(html).toContain('<code>127.0.0.2</code>')
+    expect(html).toContain('anyone may remove an entry')
+    expect(html).toContain('href="https://lists.example/contest?target=203.0.113.7" rel="noopener noreferrer"')
+    expect(textOf(html)).toContain('1 listed, 5 not listed')
+    expect(textOf(html)).toContain('Find the cause first')
+    expect(html).toContain('data-title="Listed: 203.0.113.7 · Allclear"')
+  })
+
+  test('of a clean address offers nothing to contest', () => {
+    const html = reportOf(ipReport(address))
+    expect(html).toContain('class="verdict" data-outcome="clean"')
+    expect(textOf(html)).toContain('is clean: none of the 6 blacklists lists it.')
+    expect(html).not.toContain('Contest')
+    expect(textOf(html)).toContain('Nothing. If mail is still refused')
+  })
+
+  test('never calls an address clean when a list did not answer', () => {
+    const html = reportOf(ipReport(address, answers({ PSBL: failed })))
+    expect(html).toContain('class="verdict" data-outcome="incomplete"')
+    expect(textOf(html)).toContain('0 listed, 5 not listed, 1 not known')
+    expect(textOf(html)).toContain('It did not answer in time.')
+    expect(textOf(html)).toContain('this is no all-clear')
+    expect(textOf(html)).not.toContain('is clean')
+  })
+
+  test('does not advise to repeat a check that no repetition can answer', () => {
+    const html = reportOf(ipReport('2001:db8::1', answers({ PSBL: noIpv6 })))
+    expect(textOf(html)).toContain('Does not cover IPv6')
+    expect(textOf(html)).toContain('cannot say anything about this one, now or later')
+  })
+
+  test('gives the exact time in UTC, the place, the network, and links to itself and its JSON', () => {
+    const html = reportOf(ipReport('2001:db8::1'))
+    expect(html).toContain('<time datetime="2026-11-20T12:52:19.000Z">20 Nov 2026, 12:52:19 UTC</time>')
+    expect(textOf(html)).toContain('Falkenstein, Germany')
+    expect(textOf(html)).toContain('Example Hosting GmbH, AS64500')
+    expect(html).toContain('href="/check/2001%3Adb8%3A%3A1"')
+    expect(html).toContain('href="/api/blacklist-monitor/ip?target=2001%3Adb8%3A%3A1"')
+  })
+
+  test('says "unknown" of what is not known about the place', () => {
+    const unknown = { country: null, city: null, isp: null, asn: null }
+    const none = textOf(reportOf(ipReport(address, answers(), { geo: unknown })))
+    expect(none).toContain('Locationunknown')
+    expect(none).toContain('Networkunknown')
+    const some = textOf(reportOf(ipReport(address, answers(), { geo: { ...unknown, country: 'Germany', asn: 'AS1' } })))
+    expect(some).toContain('LocationGermany')
+    expect(some).toContain('NetworkAS1')
+  })
+
+  test('of a domain has its own lists first, then every address with its outcome', () => {
+    const reports = [ipReport('203.0.113.1'), ipReport('203.0.113.2', answers({ PSBL: listing }))]
+    const html = reportOf(
+      domainReport('example.com', reports, { results: [answer('SURBL'), answer('URIBL', listing)] }),
+    )
+    const headings = [...html.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, heading]) => heading)
+    expect(headings).toEqual(['What to do now', 'The name example.com', '203.0.113.1', '203.0.113.2'])
+    expect(html).toContain('class="address" data-outcome="clean"')
+    expect(html).toContain('class="address" data-outcome="listed"')
+    expect(textOf(html)).toContain('Addresses2 found, 2 checked')
+    expect(html).toContain('/api/blacklist-monitor/domain?target=example.com')
+  })
+
+  test('of a domain whose addresses could not be looked up is not clean', () => {
+    const html = reportOf(domainReport('example.com', [], { resolutionFailed: true }))
+    expect(html).toContain('class="verdict" data-outcome="incomplete"')
+    expect(textOf(html)).toContain('could not be looked up')
+    expect(textOf(html)).toContain('Check again in a few minutes')
+  })
+
+  test('shows a stranger’s words as text and nothing else', () => {
+    const response = `<img src=x onerror=alert(1)> "quoted" \u0000\u001b[31m \u202egnp.exe`
+    const html = reportOf(
+      ipReport(address, answers({ PSBL: { ...listing, response, codes: ['<b>127.0.0.2</b>'], note: '</li>' } })),
+    )
+    expect(html).toContain('&lt;img src=x onerror=alert(1)&gt; &quot;quoted&quot; \u{FFFD}\u{FFFD}[31m \u{FFFD}gnp.exe')
+    expect(html).not.toContain('<img')
+    expect(html).not.toContain('<b>')
+    expect(nestingFaults(html)).toEqual([])
+  })
+
+  test('and its page, style and script together weigh less than 60 kB', async () => {
+    const sizes = await Promise.all(
+      ['style.css', 'check.js', 'favicon.svg'].map(async (name) => {
+        const response = await pages.app.request(pages.site.assets.url(name))
+        return (await response.arrayBuffer()).byteLength
+      }),
+    )
+    const { check, body } = await open(address)
+    const results = answers({ PSBL: listing, SpamCop: listing, Barracuda: failed })
+    for (const result of results) check.step({ kind: 'answer', target: address, result })
+    check.step({ kind: 'report', report: ipReport(address, results) })
+    const page = Buffer.byteLength(await body.until('no end'))
+    expect(sizes.reduce((sum, size) => sum + size, page)).toBeLessThan(60_000)
+  })
+})
+
+describe('printable text', () => {
+  test.each([
+    ['a plain reason', 'a plain reason'],
+    [' two\r\nlines\tand\u2028more ', 'two lines and more'],
+    ['\u0007bell \u009bcsi \u200bzero \ufefffront', '\u{FFFD}bell \u{FFFD}csi \u{FFFD}zero front'],
+    ['right \u202e to \u2066 left', 'right \u{FFFD} to \u{FFFD} left'],
+    ['half a pair \ud83d', 'half a pair \u{FFFD}'],
+    ['грязь 🚫', 'грязь 🚫'],
+    ['', ''],
+  ])('of %j is %j', (text, shown) => {
+    expect(printable(text)).toBe(shown)
+  })
+
+  test('is cut to 400 characters, never inside of one', () => {
+    expect(printable('🚫'.repeat(5000))).toBe(`${'🚫'.repeat(400)}…`)
+    expect(printable('a'.repeat(400))).toBe('a'.repeat(400))
+  })
+})
+
+/** The pages with some parts of their own. */
+function appThat(parts: Partial<Parameters<typeof checkPages>[0]>): Hono {
+  return checkPages({
+    site: pages.site,
+    log: pino({ level: 'silent' }),
+    checksPerDay: { free: 100, pro: 1000 },
+    lists: () => lists,
+    ownAddress: () => address,
+    async start() {
+      throw new Error('This test starts no check.')
+    },
+    ...parts,
+  })
+}

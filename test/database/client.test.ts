@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { difference } from '../../src/database/schema-engine.ts'
+import { newId, randomText } from '../../src/id.ts'
+import { testDatabase } from '../support/database.ts'
+
+// The database is to be in UTC wherever the process is.
+process.env['TZ'] = 'Europe/Paris'
+const database = await testDatabase()
+const { prisma, pool } = database
+
+const organization = () => ({
+  id: newId('Organization'),
+  slug: randomText(10),
+  name: 'Acme',
+  contactEmail: 'ops@example.com',
+  createdAt: new Date('2026-07-01T12:00:00Z'),
+})
+
+test('the migrations and schema.prisma agree', async () => {
+  expect(await difference(pool, await readFile('prisma/schema.prisma', 'utf8'))).toBe('')
+})
+
+test('times are UTC on every connection, whatever the time zone of the process', async () => {
+  const { id, createdAt } = await prisma.organization.create({ data: organization() })
+  const { rows } = await pool.query(
+    `SELECT extract(epoch FROM "createdAt")::float8 AS epoch, "createdAt", current_setting('TimeZone') AS zone
+     FROM "Organization" WHERE id = $1`,
+    [id],
+  )
+  expect(rows).toEqual([{ epoch: createdAt.getTime() / 1000, createdAt, zone: 'UTC' }])
+  expect(await prisma.organization.findUnique({ where: { id } })).toMatchObject({ createdAt })
+})
+
+test('a write that breaks a rule is an error of its own, and the next statement works', async () => {
+  const data = organization()
+  await prisma.organization.create({ data })
+  await expect(prisma.organization.create({ data })).rejects.toMatchObject({ code: 'P2002' })
+  expect(await prisma.organization.count({ where: { id: data.id } })).toBe(1)
+})
+
+test('a transaction that throws leaves nothing behind', async () => {
+  const data = organization()
+  const work = prisma.$transaction(async (tx) => {
+    await tx.organization.create({ data })
+    throw new Error('no')
+  })
+  await expect(work).rejects.toThrow('no')
+  expect(await prisma.organization.count({ where: { id: data.id } })).toBe(0)
+})
+
+test('500 increments at once, each read and written in a transaction, count to exactly 500', async () => {
+  const key = { subject: randomText(10), day: new Date('2026-07-01') }
+  await prisma.usageCounter.create({ data: { ...key, count: 0, lastGrant: 0 } })
+  const increment = () =>
+    prisma.$transaction(async (tx) => {
+      const [row] = await tx.$queryRaw<{ count: number }[]>`
+        SELECT count FROM "UsageCounter" WHERE subject = ${key.subject} FOR UPDATE`
+      await tx.usageCounter.update({ where: { subject_day: key }, data: { count: (row?.count ?? 0) + 1 } })
+    })
+  await Promise.all(Array.from({ length: 500 }, increment))
+  expect(await prisma.usageCounter.findUnique({ where: { subject_day: key } })).toMatchObject({ count: 500 })
+})
+
+test('statements beside an open transaction wait or pass, but do not fail and do not see it', async () => {
+  const data = organization()
+  const counts = prisma.$transaction(async (tx) => {
+    await tx.organization.create({ data })
+    const beside = Array.from({ length: 5 }, () => pool.query('SELECT 1 AS one'))
+    await tx.organization.delete({ where: { id: data.id } })
+    return beside
+  })
+  const answers = await Promise.all(await counts)
+  expect(answers.map(({ rows }) => rows)).toEqual(Array(5).fill([{ one: 1 }]))
+})
+
+test('large values and many parameters arrive whole', async () => {
+  const text = 'ü'.repeat(3_000_000)
+  const bytes = Buffer.alloc(3_000_000, 'bytes')
+  const large = await pool.query('SELECT $1::text AS text, $2::bytea AS bytes', [text, bytes])
+  expect(large.rows[0].text === text).toBe(true)
+  expect(bytes.equals(large.rows[0].bytes)).toBe(true)
+  const numbers = Array.from({ length: 30_000 }, (_, index) => index)
+  const sum = await pool.query(`SELECT ${numbers.map((n) => `$${n + 1}::int`).join('+')} AS sum`.replace(/\+/g, '+'), numbers)
+  expect(sum.rows).toEqual([{ sum: 449_985_000 }])
+  const rows = await pool.query('SELECT n, md5(n::text) AS hash FROM generate_series(1, 100000) n')
+  expect(rows.rows).toHaveLength(100_000)
+})
+
+test('what one connection leaves behind is not there for the next', async () => {
+  const client = await pool.connect()
+  await client.query(`SET search_path TO pg_catalog`)
+  await client.query(`SET TIME ZONE 'Asia/Tokyo'`)
+  await client.query('CREATE TEMP TABLE leftover (id int)')
+  await client.query('PREPARE leftover AS SELECT 1')
+  await client.query('SELECT pg_advisory_lock(1)')
+  await client.query('BEGIN')
+  client.release(true)
+  const { rows } = await pool.query(
+    `SELECT current_setting('TimeZone') AS zone, current_setting('search_path') AS path, to_regclass('leftover') AS table,
+       (SELECT count(*)::int FROM pg_prepared_statements WHERE name = 'leftover') AS statements,
+       pg_try_advisory_lock(1) AS free, now() = statement_timestamp() AS outside`,
+  )
+  const path = database.kind === 'embedded' ? 'public' : '"$user", public'
+  expect(rows).toEqual([{ zone: 'UTC', path, table: null, statements: 0, free: true, outside: true }])
+})
+
+test('a listener hears what is committed on its channel, in order, and nothing once it has stopped', async () => {
+  const heard: (string | null)[] = []
+  const { promise: all, resolve } = withResolvers()
+  const stop = await database.listen('Some channel', (payload) => {
+    heard.push(payload)
+    if (payload === 'last') resolve()
+  })
+  await prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT pg_notify('Some channel', 'first')`
+    await tx.$executeRaw`SELECT pg_notify('another', 'elsewhere')`
+  })
+  const undone = prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT pg_notify('Some channel', 'undone')`
+    throw new Error('no')
+  })
+  await expect(undone).rejects.toThrow('no')
+  await pool.query('SELECT 1/0').catch(() => {})
+  await pool.query(`SELECT pg_notify('Some channel', 'last')`)
+  await all
+  await stop()
+  const { promise: later, resolve: resolveLater } = withResolvers()
+  const stopLater = await database.listen('later', () => resolveLater())
+  await pool.query(`SELECT pg_notify('Some channel', 'unheard'), pg_notify('later', '')`)
+  await later
+  await stopLater()
+  expect(heard).toEqual(['first', 'last'])
+})
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

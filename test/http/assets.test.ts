@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { checkScript } from '../../src/blacklist/html.tsx'
+import type { Assets } from '../../src/http/assets.ts'
+import { loadAssets } from '../../src/http/assets.ts'
+
+let assets: Assets
+beforeAll(async () => {
+  assets = await loadAssets([checkScript])
+})
+
+describe('assets', () => {
+  test.each([
+    ['style.css', 'text/css; charset=utf-8', '.verdict'],
+    ['check.js', 'text/javascript; charset=utf-8', 'MutationObserver'],
+    ['favicon.svg', 'image/svg+xml', '<svg'],
+  ])('%s is served under a name with its hash, to be kept for ever', async (name, type, part) => {
+    const [stem, extension] = name.split('.')
+    const url = assets.url(name)
+    expect(url).toMatch(new RegExp(`^/assets/${stem}\\.[0-9a-f]{10}\\.${extension}$`))
+
+    const response = await assets.routes.request(url)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe(type)
+    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.has('etag')).toBe(false)
+    expect(await response.text()).toContain(part)
+  })
+
+  test('HEAD gives the headers and no body', async () => {
+    const response = await assets.routes.request(assets.url('style.css'), { method: 'HEAD' })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8')
+    expect(await response.text()).toBe('')
+  })
+
+  test.each([
+    '/assets/style.css',
+    '/assets/style.0000000000.css',
+    '/assets/',
+    '/assets/..%2fassets.ts',
+    '/assets/%2e%2e%2f%2e%2e%2fpackage.json',
+    '/assets/__proto__',
+  ])('%s is not found', async (path) => {
+    expect((await assets.routes.request(path)).status).toBe(404)
+  })
+
+  test('the same sources always get the same names', async () => {
+    const again = await loadAssets([checkScript])
+    for (const name of ['style.css', 'check.js', 'favicon.svg']) expect(again.url(name)).toBe(assets.url(name))
+  })
+
+  test('a misspelt name is told, not rendered', () => {
+    expect(() => assets.url('stlye.css')).toThrow('no asset named stlye.css')
+  })
+
+  test('a script that is missing stops the start', async () => {
+    await expect(loadAssets([new URL('./missing.ts', import.meta.url)])).rejects.toThrow('missing.ts')
+  })
+
+  test('the style sheet asks nobody else for anything', async () => {
+    const css = await (await assets.routes.request(assets.url('style.css'))).text()
+    expect(css).not.toMatch(/url\(|@import|https?:/)
+  })
+})

@@ -1,0 +1,132 @@
+import { Hono } from 'hono'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { PageError } from '../../src/http/error-page.tsx'
+import { errorPage } from '../../src/http/error-page.tsx'
+import type { PageProps, Site } from '../../src/http/layout.tsx'
+import { pageAround, respondWithPage } from '../../src/http/layout.tsx'
+import { givenCheckPages } from '../support/check-pages.ts'
+import { nestingFaults, repeatedIds } from '../support/markup.ts'
+
+let site: Site
+beforeAll(async () => {
+  site = (await givenCheckPages()).site
+})
+
+const page: PageProps = { title: 'A page', description: 'What it is.', path: '/a%20page', indexed: true }
+
+async function render(props: Partial<PageProps> = {}) {
+  const app = new Hono().get('/', (c) => {
+    c.header('x-ratelimit-limit', '100')
+    return respondWithPage(c, site, { ...page, ...props }, <p>Content</p>)
+  })
+  const response = await app.request('/')
+  return { response, html: await response.text() }
+}
+
+async function renderError(error: PageError) {
+  const response = await new Hono().get('/', (c) => errorPage(c, site, error)).request('/')
+  return { response, html: await response.text() }
+}
+
+describe('every page', () => {
+  test('is well-formed, in the language it says, with its title, description and address', async () => {
+    const { html } = await render()
+    expect(html).toMatch(/^<!DOCTYPE html><html lang="en">/)
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+    expect(html).toContain('<title>A page</title>')
+    expect(html).toContain('<meta name="description" content="What it is."/>')
+    expect(html).toContain('<link rel="canonical" href="https://allclear.example/a%20page"/>')
+    expect(html).toContain('<p>Content</p>')
+    expect(html).toContain(`<link rel="stylesheet" href="${site.assets.url('style.css')}"/>`)
+    expect(html.match(/<meta name="theme-color"/g)).toHaveLength(2)
+  })
+
+  test('begins with a link that skips to the content', async () => {
+    const { html } = await render()
+    expect(html).toMatch(/<body><a class="skip" href="#main">/)
+    expect(html).toContain('<main id="main"')
+  })
+
+  test('forbids everything that is not its own, and keeps the headers set before', async () => {
+    const { response } = await render()
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(response.headers.get('cache-control')).toBe('private, no-cache')
+    expect(response.headers.get('x-ratelimit-limit')).toBe('100')
+  })
+
+  test('has nothing inline that the policy would refuse', async () => {
+    const { html } = await render({ scripts: ['check.js'] })
+    expect(html).not.toMatch(/ style="| on[a-z]+="|<style|<script>|javascript:/)
+    expect(html).toContain(`<script async="" src="${site.assets.url('check.js')}"></script>`)
+  })
+
+  test('marks where the reader is in the navigation', async () => {
+    expect((await render({ path: '/' })).html).toContain('<a href="/" aria-current="page">Check</a>')
+    expect((await render()).html).not.toContain('aria-current')
+  })
+
+  test('escapes its title and description', async () => {
+    const { html } = await render({ title: '</title><script>1</script>', description: '"><img src=x>' })
+    expect(html).not.toContain('<script>1')
+    expect(html).not.toContain('<img')
+  })
+
+  test('cannot be torn apart by a title that holds the mark of its content', () => {
+    const [before, after] = pageAround(site, { ...page, title: '<!--content-->' })
+    expect(before).toMatch(/<main id="main" tabindex="-1">$/)
+    expect(after).toMatch(/^<\/main><footer/)
+  })
+
+  test('names the sources of the data shown', async () => {
+    const { html } = await render({ sources: [{ text: 'Data by X', url: 'https://x.example' }] })
+    expect(html).toContain('<a href="https://x.example" rel="noopener noreferrer">Data by X</a>')
+  })
+
+  test('can be kept out of search engines', async () => {
+    expect((await render({ indexed: false })).html).toContain('<meta name="robots" content="noindex, nofollow"/>')
+    expect((await render()).html).not.toContain('robots')
+  })
+})
+
+describe('an error page', () => {
+  test('for a bad target says why, and offers the form again with what was typed', async () => {
+    const { response, html } = await renderError({ status: 400, message: 'A URL: send <host>.', input: '"><b>x' })
+    expect(response.status).toBe(400)
+    expect(html).toContain('A URL: send &lt;host&gt;.')
+    expect(html).toContain('value="&quot;&gt;&lt;b&gt;x"')
+    expect(html).toContain('aria-describedby="problem"')
+    expect(html).toContain('id="problem"')
+    expect(nestingFaults(html)).toEqual([])
+  })
+
+  test('repeats no more of what was typed than a target can be long', async () => {
+    const { html } = await renderError({ status: 400, message: 'Too long.', input: 'a'.repeat(100_000) })
+    expect(html.length).toBeLessThan(6000)
+  })
+
+  test('for an unknown path offers the form', async () => {
+    const { response, html } = await renderError({ status: 404 })
+    expect(response.status).toBe(404)
+    expect(html).toContain('action="/check"')
+    expect(html).not.toContain('aria-invalid')
+  })
+
+  test('for a used-up limit says when it starts again', async () => {
+    const resetsAt = new Date('2026-11-21T00:00:00Z')
+    const { response, html } = await renderError({ status: 429, message: 'All used.', resetsAt })
+    expect(response.status).toBe(429)
+    expect(html).toContain('<time datetime="2026-11-21T00:00:00.000Z">21 Nov 2026, 00:00:00 UTC</time>')
+  })
+
+  test('for our own fault gives the number under which it is logged, and nothing else', async () => {
+    const { response, html } = await renderError({ status: 500, requestId: 'req_1' })
+    expect(response.status).toBe(500)
+    expect(html).toContain('<code>req_1</code>')
+    expect(html).toContain('noindex')
+  })
+})

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { createCache } from '../../../src/network/dns/cache.ts'
+import type { DnsResult } from '../../../src/network/dns/message.ts'
+import { createClock } from './setup.ts'
+
+function startCache(size = 10) {
+  const clock = createClock()
+  return { cache: createCache(size, clock.now), clock }
+}
+
+const listed: DnsResult = { kind: 'answer', values: ['127.0.0.2'], ttl: 60 }
+const absent: DnsResult = { kind: 'none', nxdomain: true, ttl: 15 }
+
+test('An answer is kept for its TTL, and says what remains of it.', () => {
+  const { cache, clock } = startCache()
+  cache.set('a', listed)
+  expect(cache.get('a')).toEqual(listed)
+  clock.advance(20_500)
+  expect(cache.get('a')).toEqual({ ...listed, ttl: 40 })
+  clock.advance(39_499)
+  expect(cache.get('a')).toEqual({ ...listed, ttl: 1 })
+  clock.advance(1)
+  expect(cache.get('a')).toBeUndefined()
+})
+
+test('The absence of an answer is kept for its TTL.', () => {
+  const { cache, clock } = startCache()
+  cache.set('a', absent)
+  clock.advance(14_999)
+  expect(cache.get('a')).toEqual({ ...absent, ttl: 1 })
+  clock.advance(1)
+  expect(cache.get('a')).toBeUndefined()
+})
+
+test.each([
+  ['refused', 10],
+  ['servfail', 10],
+  ['timeout', 5],
+  ['unreachable', 5],
+  ['malformed', 5],
+] as const)('The failure %s is kept for %i s.', (reason, seconds) => {
+  const { cache, clock } = startCache()
+  cache.set('a', { kind: 'failed', reason })
+  clock.advance(seconds * 1000 - 1)
+  expect(cache.get('a')).toEqual({ kind: 'failed', reason })
+  clock.advance(1)
+  expect(cache.get('a')).toBeUndefined()
+})
+
+test('What was aborted, or may not be kept, is not.', () => {
+  const { cache } = startCache()
+  cache.set('a', { kind: 'failed', reason: 'aborted' })
+  cache.set('b', { ...listed, ttl: 0 })
+  expect(cache.get('a')).toBeUndefined()
+  expect(cache.get('b')).toBeUndefined()
+})
+
+test('A clock that is set back ends what was kept.', () => {
+  const { cache, clock } = startCache()
+  cache.set('a', listed)
+  clock.advance(-1)
+  expect(cache.get('a')).toBeUndefined()
+  clock.advance(2)
+  expect(cache.get('a')).toBeUndefined()
+})
+
+test('The least recently used goes first.', () => {
+  const { cache } = startCache(2)
+  cache.set('a', listed)
+  cache.set('b', listed)
+  cache.get('a')
+  cache.set('c', listed)
+  expect(['a', 'b', 'c'].map((key) => cache.get(key) !== undefined)).toEqual([true, false, true])
+})

@@ -1,0 +1,306 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createDnsClient } from '../../../src/network/dns/client.ts'
+import {
+  answer,
+  type Behaviour,
+  createGate,
+  encodeReply,
+  rcodes,
+  silence,
+  truncated,
+} from '../../support/dns-server.ts'
+import { startClient } from './setup.ts'
+
+const listed: Behaviour = (query) => answer(query, ['127.0.0.2'])
+const refusing: Behaviour = () => ({ rcode: rcodes.refused })
+const failing: Behaviour = () => ({ rcode: rcodes.servfail })
+const garbled: Behaviour = (query) => {
+  const whole = encodeReply(query, { name: query.name, type: 'A' }, answer(query, ['127.0.0.2']))
+  return { bytes: whole.subarray(0, -1) }
+}
+const found = { kind: 'answer', values: ['127.0.0.2'], ttl: 300 }
+
+describe('what is not an answer', () => {
+  test('is counted and ignored, and the answer that follows counts', async () => {
+    const { client } = await startClient([
+      (query) => [
+        { ...answer(query, ['6.6.6.6']), id: query.id ^ 1 },
+        { ...answer(query, ['6.6.6.6']), question: { name: 'other.test', type: 'A' } },
+        { ...answer(query, ['6.6.6.6']), question: { name: query.name, type: 'AAAA' } },
+        { bytes: Buffer.from('garbage') },
+        { bytes: Buffer.alloc(0) },
+        answer(query, ['127.0.0.2']),
+      ],
+    ])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(client.statistics).toMatchObject({ rejected: 5, received: 1 })
+  })
+
+  test('does not reach us from another address, even with the right id', async () => {
+    const { client } = await startClient([
+      (query) => [{ ...answer(query, ['6.6.6.6']), forged: true }, answer(query, ['127.0.0.2'])],
+    ])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(client.statistics.rejected).toBe(0)
+  })
+
+  test('may be any bytes', async () => {
+    const bytes = fc.sample(fc.uint8Array({ maxLength: 1400 }), 200)
+    const { client } = await startClient([
+      (query) => [...bytes.map((each) => ({ bytes: each })), answer(query, ['127.0.0.2'])],
+    ])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+  })
+
+  test('can be a second copy of the answer', async () => {
+    const { client, server } = await startClient([
+      (query) => [answer(query, ['127.0.0.2']), answer(query, ['127.0.0.2'])],
+    ])
+    await client.query('one.test', 'A')
+    server.behave(listed)
+    expect(await client.query('two.test', 'A')).toEqual(found)
+    await expect.poll(() => client.statistics.rejected).toBe(1)
+  })
+})
+
+describe('retransmission', () => {
+  test('repeats the packet from the same port until an answer comes', async () => {
+    const { client, server } = await startClient([silence], 600)
+    const result = client.query('bl.test', 'A')
+    await server.seen(2)
+    server.behave(listed)
+    expect(await result).toEqual(found)
+    const [first, second, third] = server.queries
+    expect(second).toMatchObject({ id: first?.id, port: first?.port })
+    expect(third).toMatchObject({ id: first?.id, port: first?.port })
+    expect(client.statistics).toMatchObject({ sent: 1, retransmitted: 2 })
+  })
+
+  test('lets the late answer to the first packet count', async () => {
+    const gate = createGate()
+    const { client, server } = await startClient([
+      async (query) => {
+        await gate.opened
+        return answer(query, ['127.0.0.2'])
+      },
+    ])
+    server.behave(async (query) => {
+      server.behave(silence)
+      await gate.opened
+      return answer(query, ['127.0.0.2'])
+    })
+    const result = client.query('bl.test', 'A', { timeoutMs: 900 })
+    await server.seen(2)
+    gate.open()
+    expect(await result).toEqual(found)
+  })
+
+  test('asks the next upstream too, and both may answer', async () => {
+    const { client, servers } = await startClient([silence, silence, listed], 600)
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(servers.map((server) => server.queries.length)).toEqual([3, 2, 1])
+  })
+
+  test('does not forget the first upstream', async () => {
+    const { client, servers } = await startClient([silence, silence], 900)
+    const result = client.query('bl.test', 'A')
+    await servers[1]?.seen(1)
+    servers[0]?.behave(listed)
+    expect(await result).toEqual(found)
+  })
+})
+
+describe('failover', () => {
+  test.each([
+    ['refuses', refusing],
+    ['fails', failing],
+    ['garbles', garbled],
+  ])('is immediate when an upstream %s', async (_, behaviour) => {
+    const { client, servers } = await startClient([behaviour, listed])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(servers.map((server) => server.queries.length)).toEqual([1, 1])
+    expect(client.statistics.retransmitted).toBe(0)
+  })
+
+  test('asks every upstream once, and reports the first failure when all fail', async () => {
+    const { client, servers } = await startClient([refusing, failing, garbled])
+    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'refused' })
+    expect(servers.map((server) => server.queries.length)).toEqual([1, 1, 1])
+  })
+
+  test('gives the failure of one at the deadline when the other is silent', async () => {
+    const { client } = await startClient([failing, silence], 100)
+    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'servfail' })
+  })
+
+  test('is immediate when nobody listens', async () => {
+    const { client, servers } = await startClient([listed, listed])
+    await servers[0]?.close()
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(client.statistics.retransmitted).toBe(0)
+  })
+
+  test('has nowhere to go with one upstream: unreachable', async () => {
+    const free = createSocket('udp4').bind(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address()
+    await once(free.close(), 'close')
+    const servers = [{ address: '127.0.0.1', port }]
+    const client = createDnsClient({ servers, timeoutMs: 5000, now: () => new Date() })
+    onTestFinished(() => client.close())
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}.test`)
+    const results = await Promise.all(names.map((name) => client.query(name, 'A')))
+    for (const result of results) expect(result).toEqual({ kind: 'failed', reason: 'unreachable' })
+  })
+
+  test('goes on when there is not even a way to an upstream', async () => {
+    const { servers } = await startClient([listed])
+    // The system lets no ordinary socket be connected to the broadcast address.
+    const unroutable = { address: '255.255.255.255', port: 53 }
+    const client = createDnsClient({ servers: [unroutable, ...servers], timeoutMs: 5000, now: () => new Date() })
+    onTestFinished(() => client.close())
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+  })
+
+  test('asks a silent upstream last for a while', async () => {
+    const { client, servers, clock } = await startClient([silence, listed], 90)
+    for (const name of ['a.test', 'b.test', 'c.test']) expect(await client.query(name, 'A')).toEqual(found)
+    const before = servers[0]?.queries.length
+    expect(await client.query('d.test', 'A')).toEqual(found)
+    expect(servers[0]?.queries.length).toBe(before)
+    clock.advance(30_000)
+    servers[0]?.behave((query) => answer(query, ['127.0.0.3']))
+    expect(await client.query('e.test', 'A')).toMatchObject({ values: ['127.0.0.3'] })
+  })
+})
+
+describe('the room of an upstream', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `n${index}.test`)
+
+  test('is 64 queries; the others wait in line, first come, first served', async () => {
+    const gate = createGate()
+    const { client, server } = await startClient([
+      async (query) => {
+        await gate.opened
+        return answer(query, ['127.0.0.2'])
+      },
+    ])
+    const results = Promise.all(names.map((name) => client.query(name, 'A')))
+    await server.seen(64)
+    expect(client.statistics.sent).toBe(64)
+    gate.open()
+    for (const result of await results) expect(result).toEqual(found)
+    expect(server.queries.slice(64).map((query) => query.name)).not.toContain('n63.test')
+    expect(new Set(server.queries.map((query) => query.name)).size).toBe(100)
+  })
+
+  test('is not given to those who have left the line', async () => {
+    const gate = createGate()
+    const { client, server } = await startClient([
+      async (query) => {
+        await gate.opened
+        return answer(query, ['127.0.0.2'])
+      },
+    ])
+    const leaving = new AbortController()
+    const results = names.map((name, index) => client.query(name, 'A', index >= 70 ? { signal: leaving.signal } : {}))
+    await server.seen(64)
+    leaving.abort()
+    expect(await results[99]).toEqual({ kind: 'failed', reason: 'aborted' })
+    gate.open()
+    await Promise.all(results)
+    expect(server.queries.length).toBe(70)
+  })
+
+  test('is freed by those who leave in flight', async () => {
+    const { client, server } = await startClient([silence])
+    const leaving = new AbortController()
+    for (const name of names.slice(0, 64)) void client.query(name, 'A', { signal: leaving.signal })
+    await server.seen(64)
+    server.behave(listed)
+    const waiting = client.query('last.test', 'A')
+    leaving.abort()
+    expect(await waiting).toEqual(found)
+  })
+
+  test('is not wasted on those who leave together', async () => {
+    const { client, server } = await startClient([silence])
+    const leaving = new AbortController()
+    const results = names.map((name) => client.query(name, 'A', { signal: leaving.signal }))
+    await server.seen(64)
+    leaving.abort()
+    await Promise.all(results)
+    expect(client.statistics.sent).toBe(64)
+  })
+
+  test('counts the time in line against the deadline', async () => {
+    const { client } = await startClient([silence])
+    const leaving = new AbortController()
+    const holding = names.slice(0, 64).map((name) => client.query(name, 'A', { signal: leaving.signal }))
+    expect(await client.query('late.test', 'A', { timeoutMs: 50 })).toEqual({ kind: 'failed', reason: 'timeout' })
+    expect(client.statistics.sent).toBe(64)
+    leaving.abort()
+    await Promise.all(holding)
+  })
+})
+
+describe('forging', () => {
+  test('is made hard by several ports, which change, and by random ids', async () => {
+    const { client, server } = await startClient([listed])
+    for (let batch = 0; batch < 40; batch++) {
+      await Promise.all(Array.from({ length: 50 }, (_, index) => client.query(`n${batch}-${index}.test`, 'A')))
+    }
+    const uses = new Map<number, number>()
+    for (const { port } of server.queries) uses.set(port, (uses.get(port) ?? 0) + 1)
+    expect(uses.size).toBeGreaterThanOrEqual(7)
+    expect(Math.max(...uses.values())).toBeLessThanOrEqual(300)
+    expect(new Set(server.queries.slice(0, 100).map((query) => query.id)).size).toBeGreaterThan(90)
+    expect(client.statistics).toMatchObject({ sent: 2000, received: 2000, rejected: 0 })
+  })
+})
+
+describe('a truncated answer', () => {
+  const overTcp: Behaviour = (query) => (query.transport === 'udp' ? truncated : answer(query, ['127.0.0.2']))
+
+  test('is asked for again over TCP', async () => {
+    const { client, server } = await startClient([overTcp])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(server.queries.map((query) => query.transport)).toEqual(['udp', 'tcp'])
+    expect(client.statistics).toMatchObject({ tcp: 1, received: 2 })
+  })
+
+  test('may have many thousand bytes', async () => {
+    const values = Array.from({ length: 2000 }, (_, index) => `127.0.${index >> 8}.${index & 255}`)
+    const { client } = await startClient([(query) => (query.transport === 'udp' ? truncated : answer(query, values))])
+    expect(await client.query('bl.test', 'A')).toMatchObject({ values })
+  })
+
+  test.each<[string, Behaviour]>([
+    ['truncated again', () => truncated],
+    ['to another question', (query) => ({ ...answer(query, ['6.6.6.6']), id: query.id ^ 1 })],
+    ['garbage', () => ({ bytes: Buffer.from('garbage') })],
+    ['empty', () => ({ bytes: Buffer.alloc(0) })],
+  ])('is malformed when the whole is %s', async (_, whole) => {
+    const { client } = await startClient([(query) => (query.transport === 'udp' ? truncated : whole(query))])
+    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'malformed' })
+  })
+
+  test('keeps the deadline when the server is silent over TCP', async () => {
+    const { client, server } = await startClient([(query) => (query.transport === 'udp' ? truncated : [])], 100)
+    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'timeout' })
+    expect(server.queries.map((query) => query.transport)).toEqual(['udp', 'tcp'])
+  })
+
+  test('fails over when the connection breaks', async () => {
+    const { client, servers } = await startClient([silence, listed])
+    servers[0]?.behave((query) => {
+      if (query.transport === 'udp') return truncated
+      void servers[0]?.close()
+      return []
+    })
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+  })
+})

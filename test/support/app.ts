@@ -1,0 +1,58 @@
+import { cp } from 'node:fs/promises'
+import { afterAll, inject } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { startApp } from '../../src/app.ts'
+import type { Config, DnsServer } from '../../src/config.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Clock } from '../../src/time.ts'
+import { serverDatabase, serverUrl, silent, temporaryDirectory } from './database.ts'
+
+/** The operator's token of every service under test. */
+export const operatorToken = 'op_token-of-the-tests'
+
+/** The settings of a service under test: a free port, its own data, and `dns` as the whole of the DNS. */
+export function testConfig(dns: DnsServer, dataDir: string, settings: NodeJS.ProcessEnv = {}): Config {
+  return readConfig({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATA_DIR: dataDir,
+    DNS_SERVERS: `${dns.address}:${dns.port}`,
+    ADMIN_TOKEN: operatorToken,
+    ...settings,
+  })
+}
+
+/** Where a service under test keeps its data: a copy of the suite's migrated, empty database. */
+export async function testData(): Promise<{ dataDir: string; settings: NodeJS.ProcessEnv; remove(): Promise<void> }> {
+  const { path: dataDir, remove } = await temporaryDirectory()
+  const template = inject('databaseTemplate')
+  if (serverUrl === undefined) {
+    await cp(template, dataDir, { recursive: true })
+    return { dataDir, settings: {}, remove }
+  }
+  const own = await serverDatabase(serverUrl, template)
+  return {
+    dataDir,
+    settings: { DATABASE_URL: own.url },
+    remove: async () => {
+      await own.remove()
+      await remove()
+    },
+  }
+}
+
+/** The whole service, for the test file that calls this; stopped after the file's tests. */
+export async function testApp(options: {
+  readonly dns: DnsServer
+  readonly settings?: NodeJS.ProcessEnv
+  readonly now?: Clock
+}): Promise<App> {
+  const { dataDir, settings, remove } = await testData()
+  const config = testConfig(options.dns, dataDir, { ...settings, ...options.settings })
+  const app = await startApp({ config, log: silent, ...(options.now && { now: options.now }) })
+  afterAll(async () => {
+    await app.close()
+    await remove()
+  })
+  return app
+}

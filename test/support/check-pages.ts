@@ -1,0 +1,109 @@
+import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import pino from 'pino'
+import type { CheckProgress } from '../../src/blacklist/checker.ts'
+import { checkPages, checkScript } from '../../src/blacklist/html.tsx'
+import type { Target } from '../../src/blacklist/target.ts'
+import { parseTarget } from '../../src/blacklist/target.ts'
+import { loadAssets } from '../../src/http/assets.ts'
+import { lists } from './reports.ts'
+
+/** A check whose steps the test gives. */
+export interface GivenCheck {
+  readonly target: Target
+  /** Aborted when the reader has left. */
+  readonly signal: AbortSignal
+  /** Lets the check take its next step. */
+  step(progress: CheckProgress): void
+  /** Lets the check end without a report, or break when given an error. */
+  end(error?: Error): void
+  /** Resolves when the page has returned the iterator. */
+  readonly returned: Promise<void>
+}
+
+/** The pages as the application has them, with checks that the test drives. */
+export async function givenCheckPages() {
+  const site = { assets: await loadAssets([checkScript]), baseUrl: 'https://allclear.example' }
+  const logged: string[] = []
+  const waiting: ((check: GivenCheck) => void)[] = []
+  const app = new Hono()
+  app.route('/', site.assets.routes)
+  app.route(
+    '/',
+    checkPages({
+      site,
+      log: pino({ base: undefined }, { write: (line: string) => logged.push(line) }),
+      checksPerDay: { free: 100, pro: 1000 },
+      lists: () => lists,
+      ownAddress: () => '203.0.113.7',
+      async start(_, input, signal) {
+        const { check, progress } = givenCheck(parseTarget(input), signal)
+        waiting.shift()?.(check)
+        return { target: check.target, progress }
+      },
+    }),
+  )
+  return {
+    app,
+    site,
+    /** What was logged, one JSON text a line. */
+    logged,
+    /** The next check that is started; ask before making the request. */
+    nextCheck: () => new Promise<GivenCheck>((resolve) => waiting.push(resolve)),
+  }
+}
+
+function givenCheck(target: Target, signal: AbortSignal) {
+  const steps: CheckProgress[] = []
+  let ended: { readonly error: Error | undefined } | null = null
+  const change = new EventEmitter()
+  const wake = () => change.emit('change')
+  const iterator: AsyncIterator<CheckProgress> = {
+    async next() {
+      for (;;) {
+        const value = steps.shift()
+        if (value) return { done: false, value }
+        if (ended?.error) throw ended.error
+        if (ended) return { done: true, value: undefined }
+        await once(change, 'change')
+      }
+    },
+    async return() {
+      ended ??= { error: undefined }
+      wake()
+      change.emit('returned')
+      return { done: true, value: undefined }
+    },
+  }
+  const check: GivenCheck = {
+    target,
+    signal,
+    returned: once(change, 'returned').then(() => undefined),
+    step(progress) {
+      steps.push(progress)
+      wake()
+    },
+    end(error) {
+      ended = { error }
+      wake()
+    },
+  }
+  return { check, progress: { [Symbol.asyncIterator]: () => iterator } }
+}
+
+/** Serves an application on a free loopback port, until disposed of. */
+export async function serve(app: Hono): Promise<{ readonly url: string; [Symbol.asyncDispose](): Promise<void> }> {
+  const server = createServer(getRequestListener(app.fetch))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // A TCP server that listens has one.
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

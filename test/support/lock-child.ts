@@ -1,0 +1,10 @@
+/** A process that locks a directory and stays, or tells why it cannot. */
+import { lockDirectory } from '../../src/database/lock.ts'
+
+try {
+  await lockDirectory(process.argv[2] ?? '')
+  process.stdout.write('locked\n')
+  setInterval(() => {}, 60_000)
+} catch (error) {
+  process.stdout.write(`${error instanceof Error ? error.message : error}\n`)
+}

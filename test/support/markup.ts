@@ -1,0 +1,42 @@
+const voidElements = new Set(['area', 'br', 'col', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr'])
+
+/** What is wrong with the nesting of an HTML text's tags; empty when each is closed in its place. */
+export function nestingFaults(html: string): readonly string[] {
+  const open: string[] = []
+  const faults: string[] = []
+  for (const [, slash, name = '', selfClosing] of html.matchAll(
+    /<(\/?)([a-z][a-z0-9]*)(?:\s(?:[^>"]|"[^"]*")*?)?(\/?)>/g,
+  )) {
+    if (selfClosing || voidElements.has(name)) continue
+    if (!slash) open.push(name)
+    else if (open.at(-1) === name) open.pop()
+    else faults.push(`</${name}> closes <${open.at(-1)}>`)
+  }
+  return [...faults, ...open.map((name) => `<${name}> is never closed`)]
+}
+
+/** The ids that occur more than once. */
+export function repeatedIds(html: string): readonly string[] {
+  const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '')
+  return ids.filter((id, index) => ids.indexOf(id) !== index)
+}
+
+/** Reads a body piece by piece, so that a test sees what has been sent so far. */
+export function bodyReader(response: Response) {
+  if (!response.body) throw new Error('The response has no body.')
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return {
+    /** Everything sent until `part` has been, or until the end. */
+    async until(part: string): Promise<string> {
+      while (!text.includes(part)) {
+        const { done, value } = await reader.read()
+        if (done) break
+        text += value
+      }
+      return text
+    },
+    /** Leaves, as a reader does who closes the page. */
+    leave: () => reader.cancel(),
+  }
+}

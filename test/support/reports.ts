@@ -1,0 +1,80 @@
+import type { ListInfos } from '../../src/blacklist/html/landing.tsx'
+import type { BlacklistResult, DomainReport, IpReport } from '../../src/blacklist/report.ts'
+import { count, domainVerdict, ipVerdict, sum } from '../../src/blacklist/verdict.ts'
+
+/** When every report made here was made. */
+export const checkedAt = new Date('2026-11-20T12:52:19Z')
+
+const list = (name: string, description: string) => ({ name, description, health: 'ok' }) as const
+
+/** Lists like the real ones. */
+export const lists: ListInfos = {
+  ip: [
+    list(
+      'Spamhaus ZEN',
+      'The most widely used list: spam sources, infected hosts, hijacked networks and end-user ranges.',
+    ),
+    list(
+      'SpamCop',
+      'Hosts that SpamCop users and spam traps reported within the last day; entries expire by themselves.',
+    ),
+    { ...list('Barracuda', 'Spam sources seen by Barracuda appliances.'), health: 'refusing' },
+    list('PSBL', 'The Passive Spam Block List: hosts that sent mail to spam traps; anyone may remove an entry.'),
+    { ...list('Mailspike', 'Senders with a bad reputation.'), health: 'unknown' },
+    list('DroneBL', 'Abusable or attacking hosts: open proxies, botnet members, brute-force attackers, abused VPNs.'),
+  ],
+  domain: [
+    list('SURBL', 'Domains seen in the text of unwanted mail: phishing, malware, abuse and cracked sites.'),
+    list('URIBL', 'Domains that belong to spammers, seen in the text of unsolicited mail.'),
+  ],
+}
+
+/** A list's answer: not listed, unless said otherwise. */
+export function answer(name: string, changes: Partial<BlacklistResult> = {}): BlacklistResult {
+  const known = [...lists.ip, ...lists.domain].find((each) => each.name === name)
+  const description = known?.description ?? 'A list.'
+  const delistUrl = 'https://lists.example/contest?target=203.0.113.7'
+  return { name, listed: false, response: null, description, delistUrl, error: null, codes: [], note: null, ...changes }
+}
+
+/** What a listing changes in an answer. */
+export const listing = {
+  listed: true,
+  response: 'Blocked - see https://lists.example/query/203.0.113.7',
+  codes: ['127.0.0.2'],
+  note: 'SBL: a source of spam, or of services for spammers',
+} as const
+
+/** The answers of all six lists, changed by name. */
+export function answers(changes: Readonly<Record<string, Partial<BlacklistResult>>> = {}): readonly BlacklistResult[] {
+  return lists.ip.map(({ name }) => answer(name, changes[name]))
+}
+
+/** The report on an address. */
+export function ipReport(target: string, results = answers(), changes: Partial<IpReport> = {}): IpReport {
+  const geo = { country: 'Germany', city: 'Falkenstein', isp: 'Example Hosting GmbH', asn: 'AS64500' }
+  const verdict = ipVerdict(target, results)
+  return { targetType: 'ip', target, checkedAt, verdict, geo, results, ...count(results), ...changes }
+}
+
+/** The report on a domain. */
+export function domainReport(
+  target: string,
+  ipReports: readonly IpReport[],
+  changes: Partial<DomainReport> = {},
+): DomainReport {
+  const results = changes.results ?? [answer('SURBL'), answer('URIBL')]
+  const report = {
+    targetType: 'domain',
+    target,
+    checkedAt,
+    results,
+    ipReports,
+    resolvedIps: ipReports.map((report) => report.target),
+    resolutionFailed: false,
+    resolvedIpsTruncated: false,
+    ...sum([count(results), ...ipReports]),
+    ...changes,
+  } as const
+  return { ...report, verdict: domainVerdict(report) }
+}
