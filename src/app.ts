@@ -6,7 +6,6 @@ import type { Checker } from './blacklist/checker.ts'
 import { createChecker } from './blacklist/checker.ts'
 import { openGeo } from './blacklist/geo.ts'
 import { createListHealth } from './blacklist/health.ts'
-import { checkScript } from './blacklist/html.tsx'
 import type { Blacklist } from './blacklist/list.ts'
 import { blacklists } from './blacklist/list.ts'
 import type { Config } from './config.ts'
@@ -17,8 +16,7 @@ import { createWebsocketDoor } from './graphql/websocket.ts'
 import { loadAssets } from './http/assets.ts'
 import type { Parts } from './http/caller.ts'
 import { callerOf, contextOf } from './http/caller.ts'
-import { docsScript } from './http/docs.tsx'
-import { createRouter } from './http/router.ts'
+import { browserScripts, createRouter } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
 import { createDnsClient } from './network/dns/client.ts'
 import type { Clock } from './time.ts'
@@ -75,7 +73,7 @@ async function compose(
   stop: () => Promise<void>,
 ): Promise<App> {
   const opening = openDatabase({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
-  const assets = await loadAssets([checkScript, docsScript])
+  const assets = await loadAssets(browserScripts)
   const database = await opening
   started.push(() => database.close())
   const db = database.prisma

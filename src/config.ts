@@ -11,7 +11,7 @@ export interface DnsServer {
 /** An invalid setting. The message names each variable, what it got and what it takes. */
 export class ConfigError extends Error {}
 
-const blankAsAbsent = (value: unknown) => (value === '' ? undefined : value)
+const blankAsAbsent = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value)
 const setting = <T extends z.ZodType>(schema: T) => z.preprocess(blankAsAbsent, schema)
 const text = setting(z.string().optional())
 const secret = (minimum: number) => setting(z.string().min(minimum, `at least ${minimum} characters`).optional())

@@ -17,9 +17,9 @@ export function newId(type: Identified): string {
   return `${idPrefixes[type]}_${randomText(24)}`
 }
 
-/** The type an id belongs to by its prefix, or null when it has no known one. */
+/** The type an id belongs to by its prefix, or null for a text that is no id of ours: nothing can be found by it. */
 export function typeOfId(id: string): Identified | null {
-  const prefix = id.slice(0, id.indexOf('_'))
+  const [, prefix] = /^([a-z]+)_[0-9a-v]{24}$/.exec(id) ?? []
   const entry = Object.entries(idPrefixes).find(([, known]) => known === prefix)
   return entry ? (entry[0] as Identified) : null
 }

@@ -1,5 +1,13 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { Invalid } from './errors.ts'
+
+/** What a person calls a thing: one line that is not blank. */
+export const nameText = z
+  .string()
+  .trim()
+  .min(1, 'must not be blank')
+  .max(100, 'must have at most 100 characters')
+  .regex(/^\P{Cc}*$/u, 'must not have line breaks or other control characters')
 
 /**
  * The input as the schema reads it.

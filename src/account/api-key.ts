@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Context, Database } from '../context.ts'
 import { Invalid, NotFound } from '../errors.ts'
 import type { ApiKey, Scope } from '../generated/prisma/client.ts'
-import { newId, randomText } from '../id.ts'
-import { validate } from '../validate.ts'
+import { newId, randomText, typeOfId } from '../id.ts'
+import { nameText, validate } from '../validate.ts'
 import { requireScope } from './access.ts'
 import { hashSecret, KEY_PREFIX } from './secret.ts'
 
@@ -14,7 +14,7 @@ export interface CreatedApiKey {
 }
 
 const newKey = z.object({
-  name: z.string().trim().min(1, 'must not be blank').max(100, 'must have at most 100 characters'),
+  name: nameText,
   scope: z.enum(['READ', 'WRITE', 'ADMIN']),
   expiresAt: z.date().nullish(),
 })
@@ -42,9 +42,11 @@ export async function createApiKey(ctx: Context, input: unknown): Promise<Create
  */
 export async function revokeApiKey(ctx: Context, id: string): Promise<ApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
+  const missing = new NotFound('There is no such API key.')
+  if (typeOfId(id) !== 'ApiKey') throw missing
   await ctx.db.apiKey.updateMany({ where: { id, organizationId, revokedAt: null }, data: { revokedAt: ctx.now() } })
   const key = await ctx.db.apiKey.findUnique({ where: { id, organizationId } })
-  if (!key) throw new NotFound('There is no such API key.')
+  if (!key) throw missing
   return key
 }
 

@@ -4,14 +4,14 @@ import { transaction } from '../context.ts'
 import { Conflict, NotFound } from '../errors.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { newId } from '../id.ts'
-import { validate } from '../validate.ts'
+import { newId, typeOfId } from '../id.ts'
+import { nameText, validate } from '../validate.ts'
 import { requireOperator } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { insertApiKey } from './api-key.ts'
 
 const newOrganization = z.object({
-  name: z.string().trim().min(1, 'must not be blank').max(100, 'must have at most 100 characters'),
+  name: nameText,
   slug: z
     .string()
     .min(2, 'must have at least 2 characters')
@@ -87,11 +87,12 @@ async function updateOrganization(
   id: string,
   data: Prisma.OrganizationUpdateInput,
 ): Promise<Organization> {
+  const missing = new NotFound('There is no such organization.')
+  if (typeOfId(id) !== 'Organization') throw missing
   try {
     return await ctx.db.organization.update({ where: { id }, data })
   } catch (error) {
-    if (isMissing(error)) throw new NotFound('There is no such organization.')
-    throw error
+    throw isMissing(error) ? missing : error
   }
 }
 

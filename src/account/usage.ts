@@ -41,8 +41,9 @@ interface Ask {
 export async function spendCheck(ctx: Context & { readonly usage: UsageCounters }): Promise<Allowance> {
   const { plan, subject } = payer(ctx)
   const limit = checksPerDay[plan]
-  const resetsAt = nextUtcDay(ctx.now())
-  const { granted, count } = await ctx.usage.take(subject, utcDay(ctx.now()), limit)
+  const now = ctx.now()
+  const resetsAt = nextUtcDay(now)
+  const { granted, count } = await ctx.usage.take(subject, utcDay(now), limit)
   if (granted) return { plan, limit, remaining: limit - count, resetsAt }
   const whose = plan === 'PRO' ? 'your organization' : 'your address'
   throw new LimitExceeded(`All ${limit} checks of ${whose} for today (UTC) are used up.`, limit, resetsAt)
@@ -52,8 +53,9 @@ export async function spendCheck(ctx: Context & { readonly usage: UsageCounters 
 export async function allowanceOf(ctx: Context): Promise<Allowance> {
   const { plan, subject } = payer(ctx)
   const limit = checksPerDay[plan]
-  const used = await checksOn(ctx.db, subject, utcDay(ctx.now()))
-  return { plan, limit, remaining: Math.max(0, limit - used), resetsAt: nextUtcDay(ctx.now()) }
+  const now = ctx.now()
+  const used = await checksOn(ctx.db, subject, utcDay(now))
+  return { plan, limit, remaining: Math.max(0, limit - used), resetsAt: nextUtcDay(now) }
 }
 
 /** How many checks an organization's pro plan has spent on the current UTC day. */

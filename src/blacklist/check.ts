@@ -48,7 +48,7 @@ export interface StartedCheck {
   readonly target: Target
   readonly allowance: Allowance
   /** Leaving this iteration ends the check. */
-  readonly progress: AsyncIterableIterator<CheckProgress>
+  readonly progress: AsyncIterable<CheckProgress>
 }
 
 /**
@@ -75,6 +75,9 @@ function progressOf({ checker }: CheckContext, target: Target): AsyncIterableIte
 export type BulkItem =
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'error'; readonly target: string; readonly code: ErrorCode; readonly message: string }
+
+/** The most of a refused target that is sent back, in characters: the length of the longest domain name. */
+const LONGEST_ECHO = 253
 
 /** Specification §4.1: the most targets of one bulk request. */
 export const MOST_TARGETS = 20
@@ -112,7 +115,11 @@ async function checkOne(ctx: CheckContext, text: unknown): Promise<BulkItem> {
     return { kind: 'report', report: await ctx.checker.check(parseTarget(text), ctx) }
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
-    const target = typeof text === 'string' ? text.slice(0, 253) : String(text).slice(0, 253)
-    return { kind: 'error', target, code: error.code, message: error.message }
+    return { kind: 'error', target: echoOf(text), code: error.code, message: error.message }
   }
+}
+
+/** What was sent, so that its sender finds it again. Objects are not: turning them into text may throw, or never end. */
+function echoOf(sent: unknown): string {
+  return typeof sent === 'object' ? '' : String(sent).slice(0, LONGEST_ECHO)
 }

@@ -3,10 +3,11 @@ import type { DnsResult } from '../network/dns/message.ts'
 import type { Clock } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { Role } from './code.ts'
-import type { GeoLookup } from './geo.ts'
+import type { Geo, GeoLookup } from './geo.ts'
+import { unknownGeo } from './geo.ts'
 import type { Blacklist } from './list.ts'
 import type { Lookup, Question } from './lookup.ts'
-import { ask, askCache } from './lookup.ts'
+import { ask, askCache, unlessAborted } from './lookup.ts'
 import type { BlacklistResult, DomainReport, IpReport, Report } from './report.ts'
 import type { DomainTarget, IpTarget, Target } from './target.ts'
 import { isCheckable } from './target.ts'
@@ -53,9 +54,9 @@ export function createChecker(parts: {
     const question = { target, role, signal: watched.signal }
     const [results, place] = await Promise.all([
       askAll(ipLists, target.address, question, watched),
-      geo.locate(target.address),
+      unlessAborted<Geo>(geo.locate(target.address), watched.signal),
     ])
-    return { ...ipReport(target, results, now()), geo: place }
+    return { ...ipReport(target, results, now()), geo: place ?? unknownGeo }
   }
 
   function askAll(
@@ -139,9 +140,9 @@ export function createChecker(parts: {
 
 type Watched = Watcher & { readonly signal: AbortSignal }
 
-function withDeadline(watcher: Watcher): Watched {
+function withDeadline({ signal, onProgress }: Watcher): Watched {
   const deadline = AbortSignal.timeout(CHECK_TIMEOUT)
-  return { ...watcher, signal: watcher.signal ? AbortSignal.any([watcher.signal, deadline]) : deadline }
+  return { onProgress, signal: signal ? AbortSignal.any([signal, deadline]) : deadline }
 }
 
 function ipTarget(address: string): IpTarget {

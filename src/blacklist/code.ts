@@ -28,23 +28,24 @@ export const listing = (text: string): Meaning => ({ weight: 'listing', text })
 export const policy = (text: string): Meaning => ({ weight: 'policy', text })
 export const remark = (text: string): Meaning => ({ weight: 'remark', text })
 
-/** Decodes a list whose every code has one meaning. Codes it does not document never list anybody. */
+/** Decodes a list whose every code has one meaning. Codes it does not document neither list nor clear anybody. */
 export function byTable(meanings: Readonly<Record<string, Meaning>>): Decode {
-  return (codes, role) =>
-    rejected(codes) ??
-    judged(
-      codes.flatMap((code) => meanings[code] ?? []),
-      codes,
-      role,
-    )
+  return (codes, role) => {
+    const found = codes.flatMap((code) => meanings[code] ?? [])
+    const unknown = codes.filter((code) => meanings[code] === undefined)
+    return rejected(codes) ?? judged(found, unknown, role)
+  }
 }
 
-/** Decodes a list whose last octet is a mask of bits, each with a meaning of its own. */
+/** Decodes a list whose last octet is a mask of bits, each with a meaning of its own; other bits decide nothing. */
 export function byBits(meanings: Readonly<Record<number, Meaning>>): Decode {
+  const documented = Object.keys(meanings).reduce((mask, bit) => mask | Number(bit), 0)
+  const isUnknown = (octet: number) => octet === 0 || (octet & ~documented) !== 0
   return (codes, role) => {
     const bits = Object.entries(meanings).filter(([bit]) => codes.some((code) => lastOctet(code) & Number(bit)))
     const found = bits.map(([, meaning]) => meaning)
-    return rejected(codes) ?? judged(found, codes, role)
+    const unknown = codes.filter((code) => isUnknown(lastOctet(code)))
+    return rejected(codes) ?? judged(found, unknown, role)
   }
 }
 
@@ -58,9 +59,9 @@ const lastOctet = (code: string) => Number(code.slice(code.lastIndexOf('.') + 1)
 
 /** Refusals that Spamhaus tells apart (its FAQ on DNSBL usage, "error codes"); others follow it in 127.255.255.0/24. */
 const refusals: Readonly<Record<string, string>> = {
-  '127.255.255.252': 'the list says that its zone name is misspelt',
-  '127.255.255.254': 'the list refuses queries that come through a public or unnamed resolver',
-  '127.255.255.255': 'the list refuses this resolver for asking too much',
+  '127.255.255.252': 'The list says that its zone name is misspelt.',
+  '127.255.255.254': 'The list refuses queries that come through a public or unnamed resolver.',
+  '127.255.255.255': 'The list refuses this resolver for asking too much.',
 }
 
 function rejected(codes: readonly string[]): Judgement | null {
@@ -75,19 +76,20 @@ function foreign(codes: readonly string[]): Judgement | null {
 
 function refused(codes: readonly string[]): Judgement {
   const known = codes.map((code) => refusals[code]).find((text) => text !== undefined)
-  const note = known ?? `the list refuses to answer this resolver (${codes.join(', ')})`
-  return { kind: 'refused', note: `${note.charAt(0).toUpperCase()}${note.slice(1)}.` }
+  return { kind: 'refused', note: known ?? `The list refuses to answer this resolver (${codes.join(', ')}).` }
 }
 
-function judged(found: readonly Meaning[], codes: readonly string[], role: Role): Judgement {
+/** One known accusation is enough; without one, a code that nobody can read leaves the target unknown. */
+function judged(found: readonly Meaning[], unknown: readonly string[], role: Role): Judgement {
   const accusing = found.filter(
     (meaning) => meaning.weight === 'listing' || (meaning.weight === 'policy' && role === 'target'),
   )
-  if (accusing.length > 0) return { kind: 'listed', meaning: accusing.map((meaning) => meaning.text).join('; ') }
-  if (found.length > 0) {
-    const policyOnly = found.some((meaning) => meaning.weight === 'policy')
-    const why = policyOnly ? 'a policy for mail, which does not concern a web server' : 'not an accusation'
-    return { kind: 'notListed', note: `${found.map((meaning) => meaning.text).join('; ')} (${why}).` }
-  }
-  return { kind: 'invalid', note: `${codes.join(', ')} is not a code this list documents.` }
+  if (accusing.length > 0) return { kind: 'listed', meaning: textsOf(accusing) }
+  if (unknown.length > 0) return { kind: 'invalid', note: `This list documents no meaning of ${unknown.join(', ')}.` }
+  const isPolicy = found.some((meaning) => meaning.weight === 'policy')
+  const why = isPolicy ? 'a policy for mail, which does not concern a web server' : 'not an accusation'
+  return { kind: 'notListed', note: `${textsOf(found)} (${why}).` }
 }
+
+/** Several codes may mean the same. */
+const textsOf = (meanings: readonly Meaning[]) => [...new Set(meanings.map((meaning) => meaning.text))].join('; ')

@@ -16,15 +16,20 @@ export const healthStatuses = ['unknown', 'ok', 'silent', 'refusing', 'wildcard'
 
 export type HealthStatus = (typeof healthStatuses)[number]
 
+/** What is known of a list once it has been probed. */
+type KnownStatus = Exclude<HealthStatus, 'unknown'>
+
 export interface Health {
   readonly status: HealthStatus
   /** What was seen, in a sentence; null while all is well. */
   readonly detail: string | null
-  /** When the list was last probed; null before the first time. */
+  /** When this was found out; null before the first time. */
   readonly checkedAt: Date | null
   /** How long the positive probe took, in milliseconds; null when it got no answer. */
   readonly latencyMs: number | null
 }
+
+type KnownHealth = Health & { readonly status: KnownStatus }
 
 /** The health of every list, kept current by probes at start, then every 10 to 30 minutes, sooner while a list is ill. */
 export interface ListHealth {
@@ -49,15 +54,22 @@ export const errorOfHealth: Readonly<Record<HealthStatus, ListError | null>> = {
   unreachable: 'unreachable',
 }
 
+/**
+ * The longest that what a list says of a target is kept, in milliseconds; the DNS client keeps the absence of a record no
+ * longer either. A list found out to be lying is believed again only later, so that nothing false is left by then.
+ */
+export const ANSWER_LIFETIME = 15 * MINUTE
+
 const WELL = { least: 10 * MINUTE, most: 30 * MINUTE }
-const RETRY: Readonly<Record<HealthStatus, { least: number; most: number }>> = {
-  unknown: { least: 0, most: SECOND },
+// Ten seconds more, for what was under way.
+const LYING = { least: ANSWER_LIFETIME + 10 * SECOND, most: ANSWER_LIFETIME + MINUTE }
+const WAIT: Readonly<Record<KnownStatus, { least: number; most: number }>> = {
   ok: WELL,
   unreachable: { least: 45 * SECOND, most: 75 * SECOND },
   // A list that told us to stop is left alone for five minutes, as SpamAssassin does (dns_block_time).
   refusing: { least: 5 * MINUTE, most: 6 * MINUTE },
-  silent: { least: 5 * MINUTE, most: 6 * MINUTE },
-  wildcard: { least: 5 * MINUTE, most: 6 * MINUTE },
+  silent: LYING,
+  wildcard: LYING,
 }
 
 const unknownHealth: Health = { status: 'unknown', detail: null, checkedAt: null, latencyMs: null }
@@ -90,26 +102,26 @@ export function createListHealth(options: {
   }
 
   /** A list is called unreachable only after two failures in a row: one lost packet must not silence it. */
-  async function probeTwice(list: Blacklist): Promise<Health> {
+  async function probeTwice(list: Blacklist): Promise<KnownHealth> {
     const health = await probeOnce(list, dns, now)
     const doubtful = health.status === 'unreachable' && of(list).status !== 'unreachable'
     return doubtful ? probeOnce(list, dns, now) : health
   }
 
-  function record(list: Blacklist, health: Health): void {
+  function record(list: Blacklist, health: KnownHealth): void {
     if (state === 'stopped') return
     const before = of(list)
     current.set(list.id, health)
     if (health.status !== before.status && (health.status !== 'ok' || before.status !== 'unknown')) {
       log.warn({ list: list.id, status: health.status, detail: health.detail }, 'blacklist: health changed')
     }
-    schedule(list, RETRY[health.status])
+    schedule(list, WAIT[health.status])
   }
 
-  function schedule(list: Blacklist, wait: { least: number; most: number }): void {
+  function schedule(list: Blacklist, { least, most }: { least: number; most: number }): void {
     clearTimeout(timers.get(list.id))
     if (state !== 'watching') return
-    const delay = wait.least + Math.random() * (wait.most - wait.least)
+    const delay = least + Math.random() * (most - least)
     timers.set(list.id, setTimeout(() => void probe(list), delay).unref())
   }
 
@@ -134,7 +146,7 @@ export function createListHealth(options: {
 }
 
 /** Asks a list its test points and judges the answers. */
-async function probeOnce(list: Blacklist, dns: DnsClient, now: Clock): Promise<Health> {
+async function probeOnce(list: Blacklist, dns: DnsClient, now: Clock): Promise<KnownHealth> {
   const ask = (label: string) => {
     dns.forget(queryName(list, label), 'A')
     return dns.query(queryName(list, label), 'A')
@@ -162,7 +174,7 @@ export function judgeProbes(
   list: Blacklist,
   positive: readonly DnsResult[],
   negative: readonly DnsResult[],
-): Pick<Health, 'status' | 'detail'> {
+): Pick<KnownHealth, 'status' | 'detail'> {
   const judgements = [...positive, ...negative].map((result) =>
     result.kind === 'answer' ? list.decode(result.values, 'target') : null,
   )
@@ -174,12 +186,13 @@ export function judgeProbes(
     return { status: 'wildcard', detail: `It answers ${stray.values.join(', ')} for names that are not listed.` }
   }
   const hit = judgements.find((judgement) => judgement?.kind === 'listed' || judgement?.kind === 'notListed')
-  if (hit) return { status: 'ok', detail: null }
+  if (hit && negative.some((result) => result.kind === 'none')) return { status: 'ok', detail: null }
 
   const broken = judgements.find((judgement) => judgement?.kind === 'invalid')
   if (broken?.kind === 'invalid') return { status: 'silent', detail: `Its test entry is wrong: ${broken.note}` }
 
-  const failure = positive.find((result) => result.kind === 'failed')
+  // A list that lists its test entry may still list everything else, as long as nothing is heard of the other names.
+  const failure = (hit ? negative : positive).find((result) => result.kind === 'failed')
   if (failure?.kind !== 'failed') return { status: 'silent', detail: 'It no longer lists its own test entry.' }
   return failure.reason === 'refused'
     ? { status: 'refusing', detail: 'The query was refused (DNS REFUSED).' }

@@ -7,6 +7,8 @@ import type { PageError } from '../http/error-page.tsx'
 import { errorPage } from '../http/error-page.tsx'
 import type { Site } from '../http/layout.tsx'
 import { pageAround, pageHeaders, respondWithPage } from '../http/layout.tsx'
+import { streamOf } from '../http/stream.ts'
+import type { StartedCheck } from './check.ts'
 import type { CheckProgress } from './checker.ts'
 import { geoSources } from './geo.ts'
 import type { LandingProps, ListInfos } from './html/landing.tsx'
@@ -18,12 +20,8 @@ import type { Target } from './target.ts'
 /** The script that fills a report in while it arrives; bundled as `check.js`. */
 export const checkScript = new URL('./browser/check.ts', import.meta.url)
 
-/** A check that was accepted and counted. */
-export interface StartedCheck {
-  readonly target: Target
-  /** What happens, ending with the report. Its iterator's `return` ends the check. */
-  readonly progress: AsyncIterable<CheckProgress>
-}
+/** What a page shows of a check that was counted and begun. */
+export type ShownCheck = Pick<StartedCheck, 'target' | 'progress'>
 
 /** What the pages need from the rest of the house. */
 export interface CheckPages {
@@ -35,11 +33,10 @@ export interface CheckPages {
   /** The caller's own address, or null when it cannot be checked. */
   ownAddress(c: Context): string | null
   /**
-   * Reads what was typed, counts the check against the caller's plan and starts it. It sets the headers of the caller's limit on
-   * the context; `signal` aborts when the reader has left.
+   * Reads what was typed, counts the check against the caller's plan and starts it.
    * @throws Invalid or LimitExceeded, which become pages; anything else is the application's to handle.
    */
-  start(c: Context, input: string, signal: AbortSignal): Promise<StartedCheck>
+  start(c: Context, input: string): Promise<ShownCheck>
 }
 
 /** The pages `/` and `/check/{target}`, and the redirect between them. */
@@ -69,11 +66,10 @@ export function checkPages(pages: CheckPages): Hono {
     // Looking whether the page is there is not asking for a check.
     if (c.req.method === 'HEAD') return c.body(null, 200, pageHeaders)
     const input = c.req.param('target')
-    const reader = new AbortController()
     try {
-      const check = await pages.start(c, input, reader.signal)
+      const check = await pages.start(c, input)
       // Proxies of the nginx family hold an answer back to gather it, unless told not to.
-      return c.body(checkPage(pages, check, reader), 200, { ...pageHeaders, 'x-accel-buffering': 'no' })
+      return c.body(checkPage(pages, check), 200, { ...pageHeaders, 'x-accel-buffering': 'no' })
     } catch (error) {
       return errorPage(c, site, asPageError(error, input))
     }
@@ -93,7 +89,7 @@ function asPageError(error: unknown, input: string): PageError {
  * The page of a check, sent while it happens: first every list as pending, then each answer as it comes, then the report.
  * When the reader leaves, the check is ended.
  */
-function checkPage(pages: CheckPages, check: StartedCheck, reader: AbortController): ReadableStream<Uint8Array> {
+function checkPage(pages: CheckPages, check: ShownCheck): ReadableStream<Uint8Array> {
   const name = textOf(check.target)
   const lists = pages.lists()
   const [before, after] = pageAround(pages.site, {
@@ -106,55 +102,25 @@ function checkPage(pages: CheckPages, check: StartedCheck, reader: AbortControll
   })
   const head = <PendingHead target={check.target} lists={lists[check.target.kind]} />
   const first = `${before}<p id="announcer" class="hidden" role="status"></p><div id="pending">${head}`
-  const ending = (report: Child): Piece => ({ html: `</div>${report}${after}`, last: true })
+  const ending = (report: Child) => ({ html: `</div>${report}${after}`, last: true })
   const progress = check.progress[Symbol.asyncIterator]()
+  let ended = false
 
-  async function next(): Promise<Piece> {
-    try {
-      const step = await progress.next()
-      if (step.done) throw new Error('The check ended without a report.')
-      if (step.value.kind === 'report') return ending(<ReportSection report={step.value.report} />)
-      return { html: `${renderStep(step.value, check.target, lists)}\n`, last: false }
-    } catch (error) {
-      if (!reader.signal.aborted) pages.log.error(error, 'a check broke off while its page was being sent')
-      return ending(<BrokenOff target={name} />)
-    }
-  }
-
-  return streamOf(first, next, reader, async () => {
-    await progress.return?.()
-  })
-}
-
-/** A part of a page, and whether it is the last. */
-interface Piece {
-  readonly html: string
-  readonly last: boolean
-}
-
-/** Sends `first`, then what `next` gives; aborts `reader` when the reader leaves. `end` is called in either case. */
-function streamOf(
-  first: string,
-  next: () => Promise<Piece>,
-  reader: AbortController,
-  end: () => Promise<void>,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(encoder.encode(first))
+  return streamOf(first, {
+    async next() {
+      try {
+        const step = await progress.next()
+        if (step.done) throw new Error('The check ended without a report.')
+        if (step.value.kind === 'report') return ending(<ReportSection report={step.value.report} />)
+        return { html: `${renderStep(step.value, check.target, lists)}\n`, last: false }
+      } catch (error) {
+        if (!ended) pages.log.error(error, 'a check broke off while its page was being sent')
+        return ending(<BrokenOff target={name} />)
+      }
     },
-    async pull(controller) {
-      const { html, last } = await next()
-      if (reader.signal.aborted) return
-      controller.enqueue(encoder.encode(html))
-      if (!last) return
-      controller.close()
-      await end()
-    },
-    async cancel() {
-      reader.abort()
-      await end()
+    async end() {
+      ended = true
+      await progress.return?.()
     },
   })
 }

@@ -32,7 +32,7 @@ export interface Blacklist {
   readonly ipv6: Ipv6Cover
   readonly decode: Decode
   readonly probes: Probes
-  /** The most queries a day that the list's terms allow, or that we allow ourselves where they name no figure. */
+  /** The most queries a day, health probes apart, that the list's terms allow, or that we allow ourselves. */
   readonly queriesPerDay: number
   /** The labels to ask for in front of the zone. A domain may need more than one. */
   readonly labels: (target: Target) => readonly string[]
@@ -47,6 +47,9 @@ const addressLabels = (target: Target) => (target.kind === 'ip' ? [reversedLabel
 
 /** What a list allows where it publishes no figure: our own restraint, in queries a day. */
 const RESTRAINT = 250_000
+
+/** What is kept back for the probes of a list's health: at worst five names every 45 seconds. */
+const PROBES = 10_000
 
 const ipList = {
   kind: 'ip',
@@ -113,7 +116,7 @@ const spamhausZen = (dqsKey: string | undefined): Blacklist => ({
   ipv6: 'yes',
   decode: byTable(zenCodes),
   // Free use ends at 300,000 queries a day (https://www.spamhaus.org/blocklists/dnsbl-fair-use-policy/).
-  queriesPerDay: 300_000,
+  queriesPerDay: 300_000 - PROBES,
   delistUrl: (target) => `https://check.spamhaus.org/results/?query=${encodeURIComponent(target)}`,
 })
 
@@ -166,7 +169,7 @@ const mailspike: Blacklist = {
     '127.0.0.12': listing('Bad reputation (L3)'),
   }),
   // Free use ends at 100,000 queries a day (https://www.mailspike.org/usage.html).
-  queriesPerDay: 100_000,
+  queriesPerDay: 100_000 - PROBES,
   delistUrl: () => 'https://mailspike.io/ip_verify',
 }
 
@@ -194,7 +197,7 @@ const surblMulti: Blacklist = {
   // rbldnsd answers NXDOMAIN for bare parents under strict QNAME minimisation, so one probe has two labels or more.
   probes: { positive: ['2.0.0.127', 'test.surbl.org', 'surbl-org-permanent-test-point.com'], negative: '1.0.0.127' },
   // Free use ends at 250,000 messages a day (https://surbl.org/usage-policy).
-  queriesPerDay: 250_000,
+  queriesPerDay: 250_000 - PROBES,
   // The public zone holds wildcards, so the full name finds a listed parent (https://surbl.org/guidelines).
   labels: (target) => (target.kind === 'domain' ? [target.name] : []),
   delistUrl: () => 'https://surbl.org/surbl-analysis',

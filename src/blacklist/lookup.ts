@@ -1,10 +1,10 @@
-import { once } from 'node:events'
+import { setMaxListeners } from 'node:events'
 import type { DnsClient, DnsResult, QueryOptions, RecordType } from '../network/dns/client.ts'
 import { MINUTE, SECOND } from '../time.ts'
 import type { Budget } from './budget.ts'
 import type { Judgement, Role } from './code.ts'
 import type { ListHealth } from './health.ts'
-import { errorOfHealth } from './health.ts'
+import { ANSWER_LIFETIME, errorOfHealth } from './health.ts'
 import type { Blacklist } from './list.ts'
 import { queryName } from './list.ts'
 import type { BlacklistResult, ListError } from './report.ts'
@@ -36,15 +36,16 @@ interface Found {
 const REASON_TIMEOUT = 1 * SECOND
 /** A reason comes from outside: longer ones are cut. */
 const REASON_LENGTH = 500
-/** How long a refusal is remembered in place of an answer. */
-const REFUSAL_TTL_SECONDS = (5 * MINUTE) / SECOND
+/** How long a refusal is remembered in place of an answer: until the list is probed again. */
+const REFUSAL_LIFETIME = 5 * MINUTE
 
 /** Asks one list about one target. Never rejects: a list that fails is a result with an `error`. */
 export async function ask(lookup: Lookup, list: Blacklist, question: Question): Promise<BlacklistResult> {
-  const { target } = question
-  if (lookup.health.of(list).status === 'unknown') await untilAborted(lookup.health.known(list), question.signal)
-  const known = unanswerable(lookup, list, target)
-  if (known) return resultOf(list, target, known, null)
+  const { target, signal } = question
+  if (isUnsupported(list, target)) return resultOf(list, target, UNSUPPORTED, null)
+  if (lookup.health.of(list).status === 'unknown') await unlessAborted(lookup.health.known(list), signal)
+  const ill = illnessOf(lookup, list)
+  if (ill) return resultOf(list, target, ill, null)
   const results = await Promise.all(list.labels(target).map((label) => queryCodes(lookup, list, label, question)))
   const found = judge(list, results, question)
   if (found.finding.kind === 'refused') lookup.health.refused(list, found.finding.note)
@@ -54,9 +55,10 @@ export async function ask(lookup: Lookup, list: Blacklist, question: Question): 
 
 /** The same answer without waiting, when it can be given from what is known and cached; else null. */
 export function askCache(lookup: Lookup, list: Blacklist, target: Target, role: Role): BlacklistResult | null {
+  if (isUnsupported(list, target)) return resultOf(list, target, UNSUPPORTED, null)
   if (lookup.health.of(list).status === 'unknown') return null
-  const known = unanswerable(lookup, list, target)
-  if (known) return resultOf(list, target, known, null)
+  const ill = illnessOf(lookup, list)
+  if (ill) return resultOf(list, target, ill, null)
   const results: DnsResult[] = []
   for (const label of list.labels(target)) {
     const cached = lookup.dns.peek(queryName(list, label), 'A')
@@ -66,25 +68,26 @@ export function askCache(lookup: Lookup, list: Blacklist, target: Target, role: 
   const found = judge(list, results, { target, role })
   if (found.finding.kind === 'listed') {
     const reasons = list.labels(target).map((label) => lookup.dns.peek(queryName(list, label), 'TXT'))
-    return reasons.includes(undefined) ? null : resultOf(list, target, found, firstReason(reasons))
+    return reasons.includes(undefined) ? null : resultOf(list, target, found, firstReason(list, reasons))
   }
   return found.finding.kind === 'refused' ? null : resultOf(list, target, found, null)
 }
 
-/** Why a list need not be asked at all: it has no such addresses, or it is not to be believed at present. */
-function unanswerable(lookup: Lookup, list: Blacklist, target: Target): Found | null {
-  const health = lookup.health.of(list)
-  const error = errorOfHealth[health.status]
-  if (error !== null) return failed(error, health.detail ?? 'The list is not working at present.')
-  return isIpv6(target) && list.ipv6 === 'no' ? failed('unsupported', 'This list holds no IPv6 addresses.') : null
+/** Why a list is not asked, because it is not to be believed at present. */
+function illnessOf({ health }: Lookup, list: Blacklist): Found | null {
+  const { status, detail } = health.of(list)
+  const error = errorOfHealth[status]
+  return error === null ? null : failed(error, detail ?? 'The list is not working at present.')
 }
 
 async function queryCodes(lookup: Lookup, list: Blacklist, label: string, { signal }: Question): Promise<DnsResult> {
   return query(lookup, list, label, 'A', {
     signal,
-    ttlOf: (codes) => (list.decode(codes, 'target').kind === 'refused' ? REFUSAL_TTL_SECONDS : undefined),
+    ttlOf: (codes) => lifetimeOf(list.decode(codes, 'target')) / SECOND,
   })
 }
+
+const lifetimeOf = ({ kind }: Judgement) => (kind === 'refused' ? REFUSAL_LIFETIME : ANSWER_LIFETIME)
 
 /** Every query to a list goes through here: what is cached costs nothing, the rest is taken from the list's budget. */
 async function query(
@@ -104,6 +107,7 @@ async function query(
 const OVER_BUDGET: DnsResult = { kind: 'failed', reason: 'refused' }
 
 const isIpv6 = (target: Target) => target.kind === 'ip' && target.family === 6
+const isUnsupported = (list: Blacklist, target: Target) => isIpv6(target) && list.ipv6 === 'no'
 
 /** Judges the answers for every label that was asked: one listing is enough, and clear needs all of them. */
 function judge(list: Blacklist, results: readonly DnsResult[], { target, role }: Omit<Question, 'signal'>): Found {
@@ -130,10 +134,12 @@ function judgeOne(list: Blacklist, result: DnsResult, role: Role): Found {
 
 const failed = (error: ListError, note: string): Found => ({ finding: { kind: 'failed', error, note }, codes: [] })
 
+const UNSUPPORTED = failed('unsupported', 'This list holds no IPv6 addresses.')
+
 const failureOf = {
   timeout: failed('timeout', 'The list did not answer in time.'),
   aborted: failed('timeout', 'The list did not answer before the check had to end.'),
-  refused: failed('refused', 'The list refuses to answer this resolver.'),
+  refused: failed('refused', 'The query was refused (DNS REFUSED).'),
   servfail: failed('unreachable', 'The resolver could not reach the list (SERVFAIL).'),
   unreachable: failed('unreachable', 'The resolver cannot be reached.'),
   malformed: failed('invalid_answer', 'The answer could not be read.'),
@@ -143,13 +149,16 @@ async function reasonOf(lookup: Lookup, list: Blacklist, { target, signal }: Que
   const asked = list
     .labels(target)
     .map((label) => query(lookup, list, label, 'TXT', { signal, timeoutMs: REASON_TIMEOUT }))
-  return firstReason(await Promise.all(asked))
+  return firstReason(list, await Promise.all(asked))
 }
 
-function firstReason(results: readonly (DnsResult | undefined)[]): string | null {
+/** The first reason that was given: one line, free of characters that control how it is shown. */
+function firstReason({ zone, publicZone }: Blacklist, results: readonly (DnsResult | undefined)[]): string | null {
   const answered = results.find((result) => result?.kind === 'answer')
-  const text = answered?.kind === 'answer' ? answered.values.join(' ').replace(/\s+/g, ' ').trim() : ''
-  return text === '' ? null : text.slice(0, REASON_LENGTH)
+  const words = answered?.kind === 'answer' ? answered.values.join(' ') : ''
+  // A list may repeat the name it was asked for, which holds the operator's key.
+  const text = words.replaceAll(zone, publicZone).replace(/[\s\p{C}]+/gu, ' ')
+  return [...text.trim()].slice(0, REASON_LENGTH).join('') || null
 }
 
 function resultOf(list: Blacklist, target: Target, { finding, codes }: Found, reason: string | null): BlacklistResult {
@@ -172,7 +181,19 @@ function resultOf(list: Blacklist, target: Target, { finding, codes }: Found, re
   }
 }
 
-/** Waits for `work` or for the asker to leave, whichever comes first. */
-async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await Promise.race([work, once(signal, 'abort')])
+/** What `work` comes to, or null when the asker leaves before; nothing stays on the signal. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  let leave = () => {}
+  const left = new Promise<null>((resolve) => {
+    leave = () => resolve(null)
+  })
+  if (signal.aborted) leave()
+  // One signal serves all the lists of a check; Node 20 takes more than ten listeners for a leak.
+  setMaxListeners(0, signal)
+  signal.addEventListener('abort', leave)
+  try {
+    return await Promise.race([work, left])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
 }

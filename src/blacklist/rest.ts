@@ -1,10 +1,10 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import type { Allowance } from '../account/usage.ts'
 import { allowanceOf } from '../account/usage.ts'
 import { Invalid, LimitExceeded, NotFound, Unauthenticated } from '../errors.ts'
+import { readBody } from '../http/body.ts'
 import { errorResponse } from '../http/errors.ts'
 import { limitHeaders } from '../http/limit-headers.ts'
 import type { CheckContext } from './check.ts'
@@ -47,7 +47,7 @@ export function blacklistRoutes(callers: RestCallers): Hono {
     }),
   )
 
-  app.all('/bulk', bodyLimit({ maxSize: LARGEST_BODY, onError: tooLarge }), (c) =>
+  app.all('/bulk', (c) =>
     answer(c, async () => {
       allowMethods(c, 'POST')
       const { targets, apiKey } = await readBulk(c)
@@ -73,12 +73,6 @@ export function blacklistRoutes(callers: RestCallers): Hono {
     })
   }
 
-  function tooLarge(c: HttpContext): Promise<Response> {
-    return answer(c, () => {
-      throw new HTTPException(413, { message: 'The body has more than 64 KiB.' })
-    })
-  }
-
   /** Answers with what `begin` leads to, or with its error; every answer tells what is left of the caller's plan. */
   async function answer(
     c: HttpContext,
@@ -92,7 +86,8 @@ export function blacklistRoutes(callers: RestCallers): Hono {
       const { body, allowance } = await begun.work()
       return c.json(body, 200, limitHeaders(allowance, ctx.now()))
     } catch (error) {
-      const headers = limitHeaders(await allowanceAfter(error, ctx), ctx.now())
+      const allowance = await allowanceAfter(error, ctx)
+      const headers = allowance === null ? {} : limitHeaders(allowance, ctx.now())
       for (const [name, value] of Object.entries(headers)) c.header(name, value)
       return errorResponse(c, error, ctx.now(), ctx.log)
     }
@@ -106,15 +101,12 @@ async function bulk(ctx: CheckContext, targets: readonly unknown[]): Promise<Ans
   return { body: items.map(bulkItemToJson), allowance }
 }
 
-/** @throws HTTPException 415. @throws Invalid when the body is no JSON object with targets. */
+/** @throws HTTPException 413, 415. @throws Invalid when the body is no JSON object with targets. */
 async function readBulk(c: HttpContext): Promise<{ targets: readonly unknown[]; apiKey: string | null }> {
   if (!/^application\/json\s*(;|$)/i.test(c.req.header('content-type') ?? '')) {
     throw new HTTPException(415, { message: 'Send the body as Content-Type: application/json.' })
   }
-  const body: unknown = await c.req.json().catch(() => {
-    throw new Invalid('INVALID_JSON', 'The body is not valid JSON.')
-  })
-  const parsed = bulkRequest.safeParse(body)
+  const parsed = bulkRequest.safeParse(parseJson(await readBody(c, LARGEST_BODY)))
   if (parsed.success) return { targets: parsed.data.targets, apiKey: parsed.data.api_key ?? null }
   switch (parsed.error.issues[0]?.path[0]) {
     case 'targets':
@@ -123,6 +115,14 @@ async function readBulk(c: HttpContext): Promise<{ targets: readonly unknown[]; 
       throw new Unauthenticated('INVALID_API_KEY', 'The api_key is no text.')
     default:
       throw new Invalid('INVALID_JSON', 'The body is no JSON object.')
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Invalid('INVALID_JSON', 'The body is not valid JSON.')
   }
 }
 
@@ -143,11 +143,17 @@ function preflight(c: HttpContext): Response {
   })
 }
 
-/** What is left of the caller's plan when a request has failed; a used-up plan says so itself. */
+/**
+ * What is left of the caller's plan when a request has failed; a used-up plan says so itself. Null when that cannot be
+ * found out, which is a second failure for the same reason as the first.
+ */
 async function allowanceAfter(
   error: unknown,
   ctx: CheckContext,
-): Promise<Pick<Allowance, 'limit' | 'remaining' | 'resetsAt'>> {
+): Promise<Pick<Allowance, 'limit' | 'remaining' | 'resetsAt'> | null> {
   if (error instanceof LimitExceeded) return { limit: error.limit, remaining: 0, resetsAt: error.resetsAt }
-  return allowanceOf(ctx)
+  return allowanceOf(ctx).catch((cause: unknown) => {
+    ctx.log.warn({ err: cause }, 'http: could not read what is left of a plan')
+    return null
+  })
 }

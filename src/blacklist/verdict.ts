@@ -1,4 +1,5 @@
 import type { BlacklistResult, Counts, DomainReport, ListError, Report } from './report.ts'
+import { listErrors } from './report.ts'
 
 /** What a report comes to. `incomplete`: nothing listed, but not every list gave a usable answer. */
 export type Outcome = 'listed' | 'clean' | 'incomplete'
@@ -32,74 +33,83 @@ export function outcomeOf(counts: Pick<Counts, 'listedCount' | 'failedCount'>): 
 export function ipVerdict(address: string, results: readonly BlacklistResult[]): string {
   const counts = count(results)
   const lists = `${counts.totalChecked} blacklists`
-  const unknown = unknownPart(results)
   switch (outcomeOf(counts)) {
     case 'clean':
       return `${address} is clean: none of the ${lists} lists it.`
-    case 'listed':
-      return sentences(`${address} is listed on ${counts.listedCount} of ${lists}: ${names(listed(results))}.`, unknown)
+    case 'listed': {
+      const where = `${address} is listed on ${counts.listedCount} of ${lists}: ${listings(results)}.`
+      return sentences(where, unknownPart(results))
+    }
     case 'incomplete':
-      return sentences(notListed(address, counts), unknown)
+      return sentences(notListed(address, counts, 'blacklists'), unknownPart(results))
   }
 }
 
-/** The sentence that sums a domain's report up, its addresses included. */
+/** The sentences that sum a domain's report up, its addresses included. */
 export function domainVerdict(report: Omit<DomainReport, 'verdict'>): string {
   const { target, results, ipReports, resolutionFailed } = report
-  const all = [...results, ...ipReports.flatMap((each) => each.results)]
-  const listings = [
-    ...listed(results).map((result) => result.name),
-    ...ipReports.flatMap((each) => listed(each.results).map((result) => `${result.name} (${each.target})`)),
-  ]
-  const unknown = unknownPart(all)
-  const addresses = addressesPart(report)
-  if (listings.length > 0) {
-    const where = `${target} is listed ${times(listings.length)} in ${report.totalChecked} blacklist checks: ${join(listings)}.`
-    return sentences(where, unknown, addresses)
+  const unknown = unknownPart([...results, ...ipReports.flatMap((each) => each.results)])
+  const outcome = outcomeOf(report)
+  if (outcome === 'listed') return sentences(listedPart(report), unknown, addressesPart(report))
+  if (outcome === 'clean' && !resolutionFailed) {
+    return sentences(cleanPart(report), addressesPart(report))
   }
-  if (outcomeOf(report) === 'clean' && !resolutionFailed) {
-    const own = ipReports.length === 0 ? '' : `, nor any of its ${ipReports.length} checked addresses`
-    return sentences(`${target} is clean: no blacklist lists it${own}.`, addresses)
-  }
-  return sentences(notListed(target, report), unknown, addresses)
+  return sentences(notListed(target, report, 'blacklist checks'), unknown, addressesPart(report))
 }
 
 const listed = (results: readonly BlacklistResult[]) => results.filter((result) => result.listed)
-const names = (results: readonly BlacklistResult[]) => join(results.map((result) => result.name))
+const listings = (results: readonly BlacklistResult[]) => join(listed(results).map((result) => result.name))
 const sentences = (...parts: readonly string[]) => parts.filter((part) => part !== '').join(' ')
-const times = (figure: number) => (figure === 1 ? 'once' : `${figure} times`)
 
-function notListed(target: string, { totalChecked, failedCount }: Counts): string {
+/** Who is listed where: a listed address of a domain does not make the domain listed. */
+function listedPart({ target, results, ipReports }: Omit<DomainReport, 'verdict'>): string {
+  const addresses = ipReports.filter((each) => each.listedCount > 0)
+  const which = join(addresses.map((each) => `${each.target} (${listings(each.results)})`))
+  const has = addresses.length === 1 ? 'has a listed address' : `has ${addresses.length} listed addresses`
+  const said = [
+    ...(listed(results).length > 0 ? [`is listed on ${listings(results)}`] : []),
+    ...(addresses.length > 0 ? [`${has}: ${which}`] : []),
+  ]
+  return `${target} ${said.join(', and ')}.`
+}
+
+function cleanPart({ target, ipReports: { length } }: Omit<DomainReport, 'verdict'>): string {
+  if (length === 0) return `${target} is clean: no blacklist lists it.`
+  const addresses = length === 1 ? 'checked address' : `${length} checked addresses`
+  return `${target} is clean: no blacklist lists it or its ${addresses}.`
+}
+
+function notListed(target: string, { totalChecked, failedCount }: Counts, asked: string): string {
   const answered = totalChecked - failedCount
   if (answered === 0) return `Nothing is known about ${target}: no blacklist gave a usable answer.`
-  return `${target} is not listed by the ${answered} of ${totalChecked} blacklist checks that gave an answer.`
+  return `No listing of ${target} was found: ${answered} of ${totalChecked} ${asked} gave a usable answer.`
 }
 
 const inWords: Readonly<Record<ListError, string>> = {
   timeout: 'no answer in time',
-  refused: 'refused to answer',
+  refused: 'query refused',
   unreachable: 'unreachable',
   invalid_answer: 'answer not usable',
-  unsupported: 'holds no IPv6 addresses',
+  unsupported: 'no known IPv6 data',
 }
 
 /** Who gave no usable answer and why, so that nobody reads silence as a clean bill; empty when all answered. */
 function unknownPart(results: readonly BlacklistResult[]): string {
-  const failures = new Set(
-    results.flatMap((result) => (result.error === null ? [] : `${result.name} (${inWords[result.error]})`)),
-  )
-  return failures.size === 0 ? '' : `Not known: ${join([...failures])}.`
+  const failures = listErrors.flatMap((error) => {
+    const failed = results.filter((result) => result.error === error).map((result) => result.name)
+    return failed.length === 0 ? [] : `${join([...new Set(failed)])} (${inWords[error]})`
+  })
+  return failures.length === 0 ? '' : `Not known: ${failures.join('; ')}.`
 }
 
-function addressesPart(report: Omit<DomainReport, 'verdict'>): string {
-  const { resolutionFailed } = report
-  if (resolutionFailed && report.resolvedIps.length === 0) return 'Its addresses could not be looked up.'
-  if (resolutionFailed) return 'Some of its addresses could not be looked up.'
-  if (report.resolvedIps.length === 0) return 'It has no addresses.'
-  if (report.resolvedIpsTruncated) {
-    return `Only ${report.ipReports.length} of its ${report.resolvedIps.length} addresses were checked.`
-  }
-  return report.ipReports.length === 0 ? 'None of its addresses is public.' : ''
+function addressesPart({ resolutionFailed, resolvedIps, ipReports }: Omit<DomainReport, 'verdict'>): string {
+  const found = resolvedIps.length
+  const checked = ipReports.length
+  if (found === 0) return resolutionFailed ? 'Its addresses could not be looked up.' : 'It has no addresses.'
+  const more = resolutionFailed ? 'It may have more addresses: one of the lookups failed.' : ''
+  if (checked === 0) return sentences('None of its addresses is public.', more)
+  const were = checked === 1 ? 'was' : 'were'
+  return sentences(checked < found ? `Only ${checked} of its ${found} addresses ${were} checked.` : '', more)
 }
 
 function join(parts: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import pg from 'pg'
@@ -20,6 +20,7 @@ export interface Embedded {
 export async function createEmbedded(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
+  await mkdir(unfinished, { mode: 0o700 })
   const backend = await startBackend(unfinished)
   await backend.close()
   await rename(unfinished, directory)
@@ -68,6 +69,8 @@ interface Waiting {
 async function startBackend(directory: string): Promise<Backend> {
   const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url), {
     execArgv: ['--import', new URL('./typescript-loader.js', import.meta.url).href],
+    // With the default of 4 MB a deeply nested statement ends the thread before PostgreSQL's own limit makes it an error.
+    resourceLimits: { stackSizeMb: 64 },
     workerData: { directory },
   })
   await opened(worker)

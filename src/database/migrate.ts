@@ -78,8 +78,7 @@ function checksumOf(migration: Migration): string {
 }
 
 const failed = (name: string, logs: string | null) =>
-  `The migration ${name} has failed on this database${logs ? ` (${logs.trim()})` : ' or was interrupted'}. It was undone as a whole. ` +
-  `Mend its cause, then run: UPDATE "_prisma_migrations" SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL; and start again.`
+  `The migration ${name} has failed on this database: ${logs ? withoutTrace(logs) : 'it was interrupted'}. It was undone as a whole. Mend its cause, then run UPDATE "_prisma_migrations" SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL; and start again.`
 const unknown = (name: string) =>
   `The database has the migration ${name}, which this version does not know: a newer version has used it. Start that version, or restore a backup from before it.`
 const edited = (name: string) =>
@@ -104,9 +103,15 @@ async function apply(pool: pg.Pool, directory: string, migrations: readonly Migr
       filters: { externalTables: [], externalEnums: [] },
     })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new DatabaseStartError(`The database could not be migrated: ${message}`, { cause: error })
+    unapplied(migrations, await readRecords(pool))
+    const reason = withoutTrace(error instanceof Error ? error.message : String(error))
+    throw new DatabaseStartError(`The database could not be migrated: ${reason}.`, { cause: error })
   } finally {
     engine.free()
   }
+}
+
+/** What the engine says, without the places in its own code that it adds below. */
+function withoutTrace(message: string): string {
+  return (message.split(/\n\s*0: /)[0] ?? message).trim().replace(/\s+/g, ' ')
 }

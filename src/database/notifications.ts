@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { SECOND } from '../time.ts'
 
-/** Called with the payload of each notification, and with null after a time in which some may have been missed. */
+/** Called with the payload of each notification, and with null after a time in which some may have been missed. Must not throw. */
 export type Listener = (payload: string | null) => void
 
 /** What PostgreSQL's NOTIFY says, told to listeners of this process. */
@@ -37,29 +37,31 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
     client.on('notification', (message) => deliver(channels, message))
     client.on('error', (error) => log.warn({ err: error }, 'database: the connection for notifications failed'))
     await client.connect()
-    client.once('end', () => reconnect())
     for (const channel of channels.keys()) await client.query(listenTo(channel))
+    client.once('end', () => reconnect())
     return client
   }
 
-  async function reconnect(): Promise<void> {
-    for (let pause = 0.1 * SECOND; !closing.signal.aborted; pause = Math.min(2 * pause, 10 * SECOND)) {
-      connection = connect()
-      try {
-        await connection
-        for (const listeners of channels.values()) for (const listener of listeners) listener(null)
-        return
-      } catch (error) {
-        log.warn({ err: error }, 'database: no connection for notifications; trying again')
-        await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => {})
-      }
+  async function reconnect(pause = 0.1 * SECOND): Promise<void> {
+    if (closing.signal.aborted) return
+    connection = connect()
+    try {
+      await connection
+    } catch (error) {
+      log.warn({ err: error }, 'database: no connection for notifications; trying again')
+      await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => {})
+      return reconnect(Math.min(2 * pause, 10 * SECOND))
     }
+    for (const listeners of channels.values()) for (const listener of listeners) listener(null)
   }
 
   return {
     listen: (channel, listener) =>
       listen(channels, channel, listener, async (sql) => {
-        connection ??= connect()
+        connection ??= connect().catch((error) => {
+          connection = undefined
+          throw error
+        })
         const client = await connection
         return client.query(sql)
       }),

@@ -52,8 +52,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     clientMutationId: 'omit',
     // Ids are prefixed and the same outside as in the database.
     encodeGlobalID: (_type, id) => String(id),
-    // An id that no type has is looked for among the organizations, where it is not found.
-    decodeGlobalID: (id) => ({ typename: typeOfId(id) ?? 'Organization', id }),
+    decodeGlobalID: readId,
     nodeQueryOptions: {
       description: 'Anything that has an id, as far as the caller may see it.',
       resolve: async (_root, { id }, ctx, _info, resolveNode) => visible(ctx, await resolveNode(id)),
@@ -91,6 +90,12 @@ export const builder = new SchemaBuilder<SchemaTypes>({
 builder.queryType({})
 builder.mutationType({})
 builder.subscriptionType({})
+
+/** A text that is no id of ours may not reach the database; an empty id is no organization's, so nothing is found. */
+function readId(id: string): { typename: string; id: string } {
+  const typename = typeOfId(id)
+  return typename === null ? { typename: 'Organization', id: '' } : { typename, id }
+}
 
 /** The plugin counts a connection by the page it may give, which it would not by itself. */
 function pageSize(args: Record<string, unknown>, field: GraphQLField<unknown, GraphContext>): number {

@@ -14,6 +14,8 @@ export type PageError =
 
 /** Answers with the error as a page, in the dress of all others. */
 export function errorPage(c: Context, site: Site, error: PageError): Response {
+  // RFC 9110 §10.2.3 allows the moment itself as well as the seconds until it.
+  if (error.status === 429) c.header('retry-after', error.resetsAt.toUTCString())
   const { title, content } = explain(error)
   const page = { title: `${title} · Allclear`, description: title, path: null, indexed: false }
   const body = (

@@ -4,20 +4,22 @@ import { Hono } from 'hono'
 import { checksPerDay } from '../account/plan.ts'
 import { startCheck } from '../blacklist/check.ts'
 import type { ListInfos } from '../blacklist/html/landing.tsx'
-import { checkPages } from '../blacklist/html.tsx'
+import { checkPages, checkScript } from '../blacklist/html.tsx'
 import { blacklistPaths } from '../blacklist/openapi.ts'
 import { BLACKLIST_PATH, blacklistRoutes } from '../blacklist/rest.ts'
 import { isCheckable } from '../blacklist/target.ts'
 import { NotFound } from '../errors.ts'
 import type { Parts } from './caller.ts'
 import { callerOf, contextOf, visitorContext } from './caller.ts'
-import { docsRoutes } from './docs.tsx'
+import { docsRoutes, docsScript } from './docs.tsx'
 import { errorPage } from './error-page.tsx'
 import { errorResponse, logUnexpected } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Site } from './layout.tsx'
-import { limitHeaders } from './limit-headers.ts'
 import { openApiDocument } from './openapi.ts'
+
+/** The scripts that make pages live, to be bundled by `loadAssets`. */
+export const browserScripts = [checkScript, docsScript]
 
 /** Everything that is served but GraphQL: REST, pages, documentation, assets and health. */
 export function createRouter(options: {
@@ -52,12 +54,7 @@ export function createRouter(options: {
         const { address } = callerIn(c)
         return isCheckable(address) ? address : null
       },
-      async start(c, input) {
-        const ctx = await contextIn(c, null)
-        const started = await startCheck(ctx, input)
-        for (const [name, value] of Object.entries(limitHeaders(started.allowance, ctx.now()))) c.header(name, value)
-        return started
-      },
+      start: (c, input) => startCheck(visitorOf(c), input),
     }),
   )
 

@@ -47,7 +47,9 @@ test('of ten that start at once exactly one wins, also when a killed process has
   await dead.kill()
   for (let round = 0; round < 50; round++) {
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => lockDirectory(directory)))
-    const won = results.filter((result): result is PromiseFulfilledResult<DirectoryLock> => result.status === 'fulfilled')
+    const won = results.filter(
+      (result): result is PromiseFulfilledResult<DirectoryLock> => result.status === 'fulfilled',
+    )
     expect(won).toHaveLength(1)
     await won[0]?.value.release()
   }

@@ -1,7 +1,9 @@
 import { cp } from 'node:fs/promises'
+import type { Logger } from 'pino'
 import { afterAll, inject } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { startApp } from '../../src/app.ts'
+import type { Blacklist } from '../../src/blacklist/list.ts'
 import type { Config, DnsServer } from '../../src/config.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/time.ts'
@@ -46,10 +48,12 @@ export async function testApp(options: {
   readonly dns: DnsServer
   readonly settings?: NodeJS.ProcessEnv
   readonly now?: Clock
+  readonly lists?: readonly Blacklist[]
+  readonly log?: Logger
 }): Promise<App> {
+  const { dns, settings: given, ...rest } = options
   const { dataDir, settings, remove } = await testData()
-  const config = testConfig(options.dns, dataDir, { ...settings, ...options.settings })
-  const app = await startApp({ config, log: silent, ...(options.now && { now: options.now }) })
+  const app = await startApp({ log: silent, ...rest, config: testConfig(dns, dataDir, { ...settings, ...given }) })
   afterAll(async () => {
     await app.close()
     await remove()

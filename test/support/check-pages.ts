@@ -14,8 +14,6 @@ import { lists } from './reports.ts'
 /** A check whose steps the test gives. */
 export interface GivenCheck {
   readonly target: Target
-  /** Aborted when the reader has left. */
-  readonly signal: AbortSignal
   /** Lets the check take its next step. */
   step(progress: CheckProgress): void
   /** Lets the check end without a report, or break when given an error. */
@@ -39,8 +37,8 @@ export async function givenCheckPages() {
       checksPerDay: { free: 100, pro: 1000 },
       lists: () => lists,
       ownAddress: () => '203.0.113.7',
-      async start(_, input, signal) {
-        const { check, progress } = givenCheck(parseTarget(input), signal)
+      async start(_, input) {
+        const { check, progress } = givenCheck(parseTarget(input))
         waiting.shift()?.(check)
         return { target: check.target, progress }
       },
@@ -56,7 +54,7 @@ export async function givenCheckPages() {
   }
 }
 
-function givenCheck(target: Target, signal: AbortSignal) {
+function givenCheck(target: Target) {
   const steps: CheckProgress[] = []
   let ended: { readonly error: Error | undefined } | null = null
   const change = new EventEmitter()
@@ -80,7 +78,6 @@ function givenCheck(target: Target, signal: AbortSignal) {
   }
   const check: GivenCheck = {
     target,
-    signal,
     returned: once(change, 'returned').then(() => undefined),
     step(progress) {
       steps.push(progress)
@@ -96,7 +93,7 @@ function givenCheck(target: Target, signal: AbortSignal) {
 
 /** Serves an application on a free loopback port, until disposed of. */
 export async function serve(app: Hono): Promise<{ readonly url: string; [Symbol.asyncDispose](): Promise<void> }> {
-  const server = createServer(getRequestListener(app.fetch))
+  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // A TCP server that listens has one.
   return {

@@ -1,5 +1,3 @@
-/// <reference lib="dom" />
-/// <reference lib="dom.iterable" />
 // The live part of a report that is still arriving: each answer comes as an inert <template>, which this moves into its
 // pending row's place. The report itself needs no script: the style sheet shows it once the footer has come.
 

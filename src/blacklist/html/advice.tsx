@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx'
 import type { BlacklistResult, Report } from '../report.ts'
 import { reportOutcome } from '../verdict.ts'
 
@@ -12,37 +11,32 @@ export function Advice({ report }: { readonly report: Report }) {
   )
 }
 
-function adviceOn(report: Report): Child {
+function adviceOn(report: Report): string {
   switch (reportOutcome(report)) {
     case 'listed':
-      return (
-        <>
-          Find the cause first: an infected machine, a stolen mailbox, an open relay, a neighbour on a shared server.
-          Then use “Contest this listing” on each list below; a listing contested before its cause is gone comes back.
-          If your provider runs the server, send them this page.
-        </>
-      )
+      return listed
     case 'clean':
-      return (
-        <>
-          Nothing. If mail is still refused, the reason lies elsewhere: read the text of the bounce, then look at
-          reverse DNS, SPF, DKIM and DMARC. Listings come and go, so check again when delivery changes.
-        </>
-      )
+      return clean
     case 'incomplete':
-      return canAnswerLater(report) ? (
-        <>
-          No list that answered has a listing, but this is no all-clear: some gave no usable answer. Check again in a
-          few minutes, or ask those lists on their own pages.
-        </>
-      ) : (
-        <>
-          No list that answered has a listing. The others hold no IPv6 addresses, so they cannot say anything about this
-          one, now or later.
-        </>
-      )
+      if (!canAnswerLater(report)) return noIpv6
+      return report.failedCount === report.totalChecked ? nothingKnown : partlyKnown
   }
 }
+
+const listed =
+  'Find the cause first: an infected machine, a stolen mailbox, an open relay, a neighbour on a shared server. Then use “Contest this listing” on each list below; a listing contested before its cause is gone comes back. If your provider runs the server, send them this page.'
+
+const clean =
+  'Nothing. If mail is still refused, the reason lies elsewhere: read the text of the bounce, then look at reverse DNS, SPF, DKIM and DMARC. Listings come and go, so check again when delivery changes.'
+
+const noIpv6 =
+  'No list that answered has a listing. The others hold no IPv6 addresses, so they cannot say anything about this one, now or later.'
+
+const nothingKnown =
+  'No list gave a usable answer, so nothing follows from this check. Check again in a few minutes, or ask the lists on their own pages, linked below. If it stays so, the lists may not answer the DNS resolver that this server uses.'
+
+const partlyKnown =
+  'No list that answered has a listing, but this is no all-clear: not everything could be found out. Check again in a few minutes, or ask the lists that gave no answer on their own pages, linked below.'
 
 /** Whether what is not known now may be known at another time. */
 function canAnswerLater(report: Report): boolean {

@@ -116,8 +116,7 @@ function Examples({ baseUrl }: { readonly baseUrl: string }) {
       <pre>
         <code>{`npx wscat -s graphql-transport-ws -c ${socket}/graphql
 > {"type": "connection_init"}
-> {"id": "1", "type": "subscribe", "payload": {"query":
-    "subscription { checkProgress(target: \\"203.0.113.7\\") { __typename } }"}}`}</code>
+> {"id": "1", "type": "subscribe", "payload": {"query": "subscription { checkProgress(target: \\"203.0.113.7\\") { ... on ListAnswered { result { name listed } } ... on IpReport { verdict } } }"}}`}</code>
       </pre>
       <p>
         The whole of it is in the <a href="/docs">API docs</a> and the <a href="/graphql">GraphQL explorer</a>.

@@ -64,20 +64,33 @@ export function AnswerRow({ target, explained, result }: RowsProps & { readonly 
         </p>
       )}
       {explained || state !== 'clean' ? <p class="about">{result.description}</p> : null}
-      {result.codes.length > 0 || result.listed ? (
+      {result.codes.length > 0 || state === 'listed' || state === 'failed' ? (
         <p class="detail">
           {result.codes.length > 0 ? (
             <span>
               Answer <code>{printable(result.codes.join(', '))}</code>
             </span>
           ) : null}
-          {result.listed ? (
-            <a href={result.delistUrl} rel="noopener noreferrer">
-              Contest this listing<span class="hidden"> on {result.name}</span>
-            </a>
-          ) : null}
+          <OwnPage state={state} result={result} />
         </p>
       ) : null}
     </li>
+  )
+}
+
+/** The link to the list's own page on the target, where there is something to do there. */
+function OwnPage({ state, result }: { readonly state: RowState; readonly result: BlacklistResult }) {
+  if (state === 'failed') {
+    return (
+      <a href={result.delistUrl} rel="noopener noreferrer">
+        Ask {result.name} itself
+      </a>
+    )
+  }
+  if (state !== 'listed') return null
+  return (
+    <a href={result.delistUrl} rel="noopener noreferrer">
+      Contest this listing<span class="hidden"> on {result.name}</span>
+    </a>
   )
 }

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createDnsClient } from '../../../src/network/dns/client.ts'
+import { createDnsClient, type DnsClient, type DnsResult } from '../../../src/network/dns/client.ts'
 import {
   answer,
   type Behaviour,
@@ -22,6 +22,12 @@ const garbled: Behaviour = (query) => {
   return { bytes: whole.subarray(0, -1) }
 }
 const found = { kind: 'answer', values: ['127.0.0.2'], ttl: 300 }
+
+/** Asks with the short retransmission delay of a hasty caller, 50 ms, and the deadline of a patient one. */
+function askInHaste(client: DnsClient, name = 'bl.test'): Promise<DnsResult> {
+  void client.query(name, 'A', { timeoutMs: 150 })
+  return client.query(name, 'A', { timeoutMs: 10_000 })
+}
 
 describe('what is not an answer', () => {
   test('is counted and ignored, and the answer that follows counts', async () => {
@@ -68,45 +74,42 @@ describe('what is not an answer', () => {
 
 describe('retransmission', () => {
   test('repeats the packet from the same port until an answer comes', async () => {
-    const { client, server } = await startClient([silence], 600)
-    const result = client.query('bl.test', 'A')
-    await server.seen(2)
+    const { client, server } = await startClient([silence])
+    const result = askInHaste(client)
+    await server.seen(3)
     server.behave(listed)
     expect(await result).toEqual(found)
-    const [first, second, third] = server.queries
-    expect(second).toMatchObject({ id: first?.id, port: first?.port })
-    expect(third).toMatchObject({ id: first?.id, port: first?.port })
-    expect(client.statistics).toMatchObject({ sent: 1, retransmitted: 2 })
+    const [first, ...others] = server.queries
+    for (const other of others) expect(other).toMatchObject({ id: first?.id, port: first?.port })
+    expect(client.statistics).toMatchObject({ sent: 1, retransmitted: others.length })
   })
 
   test('lets the late answer to the first packet count', async () => {
     const gate = createGate()
-    const { client, server } = await startClient([
-      async (query) => {
-        await gate.opened
-        return answer(query, ['127.0.0.2'])
-      },
-    ])
+    const { client, server } = await startClient([silence])
     server.behave(async (query) => {
       server.behave(silence)
       await gate.opened
       return answer(query, ['127.0.0.2'])
     })
-    const result = client.query('bl.test', 'A', { timeoutMs: 900 })
+    const result = askInHaste(client)
     await server.seen(2)
     gate.open()
     expect(await result).toEqual(found)
   })
 
   test('asks the next upstream too, and both may answer', async () => {
-    const { client, servers } = await startClient([silence, silence, listed], 600)
-    expect(await client.query('bl.test', 'A')).toEqual(found)
-    expect(servers.map((server) => server.queries.length)).toEqual([3, 2, 1])
+    const { client, servers } = await startClient([silence, silence, listed])
+    expect(await askInHaste(client)).toEqual(found)
+    const [first = 0, second = 0, third = 0] = servers.map((server) => server.queries.length)
+    expect(first).toBeGreaterThan(second)
+    expect(second).toBeGreaterThan(third)
+    expect(third).toBeGreaterThan(0)
   })
 
   test('does not forget the first upstream', async () => {
-    const { client, servers } = await startClient([silence, silence], 900)
-    const result = client.query('bl.test', 'A')
+    const { client, servers } = await startClient([silence, silence])
+    const result = askInHaste(client)
     await servers[1]?.seen(1)
     servers[0]?.behave(listed)
     expect(await result).toEqual(found)
@@ -166,8 +169,8 @@ describe('failover', () => {
   })
 
   test('asks a silent upstream last for a while', async () => {
-    const { client, servers, clock } = await startClient([silence, listed], 90)
-    for (const name of ['a.test', 'b.test', 'c.test']) expect(await client.query(name, 'A')).toEqual(found)
+    const { client, servers, clock } = await startClient([silence, listed])
+    for (const name of ['a.test', 'b.test', 'c.test']) expect(await askInHaste(client, name)).toEqual(found)
     const before = servers[0]?.queries.length
     expect(await client.query('d.test', 'A')).toEqual(found)
     expect(servers[0]?.queries.length).toBe(before)
@@ -289,9 +292,9 @@ describe('a truncated answer', () => {
   })
 
   test('keeps the deadline when the server is silent over TCP', async () => {
-    const { client, server } = await startClient([(query) => (query.transport === 'udp' ? truncated : [])], 100)
+    const { client, server } = await startClient([(query) => (query.transport === 'udp' ? truncated : [])], 300)
     expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'timeout' })
-    expect(server.queries.map((query) => query.transport)).toEqual(['udp', 'tcp'])
+    expect(server.queries.at(-1)?.transport).toBe('tcp')
   })
 
   test('fails over when the connection breaks', async () => {

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { createApiKey, insertApiKey, revokeApiKey } from '../../src/account/api-key.ts'
+import { authenticate } from '../../src/account/authenticate.ts'
+import { createOrganization } from '../../src/account/organization.ts'
+import type { Context } from '../../src/context.ts'
+import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
+import type { Scope } from '../../src/generated/prisma/enums.ts'
+import { HOUR } from '../../src/time.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { prisma, pool } = await testDatabase()
+const operator = testContext(prisma, { actor: { kind: 'operator' } })
+
+let made = 0
+
+/** An organization of this test's own, with the context of its first key. */
+async function tenant() {
+  const slug = `tenant-${++made}`
+  const { organization, apiKey } = await createOrganization(operator, {
+    name: 'Tenant',
+    slug,
+    contactEmail: 'a@b.example',
+  })
+  return { organization, ...apiKey, ctx: await holder(apiKey.secret) }
+}
+
+async function holder(secret: string): Promise<Context> {
+  return testContext(prisma, { actor: await authenticate(operator, secret) })
+}
+
+describe('a new key', () => {
+  test('works at once, for its organization and in its scope', async () => {
+    const { organization, ctx } = await tenant()
+    const { secret, apiKey } = await createApiKey(ctx, { name: 'Deploy', scope: 'WRITE' })
+    expect(await authenticate(ctx, secret)).toEqual({
+      kind: 'apiKey',
+      keyId: apiKey.id,
+      organizationId: organization.id,
+      scope: 'WRITE',
+      checkPlan: 'FREE',
+    })
+  })
+
+  test('looks as the contract says, and starts with the prefix that tells it apart', async () => {
+    const { ctx } = await tenant()
+    const { secret, apiKey } = await createApiKey(ctx, { name: 'Deploy', scope: 'READ' })
+    expect(secret).toMatch(/^ac_[0-9a-v]{40}$/)
+    expect(secret.startsWith(apiKey.prefix)).toBe(true)
+    expect(apiKey.prefix).toHaveLength(11)
+  })
+
+  test('is refused with the path of everything that is wrong', async () => {
+    const { ctx } = await tenant()
+    const wrong = createApiKey(ctx, { name: '  ', scope: 'ROOT' })
+    await expect(wrong).rejects.toThrow(Invalid)
+    await expect(wrong).rejects.toMatchObject({ issues: [{ path: ['name'] }, { path: ['scope'] }] })
+    await expect(createApiKey(ctx, { name: 'a\u0000b', scope: 'READ' })).rejects.toMatchObject({
+      issues: [{ path: ['name'] }],
+    })
+    await expect(createApiKey(ctx, { name: 'Old', scope: 'READ', expiresAt: noon })).rejects.toMatchObject({
+      issues: [{ path: ['expiresAt'], message: 'must be in the future' }],
+    })
+  })
+
+  test.each<[Scope]>([['READ'], ['WRITE']])('cannot be made with a key of scope %s', async (scope) => {
+    const { ctx } = await tenant()
+    const { secret } = await createApiKey(ctx, { name: 'Small', scope })
+    const small = await holder(secret)
+    await expect(createApiKey(small, { name: 'Big', scope: 'ADMIN' })).rejects.toThrow(Forbidden)
+  })
+
+  test('cannot be made by a visitor, nor by the operator for nobody', async () => {
+    const visitor = testContext(prisma, { actor: { kind: 'visitor' } })
+    await expect(createApiKey(visitor, { name: 'Mine', scope: 'READ' })).rejects.toThrow(Unauthenticated)
+    await expect(createApiKey(operator, { name: 'Mine', scope: 'READ' })).rejects.toThrow(Unauthenticated)
+  })
+})
+
+describe('what is kept of a key', () => {
+  test('is its hash: the secret is nowhere in the database', async () => {
+    const { ctx, secret } = await tenant()
+    const second = await createApiKey(ctx, { name: 'Second', scope: 'READ' })
+    const { rows: tables } = await pool.query<{ name: string }>(
+      `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`,
+    )
+    let everything = ''
+    for (const { name } of tables) everything += JSON.stringify((await pool.query(`SELECT * FROM ${name}`)).rows)
+    expect(everything).toContain(second.apiKey.id)
+    for (const text of [secret, second.secret]) {
+      expect(everything).not.toContain(text)
+      expect(everything).not.toContain(text.slice(11))
+    }
+  })
+
+  test('tells when it was last used, to the minute', async () => {
+    const { secret, apiKey } = await tenant()
+    const at = async (now: Date) => {
+      await authenticate(testContext(prisma, { now: () => now }), secret)
+      return expect.poll(async () => (await prisma.apiKey.findUniqueOrThrow({ where: { id: apiKey.id } })).lastUsedAt)
+    }
+    await (await at(noon)).toEqual(noon)
+    await (await at(new Date(noon.getTime() + 59_000))).toEqual(noon)
+    const later = new Date(noon.getTime() + 60_000)
+    await (await at(later)).toEqual(later)
+  })
+})
+
+describe('a key that does not hold', () => {
+  const refused = (secret: string, now = noon) =>
+    expect(authenticate(testContext(prisma, { now: () => now }), secret)).rejects.toMatchObject({
+      constructor: Unauthenticated,
+      code: 'INVALID_API_KEY',
+    })
+
+  test.each([
+    ['empty', ''],
+    ['of nobody', 'ac_0123456789abcdef0123456789abcdef01234567'],
+    ['the bare prefix', 'ac_'],
+    ['of ten thousand characters', `ac_${'x'.repeat(10_000)}`],
+    ['with a NUL', 'ac_\u0000'],
+    ['beyond ASCII', 'ac_ключ'],
+    ['as SQL', `ac_' OR '1'='1`],
+  ])('is refused when it is %s', (_, secret) => refused(secret))
+
+  test('is refused from the moment it expires', async () => {
+    const { ctx } = await tenant()
+    const expiresAt = new Date(noon.getTime() + HOUR)
+    const { secret } = await createApiKey(ctx, { name: 'Guest', scope: 'READ', expiresAt })
+    const justBefore = testContext(prisma, { now: () => new Date(expiresAt.getTime() - 1) })
+    expect(await authenticate(justBefore, secret)).toMatchObject({ kind: 'apiKey' })
+    await refused(secret, expiresAt)
+  })
+
+  test('is refused from the moment it is revoked; revoking it again changes nothing', async () => {
+    const { ctx } = await tenant()
+    const { secret, apiKey } = await createApiKey(ctx, { name: 'Lost', scope: 'READ' })
+    const { revokedAt } = await revokeApiKey(ctx, apiKey.id)
+    expect(revokedAt).toEqual(noon)
+    await refused(secret)
+    const later = { ...ctx, now: () => new Date(noon.getTime() + HOUR) }
+    expect((await revokeApiKey(later, apiKey.id)).revokedAt).toEqual(noon)
+  })
+
+  test('is refused when its organization is gone', async () => {
+    const { organization, secret } = await tenant()
+    await prisma.organization.delete({ where: { id: organization.id } })
+    await refused(secret)
+  })
+})
+
+describe('revoking', () => {
+  test('does not reach another tenant’s key, which is answered as one that does not exist', async () => {
+    const [mine, theirs] = [await tenant(), await tenant()]
+    await expect(revokeApiKey(mine.ctx, theirs.apiKey.id)).rejects.toThrow(NotFound)
+    await expect(authenticate(operator, theirs.secret)).resolves.toMatchObject({ kind: 'apiKey' })
+  })
+
+  test.each(['', 'key_', 'nonsense', 'key_\u0000', `key_${'0'.repeat(100_000)}`])(
+    'an id that no key can have (%#) is answered as one that does not exist',
+    async (id) => {
+      const { ctx } = await tenant()
+      await expect(revokeApiKey(ctx, id)).rejects.toThrow(NotFound)
+    },
+  )
+
+  test('needs a key with scope ADMIN', async () => {
+    const { ctx, apiKey } = await tenant()
+    const { secret } = await createApiKey(ctx, { name: 'Writer', scope: 'WRITE' })
+    await expect(revokeApiKey(await holder(secret), apiKey.id)).rejects.toThrow(Forbidden)
+  })
+})
+
+test('two keys never share a hash', async () => {
+  const { organization } = await tenant()
+  const key = { organizationId: organization.id, name: 'Key', scope: 'READ', expiresAt: null, createdAt: noon } as const
+  const { apiKey } = await insertApiKey(prisma, key)
+  const { id: _, ...copy } = apiKey
+  await expect(prisma.apiKey.create({ data: { ...copy, id: 'key_copy' } })).rejects.toThrow()
+})

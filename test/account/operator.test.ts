@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { authenticate } from '../../src/account/authenticate.ts'
+import { createOperatorToken } from '../../src/account/operator.ts'
+import { Unauthenticated } from '../../src/errors.ts'
+import { testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { prisma } = await testDatabase()
+const ctx = testContext(prisma)
+const configured = testContext(prisma, { settings: { ADMIN_TOKEN: 'a token of my own' } })
+
+// One database, from its first start on: the tests follow each other.
+
+test('a token in the settings is the operator’s, and none is made', async () => {
+  expect(await createOperatorToken(configured)).toBeNull()
+  expect(await prisma.operatorToken.count()).toBe(0)
+  expect(await authenticate(configured, 'a token of my own')).toEqual({ kind: 'operator' })
+  await expect(authenticate(configured, 'a token of my owN')).rejects.toThrow(Unauthenticated)
+})
+
+test('without any token nobody is the operator', async () => {
+  await expect(authenticate(ctx, 'a token of my own')).rejects.toThrow(Unauthenticated)
+})
+
+test('of instances that start at once exactly one makes the token, and it is kept as a hash', async () => {
+  const tokens = await Promise.all(Array.from({ length: 8 }, () => createOperatorToken(ctx)))
+  const [token, ...others] = tokens.filter((each) => each !== null)
+  expect(others).toEqual([])
+  expect(token).toMatch(/^op_[0-9a-v]{40}$/)
+  expect(await authenticate(ctx, token ?? '')).toEqual({ kind: 'operator' })
+  const rows = await prisma.operatorToken.findMany()
+  expect(rows).toHaveLength(1)
+  expect(JSON.stringify(rows)).not.toContain(token?.slice(3))
+  expect(await createOperatorToken(ctx)).toBeNull()
+
+  // A token in the settings takes the place of the one that was made.
+  await expect(authenticate(configured, token ?? '')).rejects.toThrow(Unauthenticated)
+})

@@ -1,0 +1,123 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { decode, encode, RECURSION_DESIRED } from 'dns-packet'
+import { dailyBudget } from '../../src/blacklist/budget.ts'
+import { type Checker, createChecker } from '../../src/blacklist/checker.ts'
+import { openGeo } from '../../src/blacklist/geo.ts'
+import { createListHealth } from '../../src/blacklist/health.ts'
+import { blacklists, queryName } from '../../src/blacklist/list.ts'
+import type { DnsServer } from '../../src/config.ts'
+import { addressFamily, reversedLabels } from '../../src/network/address.ts'
+import { createDnsClient } from '../../src/network/dns/client.ts'
+import { silent } from '../support/database.ts'
+import { line, median, title, verdict } from './report.ts'
+import { sendChecks, startService, warmedUp } from './service.ts'
+import { callers, scatteredAddresses } from './targets.ts'
+
+/** Queries in flight: what our DNS client allows itself, and the bare loop has as well. */
+const inFlight = 64
+const checksAtOnce = 16
+const roundMs = 1500
+const rounds = 5
+
+/** (b) List queries a second of uncached checks, beside a loop that only asks the same names with dns-packet. */
+export async function dnsThroughput(dns: DnsServer, dataDir: string): Promise<void> {
+  title(
+    `(b) Uncached checks against rbldnsd, ${inFlight} queries in flight, ${rounds} rounds of ${roundMs / 1000} s each`,
+  )
+  const lists = blacklists(undefined)
+  const now = () => new Date()
+  const client = createDnsClient({ servers: [dns], timeoutMs: 3000, now })
+  const health = createListHealth({ lists, dns: client, now, log: silent })
+  const geo = openGeo({ dataDir, cityFile: undefined, asnFile: undefined, log: silent })
+  // The lists' daily budgets would end the bench.
+  const budgets = new Map(lists.map((list) => [list.id, dailyBudget(Number.MAX_SAFE_INTEGER, now)]))
+  const checker = createChecker({ lists, lookup: { dns: client, health, budgets }, geo, now })
+  const targets = scatteredAddresses()
+  await Promise.all([geo.ready(), ...lists.map((list) => health.known(list))])
+
+  const bare: number[] = []
+  const checked: number[] = []
+  // The first round of each warms the compiler up and is not counted.
+  for (let round = 0; round <= rounds; round++) {
+    bare.push(await bareLoop(dns, targets))
+    const before = client.statistics.received
+    const seconds = await checkFor(roundMs, checker, targets)
+    checked.push((client.statistics.received - before) / seconds)
+  }
+  await client.close()
+  await geo.close()
+  bare.shift()
+  checked.shift()
+
+  line(`bare dns-packet loop on one socket: ${perSecond(median(bare))} queries`)
+  line(`checks: ${perSecond(median(checked))} queries, ${perSecond(median(checked) / 6)} checks`)
+  const ratios = checked.map((rate, round) => rate / (bare[round] ?? Number.NaN))
+  verdict('queries of checks / bare queries', median(ratios), { least: 0.5 })
+  const { retransmitted, timeouts } = client.statistics
+  line(`retransmitted ${retransmitted}, timed out ${timeouts} of ${client.statistics.sent} queries`)
+  await overRest(dns, dataDir)
+}
+
+/** For comparison: the same checks through the door, with counting. */
+async function overRest(dns: DnsServer, dataDir: string): Promise<void> {
+  const service = await startService(dns, dataDir)
+  await warmedUp(service)
+  const rate = await sendChecks(service.port, checksAtOnce, 5000, scatteredAddresses(), callers(100))
+  await service.stop()
+  line(`over REST with counting (a client in this process): ${perSecond(rate * 6)} queries, ${perSecond(rate)} checks`)
+}
+
+async function checkFor(milliseconds: number, checker: Checker, targets: Iterator<string, never>): Promise<number> {
+  const begun = performance.now()
+  const end = begun + milliseconds
+  const work = async () => {
+    while (performance.now() < end) {
+      const address = targets.next().value
+      const { failedCount } = await checker.checkIp({ kind: 'ip', address, family: addressFamily(address) })
+      if (failedCount > 0) throw new Error('A list did not answer')
+    }
+  }
+  await Promise.all(Array.from({ length: checksAtOnce }, work))
+  return (performance.now() - begun) / 1000
+}
+
+/** Asks the lists about the targets, keeping the number in flight, and gives the answers a second. */
+async function bareLoop(dns: DnsServer, targets: Iterator<string, never>): Promise<number> {
+  const names = namesOf(targets)
+  const socket = createSocket({ type: 'udp4', recvBufferSize: 1024 * 1024 })
+  socket.connect(dns.port, dns.address)
+  await once(socket, 'connect')
+  const waiting = new Map<number, Buffer>()
+  let id = 0
+  let answered = 0
+  const ask = () => {
+    id = (id + 1) & 0xffff
+    const questions = [{ name: names.next().value, type: 'A' as const }]
+    const query = encode({ type: 'query', id, flags: RECURSION_DESIRED, questions })
+    waiting.set(id, query)
+    socket.send(query)
+  }
+  socket.on('message', (message) => {
+    const packet = decode(message)
+    if (!waiting.delete(packet.id ?? -1)) return
+    answered++
+    ask()
+  })
+  const begun = performance.now()
+  for (let query = 0; query < inFlight; query++) ask()
+  await new Promise((resolve) => setTimeout(resolve, roundMs))
+  const seconds = (performance.now() - begun) / 1000
+  await once(socket.close(), 'close')
+  return answered / seconds
+}
+
+function* namesOf(targets: Iterator<string, never>): Generator<string, never> {
+  const lists = blacklists(undefined).filter((list) => list.kind === 'ip')
+  for (;;) {
+    const label = reversedLabels(targets.next().value)
+    for (const list of lists) yield queryName(list, label)
+  }
+}
+
+const perSecond = (rate: number) => `${Math.round(rate).toLocaleString('en')}/s`

@@ -1,0 +1,57 @@
+import { readdir, readFile } from 'node:fs/promises'
+import type { DnsServer } from '../../src/config.ts'
+import { serverDatabase } from '../support/database.ts'
+import { line, title, verdict } from './report.ts'
+import { type Service, sendChecks, startService, warmedUp } from './service.ts'
+import { callers, scatteredAddresses } from './targets.ts'
+
+const checks = 10_000
+const defaultServer = 'postgresql://postgres@127.0.0.1:5432/postgres'
+
+/** (d) Resident memory after checks of 10,000 different addresses, with either kind of database. */
+export async function memory(dns: DnsServer, dataDir: string): Promise<void> {
+  await measure('the embedded database', 900, dns, dataDir)
+  const database = await serverDatabase(process.env['BENCH_DATABASE_URL'] ?? defaultServer).catch(
+    (error: Error) => error,
+  )
+  if (database instanceof Error) return title(`(d) Memory with a server: skipped (${database.message})`)
+  await measure('PostgreSQL', 350, dns, dataDir, database.url).finally(database.remove)
+}
+
+async function measure(where: string, aim: number, dns: DnsServer, dataDir: string, databaseUrl?: string) {
+  title(`(d) Resident memory after ${checks.toLocaleString('en')} checks of different addresses, with ${where}`)
+  const service = await startService(dns, dataDir, { DATABASE_URL: databaseUrl })
+  await warmedUp(service)
+  line(`when geo data and lists are ready: ${await describe(service)}`)
+  await sendChecks(service.port, 32, checks, scatteredAddresses(), callers(100))
+  line(`after the checks: ${await describe(service)}`)
+  const { rss } = await residentOf(service.pid)
+  const { heapTotal, heapUsed, external, arrayBuffers } = await service.memoryUsage()
+  line(
+    `main thread: heap ${inMb(heapTotal)} (${inMb(heapUsed)} used), buffers ${inMb(arrayBuffers)}, other external ${inMb(external - arrayBuffers)}`,
+  )
+  await service.stop()
+  verdict('resident memory of the process in MB', rss / 1e6, { most: aim })
+}
+
+async function describe({ pid }: Service): Promise<string> {
+  const { rss, anonymous, file } = await residentOf(pid)
+  const children = await Promise.all((await childrenOf(pid)).map(async (child) => inMb((await residentOf(child)).rss)))
+  return `${inMb(rss)} (anonymous ${inMb(anonymous)}, files ${inMb(file)}); child processes: ${children.join(', ') || 'none'}`
+}
+
+/** Bytes a process has in memory: all, what is its own, and what is mapped from files (Node itself). */
+async function residentOf(pid: number): Promise<{ rss: number; anonymous: number; file: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const field = (name: string) => 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0)
+  return { rss: field('VmRSS'), anonymous: field('RssAnon'), file: field('RssFile') }
+}
+
+/** The child processes of all threads of a process. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const lists = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8')))
+  return lists.join(' ').split(/\s+/).filter(Boolean).map(Number)
+}
+
+const inMb = (bytes: number) => `${Math.round(bytes / 1e6)} MB`

@@ -1,0 +1,25 @@
+/** The middle one of some figures. @throws RangeError when there are none. */
+export function median(values: readonly number[]): number {
+  const middle = values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)]
+  if (middle === undefined) throw new RangeError('There is no middle of nothing')
+  return middle
+}
+
+/** Prints what a bench is about. */
+export function title(text: string): void {
+  console.log(`\n${text}`)
+}
+
+/** Prints one line of figures. */
+export function line(text: string): void {
+  console.log(`  ${text}`)
+}
+
+/** Prints a figure beside its target, and whether that is met. */
+export function verdict(what: string, value: number, target: { readonly most: number } | { readonly least: number }) {
+  const [met, wanted] =
+    'most' in target
+      ? [value <= target.most, `at most ${target.most}`]
+      : [value >= target.least, `at least ${target.least}`]
+  line(`=> ${what}: ${value.toFixed(2)} (target: ${wanted}): ${met ? 'met' : 'NOT MET'}`)
+}

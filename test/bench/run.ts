@@ -1,0 +1,40 @@
+/**
+ * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory.
+ */
+import type { DnsServer } from '../../src/config.ts'
+import { temporaryDirectory } from '../support/database.ts'
+import { listZones } from '../support/lists.ts'
+import { startRbldnsd } from '../support/rbldnsd.ts'
+import { dnsThroughput } from './dns-throughput.ts'
+import { httpThroughput } from './http-throughput.ts'
+import { latency } from './latency.ts'
+import { memory } from './memory.ts'
+import { start } from './start.ts'
+
+/** Each is given lists on loopback, and a data directory that has been used before. */
+const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Promise<void>>> = {
+  latency: (_dns, dataDir) => latency(dataDir),
+  dns: dnsThroughput,
+  http: httpThroughput,
+  start,
+  memory,
+}
+
+const named = process.argv.slice(2)
+const unknown = named.filter((name) => !(name in benches))
+if (unknown.length > 0) {
+  console.error(`No bench is named ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`)
+  process.exit(1)
+}
+
+const rbldnsd = await startRbldnsd(listZones())
+const data = await temporaryDirectory()
+try {
+  for (const [name, bench] of Object.entries(benches)) {
+    if (named.length === 0 || named.includes(name)) await bench(rbldnsd, data.path)
+  }
+} finally {
+  await rbldnsd.stop()
+  await data.remove()
+}

@@ -1,0 +1,153 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { DnsServer } from '../../src/config.ts'
+
+/** The service in a process of its own, as `npm start` runs it. */
+export interface Service {
+  readonly port: number
+  readonly pid: number
+  /** Milliseconds from the start of the process until `/readyz` said yes. */
+  readonly startedIn: number
+  /** What the main thread knows of its memory. */
+  memoryUsage(): Promise<NodeJS.MemoryUsage>
+  /** Stops it as an operator does (SIGTERM), and waits until it has ended. */
+  stop(): Promise<void>
+}
+
+/** An answer of an HTTP server. */
+export interface Answer {
+  readonly status: number
+  readonly rawHeaders: readonly string[]
+  readonly body: Buffer
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const probe = new URL('./memory-probe.mjs', import.meta.url).href
+
+/** Starts the service with these settings, believing the `X-Forwarded-For` of loopback, and waits for `/readyz`. */
+export async function startService(
+  dns: DnsServer,
+  dataDir: string,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<Service> {
+  const port = await freePort()
+  const begun = performance.now()
+  const child = startNode('src/main.ts', ['--import', probe], {
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    DATA_DIR: dataDir,
+    DNS_SERVERS: `${dns.address}:${dns.port}`,
+    TRUST_PROXY: '127.0.0.1',
+    ADMIN_TOKEN: 'token-of-the-bench',
+    LOG_LEVEL: 'warn',
+    ...settings,
+  })
+  await ready(child, port)
+  const startedIn = performance.now() - begun
+  return {
+    port,
+    pid: child.pid ?? 0,
+    startedIn,
+    async memoryUsage() {
+      child.send('memory')
+      const [usage] = await once(child, 'message')
+      return usage
+    },
+    stop: () => stopNode(child),
+  }
+}
+
+/** Runs a TypeScript file of the repository in another process of Node, with a channel to it. */
+export function startNode(file: string, execArgv: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  return fork(`${root}${file}`, {
+    cwd: root,
+    execArgv: ['--import', 'tsx', ...execArgv],
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+}
+
+/** Ends a process with SIGTERM, and waits until it has ended. */
+export async function stopNode(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill()
+  await exited
+}
+
+/** A port of 127.0.0.1 that is free at present. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // A server that listens on an address has one with a port.
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
+
+/** Asks for a path of a server on loopback, for a caller behind a proxy when one is named. */
+export async function request(port: number, path: string, caller?: string, agent?: Agent): Promise<Answer> {
+  const headers = caller === undefined ? {} : { 'X-Forwarded-For': caller }
+  const [response] = (await once(get({ host: '127.0.0.1', port, path, headers, agent }), 'response')) as [
+    IncomingMessage,
+  ]
+  const body = await buffer(response)
+  return { status: response.statusCode ?? 0, rawHeaders: response.rawHeaders, body }
+}
+
+export const checkPath = (target: string) => `/api/blacklist-monitor/ip?target=${target}`
+
+/** Waits until the geo data is loaded and every list is known to work, so that a check does no more than check. */
+export async function warmedUp(service: Service): Promise<void> {
+  const probes = Array.from({ length: 100 }, (_, number) => `9.9.${number}.9`)
+  for (const target of probes) {
+    const { body } = await request(service.port, checkPath(target), '192.168.0.1')
+    const report = JSON.parse(body.toString())
+    if (report.geo?.asn && report.geo.country && report.failed_count === 0) return
+    await sleep(200)
+  }
+  throw new Error('The service does not get warm: no geo data, or a list that does not work')
+}
+
+/** Sends checks of different targets over some connections, each when the one before is answered; gives checks a second. */
+export async function sendChecks(
+  port: number,
+  connections: number,
+  count: number,
+  targets: Iterator<string, never>,
+  callers: Iterator<string, never>,
+): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const begun = performance.now()
+  let sent = 0
+  const caller = async () => {
+    while (sent++ < count) {
+      const { status } = await request(port, checkPath(targets.next().value), callers.next().value, agent)
+      if (status !== 200) throw new Error(`A check was answered with ${status}`)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, caller))
+  agent.destroy()
+  return count / ((performance.now() - begun) / 1000)
+}
+
+async function ready(child: ChildProcess, port: number): Promise<void> {
+  const exited = once(child, 'exit').then(() => {
+    throw new Error('The service has ended before it was ready')
+  })
+  const answered = async () => {
+    for (;;) {
+      const status = await request(port, '/readyz').then(
+        (answer) => answer.status,
+        () => 0,
+      )
+      if (status === 200) return
+      await sleep(5)
+    }
+  }
+  await Promise.race([answered(), exited])
+}

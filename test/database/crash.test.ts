@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { expect, inject, test } from 'vitest'
+import { type Child, startChild } from '../support/child.ts'
+import { copyDataDir, serverDatabase, serverUrl, temporaryDirectory } from '../support/database.ts'
+
+/** Starts a process that writes rows, and gives how many it found. */
+async function startWriter(where: string): Promise<{ child: Child; found: number }> {
+  const child = startChild('test/support/database-child.ts', ['write', where])
+  expect(await child.line()).toBe('open')
+  return { child, found: Number(await child.line()) }
+}
+
+async function place(): Promise<{ where: string; remove(): Promise<void> }> {
+  if (serverUrl !== undefined) {
+    const { url, remove } = await serverDatabase(serverUrl, inject('databaseTemplate'))
+    return { where: url, remove }
+  }
+  const { path, remove } = await temporaryDirectory()
+  await copyDataDir(inject('databaseTemplate'), join(path, 'data'))
+  return { where: join(path, 'data'), remove }
+}
+
+test('a process that is killed while it writes loses nothing of what it was told is written', async () => {
+  const { where, remove } = await place()
+  let written = -1
+  for (const rows of [40, 300, 1]) {
+    const { child, found } = await startWriter(where)
+    // It starts to count at what it finds; one more than was told may have been written, when it was killed before it told.
+    expect(found).toBeGreaterThan(written)
+    expect(found).toBeLessThanOrEqual(written + 2)
+    for (let told = 0; told < rows; told++) written = Number(await child.line())
+    await child.kill()
+    for (let line = await child.line(); line !== null; line = await child.line()) written = Number(line)
+  }
+  await remove()
+}, 60_000)

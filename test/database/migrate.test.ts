@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { migrate, migrationsDirectory, readMigrations } from '../../src/database/migrate.ts'
+import { serverConfig } from '../../src/database/server.ts'
+import { temporaryDirectory, testDatabase } from '../support/database.ts'
+
+const database = await testDatabase()
+const url = database.pool.options.connectionString
+const pool = url === undefined ? database.pool : new pg.Pool({ ...serverConfig(url), max: 1 })
+const { path: directory, remove } = await temporaryDirectory()
+afterAll(async () => {
+  await remove()
+  if (pool !== database.pool) await pool.end()
+})
+
+const first = '20260101000000_first'
+const second = '20260202000000_second'
+
+async function write(name: string, sql: string): Promise<void> {
+  await mkdir(join(directory, name), { recursive: true })
+  await writeFile(join(directory, name, 'migration.sql'), sql)
+}
+
+beforeEach(async () => {
+  await pool.query('DROP SCHEMA public CASCADE')
+  await pool.query('CREATE SCHEMA public')
+  await rm(directory, { recursive: true })
+  await mkdir(directory)
+  await cp(join(migrationsDirectory, 'migration_lock.toml'), join(directory, 'migration_lock.toml'))
+  await write(first, 'CREATE TABLE one (id int);')
+})
+
+test('migrations are applied in order, once, and recorded as Prisma records them', async () => {
+  await write(second, 'ALTER TABLE one ADD COLUMN name text;\nINSERT INTO one VALUES (1);')
+  expect(await migrate(pool, directory)).toBe(2)
+  expect(await migrate(pool, directory)).toBe(0)
+  expect((await pool.query('SELECT * FROM one')).rows).toEqual([{ id: 1, name: null }])
+  const { rows } = await pool.query('SELECT * FROM _prisma_migrations ORDER BY migration_name')
+  const sha256 = async (name: string) =>
+    createHash('sha256')
+      .update(await readFile(join(directory, name, 'migration.sql')))
+      .digest('hex')
+  for (const [index, name] of [first, second].entries()) {
+    expect(rows[index]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      checksum: await sha256(name),
+      finished_at: expect.any(Date),
+      migration_name: name,
+      logs: null,
+      rolled_back_at: null,
+      started_at: expect.any(Date),
+      applied_steps_count: 1,
+    })
+  }
+})
+
+test('only what is new is applied', async () => {
+  expect(await migrate(pool, directory)).toBe(1)
+  await write(second, 'CREATE TABLE two (id int);')
+  expect(await migrate(pool, directory)).toBe(1)
+})
+
+test('semicolons in strings, comments and function bodies do not cut a migration', async () => {
+  await write(
+    second,
+    `-- a comment; with one
+     CREATE FUNCTION f() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'a;b'; END; $$;
+     INSERT INTO one VALUES (length('c;d'));`,
+  )
+  await migrate(pool, directory)
+  expect((await pool.query('SELECT f(), id FROM one')).rows).toEqual([{ f: 'a;b', id: 3 }])
+})
+
+test('a migration that fails is undone as a whole, stops the start, and stops the next one until it is mended', async () => {
+  await write(second, 'CREATE TABLE two (id int);\nINSERT INTO missing VALUES (1);')
+  const failure = await migrate(pool, directory).catch((error: Error) => error.message)
+  expect(failure).toMatch(new RegExp(`^The migration ${second} has failed on this database: .*missing.*Mend its cause`))
+  expect((await pool.query(`SELECT to_regclass('one') AS one, to_regclass('two') AS two`)).rows).toEqual([
+    { one: 'one', two: null },
+  ])
+  await expect(migrate(pool, directory)).rejects.toThrow(String(failure))
+  const remedy = /UPDATE .*?;/.exec(String(failure))?.[0]
+  await pool.query(String(remedy))
+  await write(second, 'CREATE TABLE two (id int);')
+  expect(await migrate(pool, directory)).toBe(1)
+})
+
+test('a migration that was edited after it was applied stops the start', async () => {
+  await migrate(pool, directory)
+  await write(first, 'CREATE TABLE one (id bigint);')
+  await expect(migrate(pool, directory)).rejects.toThrow(`The migration ${first} is not the one that was applied`)
+})
+
+test('a database of a newer version stops the start', async () => {
+  await write(second, 'CREATE TABLE two (id int);')
+  await migrate(pool, directory)
+  await rm(join(directory, second), { recursive: true })
+  await expect(migrate(pool, directory)).rejects.toThrow(
+    `The database has the migration ${second}, which this version does`,
+  )
+})
+
+test('the migrations of this program have names that sort by time', async () => {
+  for (const { name } of await readMigrations(migrationsDirectory)) expect(name).toMatch(/^\d{14}_[a-z0-9_]+$/)
+})

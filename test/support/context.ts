@@ -1,0 +1,27 @@
+import { createUsageCounters, type UsageCounters } from '../../src/account/usage.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Actor, Context } from '../../src/context.ts'
+import type { PrismaClient } from '../../src/generated/prisma/client.ts'
+import { silent } from './database.ts'
+
+/** When it is in the tests of the domain, unless a test says otherwise. */
+export const noon = new Date('2026-11-20T12:00:00.000Z')
+
+/** The context of domain functions: the system at noon, unless a test says otherwise. */
+export function testContext(
+  db: PrismaClient,
+  { settings = {}, ...given }: Partial<Omit<Context, 'config'>> & { readonly settings?: NodeJS.ProcessEnv } = {},
+): Context & { readonly db: PrismaClient; readonly usage: UsageCounters } {
+  const actor: Actor = { kind: 'system' }
+  const config = readConfig(settings)
+  return {
+    config,
+    actor,
+    clientAddress: '203.0.113.9',
+    now: () => noon,
+    log: silent,
+    ...given,
+    db,
+    usage: createUsageCounters(db),
+  }
+}

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { DnsServer } from '../../src/config.ts'
+import { operatorToken } from './app.ts'
+
+/** The service in a process of its own, as `npm start` runs it. */
+export interface ServiceProcess {
+  readonly pid: number
+  /** Resolves with its address once it says that it is ready. @throws with what it wrote when it ends before. */
+  ready(): Promise<string>
+  /** Everything it has written so far, to standard output and error. */
+  output(): string
+  /** Resolves once it has written `text`. */
+  wrote(text: string): Promise<void>
+  signal(name: NodeJS.Signals): void
+  /** How it ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Starts `src/main.ts` with these settings and no others, on a free port of 127.0.0.1 unless they say otherwise. */
+export function startService(dns: DnsServer, settings: NodeJS.ProcessEnv): ServiceProcess {
+  const { PATH, HOME, TMPDIR } = process.env
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    cwd: root,
+    env: {
+      PATH,
+      HOME,
+      TMPDIR,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      DNS_SERVERS: `${dns.address}:${dns.port}`,
+      ADMIN_TOKEN: operatorToken,
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }))
+  let written = ''
+  const readers = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      written += text
+      for (const read of readers) read()
+    })
+  }
+  const wrote = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const read = () => {
+        if (!written.includes(text)) return
+        readers.delete(read)
+        resolve()
+      }
+      readers.add(read)
+      read()
+      void ended.then(() => reject(new Error(`The service ended before it wrote “${text}”:\n${written}`)))
+    })
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    output: () => written,
+    wrote,
+    signal: (name) => void child.kill(name),
+    async ready() {
+      await wrote('ready: open ')
+      const port = /listening on \S+ port (\d+)/.exec(written)?.[1]
+      return `http://127.0.0.1:${port}`
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+
+/** Sends these bytes over a connection of their own; gives all that comes back until the server closes it. */
+export async function sendRaw(url: string, text: string): Promise<string> {
+  const socket = await connected(url)
+  let received = ''
+  socket.setEncoding('latin1').on('data', (part: string) => {
+    received += part
+  })
+  socket.on('error', () => undefined)
+  socket.write(text)
+  await once(socket, 'close')
+  return received
+}
+
+/** A plain connection to the server of a URL. */
+export async function connected(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname === 'localhost' ? '127.0.0.1' : hostname)
+  await once(socket, 'connect')
+  return socket
+}
