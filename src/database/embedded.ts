@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { Duplex } from 'node:stream'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import pg from 'pg'
+import { startWorker } from '../worker.ts'
 
 /** The embedded PostgreSQL: one session, in a worker thread, spoken to by `pg` over a stream in place of a socket. */
 export interface Embedded {
@@ -67,8 +68,7 @@ interface Waiting {
 }
 
 async function startBackend(directory: string): Promise<Backend> {
-  const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url), {
-    execArgv: ['--import', new URL('./typescript-loader.js', import.meta.url).href],
+  const worker = startWorker(new URL('./embedded-worker.ts', import.meta.url), {
     // With the default of 4 MB a deeply nested statement ends the thread before PostgreSQL's own limit makes it an error.
     resourceLimits: { stackSizeMb: 64 },
     workerData: { directory },

@@ -1,8 +1,8 @@
 import { createHash, randomUUID, webcrypto } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
+import { startWorker } from '../../worker.ts'
 import type { AsnFiles } from './asn-csv.ts'
 import { asnLayout, readAsnTable } from './asn-table.ts'
 import type { Network } from './record.ts'
@@ -69,7 +69,7 @@ async function seal(version: string, block: Uint8Array<ArrayBuffer>): Promise<Bu
 
 async function compile(files: AsnFiles, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
   signal.throwIfAborted()
-  const worker = new Worker(new URL('./asn-compiler.mjs', import.meta.url), { workerData: files })
+  const worker = startWorker(new URL('./asn-compiler.ts', import.meta.url), { workerData: files })
   const stop = () => void worker.terminate()
   signal.addEventListener('abort', stop)
   try {
