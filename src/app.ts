@@ -73,9 +73,14 @@ async function compose(
   stop: () => Promise<void>,
 ): Promise<App> {
   const opening = openDatabase({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
-  const assets = await loadAssets(browserScripts)
-  const database = await opening
-  started.push(() => database.close())
+  // What did not open need not be closed; why it did not is said by the next line.
+  started.push(() =>
+    opening.then(
+      (database) => database.close(),
+      () => {},
+    ),
+  )
+  const [database, assets] = await Promise.all([opening, loadAssets(browserScripts)])
   const db = database.prisma
   const newOperatorToken = await createOperatorToken({ db, config, now })
   started.push(repeatDaily(() => forgetOldUsage({ db, now }), log))

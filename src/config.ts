@@ -1,15 +1,13 @@
 import { getServers } from 'node:dns'
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
+import { StartError } from './errors.ts'
 
 /** The address of a DNS resolver. */
 export interface DnsServer {
   readonly address: string
   readonly port: number
 }
-
-/** An invalid setting. The message names each variable, what it got and what it takes. */
-export class ConfigError extends Error {}
 
 const blankAsAbsent = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value)
 const setting = <T extends z.ZodType>(schema: T) => z.preprocess(blankAsAbsent, schema)
@@ -124,7 +122,7 @@ const secrets = /TOKEN|SECRET|KEY|_URL$/
 
 /**
  * The settings from an environment, validated as a whole.
- * @throws ConfigError naming every variable that is wrong, what it got (secrets apart) and what it takes.
+ * @throws StartError naming every variable that is wrong, what it got (secrets apart) and what it takes.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = settings.safeParse(env)
@@ -134,7 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     const got = secrets.test(name) && name !== 'BASE_URL' ? 'a value that is not shown here' : JSON.stringify(env[name])
     return `${name} is ${got}, but takes ${issue.message}.`
   })
-  throw new ConfigError(lines.join('\n'))
+  throw new StartError(`the settings are not valid.\n${lines.join('\n')}`)
 }
 
 function parseDnsServer(entry: string): DnsServer | null {

@@ -94,3 +94,8 @@ export class Unavailable extends DomainError {
     super('UNAVAILABLE', message)
   }
 }
+
+/** The service cannot start as it is set up. The message is for the operator and says what to do; it needs no stack. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}

@@ -1,7 +1,8 @@
 import type { App } from './app.ts'
 import { startApp } from './app.ts'
-import { ConfigError, readConfig } from './config.ts'
-import { DatabaseStartError } from './database/errors.ts'
+import type { Config } from './config.ts'
+import { readConfig } from './config.ts'
+import { StartError } from './errors.ts'
 import { createLog } from './log.ts'
 
 const config = readSettings()
@@ -9,25 +10,27 @@ const log = createLog(config.LOG_LEVEL)
 const app = await startApp({ config, log }).catch(refuseToStart)
 announce(app)
 
-process.once('SIGTERM', shutDown)
-process.once('SIGINT', shutDown)
+let stopping = false
+process.on('SIGTERM', shutDown)
+process.on('SIGINT', shutDown)
 void app.failure.then((error) => {
   log.fatal({ err: error }, 'app: cannot go on')
   process.exit(1)
 })
 
-function readSettings() {
+/** Told without the log, which the settings set up. */
+function readSettings(): Config {
   try {
     return readConfig()
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`Allclear cannot start with these settings:\n${error.message}\n`)
+    if (!(error instanceof StartError)) throw error
+    process.stderr.write(`Allclear cannot start: ${error.message}\n`)
     return process.exit(1)
   }
 }
 
 function refuseToStart(error: unknown): never {
-  if (error instanceof DatabaseStartError) log.fatal(`app: cannot start: ${error.message}`)
+  if (error instanceof StartError) log.fatal(`app: cannot start: ${error.message}`)
   else log.fatal({ err: error }, 'app: cannot start')
   process.exit(1)
 }
@@ -39,7 +42,10 @@ function announce({ baseUrl, newOperatorToken }: App): void {
   process.stdout.write(`\n  The operator's token, shown this once:\n\n  ${newOperatorToken}\n\n`)
 }
 
+/** Once: on Ctrl-C npm sends the signal a second time, and what is running has its time limit anyway. */
 async function shutDown(signal: NodeJS.Signals): Promise<void> {
+  if (stopping) return
+  stopping = true
   log.info(`app: ${signal}, stopping`)
   await app.close()
   log.info('app: stopped')

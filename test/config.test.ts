@@ -1,13 +1,14 @@
 import { getServers } from 'node:dns'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config.ts'
+import { StartError } from '../src/errors.ts'
 
 /** What is said of an environment that is refused. */
 function complaint(env: NodeJS.ProcessEnv): string {
   try {
     readConfig(env)
   } catch (error) {
-    if (error instanceof ConfigError) return error.message
+    if (error instanceof StartError) return error.message
     throw error
   }
   throw new Error('The settings were accepted')

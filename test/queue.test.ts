@@ -105,6 +105,13 @@ describe('leaving a queue', () => {
     expect(told).toBe(1)
   })
 
+  test('drops an error that was not read', async () => {
+    const queue = createQueue<number>()
+    queue.fail(new Error('broken'))
+    await queue.return()
+    expect(await queue.next()).toEqual(done)
+  })
+
   test('after the end is nothing to tell', async () => {
     let told = 0
     const queue = createQueue<number>(() => told++)

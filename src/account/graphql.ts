@@ -38,6 +38,7 @@ const Usage = builder.objectRef<{ checks: ChecksUsage }>('Usage').implement({
 
 const Organization = builder.prismaNode('Organization', {
   id: { field: 'id' },
+  nullable: true,
   description: 'A tenant: it has one status page, API keys, a tier and a check plan.',
   authScopes: ({ id }, { actor }) => seesOrganization(actor, id) || { $granted: MAKER },
   fields: (t) => ({
@@ -77,6 +78,7 @@ const Organization = builder.prismaNode('Organization', {
 
 const ApiKey = builder.prismaNode('ApiKey', {
   id: { field: 'id' },
+  nullable: true,
   description: 'A key of an organization. The secret itself is shown once, when the key is made, and is not kept.',
   authScopes: ({ organizationId }, { actor }) => seesOrganization(actor, organizationId) || { $granted: MAKER },
   fields: (t) => ({

@@ -4,9 +4,9 @@ import { byBits, byTable, listing, policy, refusingWhenOdd, remark } from './cod
 import type { Target } from './target.ts'
 
 /**
- * Whether a list holds IPv6 addresses. `unstated`: its operator does not say, so it is asked and a listing counts, but
- * silence does not clear an address. (The IPv6 test point of RFC 5782 §5 cannot tell: rbldnsd, which many lists run,
- * answers it from IPv4 data.)
+ * Whether a list holds IPv6 addresses. `no`: nothing says that it does, so it is not asked. `unstated`: its operator does
+ * not say, so it is asked and a listing counts, but silence does not clear an address. (The IPv6 test point of RFC 5782 §5
+ * cannot tell: rbldnsd, which many lists run, answers it from IPv4 data.)
  */
 export type Ipv6Cover = 'yes' | 'no' | 'unstated'
 

@@ -134,12 +134,12 @@ function judgeOne(list: Blacklist, result: DnsResult, role: Role): Found {
 
 const failed = (error: ListError, note: string): Found => ({ finding: { kind: 'failed', error, note }, codes: [] })
 
-const UNSUPPORTED = failed('unsupported', 'This list holds no IPv6 addresses.')
+const UNSUPPORTED = failed('unsupported', 'This list is not known to hold IPv6 addresses.')
 
 const failureOf = {
   timeout: failed('timeout', 'The list did not answer in time.'),
   aborted: failed('timeout', 'The list did not answer before the check had to end.'),
-  refused: failed('refused', 'The query was refused (DNS REFUSED).'),
+  refused: { finding: { kind: 'refused', note: 'The query was refused (DNS REFUSED).' }, codes: [] },
   servfail: failed('unreachable', 'The resolver could not reach the list (SERVFAIL).'),
   unreachable: failed('unreachable', 'The resolver cannot be reached.'),
   malformed: failed('invalid_answer', 'The answer could not be read.'),

@@ -78,14 +78,14 @@ export function blacklistRoutes(callers: RestCallers): Hono {
     c: HttpContext,
     begin: () => Promise<{ ctx: CheckContext; work: () => Promise<Answer> }>,
   ): Promise<Response> {
-    let ctx = callers.visitorOf(c)
+    let begun: { ctx: CheckContext; work: () => Promise<Answer> } | undefined
     c.header('Cache-Control', 'no-store')
     try {
-      const begun = await begin()
-      ctx = begun.ctx
+      begun = await begin()
       const { body, allowance } = await begun.work()
-      return c.json(body, 200, limitHeaders(allowance, ctx.now()))
+      return c.json(body, 200, limitHeaders(allowance, begun.ctx.now()))
     } catch (error) {
+      const ctx = begun?.ctx ?? callers.visitorOf(c)
       const allowance = await allowanceAfter(error, ctx)
       const headers = allowance === null ? {} : limitHeaders(allowance, ctx.now())
       for (const [name, value] of Object.entries(headers)) c.header(name, value)

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import type { Logger } from 'pino'
+import { StartError } from '../errors.ts'
 import { PrismaClient } from '../generated/prisma/client.ts'
 import { SECOND } from '../time.ts'
 import { openEmbedded } from './embedded.ts'
-import { DatabaseStartError } from './errors.ts'
 import { lockDirectory } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { embeddedNotifications, type Notifications, serverNotifications } from './notifications.ts'
@@ -47,7 +47,7 @@ interface Opened {
 
 /**
  * Opens the database, and brings it up to date.
- * @throws DatabaseStartError when it cannot be used: taken by another process, out of reach, or of another version.
+ * @throws StartError when it cannot be used: taken by another process, out of reach, or of another version.
  */
 export async function openDatabase({ dataDir, databaseUrl, log }: DatabaseOptions): Promise<DatabaseHandle> {
   const start = performance.now()
@@ -115,7 +115,7 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
 }
 
 const cannotOpen = (dataDir: string) => (error: Error) => {
-  throw new DatabaseStartError(`The embedded database in ${dataDir} does not open: ${error.message}`, { cause: error })
+  throw new StartError(`The embedded database in ${dataDir} does not open: ${error.message}`, { cause: error })
 }
 
 async function openOnServer(databaseUrl: string, log: Logger): Promise<Opened> {

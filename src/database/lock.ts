@@ -3,9 +3,9 @@ import { mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { StartError } from '../errors.ts'
 import { randomText } from '../id.ts'
 import { SECOND } from '../time.ts'
-import { DatabaseStartError } from './errors.ts'
 
 /** The right to be the only process that uses a directory. The kernel takes it back from a process that dies. */
 export interface DirectoryLock {
@@ -16,7 +16,7 @@ export interface DirectoryLock {
  * Locks a directory, which must exist. Every contender listens on a socket of its own in it, and then looks for the sockets
  * of others: a name is never used twice, so one that nobody answers on is a dead process's and may be removed. Of contenders
  * that see each other the one that comes first by name stays, unless another has taken the lock before it looked.
- * @throws DatabaseStartError when another process has the lock or is taking it; it names the directory and the process.
+ * @throws StartError when another process has the lock or is taking it; it names the directory and the process.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const name = `lock-${randomText(8)}`
@@ -36,8 +36,8 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   return { release: claim.withdraw }
 }
 
-function inUse(directory: string, owner: string): DatabaseStartError {
-  return new DatabaseStartError(
+function inUse(directory: string, owner: string): StartError {
+  return new StartError(
     `${resolve(directory)} is in use by ${owner}. Only one process at a time may use a DATA_DIR: stop the other one, or give this one its own.`,
   )
 }

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { DatabaseStartError } from './errors.ts'
+import { StartError } from '../errors.ts'
 import { startSchemaEngine } from './schema-engine.ts'
 
 /** Where this program keeps its migrations: one folder each, named so that their order is the order of their names. */
@@ -29,7 +29,7 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
  * The pool must have one connection: it holds Prisma's own advisory lock, so that this and any other start or deploy wait
  * for each other. The lock ends with the connection.
  * @returns how many migrations it applied.
- * @throws DatabaseStartError when the database and the folder do not fit together, or a migration fails.
+ * @throws StartError when the database and the folder do not fit together, or a migration fails.
  */
 export async function migrate(pool: pg.Pool, directory = migrationsDirectory): Promise<number> {
   const migrations = await readMigrations(directory)
@@ -64,10 +64,10 @@ async function readRecords(pool: pg.Pool): Promise<MigrationRecord[]> {
 function unapplied(migrations: readonly Migration[], records: readonly MigrationRecord[]): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
   for (const { name, checksum, finished, logs } of records) {
-    if (!finished) throw new DatabaseStartError(failed(name, logs))
+    if (!finished) throw new StartError(failed(name, logs))
     const migration = known.get(name)
-    if (!migration) throw new DatabaseStartError(unknown(name))
-    if (checksumOf(migration) !== checksum) throw new DatabaseStartError(edited(name))
+    if (!migration) throw new StartError(unknown(name))
+    if (checksumOf(migration) !== checksum) throw new StartError(edited(name))
   }
   const applied = new Set(records.map((record) => record.name))
   return migrations.filter((migration) => !applied.has(migration.name))
@@ -105,7 +105,7 @@ async function apply(pool: pg.Pool, directory: string, migrations: readonly Migr
   } catch (error) {
     unapplied(migrations, await readRecords(pool))
     const reason = withoutTrace(error instanceof Error ? error.message : String(error))
-    throw new DatabaseStartError(`The database could not be migrated: ${reason}.`, { cause: error })
+    throw new StartError(`The database could not be migrated: ${reason}.`, { cause: error })
   } finally {
     engine.free()
   }

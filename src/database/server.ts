@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { StartError } from '../errors.ts'
 import { SECOND } from '../time.ts'
-import { DatabaseStartError } from './errors.ts'
 
 /**
  * How to connect to the server that DATABASE_URL names: in UTC, whatever the server's own time zone, because the Prisma
@@ -18,7 +18,7 @@ export function serverConfig(databaseUrl: string): pg.ClientConfig {
 
 /**
  * A pool of at most `max` connections.
- * @throws DatabaseStartError when the server cannot be used: it names the host and the database, never the password.
+ * @throws StartError when the server cannot be used: it names the host and the database, never the password.
  */
 export async function openServer(config: pg.ClientConfig, max: number, log: Logger): Promise<pg.Pool> {
   const pool = new pg.Pool({ ...config, max })
@@ -29,7 +29,7 @@ export async function openServer(config: pg.ClientConfig, max: number, log: Logg
     return pool
   } catch (error) {
     await pool.end()
-    throw new DatabaseStartError(`No connection to the database ${nameOf(config)}: ${reasonOf(error)}`, {
+    throw new StartError(`No connection to the database ${nameOf(config)}: ${reasonOf(error)}`, {
       cause: error,
     })
   }

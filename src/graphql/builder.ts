@@ -5,7 +5,6 @@ import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import type { GraphQLField } from 'graphql'
-import { GraphQLError } from 'graphql'
 import { seesOrganization } from '../account/access.ts'
 import type { CheckContext } from '../blacklist/check.ts'
 import { Forbidden, Unauthenticated } from '../errors.ts'
@@ -13,6 +12,7 @@ import type PrismaTypes from '../generated/pothos-types.ts'
 import { getDatamodel } from '../generated/pothos-types.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { typeOfId } from '../id.ts'
+import { OPERATION_LIMITS, operationTooLarge } from './limits.ts'
 
 /** What every resolver is given. */
 export interface GraphContext extends CheckContext {
@@ -35,12 +35,6 @@ export interface SchemaTypes {
 
 /** The most a page of a connection may hold. */
 const PAGE = { usual: 20, most: 100 }
-
-/**
- * How much one operation may ask for, over HTTP and websocket alike: the plugin weighs it where it is executed. The
- * introspection that GraphiQL sends is 13 levels deep.
- */
-const LIMITS = { complexity: 5000, depth: 15, breadth: 300 }
 
 /** The one schema builder. It imports no door; doors import it (errors first, for the plugins that wrap resolvers). */
 export const builder = new SchemaBuilder<SchemaTypes>({
@@ -78,12 +72,9 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     maxConnectionSize: PAGE.most,
   },
   complexity: {
-    limit: LIMITS,
+    limit: OPERATION_LIMITS,
     fieldComplexity: (args, _ctx, field) => ({ field: 1, multiplier: pageSize(args, field) }),
-    complexityError: (kind, result) =>
-      new GraphQLError(`The operation asks for too much: its ${kind.toLowerCase()} is over the limit.`, {
-        extensions: { code: 'OPERATION_TOO_LARGE', ...result },
-      }),
+    complexityError: operationTooLarge,
   },
 })
 

@@ -1,4 +1,3 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 import type { GraphQLSchema } from 'graphql'
 import { parse } from 'graphql'
 import type { Plugin, YogaServerInstance } from 'graphql-yoga'
@@ -7,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Caller } from '../http/caller.ts'
 import type { GraphContext } from './builder.ts'
 import { maskError } from './errors.ts'
+import { subscriptionRefusal } from './limits.ts'
 
 /** What the HTTP server and the websocket hand over with each operation. */
 export interface ServerContext {
@@ -31,11 +31,12 @@ export function createGraphqlServer(options: {
   return createYoga<ServerContext, GraphContext>({
     schema,
     context: ({ caller, request }) => contextOf(caller, () => request?.signal),
-    plugins: [tokenLimit],
+    plugins: [tokenLimit, subscriptionLimit],
     maskedErrors: { maskError: (error) => maskError(error, log) },
     cors: { origin: '*', credentials: false },
     graphiql: { title: 'Allclear GraphiQL', subscriptionsProtocol: 'WS', defaultQuery: EXAMPLE },
-    renderGraphiQL: (given) => renderGraphiQL(given),
+    // Its script is a string that takes some 30 MB of heap once loaded; most servers are never asked for it.
+    renderGraphiQL: async (given) => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(given),
     landingPage: false,
     multipart: false,
     batching: false,
@@ -48,6 +49,13 @@ export function createGraphqlServer(options: {
 /** Stands in the parser itself, so that it holds over HTTP and websocket alike. */
 const tokenLimit: Plugin = {
   onParse: ({ setParseFn }) => setParseFn((source, given) => parse(source, { ...given, maxTokens: MOST_TOKENS })),
+}
+
+const subscriptionLimit: Plugin = {
+  onSubscribe({ args, setResultAndStopExecution }) {
+    const refusal = subscriptionRefusal(args)
+    if (refusal) setResultAndStopExecution({ errors: [refusal] })
+  },
 }
 
 const EXAMPLE = `# Check an address on six DNS blacklists. Press the play button.

@@ -7,6 +7,7 @@ import { useServer } from 'graphql-ws/use/ws'
 import type { Logger } from 'pino'
 import { WebSocketServer } from 'ws'
 import { z } from 'zod'
+import { DomainError } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
 import { bearerOf } from '../http/caller.ts'
 import { maskError } from './errors.ts'
@@ -20,16 +21,23 @@ export interface WebsocketDoor {
   close(graceMs: number): Promise<void>
 }
 
+/** Close code of RFC 6455 §7.4.1 after which clients try again, which they do not after the library's own 4500. */
+const INTERNAL_ERROR = 1011
 /** The longest message a client may send: an operation with its variables. */
 const LONGEST_MESSAGE = 128 * 1024
 /** Operations under way at once on one socket. */
 const MOST_OPERATIONS = 50
 
+/** What a client may leave unread before it is cut off, in bytes: answers are held in memory until they are read. */
+const MOST_UNREAD = 4 * 1024 * 1024
+
 /** A client's key may come in the payload of `connection_init`, since browsers cannot set headers on websockets. */
 const credentialIn = z
-  .object({ authorization: z.string().optional(), apiKey: z.string().optional() })
-  .catch({})
-  .transform(({ authorization, apiKey }) => bearerOf(authorization) ?? apiKey ?? null)
+  .object({ authorization: z.string().nullish(), apiKey: z.string().nullish() })
+  .nullish()
+  // What is no text is a key that does not hold.
+  .catch({ apiKey: '' })
+  .transform((params) => bearerOf(params?.authorization) ?? params?.apiKey ?? null)
 
 /**
  * Serves websockets with the engine of the HTTP side, so that masking and limits are the same.
@@ -56,7 +64,7 @@ export function createWebsocketDoor(options: {
           return true
         } catch (error) {
           const { message } = maskError(error, log)
-          extra.socket.close(CloseCode.Forbidden, message)
+          extra.socket.close(error instanceof DomainError ? CloseCode.Forbidden : INTERNAL_ERROR, message)
           return false
         }
       },
@@ -96,6 +104,9 @@ export function createWebsocketDoor(options: {
     upgrade(request, socket, head) {
       server.handleUpgrade(request, socket, head, (client) => {
         client.on('error', (error) => log.debug({ err: error }, 'websocket: error'))
+        client.on('message', () => {
+          if (client.bufferedAmount > MOST_UNREAD) client.terminate()
+        })
         server.emit('connection', client, request)
       })
     },

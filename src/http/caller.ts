@@ -28,7 +28,7 @@ export function callerOf(request: IncomingMessage, { config }: Parts): Caller {
 }
 
 /** The token of an `Authorization` value; null for other schemes, which a proxy in front may use for itself. */
-export function bearerOf(authorization: string | undefined): string | null {
+export function bearerOf(authorization: string | null | undefined): string | null {
   return /^(?:bearer +)?(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null
 }
 

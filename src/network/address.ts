@@ -71,10 +71,12 @@ export function isDocumentation(address: string): boolean {
  * @throws TypeError when the text is no address.
  */
 export function reversedLabels(address: string): string {
-  const bytes = read(address).toByteArray()
-  const labels = bytes.length === 4 ? bytes : bytes.flatMap((byte) => [byte >> 4, byte & 15])
-  return labels
-    .map((label) => label.toString(bytes.length === 4 ? 10 : 16))
+  if (isIPv4(address)) return address.split('.').reverse().join('.')
+  const nibbles = read(address)
+    .toByteArray()
+    .flatMap((byte) => [byte >> 4, byte & 15])
+  return nibbles
+    .map((nibble) => nibble.toString(16))
     .reverse()
     .join('.')
 }

@@ -5,16 +5,26 @@ import { promisify } from 'node:util'
 import { checksPerDay } from '../../src/account/plan.ts'
 import type { DnsServer } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { serverDatabase, silent } from '../support/database.ts'
+import { silent } from '../support/database.ts'
+import { ownDatabase } from './postgres.ts'
 import { line, median, title, verdict } from './report.ts'
-import { type Answer, checkPath, request, startNode, startService, stopNode, warmedUp } from './service.ts'
+import {
+  type Answer,
+  checkPath,
+  request,
+  type Service,
+  startNode,
+  startService,
+  stopNode,
+  warmedUp,
+} from './service.ts'
+import { callers } from './targets.ts'
 
 const connections = 64
 const roundSeconds = 3
 const rounds = 4
 /** Published by nobody, so in no list. */
 const target = '9.9.9.10'
-const defaultServer = 'postgresql://postgres@127.0.0.1:5432/postgres'
 
 interface Load {
   readonly answers: number
@@ -26,11 +36,9 @@ export async function httpThroughput(dns: DnsServer, dataDir: string): Promise<v
   const wrk = await findWrk()
   if (wrk === null) return title('(c) Cached REST checks: skipped, because wrk is not installed')
   await compare('the embedded database', dns, dataDir)
-  const database = await serverDatabase(process.env['BENCH_DATABASE_URL'] ?? defaultServer).catch(
-    (error: Error) => error,
-  )
-  if (database instanceof Error) return title(`(c) The same on PostgreSQL: skipped (${database.message})`)
-  await compare('PostgreSQL', dns, dataDir, database.url).finally(database.remove)
+  const database = await ownDatabase()
+  if (typeof database === 'string') return title(`(c) The same on PostgreSQL: skipped (${database})`)
+  await compare('PostgreSQL', dns, dataDir, database.url).finally(() => database.remove())
 }
 
 async function compare(where: string, dns: DnsServer, dataDir: string, databaseUrl?: string): Promise<void> {
@@ -38,24 +46,30 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
     `(c) Cached checks over REST, counted on ${where}: ${connections} callers, ${rounds} rounds of ${roundSeconds} s each`,
   )
   const service = await startService(dns, dataDir, { DATABASE_URL: databaseUrl })
-  await warmedUp(service)
-  const { rawHeaders, body } = await request(service.port, checkPath(target), '192.168.0.2')
-  const bare = await startBare({ status: 200, rawHeaders, body })
-  const served: Load[] = []
-  const bareServed: Load[] = []
-  for (let round = 0; round <= rounds; round++) {
-    bareServed.push(await load(bare.port, round))
-    served.push(await load(service.port, round))
-  }
-  await bare.stop()
-  await service.stop()
-
+  const { served, bareServed, bytes } = await interleave(service).finally(() => service.stop())
   const ratios = served.map(({ perSecond }, round) => perSecond / (bareServed[round]?.perSecond ?? Number.NaN))
   // The first round warms the compilers up.
   ratios.shift()
-  line(`bare node:http: ${rate(bareServed)}; service: ${rate(served)} (${body.length} bytes of body)`)
+  line(`bare node:http: ${rate(bareServed)}; service: ${rate(served)} (${bytes} bytes of body)`)
   verdict('service / bare', median(ratios), { least: 0.4 })
   await verifyCounters(dataDir, databaseUrl, served)
+}
+
+async function interleave(service: Service) {
+  await warmedUp(service)
+  const { rawHeaders, body } = await request(service.port, checkPath(target), callers().next().value)
+  const bare = await startBare({ status: 200, rawHeaders, body })
+  const served: Load[] = []
+  const bareServed: Load[] = []
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      bareServed.push(await load(bare.port, round))
+      served.push(await load(service.port, round))
+    }
+  } finally {
+    await bare.stop()
+  }
+  return { served, bareServed, bytes: body.length }
 }
 
 /** The counters must hold every answer wrk has seen; it leaves up to one request per connection unanswered at its end. */

@@ -11,6 +11,8 @@ import { callers, scatteredAddresses } from './targets.ts'
 
 const listDelay = 50
 const queryDeadline = 3000
+const slowTargets = 40
+const holedTargets = 5
 const ipLists = blacklists(undefined).filter((list) => list.kind === 'ip')
 const holed = 'psbl.surriel.com'
 
@@ -31,13 +33,13 @@ export async function latency(dataDir: string): Promise<void> {
 }
 
 const targets = scatteredAddresses()
-const caller = callers(50)
+const caller = callers()
 
 async function slowLists(service: Service, dnsPort: number): Promise<void> {
-  title(`(a) Cold IP check over REST, every list answering after ${listDelay} ms, ${40} targets`)
+  title(`(a) Cold IP check over REST, every list answering after ${listDelay} ms, ${slowTargets} targets`)
   const checks: number[] = []
   const slowest: number[] = []
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < slowTargets; round++) {
     checks.push(await timeOfCheck(service))
     slowest.push(await timeOfBareQueries(dnsPort, targets.next().value))
   }
@@ -48,9 +50,9 @@ async function slowLists(service: Service, dnsPort: number): Promise<void> {
 }
 
 async function blackHole(service: Service): Promise<void> {
-  title(`(a) The same with one list a black hole, query deadline ${queryDeadline} ms, 5 targets`)
+  title(`(a) The same with one list a black hole, query deadline ${queryDeadline} ms, ${holedTargets} targets`)
   const checks: number[] = []
-  for (let round = 0; round < 5; round++) checks.push(await timeOfCheck(service))
+  for (let round = 0; round < holedTargets; round++) checks.push(await timeOfCheck(service))
   line(`check: ${spread(checks)}`)
   verdict('slowest check / query deadline', Math.max(...checks) / queryDeadline, { most: 1.1 })
 }

@@ -1,37 +1,36 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { DnsServer } from '../../src/config.ts'
-import { serverDatabase } from '../support/database.ts'
+import { ownDatabase } from './postgres.ts'
 import { line, title, verdict } from './report.ts'
 import { type Service, sendChecks, startService, warmedUp } from './service.ts'
 import { callers, scatteredAddresses } from './targets.ts'
 
 const checks = 10_000
-const defaultServer = 'postgresql://postgres@127.0.0.1:5432/postgres'
 
 /** (d) Resident memory after checks of 10,000 different addresses, with either kind of database. */
 export async function memory(dns: DnsServer, dataDir: string): Promise<void> {
   await measure('the embedded database', 900, dns, dataDir)
-  const database = await serverDatabase(process.env['BENCH_DATABASE_URL'] ?? defaultServer).catch(
-    (error: Error) => error,
-  )
-  if (database instanceof Error) return title(`(d) Memory with a server: skipped (${database.message})`)
-  await measure('PostgreSQL', 350, dns, dataDir, database.url).finally(database.remove)
+  const database = await ownDatabase()
+  if (typeof database === 'string') return title(`(d) Memory with a server: skipped (${database})`)
+  await measure('PostgreSQL', 350, dns, dataDir, database.url).finally(() => database.remove())
 }
 
 async function measure(where: string, aim: number, dns: DnsServer, dataDir: string, databaseUrl?: string) {
   title(`(d) Resident memory after ${checks.toLocaleString('en')} checks of different addresses, with ${where}`)
   const service = await startService(dns, dataDir, { DATABASE_URL: databaseUrl })
+  const rss = await load(service).finally(() => service.stop())
+  verdict('resident memory of the process in MB', rss / 1e6, { most: aim })
+}
+
+async function load(service: Service): Promise<number> {
   await warmedUp(service)
   line(`when geo data and lists are ready: ${await describe(service)}`)
-  await sendChecks(service.port, 32, checks, scatteredAddresses(), callers(100))
+  await sendChecks(service.port, 32, checks, scatteredAddresses(), callers())
   line(`after the checks: ${await describe(service)}`)
-  const { rss } = await residentOf(service.pid)
   const { heapTotal, heapUsed, external, arrayBuffers } = await service.memoryUsage()
-  line(
-    `main thread: heap ${inMb(heapTotal)} (${inMb(heapUsed)} used), buffers ${inMb(arrayBuffers)}, other external ${inMb(external - arrayBuffers)}`,
-  )
-  await service.stop()
-  verdict('resident memory of the process in MB', rss / 1e6, { most: aim })
+  const heap = `heap ${inMb(heapTotal)} (${inMb(heapUsed)} used)`
+  line(`main thread: ${heap}, buffers ${inMb(arrayBuffers)}, other external ${inMb(external - arrayBuffers)}`)
+  return (await residentOf(service.pid)).rss
 }
 
 async function describe({ pid }: Service): Promise<string> {

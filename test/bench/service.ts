@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { DnsServer } from '../../src/config.ts'
+import { callers } from './targets.ts'
 
 /** The service in a process of its own, as `npm start` runs it. */
 export interface Service {
@@ -103,9 +104,10 @@ export const checkPath = (target: string) => `/api/blacklist-monitor/ip?target=$
 
 /** Waits until the geo data is loaded and every list is known to work, so that a check does no more than check. */
 export async function warmedUp(service: Service): Promise<void> {
+  const caller = callers().next().value
   const probes = Array.from({ length: 100 }, (_, number) => `9.9.${number}.9`)
   for (const target of probes) {
-    const { body } = await request(service.port, checkPath(target), '192.168.0.1')
+    const { body } = await request(service.port, checkPath(target), caller)
     const report = JSON.parse(body.toString())
     if (report.geo?.asn && report.geo.country && report.failed_count === 0) return
     await sleep(200)

@@ -1,3 +1,4 @@
+import { checksPerDay } from '../../src/account/plan.ts'
 import { isPublic } from '../../src/network/address.ts'
 
 /** Different public IPv4 addresses, scattered over all of them, so that neither caches nor geo data see a pattern. */
@@ -10,10 +11,13 @@ export function* scatteredAddresses(): Generator<string, never> {
   }
 }
 
-/** Addresses of free callers, each for as many requests as its plan has checks. */
-export function* callers(checksPerDay: number): Generator<string, never> {
-  for (let number = 0; ; number++) {
-    const caller = `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
-    for (let check = 0; check < checksPerDay; check++) yield caller
+/** Addresses of free callers, each for as many checks as its plan has a day; different ones in each process. */
+export function* callers(): Generator<string, never> {
+  for (;;) {
+    callerCount++
+    const caller = `172.${16 + (callerCount >> 16)}.${(callerCount >> 8) & 255}.${callerCount & 255}`
+    for (let check = 0; check < checksPerDay.FREE; check++) yield caller
   }
 }
+
+let callerCount = 0

@@ -14,10 +14,11 @@ export async function sendRaw(url: string, text: string): Promise<string> {
   return received
 }
 
-/** A plain connection to the server of a URL. */
-export async function connected(url: string): Promise<Socket> {
+/** A plain connection to the server of a URL; half open, it stays when the server has ended its side. */
+export async function connected(url: string, allowHalfOpen = false): Promise<Socket> {
   const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname === 'localhost' ? '127.0.0.1' : hostname)
+  const host = hostname === 'localhost' ? '127.0.0.1' : hostname
+  const socket = connect({ port: Number(port), host, allowHalfOpen })
   await once(socket, 'connect')
   return socket
 }

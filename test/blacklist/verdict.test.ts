@@ -1,0 +1,225 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { BlacklistResult, Counts, DomainReport, IpReport } from '../../src/blacklist/report.ts'
+import { listErrors } from '../../src/blacklist/report.ts'
+import { count, domainVerdict, ipVerdict, outcomeOf, reportOutcome, sum } from '../../src/blacklist/verdict.ts'
+import { answer, answers, domainReport, ipReport, listing } from '../support/reports.ts'
+
+describe('the figures', () => {
+  test('of no results are nought', () => {
+    expect(count([])).toEqual({ totalChecked: 0, listedCount: 0, cleanCount: 0, failedCount: 0 })
+    expect(sum([])).toEqual(count([]))
+  })
+
+  test('count a list that failed as clean and as failed', () => {
+    const results = answers({ SpamCop: listing, PSBL: { error: 'timeout' }, DroneBL: { error: 'refused' } })
+    expect(count(results)).toEqual({ totalChecked: 6, listedCount: 1, cleanCount: 5, failedCount: 2 })
+  })
+
+  test.each<[Counts['listedCount'], Counts['failedCount'], string]>([
+    [0, 0, 'clean'],
+    [0, 1, 'incomplete'],
+    [1, 0, 'listed'],
+    [1, 5, 'listed'],
+  ])('of %i listed and %i failed are %s', (listedCount, failedCount, outcome) => {
+    expect(outcomeOf({ listedCount, failedCount })).toBe(outcome)
+  })
+})
+
+describe('the verdict on an address', () => {
+  const say = (changes: Parameters<typeof answers>[0] = {}) => ipVerdict('192.0.2.7', answers(changes))
+  const all = (change: Partial<BlacklistResult>) => answers().map((result) => ({ ...result, ...change }))
+
+  test('that no list lists', () => {
+    expect(say()).toBe('192.0.2.7 is clean: none of the 6 blacklists lists it.')
+  })
+
+  test('that some lists list', () => {
+    expect(say({ PSBL: listing })).toBe('192.0.2.7 is listed on 1 of 6 blacklists: PSBL.')
+    expect(say({ 'Spamhaus ZEN': listing, PSBL: listing, DroneBL: listing })).toBe(
+      '192.0.2.7 is listed on 3 of 6 blacklists: Spamhaus ZEN, PSBL and DroneBL.',
+    )
+  })
+
+  test('that is listed while other lists say nothing', () => {
+    expect(say({ PSBL: listing, Mailspike: { error: 'timeout' } })).toBe(
+      '192.0.2.7 is listed on 1 of 6 blacklists: PSBL. Not known: Mailspike (no answer in time).',
+    )
+  })
+
+  test('of which some lists say nothing', () => {
+    expect(say({ Barracuda: { error: 'refused' } })).toBe(
+      'No listing of 192.0.2.7 was found: 5 of 6 blacklists gave a usable answer. Not known: Barracuda (query refused).',
+    )
+    const changes = {
+      SpamCop: { error: 'timeout' },
+      Barracuda: { error: 'refused' },
+      PSBL: { error: 'unreachable' },
+      Mailspike: { error: 'timeout' },
+      DroneBL: { error: 'invalid_answer' },
+    } as const
+    expect(say(changes)).toBe(
+      'No listing of 192.0.2.7 was found: 1 of 6 blacklists gave a usable answer. Not known: SpamCop and Mailspike (no answer in time); Barracuda (query refused); PSBL (unreachable); DroneBL (answer not usable).',
+    )
+  })
+
+  test('of which no list says anything', () => {
+    expect(ipVerdict('192.0.2.7', all({ error: 'timeout' }))).toBe(
+      'Nothing is known about 192.0.2.7: no blacklist gave a usable answer. Not known: Spamhaus ZEN, SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no answer in time).',
+    )
+  })
+
+  test('of IPv6, which few lists hold', () => {
+    const results = all({ error: 'unsupported' }).with(0, answer('Spamhaus ZEN'))
+    expect(ipVerdict('2001:db8::7', results)).toBe(
+      'No listing of 2001:db8::7 was found: 1 of 6 blacklists gave a usable answer. Not known: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
+    )
+  })
+})
+
+describe('the verdict on a domain', () => {
+  const say = (addresses: readonly IpReport[], changes: Partial<DomainReport> = {}) =>
+    domainReport('example.com', addresses, changes).verdict
+  const clean = ipReport('192.0.2.1')
+  const bad = ipReport('192.0.2.2', answers({ 'Spamhaus ZEN': listing, PSBL: listing }))
+  const worse = ipReport('192.0.2.3', answers({ DroneBL: listing }))
+  const domainListing = { results: [answer('SURBL', listing), answer('URIBL')] }
+
+  test.each<[string, string, readonly IpReport[], Partial<DomainReport>]>([
+    ['is clean', 'example.com is clean: no blacklist lists it or its checked address.', [clean], {}],
+    [
+      'is clean, as are its addresses',
+      'example.com is clean: no blacklist lists it or its 2 checked addresses.',
+      [clean, ipReport('2001:db8::1')],
+      {},
+    ],
+    ['has no addresses', 'example.com is clean: no blacklist lists it. It has no addresses.', [], {}],
+    [
+      'has private addresses alone',
+      'example.com is clean: no blacklist lists it. None of its addresses is public.',
+      [],
+      { resolvedIps: ['10.0.0.1'] },
+    ],
+    [
+      'has a private address too',
+      'example.com is clean: no blacklist lists it or its checked address. Only 1 of its 2 addresses was checked.',
+      [clean],
+      { resolvedIps: ['192.0.2.1', '10.0.0.1'] },
+    ],
+    [
+      'has more addresses than are checked',
+      'example.com is clean: no blacklist lists it or its 2 checked addresses. Only 2 of its 3 addresses were checked.',
+      [clean, clean],
+      { resolvedIps: ['192.0.2.1', '192.0.2.4', '192.0.2.5'], resolvedIpsTruncated: true },
+    ],
+    ['is listed', 'example.com is listed on SURBL.', [clean], domainListing],
+    ['is listed and has no addresses', 'example.com is listed on SURBL. It has no addresses.', [], domainListing],
+    ['has a listed address', 'example.com has a listed address: 192.0.2.2 (Spamhaus ZEN and PSBL).', [clean, bad], {}],
+    [
+      'has listed addresses',
+      'example.com has 2 listed addresses: 192.0.2.2 (Spamhaus ZEN and PSBL) and 192.0.2.3 (DroneBL).',
+      [bad, worse],
+      {},
+    ],
+    [
+      'is listed, as is an address',
+      'example.com is listed on SURBL, and has a listed address: 192.0.2.3 (DroneBL).',
+      [worse],
+      domainListing,
+    ],
+    [
+      'could not be resolved',
+      'No listing of example.com was found: 2 of 2 blacklist checks gave a usable answer. Its addresses could not be looked up.',
+      [],
+      { resolutionFailed: true },
+    ],
+    [
+      'could be resolved in part',
+      'No listing of example.com was found: 8 of 8 blacklist checks gave a usable answer. It may have more addresses: one of the lookups failed.',
+      [clean],
+      { resolutionFailed: true },
+    ],
+    [
+      'could be resolved in part, to private addresses',
+      'No listing of example.com was found: 2 of 2 blacklist checks gave a usable answer. None of its addresses is public. It may have more addresses: one of the lookups failed.',
+      [],
+      { resolutionFailed: true, resolvedIps: ['10.0.0.1'] },
+    ],
+    [
+      'was not answered for by a list',
+      'No listing of example.com was found: 7 of 8 blacklist checks gave a usable answer. Not known: URIBL (query refused).',
+      [clean],
+      { results: [answer('SURBL'), answer('URIBL', { error: 'refused' })] },
+    ],
+    [
+      'was not answered for by one list, about two addresses',
+      'No listing of example.com was found: 12 of 14 blacklist checks gave a usable answer. Not known: PSBL (unreachable).',
+      ['192.0.2.1', '192.0.2.2'].map((each) => ipReport(each, answers({ PSBL: { error: 'unreachable' } }))),
+      {},
+    ],
+    [
+      'was answered for by nobody',
+      'Nothing is known about example.com: no blacklist gave a usable answer. Not known: SURBL and URIBL (no answer in time). Its addresses could not be looked up.',
+      [],
+      {
+        results: [answer('SURBL', { error: 'timeout' }), answer('URIBL', { error: 'timeout' })],
+        resolutionFailed: true,
+      },
+    ],
+  ])('that %s', (_what, verdict, addresses, changes) => {
+    expect(say(addresses, changes)).toBe(verdict)
+  })
+})
+
+describe('whatever the results are', () => {
+  const arbitrary = fc
+    .tuple(
+      fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom('A', 'B', 'C') }),
+      fc.nat(listErrors.length + 1),
+    )
+    .map(([name, choice]): BlacklistResult => {
+      if (choice === 0) return answer(name)
+      return answer(name, choice === 1 ? listing : { error: listErrors[choice - 2] ?? null })
+    })
+  const results = fc.array(arbitrary, { minLength: 1, maxLength: 6 })
+  const domain = fc
+    .record({
+      results,
+      addresses: fc.array(results, { maxLength: 4 }),
+      others: fc.nat(3),
+      resolutionFailed: fc.boolean(),
+    })
+    .map(({ addresses, others, ...changes }) => {
+      const reports = addresses.map((each, index) => ipReport(`192.0.2.${index}`, each))
+      const hidden = Array.from({ length: others }, (_, index) => `10.0.0.${index}`)
+      return domainReport('example.com', reports, {
+        ...changes,
+        resolvedIps: [...reports.map(({ target }) => target), ...hidden],
+      })
+    })
+
+  /** What must be said, and what must not. */
+  function expectTrue(verdict: string, all: readonly BlacklistResult[], counts: Counts, complete: boolean) {
+    expect(counts.listedCount + counts.cleanCount).toBe(counts.totalChecked)
+    expect(verdict.includes('is clean')).toBe(counts.listedCount === 0 && counts.failedCount === 0 && complete)
+    for (const { name, listed, error } of all) if (listed || error !== null) expect(verdict).toContain(name)
+    expect(verdict).toMatch(/^[^ ].*[^ ]\.$/)
+    expect(verdict).not.toMatch(/ {2}|\.\.|undefined|null|\(\)/)
+  }
+
+  test('the verdict on an address is true', () => {
+    fc.assert(fc.property(results, (each) => expectTrue(ipVerdict('192.0.2.7', each), each, count(each), true)))
+  })
+
+  test('the verdict on a domain is true, and its outcome agrees', () => {
+    fc.assert(
+      fc.property(domain, (report) => {
+        const all = [...report.results, ...report.ipReports.flatMap((each) => each.results)]
+        expectTrue(domainVerdict(report), all, report, !report.resolutionFailed)
+        expect(report.verdict.includes('is clean')).toBe(reportOutcome(report) === 'clean')
+        expect(/ listed (on|address)/.test(report.verdict)).toBe(reportOutcome(report) === 'listed')
+        expect(sum([count(report.results), ...report.ipReports])).toEqual(count(all))
+      }),
+    )
+  })
+})

@@ -1,0 +1,372 @@
+import { getIntrospectionQuery } from 'graphql'
+import pino from 'pino'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { blacklists } from '../../src/blacklist/list.ts'
+import { testApp } from '../support/app.ts'
+import { createGate, startDnsServer } from '../support/dns-server.ts'
+import { geoFiles } from '../support/geo-files.ts'
+import {
+  liveTransports,
+  newOrganization,
+  post,
+  type Result,
+  transports,
+  websocketClient,
+} from '../support/graphql-client.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+/** A target that one list cannot even be asked about: a fault of ours. */
+const cursed = '198.51.100.66'
+const lists = blacklists(undefined).map((list, index) =>
+  index > 0
+    ? list
+    : {
+        ...list,
+        labels: (target: Parameters<typeof list.labels>[0]) => {
+          if (target.kind === 'ip' && target.address === cursed) throw new Error('a secret detail')
+          return list.labels(target)
+        },
+      },
+)
+const logged: string[] = []
+const dns = await startDnsServer(scriptedLists())
+const { baseUrl: url } = await testApp({
+  dns,
+  lists,
+  log: pino({ level: 'error' }, { write: (line: string) => logged.push(line) }),
+  settings: await geoFiles(),
+})
+const { key } = await newOrganization(url, { pro: true })
+
+/** The code of each error, and of data whether there is any. */
+const codesOf = (results: readonly Result[]) =>
+  results.flatMap(({ errors }) => errors ?? []).map(({ extensions }) => extensions?.['code'])
+
+async function used(): Promise<unknown> {
+  return (await post(url, { key, query: '{ organization { usage { checks { used } } } }' })).data
+}
+
+describe.each(transports)('over $name', ({ run }) => {
+  test('an unexpected error is masked, and logged under the id that is told', async () => {
+    const results = await run(url, { key, query: `{ checkIp(target: "${cursed}") { __typename } }` })
+    expectMasked(results)
+    expect(results[0]?.errors?.[0]).toMatchObject({ path: ['checkIp'] })
+  })
+
+  test('a syntax error and an unknown field are told as they are', async () => {
+    expect((await run(url, { query: '{' }))[0]?.errors?.[0]?.message).toMatch(/^Syntax Error/)
+    expect((await run(url, { query: '{ nothing }' }))[0]?.errors?.[0]?.message).toMatch(/Cannot query field/)
+    expect((await run(url, { query: '{ nodes { id } }' }))[0]?.errors?.[0]?.message).toMatch(/required/)
+  })
+
+  test('the schema may be read', async () => {
+    const [result] = await run(url, { query: getIntrospectionQuery() })
+    expect(result?.errors).toBeUndefined()
+    expect(result?.data?.['__schema']).toMatchObject({
+      queryType: { name: 'Query' },
+      subscriptionType: { name: 'Subscription' },
+    })
+  })
+
+  test('an operation that asks for too much is refused before any of it is done', async () => {
+    const before = await used()
+    const checks = (count: number) =>
+      Array.from({ length: count }, (_, index) => `c${index}: checkIp(target: "198.51.100.1") { __typename }`).join(' ')
+    const keys = (count: number) =>
+      Array.from(
+        { length: count },
+        (_, index) => `k${index}: organization { apiKeys(first: 100) { edges { node { id name scope prefix } } } }`,
+      ).join(' ')
+    for (const query of [`{ ${checks(301)} }`, `{ ${keys(20)} }`]) {
+      const [result, ...more] = await run(url, { key, query })
+      expect(more).toEqual([])
+      expect(new Set(codesOf([result ?? {}]))).toEqual(new Set(['OPERATION_TOO_LARGE']))
+    }
+    expect(await used()).toEqual(before)
+  })
+
+  test.each([
+    ['of more than 4000 tokens', `{ ${'__typename '.repeat(4001)} }`],
+    [
+      'whose introspection goes round in circles',
+      `{ __schema { types ${'{ fields { type '.repeat(5)} { name } ${'} }'.repeat(5)} } }`,
+    ],
+  ])('a document %s is refused', async (_, query) => {
+    const [result] = await run(url, { query })
+    expect(result?.data ?? null).toBeNull()
+    expect(result?.errors?.length).toBeGreaterThan(0)
+    expectNothingMasked(result)
+  })
+
+  test('fragments that would unfold a million times are weighed without unfolding them', async () => {
+    const fragments = Array.from(
+      { length: 40 },
+      (_, index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`,
+    )
+    const [result] = await run(url, {
+      query: `{ ...F0 } ${fragments.join(' ')} fragment F40 on Query { blacklists { name } }`,
+    })
+    expect(JSON.stringify(result).length).toBeLessThan(10_000)
+  })
+
+  test('fields repeated thousands of times are merged in no time to speak of', async () => {
+    const [result] = await run(url, { query: `{ blacklists { ${'name '.repeat(3900)} } }` })
+    expect(JSON.stringify(result).length).toBeLessThan(10_000)
+  })
+})
+
+describe.each(liveTransports)('a subscription over $name', ({ run }) => {
+  test('whose check breaks is told so in masked words', async () => {
+    expectMasked(await run(url, { key, query: `subscription { checkProgress(target: "${cursed}") { __typename } }` }))
+  })
+
+  test('that asks for too much is refused before its check is counted', async () => {
+    const before = await used()
+    const fields = Array.from({ length: 301 }, (_, index) => `t${index}: __typename`).join(' ')
+    const results = await run(url, {
+      key,
+      query: `subscription { checkProgress(target: "198.51.100.1") { ... on IpReport { ${fields} } } }`,
+    })
+    expect(codesOf(results)).toEqual(['OPERATION_TOO_LARGE'])
+    expect(await used()).toEqual(before)
+  })
+})
+
+function expectMasked(results: readonly Result[]) {
+  const errors = results.flatMap(({ errors }) => errors ?? [])
+  expect(errors).toMatchObject([{ message: 'Something went wrong on our side.', extensions: { code: 'INTERNAL' } }])
+  expect(JSON.stringify(results)).not.toContain('secret detail')
+  const errorId = errors[0]?.extensions?.['errorId']
+  expect(logged.find((line) => line.includes(String(errorId)))).toContain('a secret detail')
+}
+
+function expectNothingMasked(result: Result | undefined) {
+  expect(codesOf([result ?? {}])).not.toContain('INTERNAL')
+}
+
+describe('over HTTP', () => {
+  const send = (init: RequestInit & { readonly query?: string }) => fetch(`${url}/graphql${init.query ?? ''}`, init)
+  const json = { 'content-type': 'application/json' }
+
+  test('missing and weak keys are told by the status as well', async () => {
+    expect((await post(url, { query: '{ organization { id } }' })).status).toBe(401)
+    expect((await post(url, { query: '{ blacklists { name } }', key: 'ac_wrong' })).status).toBe(401)
+    expect(
+      (
+        await post(url, {
+          query: 'mutation { setTier(input: { organizationId: "x", tier: PRO }) { __typename } }',
+          key,
+        })
+      ).status,
+    ).toBe(403)
+  })
+
+  test('a query may be sent by GET, a mutation may not', async () => {
+    const get = (query: string) =>
+      send({ query: `?query=${encodeURIComponent(query)}`, headers: { accept: 'application/json' } })
+    expect(await (await get('{ blacklists { name } }')).json()).toHaveProperty('data.blacklists')
+    expect((await get('mutation { revokeApiKey(id: "x") { __typename } }')).status).toBe(405)
+  })
+
+  test('many operations in one request are refused', async () => {
+    const response = await send({ method: 'POST', headers: json, body: JSON.stringify([{ query: '{ __typename }' }]) })
+    expect(response.status).toBe(400)
+  })
+
+  test.each([
+    ['no JSON', '{'],
+    ['a text', '"{ __typename }"'],
+    ['a query that is no text', '{"query":7}'],
+    ['variables that are no object', '{"query":"{ __typename }","variables":"x"}'],
+    ['a prototype to pollute', '{"query":"{ a }","__proto__":{"polluted":1},"variables":{"__proto__":{"polluted":1}}}'],
+  ])('%s is answered with 400 and an error', async (_, body) => {
+    const response = await send({ method: 'POST', headers: json, body })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toHaveProperty('errors')
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  test('a body over 128 KiB is refused, whether or not its length is told', async () => {
+    const body = JSON.stringify({ query: `{ __typename } #${'x'.repeat(130 * 1024)}` })
+    expect((await send({ method: 'POST', headers: json, body })).status).toBe(413)
+    const stream = new Blob([body]).stream()
+    expect((await send({ method: 'POST', headers: json, body: stream, duplex: 'half' } as RequestInit)).status).toBe(
+      413,
+    )
+  })
+
+  test('scripts of other sites may use it, without cookies', async () => {
+    const { headers } = await send({
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://other.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,authorization',
+      },
+    })
+    expect(['*', 'https://other.example']).toContain(headers.get('access-control-allow-origin'))
+    expect(headers.get('access-control-allow-credentials')).not.toBe('true')
+    expect(headers.get('access-control-allow-headers')).toContain('authorization')
+  })
+
+  test('browsers are given GraphiQL, which asks nobody else', async () => {
+    const response = await send({ headers: { accept: 'text/html' } })
+    const page = await response.text()
+    expect(response.headers.get('content-type')).toContain('text/html')
+    expect(page).toContain('Allclear GraphiQL')
+    expect(page).not.toMatch(/(src|href)="?(https?:)?\/\//)
+  })
+})
+
+describe('over websocket', () => {
+  const sockets: WebSocket[] = []
+  // graphql-ws tells the console of messages that are too long, and of answers that find their connection cut.
+  const complaints = vi.spyOn(console, 'error').mockReturnValue()
+  afterAll(() => {
+    for (const socket of sockets) socket.terminate()
+    complaints.mockRestore()
+  })
+
+  /** A bare connection: what comes in, and how it is closed. */
+  async function open(protocols = ['graphql-transport-ws']) {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, protocols)
+    sockets.push(socket)
+    const messages: { type: string; id?: string; payload?: unknown }[] = []
+    const readers = new Set<() => void>()
+    socket.on('message', (data) => {
+      messages.push(JSON.parse(String(data)))
+      for (const read of readers) read()
+    })
+    const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+      socket.on('close', (code, reason) => resolve({ code, reason: String(reason) })),
+    )
+    socket.on('error', () => undefined)
+    await new Promise((resolve) => socket.once('open', resolve))
+    return {
+      socket,
+      messages,
+      closed,
+      send: (message: unknown) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+      received: (count: number) =>
+        new Promise<void>((resolve) => {
+          const read = () => messages.length >= count && resolve()
+          readers.add(read)
+          read()
+        }),
+    }
+  }
+
+  async function acknowledged(payload: object = { apiKey: key }) {
+    const connection = await open()
+    connection.send({ type: 'connection_init', payload })
+    await connection.received(1)
+    expect(connection.messages).toEqual([{ type: 'connection_ack' }])
+    return connection
+  }
+  const subscribe = (id: string, query: string) => ({ id, type: 'subscribe', payload: { query } })
+
+  test('a syntax error, an unknown field and a masked error leave the connection and its operations alone', async () => {
+    const { send, messages, received, socket } = await acknowledged()
+    const gate = createGate()
+    dns.behave(async (query) => {
+      if (query.name.startsWith('81.')) await gate.opened
+      return scriptedLists()(query)
+    })
+    send(subscribe('live', 'subscription { checkProgress(target: "198.51.100.81") { __typename } }'))
+    send(subscribe('syntax', '{'))
+    send(subscribe('unknown', '{ nothing }'))
+    send(subscribe('operation', 'query A { __typename } query B { __typename }'))
+    send(subscribe('broken', `{ checkIp(target: "${cursed}") { __typename } }`))
+    await received(6)
+    const answered = messages.slice(1).map(({ id, type }) => `${id} ${type}`)
+    expect(answered.sort()).toEqual([
+      'broken complete',
+      'broken next',
+      'operation error',
+      'syntax error',
+      'unknown error',
+    ])
+    gate.open()
+    await received(6 + 8)
+    expect(messages.filter(({ id }) => id === 'live').map(({ type }) => type)).toEqual([
+      ...Array.from({ length: 7 }, () => 'next'),
+      'complete',
+    ])
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    dns.behave(scriptedLists())
+  })
+
+  test('of more than 50 operations at once the rest are refused, until some have ended', async () => {
+    const { send, messages, received } = await acknowledged()
+    const gate = createGate()
+    dns.behave(async (query) => {
+      if (query.name.startsWith('82.')) await gate.opened
+      return scriptedLists()(query)
+    })
+    const check = '{ checkIp(target: "198.51.100.82") { __typename } }'
+    for (let id = 0; id < 52; id++) send(subscribe(String(id), check))
+    await received(3)
+    expect(messages.slice(1)).toMatchObject(
+      ['50', '51'].map((id) => ({ id, type: 'error', payload: [{ extensions: { code: 'TOO_MANY_OPERATIONS' } }] })),
+    )
+    gate.open()
+    await received(3 + 100)
+    send(subscribe('50', check))
+    await received(3 + 102)
+    expect(messages.at(-1)).toEqual({ id: '50', type: 'complete' })
+    dns.behave(scriptedLists())
+  })
+
+  test.each([
+    ['an operation before the acknowledgement', subscribe('1', '{ __typename }'), 4401],
+    ['no JSON', '{', 4400],
+    ['no known message', { type: 'hello' }, 4400],
+    ['a message of more than 128 KiB', { type: 'connection_init', payload: { apiKey: 'x'.repeat(130 * 1024) } }, 1009],
+    ['a key that does not hold', { type: 'connection_init', payload: { apiKey: 'ac_wrong' } }, 4403],
+    ['a header that does not hold', { type: 'connection_init', payload: { authorization: 'Bearer ac_wrong' } }, 4403],
+  ])('%s closes the connection', async (_, message, code) => {
+    const connection = await open()
+    connection.send(message)
+    expect((await connection.closed).code).toBe(code)
+  })
+
+  test('a client that does not speak the protocol is closed', async () => {
+    const connection = await open([])
+    expect((await connection.closed).code).toBe(4406)
+  })
+
+  test('a connection may do without a key, and one that is told twice is closed', async () => {
+    const connection = await acknowledged({})
+    connection.send({ type: 'connection_init' })
+    expect((await connection.closed).code).toBe(4429)
+  })
+
+  test('the same id twice at once closes the connection', async () => {
+    const connection = await acknowledged()
+    dns.behave(() => [])
+    for (let time = 0; time < 2; time++)
+      connection.send(subscribe('1', '{ checkIp(target: "198.51.100.83") { __typename } }'))
+    expect((await connection.closed).code).toBe(4409)
+    dns.behave(scriptedLists())
+  })
+
+  test('a client that sends on and never reads is cut off', async () => {
+    const { socket, closed } = await acknowledged()
+    socket.pause()
+    const id = 'x'.repeat(100_000)
+    for (let sent = 0; sent < 1000 && socket.readyState === WebSocket.OPEN; sent++) {
+      await new Promise((resolve) => socket.send(JSON.stringify(subscribe(`${sent}${id}`, '{')), resolve))
+    }
+    expect(socket.readyState).not.toBe(WebSocket.OPEN)
+    socket.resume()
+    await closed
+  })
+
+  test('a client of graphql-ws that comes without a key does what needs none', async () => {
+    const client = websocketClient(url)
+    const { value } = await client.iterate({ query: '{ blacklists { kind } }' }).next()
+    expect(value).toHaveProperty('data.blacklists')
+    await client.dispose()
+  })
+})

@@ -1,0 +1,262 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { startApp } from '../../src/app.ts'
+import { StartError } from '../../src/errors.ts'
+import { testApp, testConfig, testData } from '../support/app.ts'
+import { serverUrl, silent } from '../support/database.ts'
+import { createGate, startDnsServer } from '../support/dns-server.ts'
+import { geoFiles } from '../support/geo-files.ts'
+import { websocketClient } from '../support/graphql-client.ts'
+import { connected, sendRaw } from '../support/raw-http.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+const dns = await startDnsServer(scriptedLists())
+const geo = await geoFiles()
+const { baseUrl: url } = await testApp({ dns, settings: geo })
+const json = (response: Response): Promise<unknown> => response.json()
+
+describe('health', () => {
+  test('is told to whoever asks, and kept by nobody', async () => {
+    for (const [path, status] of [
+      ['/healthz', 'ok'],
+      ['/readyz', 'ready'],
+    ]) {
+      const response = await fetch(`${url}${path}`)
+      expect([response.status, await json(response), response.headers.get('cache-control')]).toEqual([
+        200,
+        { status },
+        'no-store',
+      ])
+    }
+  })
+})
+
+test('without TRUST_PROXY a forged X-Forwarded-For is worthless', async () => {
+  const spend = (client: string) =>
+    fetch(`${url}/api/blacklist-monitor/ip?target=203.0.113.1`, { headers: { 'x-forwarded-for': client } })
+  const answers = await Promise.all(Array.from({ length: 110 }, (_, index) => spend(`192.0.2.${index}`)))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
+})
+
+describe('a path where nothing is', () => {
+  test('is told in JSON to scripts and as a page to browsers', async () => {
+    const script = await fetch(`${url}/nothing`)
+    expect([script.status, await json(script)]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }])
+    const browser = await fetch(`${url}/nothing`, { headers: { accept: 'text/html,*/*' } })
+    expect([browser.status, browser.headers.get('content-type')]).toEqual([404, expect.stringContaining('text/html')])
+    const api = await fetch(`${url}/api/nothing`, { headers: { accept: 'text/html,*/*' } })
+    expect([api.status, await json(api)]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }])
+  })
+
+  test.each([
+    '/graphql/nothing',
+    '/graphql/health',
+    '/graphqlx',
+    '//graphql',
+    '/docs/../src/config.ts',
+    '/docs/%2e%2e/%2e%2e/package.json',
+    '/assets/..%2f..%2fpackage.json',
+    '/%00',
+    '/%',
+    `/${'a'.repeat(8000)}`,
+    '/__proto__',
+    '/api/blacklist-monitor/constructor',
+  ])('%s is a 404', async (path) => {
+    expect(await sendRaw(url, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 404 /,
+    )
+  })
+})
+
+describe('requests as no client should make them', () => {
+  const alive = async () => expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  const paths = [
+    '/',
+    '/graphql',
+    '/graphql?query={__typename}',
+    '/api/blacklist-monitor/ip?target=203.0.113.7',
+    '/openapi.json',
+    '/docs',
+  ]
+
+  test.each(['evil.example', 'a b', '[', '@', 'x:99999', 'x:y', '..', '\u0080', 'x\tx', '', 'x/../..', '%00'])(
+    'the Host %j ends nothing and is repeated nowhere',
+    async (host) => {
+      for (const path of paths) {
+        const answer = await sendRaw(
+          url,
+          `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nConnection: close\r\n\r\n`,
+        )
+        expect(answer, path).toMatch(/^HTTP\/1.1 [2-4]\d\d /)
+        expect(answer).not.toContain('evil.example')
+      }
+      await alive()
+    },
+  )
+
+  test.each([
+    'GET / HTTP/1.1\r\n\r\n',
+    'GET http://evil.example/graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'TRACE /graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n',
+    'GET /graphql?query=%E0%A4%A HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n',
+    'POST /api/blacklist-monitor/bulk HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: -1\r\nConnection: close\r\n\r\n',
+    `GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: ${'x'.repeat(20_000)}\r\nConnection: close\r\n\r\n`,
+    'GET /api/blacklist-monitor/ip?target=%0d%0aSet-Cookie:a=b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'GET /check?target=%0d%0aSet-Cookie:a=b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    '\u0016\u0003\u0001',
+  ])('%j ends nothing', async (request) => {
+    const answer = await sendRaw(url, request)
+    expect(answer).not.toMatch(/^HTTP\/1.1 5/)
+    expect(answer).not.toMatch(/^set-cookie/im)
+    await alive()
+  })
+
+  test('a connection that is reset in the middle ends nothing', async () => {
+    const upgrade =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
+    const requests = [
+      `GET /graphql HTTP/1.1\r\nHost: x\r\n${upgrade}`,
+      `GET /nothing HTTP/1.1\r\nHost: x\r\n${upgrade}`,
+      'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+      'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"query"',
+      'POST /api/blacklist-monitor/bulk HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"targets"',
+      'GET /check/198.51.100.1 HTTP/1.1\r\nHost: x\r\n\r\n',
+    ]
+    for (const request of [...requests, ...requests, ...requests]) {
+      const socket = await connected(url)
+      socket.write(request)
+      socket.resetAndDestroy()
+      await new Promise((resolve) => socket.once('close', resolve))
+    }
+    await alive()
+  })
+
+  test('an offer of another protocol is ignored', async () => {
+    const offer =
+      'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n'
+    expect(await sendRaw(url, `GET /healthz HTTP/1.1\r\n${offer}`)).toMatch(/^HTTP\/1.1 200 .*{"status":"ok"}/s)
+    expect(
+      await sendRaw(url, `GET /graphql?query={__typename} HTTP/1.1\r\nAccept: application/json\r\n${offer}`),
+    ).toMatch(/^HTTP\/1.1 200 .*"Query"/s)
+  })
+
+  test('an offer that is not taken holds no connection open, though its client never closes', async () => {
+    const websocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+    const body = 'Content-Type: application/json\r\nContent-Length: 2\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n{}'
+    for (const request of [
+      `GET /nothing HTTP/1.1\r\nHost: x\r\n${websocket}`,
+      'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+      `POST /graphql HTTP/1.1\r\nHost: x\r\n${body}`,
+      `POST /api/blacklist-monitor/bulk HTTP/1.1\r\nHost: x\r\n${body}`,
+    ]) {
+      const socket = await connected(url, true)
+      socket.on('error', () => undefined)
+      // Only a connection that is closed on the other side too comes to refuse this.
+      const poke = () => socket.write('x', (error) => error ?? setTimeout(poke, 10))
+      socket.once('end', poke)
+      socket.resume().write(request)
+      await new Promise((resolve) => socket.once('close', resolve))
+    }
+  })
+
+  test('a websocket anywhere but at /graphql is a 404', async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/nothing`)
+    const [error] = await once(socket, 'error')
+    expect(String(error)).toContain('404')
+  })
+})
+
+describe('stopping', () => {
+  /** A service of the test's own, whose lists wait for `gate`; it is closed by the test. */
+  async function ownApp(settings: NodeJS.ProcessEnv = {}) {
+    const gate = createGate()
+    const healthy = scriptedLists()
+    const ownDns = await startDnsServer(async (query) => {
+      if (query.name.startsWith('9.113.0.203.')) await gate.opened
+      return healthy(query)
+    })
+    const data = await testData()
+    const config = testConfig(ownDns, data.dataDir, { ...data.settings, ...geo, ...settings })
+    const app = await startApp({ config, log: silent })
+    afterAll(async () => {
+      await app.close()
+      await ownDns.close()
+      await data.remove()
+    })
+    return { app, gate, dns: ownDns, data, config }
+  }
+
+  test('lets a check finish, answers nobody new, tells websockets to come back, and waits for no idle connection', async () => {
+    const { app, gate, dns: ownDns } = await ownApp()
+    const client = websocketClient(app.baseUrl, undefined, false)
+    const websocketClosed = new Promise<unknown>((resolve) => client.on('closed', resolve))
+    await new Promise((resolve) => client.on('connected', resolve))
+    const unused = await connected(app.baseUrl)
+    await fetch(`${app.baseUrl}/healthz`)
+    const before = ownDns.queries.length
+    const check = fetch(`${app.baseUrl}/api/blacklist-monitor/ip?target=203.0.113.9`)
+    await ownDns.seen(before + 6)
+
+    const closed = app.close()
+    expect(await websocketClosed).toMatchObject({ code: 1001 })
+    unused.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n')
+    const [answer] = await once(unused, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1.1 503 .*connection: close/is)
+    await expect(connected(app.baseUrl)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+
+    gate.open()
+    const response = await check
+    expect([response.status, await json(response)]).toMatchObject([200, { target: '203.0.113.9', failed_count: 0 }])
+    await closed
+    await client.dispose()
+  })
+
+  test('and starting again keeps the day’s count', async () => {
+    const { app, config } = await ownApp()
+    const spend = (base: string) => fetch(`${base}/api/blacklist-monitor/ip?target=203.0.113.1`)
+    const before = await Promise.all(Array.from({ length: 60 }, () => spend(app.baseUrl)))
+    expect(before.every(({ status }) => status === 200)).toBe(true)
+    await app.close()
+    const again = await startApp({ config, log: silent })
+    const after = await Promise.all(Array.from({ length: 60 }, () => spend(again.baseUrl)))
+    await again.close()
+    expect(after.filter(({ status }) => status === 200)).toHaveLength(40)
+  })
+
+  test.runIf(serverUrl)(
+    'a database that is gone makes the service unready, and its errors say nothing of it',
+    async () => {
+      const { app, data } = await ownApp()
+      await data.remove()
+      expect((await fetch(`${app.baseUrl}/readyz`)).status).toBe(503)
+      expect((await fetch(`${app.baseUrl}/healthz`)).status).toBe(200)
+      const broken = await fetch(`${app.baseUrl}/api/blacklist-monitor/ip?target=203.0.113.1`)
+      expect([broken.status, broken.headers.get('cache-control')]).toEqual([500, 'no-store'])
+      const client = websocketClient(app.baseUrl, { apiKey: 'ac_any' })
+      const answered = client.iterate({ query: '{ blacklists { name } }' }).next()
+      await expect(answered).rejects.toMatchObject({ code: 1011, reason: 'Something went wrong on our side.' })
+      expect(await broken.text()).toMatch(/^{"error":{"code":"INTERNAL","message":"[^"]*","error_id":"\w+"}}$/)
+    },
+  )
+})
+
+test('a port that is taken is refused with a message that names it, and leaves nothing open', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const data = await testData()
+  const config = testConfig(dns, data.dataDir, { ...data.settings, ...geo, PORT: String(port) })
+  await expect(startApp({ config, log: silent })).rejects.toThrow(StartError)
+  await expect(startApp({ config, log: silent })).rejects.toThrow(`port ${port} of 127.0.0.1`)
+  taken.close()
+  const app = await startApp({ config, log: silent })
+  expect(app.baseUrl).toBe(`http://localhost:${port}`)
+  await app.close()
+  await data.remove()
+})

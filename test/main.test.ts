@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterAll, describe, expect, test } from 'vitest'
+import { testData } from './support/app.ts'
+import { serverUrl } from './support/database.ts'
+import { createGate, startDnsServer } from './support/dns-server.ts'
+import { freePort } from './support/free-port.ts'
+import { geoFiles } from './support/geo-files.ts'
+import { post, websocketClient } from './support/graphql-client.ts'
+import { type ServiceProcess, startService } from './support/process.ts'
+import { scriptedLists } from './support/scripted-lists.ts'
+
+const healthy = scriptedLists()
+const gate = createGate()
+const dns = await startDnsServer(async (query) => {
+  if (query.name.startsWith('9.113.0.203.')) await gate.opened
+  return healthy(query)
+})
+const geo = await geoFiles()
+const started: ServiceProcess[] = []
+afterAll(async () => {
+  for (const service of started) service.signal('SIGKILL')
+  await Promise.all(started.map(({ ended }) => ended))
+})
+
+function start(settings: NodeJS.ProcessEnv) {
+  const service = startService(dns, { ...geo, ...settings })
+  started.push(service)
+  return service
+}
+
+async function ownData() {
+  const data = await testData()
+  afterAll(data.remove)
+  return { DATA_DIR: data.dataDir, ...data.settings }
+}
+
+describe('the service as a process', () => {
+  test('prints the operator’s token at its first start only, finishes what runs on SIGTERM however often it comes, and ends with 0', async () => {
+    const data = await ownData()
+    const first = start({ ...data, ADMIN_TOKEN: '' })
+    const url = await first.ready()
+    await first.wrote('op_')
+    const token = /op_[0-9a-v]{40}/.exec(first.output())?.[0] ?? ''
+    const query =
+      'mutation { createOrganization(input: { name: "A", slug: "aa", contactEmail: "a@b.example" }) { __typename } }'
+    expect(await post(url, { query, key: token })).toMatchObject({
+      data: { createOrganization: { __typename: 'CreateOrganizationPayload' } },
+    })
+
+    const client = websocketClient(url, undefined, false)
+    const websocketClosed = new Promise<unknown>((resolve) => client.on('closed', resolve))
+    await new Promise((resolve) => client.on('connected', resolve))
+    const before = dns.queries.length
+    const check = fetch(`${url}/api/blacklist-monitor/ip?target=203.0.113.9`)
+    await dns.seen(before + 6)
+    first.signal('SIGTERM')
+    expect(await websocketClosed).toMatchObject({ code: 1001 })
+    first.signal('SIGTERM')
+    first.signal('SIGINT')
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    gate.open()
+    expect(await (await check).json()).toMatchObject({ target: '203.0.113.9', failed_count: 0 })
+    expect(await first.ended).toEqual({ code: 0, signal: null })
+    await client.dispose()
+
+    const second = start({ ...data, ADMIN_TOKEN: '' })
+    expect(await post(await second.ready(), { query, key: token })).toMatchObject({
+      data: { createOrganization: { __typename: 'ConflictError' } },
+    })
+    expect(second.output()).not.toContain('op_')
+    second.signal('SIGINT')
+    expect(await second.ended).toEqual({ code: 0, signal: null })
+  })
+
+  test.runIf(serverUrl)(
+    'counts exactly with another process on the same server, and a key revoked in one is worthless in the other',
+    async () => {
+      const data = await ownData()
+      const services = [start({ ...data, ADMIN_TOKEN: '' }), start({ ...data, ADMIN_TOKEN: '' })]
+      const [one = '', other = ''] = await Promise.all(services.map((service) => service.ready()))
+      // Both have made their first answer by now, so what they print is all there.
+      await Promise.all([one, other].map((url) => fetch(`${url}/readyz`)))
+      const tokens = services.flatMap((service) => service.output().match(/op_[0-9a-v]{40}/g) ?? [])
+      expect(tokens).toHaveLength(1)
+
+      const spend = (url: string) => fetch(`${url}/api/blacklist-monitor/ip?target=203.0.113.1`)
+      const answers = await Promise.all(Array.from({ length: 250 }, (_, index) => spend(index % 2 ? one : other)))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
+
+      const make =
+        'mutation { createOrganization(input: { name: "A", slug: "aa", contactEmail: "a@b.example" }) { ... on CreateOrganizationPayload { apiKey { id secret } } } }'
+      const { data: made } = await post(one, { query: make, key: tokens[0] })
+      const { id, secret } = ((made?.['createOrganization'] ?? {}) as { apiKey: { id: string; secret: string } }).apiKey
+      const look = { query: '{ organization { id } }', key: secret }
+      expect((await post(other, look)).status).toBe(200)
+      await post(one, {
+        query: 'mutation ($id: ID!) { revokeApiKey(id: $id) { __typename } }',
+        variables: { id },
+        key: secret,
+      })
+      expect((await post(other, look)).status).toBe(401)
+    },
+  )
+})
+
+describe('a start that cannot be is refused with 1 and a message for people', () => {
+  /** What a service says that does not start. */
+  async function refusal(settings: NodeJS.ProcessEnv) {
+    const service = start(settings)
+    expect(await service.ended).toEqual({ code: 1, signal: null })
+    expect(service.output()).not.toMatch(/\n\s+at /)
+    return service.output()
+  }
+
+  test('settings that are not usable, all of them, without telling secrets', async () => {
+    const said = await refusal({
+      PORT: 'eighty',
+      SIGNUP: 'maybe',
+      ADMIN_TOKEN: 'hush',
+      DATABASE_URL: 'mysql://me:hush@db/x',
+    })
+    expect(said).toContain('PORT is "eighty", but takes a whole number from 0 to 65535.')
+    expect(said).toContain('SIGNUP is "maybe", but takes one of closed, open.')
+    expect(said).toContain('ADMIN_TOKEN')
+    expect(said).toContain('DATABASE_URL')
+    expect(said).not.toContain('hush')
+  })
+
+  test('a port that is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    expect(await refusal({ ...(await ownData()), PORT: String(port) })).toContain(
+      `Cannot listen on port ${port} of 127.0.0.1`,
+    )
+    taken.close()
+  })
+
+  test('a server that is out of reach, whose password is not told', async () => {
+    const port = await freePort()
+    const said = await refusal({ DATABASE_URL: `postgresql://me:hush@127.0.0.1:${port}/allclear` })
+    expect(said).toContain(`No connection to the database allclear at 127.0.0.1:${port}`)
+    expect(said).not.toContain('hush')
+  })
+
+  test.skipIf(serverUrl)('a DATA_DIR that another process uses', async () => {
+    const data = await ownData()
+    const first = start(data)
+    await first.ready()
+    expect(await refusal(data)).toMatch(new RegExp(`${data.DATA_DIR} is in use by process ${first.pid}`))
+    first.signal('SIGTERM')
+    expect(await first.ended).toEqual({ code: 0, signal: null })
+  })
+
+  test('a DATA_DIR that cannot be made', async () => {
+    expect(await refusal({ DATA_DIR: '/dev/null/data' })).toContain(
+      'The embedded database in /dev/null/data does not open',
+    )
+  })
+})
