@@ -86,7 +86,7 @@ async function compose(
   started.push(repeatDaily(() => forgetOldUsage({ db, now }), log))
 
   const checker = startChecker({ config, log, now, lists }, started)
-  const parts: Parts = { config, db, usage: createUsageCounters(db), checker, now, log }
+  const parts: Parts = { config, db, usage: createUsageCounters(database.pool), checker, now, log }
 
   const site = { assets, baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
   let stopping = false

@@ -132,7 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     const got = secrets.test(name) && name !== 'BASE_URL' ? 'a value that is not shown here' : JSON.stringify(env[name])
     return `${name} is ${got}, but takes ${issue.message}.`
   })
-  throw new StartError(`the settings are not valid.\n${lines.join('\n')}`)
+  throw new StartError(lines.join('\n'))
 }
 
 function parseDnsServer(entry: string): DnsServer | null {

@@ -24,7 +24,7 @@ function readSettings(): Config {
     return readConfig()
   } catch (error) {
     if (!(error instanceof StartError)) throw error
-    process.stderr.write(`Allclear cannot start: ${error.message}\n`)
+    process.stderr.write(`Allclear cannot start with these settings:\n${error.message}\n`)
     return process.exit(1)
   }
 }

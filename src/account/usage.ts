@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import DataLoader from 'dataloader'
+import type pg from 'pg'
 import type { Context, Database } from '../context.ts'
 import { LimitExceeded } from '../errors.ts'
 import type { CheckPlan } from '../generated/prisma/enums.ts'
@@ -85,21 +85,19 @@ async function checksOn(db: Database, subject: string, day: Date): Promise<numbe
   return counter?.count ?? 0
 }
 
-/** Least time between the end of a statement that counts and the start of the next. */
-const GATHER = 2 // milliseconds
+/** Where the counters' one statement is sent: past Prisma, whose share of the cost would be the largest. */
+type Queryable = Pick<pg.Pool, 'query'>
 
 /**
- * Counters over the database. Asks that come while a statement is under way, or just after one, wait and share the next:
- * counting costs a fraction of a round trip each and is still exact, also between processes. A statement costs the process
- * as much as several requests, so that under load it pays to gather a little longer; an ask that finds nothing under way
- * does not wait.
+ * Counters over the database. Asks that come while a statement is under way wait and share the next one, so that
+ * counting costs a fraction of a round trip each and is still exact, also between processes.
  */
-export function createUsageCounters(db: Database): UsageCounters {
+export function createUsageCounters(pool: Queryable): UsageCounters {
   let free: Promise<unknown> = Promise.resolve()
   const loader = new DataLoader<Ask, Taken>(
     (asks) => {
-      const taken = takeAll(db, asks)
-      free = taken.catch(() => undefined).then(() => sleep(GATHER))
+      const taken = takeAll(pool, asks)
+      free = taken.catch(() => undefined)
       return taken
     },
     { cache: false, maxBatchSize: 1000, batchScheduleFn: (send) => void free.then(() => setImmediate(send)) },
@@ -108,10 +106,10 @@ export function createUsageCounters(db: Database): UsageCounters {
 }
 
 /** Answers asks in their order: the first ones of a subject are granted as far as its limit goes. */
-async function takeAll(db: Database, asks: readonly Ask[]): Promise<Taken[]> {
+async function takeAll(pool: Queryable, asks: readonly Ask[]): Promise<Taken[]> {
   const answers = new Map<Ask, Taken>()
   for (const group of groupBy(asks, ({ day, limit }) => `${day.getTime()} ${limit}`)) {
-    for (const [ask, taken] of await takeGroup(db, group)) answers.set(ask, taken)
+    for (const [ask, taken] of await takeGroup(pool, group)) answers.set(ask, taken)
   }
   return asks.map((ask) => answers.get(ask) ?? { granted: false, count: ask.limit })
 }
@@ -122,22 +120,32 @@ interface Counted {
   readonly lastGrant: number
 }
 
-/** One statement for asks of one day and limit: adds what the limit leaves to each subject and says how much it was. */
-async function takeGroup(db: Database, asks: readonly [Ask, ...Ask[]]): Promise<[Ask, Taken][]> {
+/**
+ * Adds what the limit ($4) leaves to each subject ($1) of what it asks ($2) on a day ($3), and says how much it was. In
+ * the order of the subjects, so that two processes lock the same rows in the same order.
+ */
+const COUNT = `
+  INSERT INTO "UsageCounter" AS counter ("subject", "day", "count", "lastGrant")
+  SELECT subject, $3::date, LEAST(asked, $4::int), LEAST(asked, $4::int)
+  FROM unnest($1::text[], $2::int[]) AS ask (subject, asked)
+  ORDER BY subject
+  ON CONFLICT ("subject", "day") DO UPDATE SET
+    "lastGrant" = LEAST(EXCLUDED."count", GREATEST($4::int - counter."count", 0)),
+    "count" = counter."count" + LEAST(EXCLUDED."count", GREATEST($4::int - counter."count", 0))
+  RETURNING "subject", "count", "lastGrant"`
+
+/** One statement for asks of one day and limit. */
+async function takeGroup(pool: Queryable, asks: readonly [Ask, ...Ask[]]): Promise<[Ask, Taken][]> {
   const [{ day, limit }] = asks
   const bySubject = groupBy(asks, ({ subject }) => subject)
   const subjects = bySubject.map(([{ subject }]) => subject)
   const asked = bySubject.map((group) => group.length)
-  // In the order of the subjects, so that two processes lock the same rows in the same order.
-  const counted = await db.$queryRaw<Counted[]>`
-    INSERT INTO "UsageCounter" AS counter ("subject", "day", "count", "lastGrant")
-    SELECT subject, ${day}::date, LEAST(asked, ${limit}::int), LEAST(asked, ${limit}::int)
-    FROM unnest(${subjects}::text[], ${asked}::int[]) AS ask (subject, asked)
-    ORDER BY subject
-    ON CONFLICT ("subject", "day") DO UPDATE SET
-      "lastGrant" = LEAST(EXCLUDED."count", GREATEST(${limit}::int - counter."count", 0)),
-      "count" = counter."count" + LEAST(EXCLUDED."count", GREATEST(${limit}::int - counter."count", 0))
-    RETURNING "subject", "count", "lastGrant"`
+  // Named, so that each connection parses and plans it once.
+  const { rows: counted } = await pool.query<Counted>({
+    name: 'count checks',
+    text: COUNT,
+    values: [subjects, asked, day.toISOString(), limit],
+  })
   const rows = new Map(counted.map((row) => [row.subject, row]))
   return bySubject.flatMap((group) => {
     const { count = limit, lastGrant = 0 } = rows.get(group[0].subject) ?? {}

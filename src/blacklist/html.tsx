@@ -8,6 +8,7 @@ import { errorPage } from '../http/error-page.tsx'
 import type { Site } from '../http/layout.tsx'
 import { pageAround, pageHeaders, respondWithPage } from '../http/layout.tsx'
 import { streamOf } from '../http/stream.ts'
+import { root } from '../paths.ts'
 import type { StartedCheck } from './check.ts'
 import type { CheckProgress } from './checker.ts'
 import { geoSources } from './geo.ts'
@@ -18,7 +19,7 @@ import { BrokenOff, checkPath, ReportSection } from './html/report.tsx'
 import type { Target } from './target.ts'
 
 /** The script that fills a report in while it arrives; bundled as `check.js`. */
-export const checkScript = new URL('./browser/check.ts', import.meta.url)
+export const checkScript = new URL('src/blacklist/browser/check.ts', root)
 
 /** What a page shows of a check that was counted and begun. */
 export type ShownCheck = Pick<StartedCheck, 'target' | 'progress'>

@@ -68,7 +68,7 @@ interface Waiting {
 }
 
 async function startBackend(directory: string): Promise<Backend> {
-  const worker = startWorker(new URL('./embedded-worker.ts', import.meta.url), {
+  const worker = startWorker('database/embedded-worker', {
     // With the default of 4 MB a deeply nested statement ends the thread before PostgreSQL's own limit makes it an error.
     resourceLimits: { stackSizeMb: 64 },
     workerData: { directory },

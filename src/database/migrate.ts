@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartError } from '../errors.ts'
+import { root } from '../paths.ts'
 import { startSchemaEngine } from './schema-engine.ts'
 
 /** Where this program keeps its migrations: one folder each, named so that their order is the order of their names. */
-export const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
+export const migrationsDirectory = fileURLToPath(new URL('prisma/migrations', root))
 
 /** One migration as it stands in its folder. */
 export interface Migration {

@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { root } from '../paths.ts'
 import { openEmbedded } from './embedded.ts'
 import { migrate, migrationsDirectory } from './migrate.ts'
 import { difference } from './schema-engine.ts'
@@ -19,7 +19,7 @@ const sql = await nextMigration()
 say(sql === '' ? 'The migrations and prisma/schema.prisma agree: nothing to write.' : await write(name, sql))
 
 async function nextMigration(): Promise<string> {
-  const schema = await readFile(fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url)), 'utf8')
+  const schema = await readFile(new URL('prisma/schema.prisma', root), 'utf8')
   const scratch = await mkdtemp(join(tmpdir(), 'allclear-migration-'))
   const database = await openEmbedded(join(scratch, 'database'))
   try {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 import { Hono } from 'hono'
+import { root } from '../paths.ts'
 
 /** The style sheet, the icon and the browser scripts, ready to serve. */
 export interface Assets {
@@ -21,7 +22,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-const sources = [new URL('./assets/style.css', import.meta.url), new URL('./assets/favicon.svg', import.meta.url)]
+const sources = [new URL('src/http/assets/style.css', root), new URL('src/http/assets/favicon.svg', root)]
 
 /**
  * Minifies the assets every page uses and bundles the browser scripts given (TypeScript entry files; `check.ts` becomes
@@ -42,6 +43,8 @@ export async function loadAssets(scripts: readonly URL[]): Promise<Assets> {
     write: false,
     logLevel: 'silent',
   })
+  // Else its process would stay beside ours.
+  await stop()
   const paths = new Map<string, string>()
   const files = new Map<string, { readonly body: string; readonly type: string }>()
   for (const { path, text } of result.outputFiles) {

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { Hono } from 'hono'
+import { root } from '../paths.ts'
 import type { Site } from './layout.tsx'
 import { pageHeaders } from './layout.tsx'
 
 /** Starts Swagger UI on the page; bundled as `docs.js`. */
-export const docsScript = new URL('./browser/docs.ts', import.meta.url)
+export const docsScript = new URL('src/http/browser/docs.ts', root)
 
 const fromHere = createRequire(import.meta.url)
 const swaggerFiles = {

@@ -26,8 +26,7 @@ export function createHttpServer(doors: {
   readonly callerOf: (request: IncomingMessage) => Caller
 }): HttpServer {
   const { router, yoga, websocket, callerOf } = doors
-  // The router's pages must not see a replaced global Response: GraphQL runs beside it.
-  const listener = getRequestListener(router.fetch, { overrideGlobalObjects: false })
+  const listener = getRequestListener(router.fetch)
   let running = 0
   let closing = false
   const endWhenIdle = () => {

@@ -12,16 +12,21 @@ import { DAY, utcDay } from '../../src/time.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 
-const { prisma } = await testDatabase()
+const { prisma, pool } = await testDatabase()
+const usage = createUsageCounters(pool)
 
 const visitor: Actor = { kind: 'visitor' }
-const caller = (clientAddress: string, now = noon) =>
-  testContext(prisma, { actor: visitor, clientAddress, now: () => now })
-const keyOf = (organizationId: string, checkPlan: 'FREE' | 'PRO', clientAddress = '203.0.113.77') =>
-  testContext(prisma, {
+const caller = (clientAddress: string, now = noon) => ({
+  ...testContext(prisma, { actor: visitor, clientAddress, now: () => now }),
+  usage,
+})
+const keyOf = (organizationId: string, checkPlan: 'FREE' | 'PRO', clientAddress = '203.0.113.77') => ({
+  ...testContext(prisma, {
     actor: { kind: 'apiKey', keyId: 'key_1', organizationId, scope: 'READ', checkPlan },
     clientAddress,
-  })
+  }),
+  usage,
+})
 
 /** How many of `times` checks at once were granted, and what each was told is left. */
 async function spend(ctx: ReturnType<typeof caller>, times: number) {
@@ -70,7 +75,6 @@ describe('the free plan', () => {
   test('is counted for each address apart when many ask at once', async () => {
     const clients = Array.from({ length: 5 }, (_, index) => caller(`192.0.2.${10 + index}`))
     // One set of counters: the asks of all of them share statements.
-    const usage = createUsageCounters(prisma)
     const asks = Array.from({ length: 120 }).flatMap(() => clients)
     const spent = await Promise.allSettled(asks.map((ctx) => spendCheck({ ...ctx, usage })))
     expect(spent.filter(({ status }) => status === 'fulfilled')).toHaveLength(500)
@@ -97,14 +101,13 @@ describe('instances', () => {
 })
 
 test('a count that the database refuses rejects, and the next one counts', async () => {
-  const usage = createUsageCounters(prisma)
   await expect(usage.take('\u0000', utcDay(noon), 100)).rejects.toThrow()
   expect(await usage.take('after', utcDay(noon), 100)).toEqual({ granted: true, count: 1 })
 })
 
 test('counters of days before yesterday are forgotten', async () => {
   const days = [0, 1, 2].map((age) => utcDay(new Date(noon.getTime() - age * DAY)))
-  for (const day of days) await createUsageCounters(prisma).take('forgetful', day, 100)
+  for (const day of days) await createUsageCounters(pool).take('forgetful', day, 100)
   await forgetOldUsage(caller('192.0.2.40'))
   const left = await prisma.usageCounter.findMany({ where: { subject: 'forgetful' }, orderBy: { day: 'desc' } })
   expect(left.map(({ day }) => day)).toEqual(days.slice(0, 2))

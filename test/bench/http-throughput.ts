@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { checksPerDay } from '../../src/account/plan.ts'
 import type { DnsServer } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { silent } from '../support/database.ts'
+import { root } from '../../src/paths.ts'
+import { silent } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, median, title, verdict } from './report.ts'
 import {
@@ -99,7 +100,7 @@ async function verifyCounters(
 }
 
 async function startBare(answer: Answer): Promise<{ port: number; stop(): Promise<void> }> {
-  const child = startNode('test/bench/bare-http-server.ts', [], {})
+  const child = startNode('dist/bare-http-server.js', [], {})
   const headers = answer.rawHeaders.filter((_, index, all) => !ownHeaders.test(all[index - (index % 2)] ?? ''))
   child.send({ rawHeaders: headers, body: answer.body.toString() })
   const [port] = await once(child, 'message')
@@ -110,7 +111,7 @@ async function startBare(answer: Answer): Promise<{ port: number; stop(): Promis
 const ownHeaders = /^(?:date|connection|keep-alive)$/i
 
 async function load(port: number, round: number): Promise<Load> {
-  const script = fileURLToPath(new URL('./callers.lua', import.meta.url))
+  const script = fileURLToPath(new URL('test/bench/callers.lua', root))
   const url = `http://127.0.0.1:${port}${checkPath(target)}`
   const args = ['-t1', `-c${connections}`, `-d${roundSeconds}s`, '-s', script, url, '--']
   const { stdout } = await promisify(execFile)('wrk', [...args, `${connections}`, `${checksPerDay.FREE}`, `${round}`])

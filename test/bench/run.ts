@@ -3,9 +3,9 @@
  * `npm run bench latency dns` only what is named: latency, dns, http, start, memory.
  */
 import type { DnsServer } from '../../src/config.ts'
-import { temporaryDirectory } from '../support/database.ts'
 import { listZones } from '../support/lists.ts'
 import { startRbldnsd } from '../support/rbldnsd.ts'
+import { temporaryDirectory } from '../support/scratch.ts'
 import { dnsThroughput } from './dns-throughput.ts'
 import { httpThroughput } from './http-throughput.ts'
 import { latency } from './latency.ts'

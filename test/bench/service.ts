@@ -4,8 +4,8 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { DnsServer } from '../../src/config.ts'
+import { root } from '../../src/paths.ts'
 import { callers } from './targets.ts'
 
 /** The service in a process of its own, as `npm start` runs it. */
@@ -27,8 +27,7 @@ export interface Answer {
   readonly body: Buffer
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const probe = new URL('./memory-probe.mjs', import.meta.url).href
+const probe = new URL('test/bench/memory-probe.mjs', root).href
 
 /** Starts the service with these settings, believing the `X-Forwarded-For` of loopback, and waits for `/readyz`. */
 export async function startService(
@@ -38,7 +37,7 @@ export async function startService(
 ): Promise<Service> {
   const port = await freePort()
   const begun = performance.now()
-  const child = startNode('src/main.ts', ['--import', probe], {
+  const child = startNode('dist/main.js', ['--import', probe], {
     PORT: String(port),
     HOST: '127.0.0.1',
     DATA_DIR: dataDir,
@@ -63,11 +62,11 @@ export async function startService(
   }
 }
 
-/** Runs a TypeScript file of the repository in another process of Node, with a channel to it. */
+/** Runs a bundle in another process of Node, with a channel to it. */
 export function startNode(file: string, execArgv: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  return fork(`${root}${file}`, {
+  return fork(new URL(file, root), {
     cwd: root,
-    execArgv: ['--import', 'tsx', ...execArgv],
+    execArgv: [...execArgv],
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

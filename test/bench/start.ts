@@ -1,7 +1,6 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DnsServer } from '../../src/config.ts'
-import { temporaryDirectory } from '../support/database.ts'
+import { temporaryDirectory } from '../support/scratch.ts'
 import { line, median, title, verdict } from './report.ts'
 import { startService, warmedUp } from './service.ts'
 
@@ -16,11 +15,8 @@ export async function start(dns: DnsServer): Promise<void> {
   for (let round = 0; round < firstStarts; round++) {
     const disk = await temporaryDirectory()
     const dataDir = join(disk.path, 'data')
-    // tsx keeps what it has compiled among the temporary files, and has to have none at a first start.
-    const temporary = join(disk.path, 'tmp')
-    await mkdir(temporary)
-    first.push(await timeOfStart(dns, dataDir, temporary))
-    while (round === firstStarts - 1 && warm.length < warmStarts) warm.push(await timeOfStart(dns, dataDir, temporary))
+    first.push(await timeOfStart(dns, dataDir))
+    while (round === firstStarts - 1 && warm.length < warmStarts) warm.push(await timeOfStart(dns, dataDir))
     await disk.remove()
   }
   line(`first: ${seconds(first)}`)
@@ -29,8 +25,8 @@ export async function start(dns: DnsServer): Promise<void> {
   verdict('median warm start in seconds', median(warm) / 1000, { most: 2 })
 }
 
-async function timeOfStart(dns: DnsServer, dataDir: string, temporary: string): Promise<number> {
-  const service = await startService(dns, dataDir, { TMPDIR: temporary })
+async function timeOfStart(dns: DnsServer, dataDir: string): Promise<number> {
+  const service = await startService(dns, dataDir)
   await warmedUp(service)
   await service.stop()
   return service.startedIn

@@ -13,8 +13,8 @@ import type { Checker, CheckProgress } from '../../src/blacklist/checker.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Actor, Database } from '../../src/context.ts'
 import type { Invalid } from '../../src/errors.ts'
-import { silent } from '../support/database.ts'
 import { createGate } from '../support/dns-server.ts'
+import { silent } from '../support/scratch.ts'
 import { listed, nothing, startScripted } from './setup.ts'
 
 const pro: Actor = { kind: 'apiKey', keyId: 'key_1', organizationId: 'org_1', scope: 'READ', checkPlan: 'PRO' }

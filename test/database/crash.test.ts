@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { type Child, startChild } from '../support/child.ts'
-import { copyDataDir, serverDatabase, serverUrl, temporaryDirectory } from '../support/database.ts'
+import { copyDataDir, serverDatabase, serverUrl } from '../support/database.ts'
+import { temporaryDirectory } from '../support/scratch.ts'
 
 /** Starts a process that writes rows, and gives how many it found. */
 async function startWriter(where: string): Promise<{ child: Child; found: number }> {

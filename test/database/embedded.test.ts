@@ -5,7 +5,8 @@ import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'
 import { upkeep } from '../../src/database/upkeep.ts'
 import { newId } from '../../src/id.ts'
 import { startChild } from '../support/child.ts'
-import { copyDataDir, serverUrl, silent, temporaryDirectory } from '../support/database.ts'
+import { copyDataDir, serverUrl } from '../support/database.ts'
+import { silent, temporaryDirectory } from '../support/scratch.ts'
 
 describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
   let dataDir: string

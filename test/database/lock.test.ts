@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DirectoryLock, lockDirectory } from '../../src/database/lock.ts'
 import { startChild } from '../support/child.ts'
-import { temporaryDirectory } from '../support/database.ts'
+import { temporaryDirectory } from '../support/scratch.ts'
 
 let directory: string
 let remove: () => Promise<void>

@@ -5,7 +5,8 @@ import pg from 'pg'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { migrate, migrationsDirectory, readMigrations } from '../../src/database/migrate.ts'
 import { serverConfig } from '../../src/database/server.ts'
-import { temporaryDirectory, testDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
+import { temporaryDirectory } from '../support/scratch.ts'
 
 const database = await testDatabase()
 const url = database.pool.options.connectionString

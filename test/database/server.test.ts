@@ -4,7 +4,8 @@ import pino from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/database/client.ts'
 import { startChild } from '../support/child.ts'
-import { serverDatabase, serverUrl, silent } from '../support/database.ts'
+import { serverDatabase, serverUrl } from '../support/database.ts'
+import { silent } from '../support/scratch.ts'
 
 test('a server that is out of reach is named without its password', async () => {
   const open = openDatabase({ dataDir: '', databaseUrl: 'postgresql://me:secret@127.0.0.1:1/shop', log: silent })

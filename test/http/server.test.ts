@@ -5,11 +5,12 @@ import { WebSocket } from 'ws'
 import { startApp } from '../../src/app.ts'
 import { StartError } from '../../src/errors.ts'
 import { testApp, testConfig, testData } from '../support/app.ts'
-import { serverUrl, silent } from '../support/database.ts'
+import { serverUrl } from '../support/database.ts'
 import { createGate, startDnsServer } from '../support/dns-server.ts'
 import { geoFiles } from '../support/geo-files.ts'
 import { websocketClient } from '../support/graphql-client.ts'
 import { connected, sendRaw } from '../support/raw-http.ts'
+import { silent } from '../support/scratch.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
 const dns = await startDnsServer(scriptedLists())

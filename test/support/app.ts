@@ -7,7 +7,8 @@ import type { Blacklist } from '../../src/blacklist/list.ts'
 import type { Config, DnsServer } from '../../src/config.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/time.ts'
-import { serverDatabase, serverUrl, silent, temporaryDirectory } from './database.ts'
+import { serverDatabase, serverUrl } from './database.ts'
+import { silent, temporaryDirectory } from './scratch.ts'
 
 /** The operator's token of every service under test. */
 export const operatorToken = 'op_token-of-the-tests'

@@ -1,8 +1,7 @@
-import { createUsageCounters, type UsageCounters } from '../../src/account/usage.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Actor, Context } from '../../src/context.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
-import { silent } from './database.ts'
+import { silent } from './scratch.ts'
 
 /** When it is in the tests of the domain, unless a test says otherwise. */
 export const noon = new Date('2026-11-20T12:00:00.000Z')
@@ -11,7 +10,7 @@ export const noon = new Date('2026-11-20T12:00:00.000Z')
 export function testContext(
   db: PrismaClient,
   { settings = {}, ...given }: Partial<Omit<Context, 'config'>> & { readonly settings?: NodeJS.ProcessEnv } = {},
-): Context & { readonly db: PrismaClient; readonly usage: UsageCounters } {
+): Context & { readonly db: PrismaClient } {
   const actor: Actor = { kind: 'system' }
   const config = readConfig(settings)
   return {
@@ -22,6 +21,5 @@ export function testContext(
     log: silent,
     ...given,
     db,
-    usage: createUsageCounters(db),
   }
 }

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { constants, cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { constants, cp } from 'node:fs/promises'
 import pg from 'pg'
-import pino from 'pino'
 import { afterAll, inject } from 'vitest'
 import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'
+import { silent, temporaryDirectory } from './scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,8 +14,6 @@ declare module 'vitest' {
 
 /** The server that the suite runs on when TEST_DATABASE_URL is set; undefined: it runs on the embedded database. */
 export const serverUrl = process.env['TEST_DATABASE_URL']
-
-export const silent = pino({ level: 'silent' })
 
 /** An own, empty, migrated database for the test file that calls this at its top; gone after the file's tests. */
 export async function testDatabase(): Promise<DatabaseHandle> {
@@ -42,12 +38,6 @@ async function copyOfTemplate(template: string): Promise<{ database: DatabaseHan
 /** Copies the DATA_DIR of a database that is closed. */
 export async function copyDataDir(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE })
-}
-
-/** A new directory in the system's place for temporary files, and how to remove it. */
-export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'allclear-test-'))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
 /** A new database on the server of `url`: a copy of `template`, or empty. `remove` drops it, whoever is connected. */

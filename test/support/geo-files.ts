@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { temporaryDirectory } from './database.ts'
 import { mmdb } from './mmdb.ts'
+import { temporaryDirectory } from './scratch.ts'
 
 /** What the files of `geoFiles` know of 203.0.113.0/24; of the rest they know nothing. */
 export const knownGeo = { country: 'Germany', city: 'Falkenstein', isp: 'Example Hosting', asn: 'AS64500' }

@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../../src/database/client.ts'
-import { serverDatabase, serverUrl, silent, temporaryDirectory } from './database.ts'
+import { serverDatabase, serverUrl } from './database.ts'
+import { silent, temporaryDirectory } from './scratch.ts'
 
 /** Makes the migrated, empty database that every test file copies, once per run. Gives what removes it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -69,7 +69,7 @@ async function seal(version: string, block: Uint8Array<ArrayBuffer>): Promise<Bu
 
 async function compile(files: AsnFiles, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
   signal.throwIfAborted()
-  const worker = startWorker(new URL('./asn-compiler.ts', import.meta.url), { workerData: files })
+  const worker = startWorker('blacklist/geo/asn-compiler', { workerData: files })
   const stop = () => void worker.terminate()
   signal.addEventListener('abort', stop)
   try {
