@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 import type pg from 'pg'
 import type { Context, Database } from '../context.ts'
@@ -88,16 +89,21 @@ async function checksOn(db: Database, subject: string, day: Date): Promise<numbe
 /** Where the counters' one statement is sent: past Prisma, whose share of the cost would be the largest. */
 type Queryable = Pick<pg.Pool, 'query'>
 
+/** Least time between the end of a statement that counts and the start of the next, in milliseconds. */
+const GATHER = 2
+
 /**
- * Counters over the database. Asks that come while a statement is under way wait and share the next one, so that
- * counting costs a fraction of a round trip each and is still exact, also between processes.
+ * Counters over the database. Asks that come while a statement is under way, or just after one, wait and share the next:
+ * counting costs a fraction of a round trip each and is still exact, also between processes. A statement costs the process
+ * as much as several requests, so under load it pays to gather a little longer; an ask that finds nothing under way does
+ * not wait.
  */
 export function createUsageCounters(pool: Queryable): UsageCounters {
   let free: Promise<unknown> = Promise.resolve()
   const loader = new DataLoader<Ask, Taken>(
     (asks) => {
       const taken = takeAll(pool, asks)
-      free = taken.catch(() => undefined)
+      free = taken.catch(() => undefined).then(() => sleep(GATHER))
       return taken
     },
     { cache: false, maxBatchSize: 1000, batchScheduleFn: (send) => void free.then(() => setImmediate(send)) },

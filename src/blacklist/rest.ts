@@ -63,31 +63,31 @@ export function blacklistRoutes(callers: RestCallers): Hono {
   )
 
   function get(c: HttpContext, work: (ctx: CheckContext) => Promise<Answer>): Response | Promise<Response> {
-    c.header('Access-Control-Allow-Origin', '*')
-    c.header('Access-Control-Expose-Headers', EXPOSED)
     if (c.req.method === 'OPTIONS') return preflight(c)
-    return answer(c, async () => {
+    const begin = async () => {
       allowMethods(c, 'GET', 'HEAD')
       const ctx = await callers.contextOf(c, c.req.query('api_key') ?? null)
       return { ctx, work: () => work(ctx) }
-    })
+    }
+    return answer(c, begin, openHeaders)
   }
 
   /** Answers with what `begin` leads to, or with its error; every answer tells what is left of the caller's plan. */
   async function answer(
     c: HttpContext,
     begin: () => Promise<{ ctx: CheckContext; work: () => Promise<Answer> }>,
+    common: Record<string, string> = closedHeaders,
   ): Promise<Response> {
     let begun: { ctx: CheckContext; work: () => Promise<Answer> } | undefined
-    c.header('Cache-Control', 'no-store')
     try {
       begun = await begin()
       const { body, allowance } = await begun.work()
-      return c.json(body, 200, limitHeaders(allowance, begun.ctx.now()))
+      // Headers given at once, and not one by one before, spare the making of a Headers object.
+      return c.json(body, 200, { ...common, ...limitHeaders(allowance, begun.ctx.now()) })
     } catch (error) {
       const ctx = begun?.ctx ?? callers.visitorOf(c)
       const allowance = await allowanceAfter(error, ctx)
-      const headers = allowance === null ? {} : limitHeaders(allowance, ctx.now())
+      const headers = { ...common, ...(allowance === null ? {} : limitHeaders(allowance, ctx.now())) }
       for (const [name, value] of Object.entries(headers)) c.header(name, value)
       return errorResponse(c, error, ctx.now(), ctx.log)
     }
@@ -135,8 +135,17 @@ function allowMethods(c: HttpContext, ...methods: readonly string[]): void {
 /** What scripts of other sites may read of an answer. */
 const EXPOSED = 'RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
 
+const closedHeaders = { 'Cache-Control': 'no-store' }
+/** Of the routes that scripts of other sites may call. */
+const openHeaders = {
+  ...closedHeaders,
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED,
+}
+
 function preflight(c: HttpContext): Response {
   return c.body(null, 204, {
+    'Access-Control-Allow-Origin': '*',
     'Access-Control-Allow-Methods': 'GET',
     'Access-Control-Allow-Headers': 'Authorization, X-API-Key',
     'Access-Control-Max-Age': '86400',
