@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import type { PrismaClient } from './generated/prisma/client.ts'
+import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
 import type { CheckPlan, Scope } from './generated/prisma/enums.ts'
 import type { Clock } from './time.ts'
 
@@ -19,7 +19,7 @@ export type Actor =
   | { readonly kind: 'system' }
 
 /** A Prisma client, or the client of a transaction that is open. */
-export type Database = Omit<PrismaClient, '$connect' | '$disconnect' | '$on' | '$use' | '$extends'>
+export type Database = Prisma.TransactionClient & Partial<Pick<PrismaClient, '$transaction'>>
 
 /** What every domain function is given: where to read and write, for whom, at what time. */
 export interface Context {
@@ -39,6 +39,6 @@ export interface Context {
  * the embedded database serves one connection, so a statement outside would wait for this transaction to end.
  */
 export function transaction<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
-  if (!('$transaction' in ctx.db)) return work(ctx)
-  return ctx.db.$transaction((tx) => work({ ...ctx, db: tx as Database }))
+  if (ctx.db.$transaction === undefined) return work(ctx)
+  return ctx.db.$transaction((db) => work({ ...ctx, db }))
 }
