@@ -9,7 +9,7 @@ import type { Geo } from './geo.ts'
 import type { Health } from './health.ts'
 import { healthStatuses } from './health.ts'
 import type { Blacklist } from './list.ts'
-import type { BlacklistResult, Counts, DomainReport, IpReport } from './report.ts'
+import type { BlacklistResult, DomainReport, IpReport, Report } from './report.ts'
 import { listErrors } from './report.ts'
 
 const TargetKind = builder.enumType('TargetKind', {
@@ -56,38 +56,32 @@ const BlacklistResultRef = builder.objectRef<BlacklistResult>('BlacklistResult')
   }),
 })
 
-const CountsRef = builder.interfaceRef<Counts>('CheckCounts').implement({
-  description: 'How many lists were asked; listedCount + cleanCount = totalChecked.',
+const CheckReport = builder.interfaceRef<Report>('CheckReport').implement({
+  description: 'What the blacklists said; listedCount + cleanCount = totalChecked.',
   fields: (t) => ({
-    totalChecked: t.exposeInt('totalChecked'),
+    target: t.exposeString('target'),
+    targetType: t.exposeString('targetType', { description: 'ip or domain.' }),
+    checkedAt: t.expose('checkedAt', { type: 'DateTime' }),
+    totalChecked: t.exposeInt('totalChecked', { description: 'How many lists were asked.' }),
     listedCount: t.exposeInt('listedCount'),
     cleanCount: t.exposeInt('cleanCount'),
     failedCount: t.exposeInt('failedCount', { description: 'How many of cleanCount gave no usable answer.' }),
+    verdict: t.exposeString('verdict', { description: 'The report in a sentence.' }),
+    results: t.expose('results', { type: [BlacklistResultRef] }),
   }),
 })
 
 const IpReportRef = builder.objectRef<IpReport>('IpReport').implement({
   description: 'The report on an IP address.',
-  interfaces: [CountsRef],
-  fields: (t) => ({
-    target: t.exposeString('target'),
-    targetType: t.exposeString('targetType'),
-    checkedAt: t.expose('checkedAt', { type: 'DateTime' }),
-    verdict: t.exposeString('verdict', { description: 'The report in a sentence.' }),
-    geo: t.expose('geo', { type: GeoRef }),
-    results: t.expose('results', { type: [BlacklistResultRef] }),
-  }),
+  interfaces: [CheckReport],
+  fields: (t) => ({ geo: t.expose('geo', { type: GeoRef }) }),
 })
 
 const DomainReportRef = builder.objectRef<DomainReport>('DomainReport').implement({
-  description: 'The report on a domain; its counts are summed over the domain lists and every address checked.',
-  interfaces: [CountsRef],
+  description:
+    'The report on a domain: `results` are of the domain lists, the counts include those of every address checked.',
+  interfaces: [CheckReport],
   fields: (t) => ({
-    target: t.exposeString('target'),
-    targetType: t.exposeString('targetType'),
-    checkedAt: t.expose('checkedAt', { type: 'DateTime' }),
-    verdict: t.exposeString('verdict', { description: 'The report in a sentence.' }),
-    results: t.expose('results', { type: [BlacklistResultRef], description: 'What the domain lists said.' }),
     resolvedIps: t.exposeStringList('resolvedIps', { description: 'Every address found, private ones included.' }),
     resolvedIpsTruncated: t.exposeBoolean('resolvedIpsTruncated', { description: 'True when not all were checked.' }),
     resolutionFailed: t.exposeBoolean('resolutionFailed', { description: 'True when addresses may be missing.' }),
@@ -177,9 +171,10 @@ const progressTypes = { answer: ListAnswered, resolved: AddressesResolved } as c
 const CheckProgressRef = builder.unionType('CheckProgress', {
   description: 'What happens during a check; the report comes last.',
   types: [ListAnswered, AddressesResolved, IpReportRef, DomainReportRef, Invalid, LimitExceeded],
+  // A refusal carries its type (graphql/subscribe.ts).
   resolveType: (value) => {
-    if (value instanceof Error) return value.constructor as typeof Invalid
-    return 'kind' in value ? progressTypes[value.kind] : reportTypes[value.targetType]
+    if ('kind' in value) return progressTypes[value.kind]
+    return 'targetType' in value ? reportTypes[value.targetType] : undefined
   },
 })
 

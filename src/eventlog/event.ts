@@ -1,4 +1,5 @@
 import type { Actor, Context, Database } from '../context.ts'
+import { inTransaction } from '../context.ts'
 import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
 
 /** What is appended: what happened, and to what. Time and doer come from the context. */
@@ -19,8 +20,7 @@ export const LOG_CHANNEL = 'event_log'
  * @throws when `ctx` is not in a transaction: an event outside one could tell of what never happened.
  */
 export async function append(ctx: Context, organizationId: string, events: readonly NewEvent[]): Promise<void> {
-  if (ctx.db.$transaction !== undefined)
-    throw new Error('Events are appended in the transaction that makes them happen.')
+  if (!inTransaction(ctx.db)) throw new Error('Events are appended in the transaction that makes them happen.')
   if (events.length === 0) return
   const { lastSeq } = await ctx.db.organization.update({
     where: { id: organizationId },

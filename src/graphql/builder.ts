@@ -5,19 +5,22 @@ import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import type { GraphQLField } from 'graphql'
-import { GraphQLError } from 'graphql'
 import { seesOrganization } from '../account/access.ts'
 import type { CheckContext } from '../blacklist/check.ts'
 import { Forbidden, Unauthenticated } from '../errors.ts'
+import type { EventLog } from '../eventlog/tail.ts'
 import type PrismaTypes from '../generated/pothos-types.ts'
 import { getDatamodel } from '../generated/pothos-types.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { Identified } from '../id.ts'
 import { typeOfId } from '../id.ts'
+import { OPERATION_LIMITS, operationTooLarge } from './limits.ts'
 
 /** What every resolver is given. */
 export interface GraphContext extends CheckContext {
   /** Never a transaction's client: a resolver that writes calls the domain, which opens its own. */
   readonly db: PrismaClient
+  readonly eventLog: EventLog
 }
 
 /** Named, so that the compiler does not expand it at each use. */
@@ -35,12 +38,6 @@ export interface SchemaTypes {
 
 /** The most a page of a connection may hold. */
 const PAGE = { usual: 20, most: 100 }
-
-/**
- * How much one operation may ask for, over HTTP and websocket alike: the plugin weighs it where it is executed. The
- * introspection that GraphiQL sends is 13 levels deep.
- */
-const LIMITS = { complexity: 5000, depth: 15, breadth: 300 }
 
 /** The one schema builder. It imports no door; doors import it (errors first, for the plugins that wrap resolvers). */
 export const builder = new SchemaBuilder<SchemaTypes>({
@@ -78,12 +75,9 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     maxConnectionSize: PAGE.most,
   },
   complexity: {
-    limit: LIMITS,
+    limit: OPERATION_LIMITS,
     fieldComplexity: (args, _ctx, field) => ({ field: 1, multiplier: pageSize(args, field) }),
-    complexityError: (kind, result) =>
-      new GraphQLError(`The operation asks for too much: its ${kind.toLowerCase()} is over the limit.`, {
-        extensions: { code: 'OPERATION_TOO_LARGE', ...result },
-      }),
+    complexityError: operationTooLarge,
   },
 })
 
@@ -97,19 +91,45 @@ function readId(id: string): { typename: string; id: string } {
   return typename === null ? { typename: 'Organization', id: '' } : { typename, id }
 }
 
-/** The plugin counts a connection by the page it may give, which it would not by itself. */
+/** The plugin counts what is asked for by ids, and a connection by the page it may give, which it would not by itself. */
 function pageSize(args: Record<string, unknown>, field: GraphQLField<unknown, GraphContext>): number {
+  if (Array.isArray(args['ids'])) return args['ids'].length
   if (!field.args.some(({ name }) => name === 'first')) return 1
   const asked = args['first'] ?? args['last'] ?? PAGE.usual
   return typeof asked === 'number' ? Math.min(Math.max(asked, 1), PAGE.most) : PAGE.usual
 }
 
-/** Another tenant's node is answered as one that does not exist. */
+/** A node, with whose it is: an organization's own id, or the id of the one it belongs to. */
+interface Owned {
+  readonly id: string
+  readonly organizationId?: string
+}
+
+const organizationSees = ({ actor }: GraphContext, { id, organizationId }: Owned) =>
+  seesOrganization(actor, organizationId ?? id)
+/** What public pages show; the fields that they do not show are guarded one by one (graphql/owner.ts). */
+const everybodySees = () => true
+
+/** Who may see a node that is asked for by its id, by type: a new type cannot go without an answer. */
+const seenBy: Record<Identified, (ctx: GraphContext, node: Owned) => boolean> = {
+  Organization: organizationSees,
+  ApiKey: organizationSees,
+  ServiceGroup: everybodySees,
+  Service: everybodySees,
+  Incident: everybodySees,
+  IncidentUpdate: everybodySees,
+  Maintenance: everybodySees,
+  MaintenanceUpdate: everybodySees,
+}
+
+/** What the caller may not see is answered as what does not exist. */
 function visible(ctx: GraphContext, node: unknown): unknown {
-  return isOwned(node) && seesOrganization(ctx.actor, node.organizationId ?? node.id) ? node : null
+  if (!isOwned(node)) return null
+  const type = typeOfId(node.id)
+  return type !== null && seenBy[type](ctx, node) ? node : null
 }
 
 /** Every node is an organization or belongs to one. */
-function isOwned(node: unknown): node is { id: string; organizationId?: string } {
+function isOwned(node: unknown): node is Owned {
   return typeof node === 'object' && node !== null && 'id' in node && typeof node.id === 'string'
 }

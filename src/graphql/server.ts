@@ -1,4 +1,3 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 import type { GraphQLSchema } from 'graphql'
 import { parse } from 'graphql'
 import type { Plugin, YogaServerInstance } from 'graphql-yoga'
@@ -7,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Caller } from '../http/caller.ts'
 import type { GraphContext } from './builder.ts'
 import { maskError } from './errors.ts'
+import { subscriptionRefusal } from './limits.ts'
 
 /** What the HTTP server and the websocket hand over with each operation. */
 export interface ServerContext {
@@ -24,18 +24,20 @@ const MOST_TOKENS = 4000
 export function createGraphqlServer(options: {
   readonly schema: GraphQLSchema
   readonly contextOf: (caller: Caller, signalOf: () => AbortSignal | undefined) => Promise<GraphContext>
+  readonly live: Plugin
   readonly log: Logger
 }): GraphqlServer {
-  const { schema, contextOf, log } = options
+  const { schema, contextOf, live, log } = options
   const debug = (...args: unknown[]) => log.debug({ args }, 'graphql')
   return createYoga<ServerContext, GraphContext>({
     schema,
     context: ({ caller, request }) => contextOf(caller, () => request?.signal),
-    plugins: [tokenLimit],
+    plugins: [tokenLimit, subscriptionLimit, live],
     maskedErrors: { maskError: (error) => maskError(error, log) },
     cors: { origin: '*', credentials: false },
     graphiql: { title: 'Allclear GraphiQL', subscriptionsProtocol: 'WS', defaultQuery: EXAMPLE },
-    renderGraphiQL: (given) => renderGraphiQL(given),
+    // Its script is a string that takes some 40 MB of memory once loaded; most servers are never asked for it.
+    renderGraphiQL: async (given) => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(given),
     landingPage: false,
     multipart: false,
     batching: false,
@@ -48,6 +50,13 @@ export function createGraphqlServer(options: {
 /** Stands in the parser itself, so that it holds over HTTP and websocket alike. */
 const tokenLimit: Plugin = {
   onParse: ({ setParseFn }) => setParseFn((source, given) => parse(source, { ...given, maxTokens: MOST_TOKENS })),
+}
+
+const subscriptionLimit: Plugin = {
+  onSubscribe({ args, setResultAndStopExecution }) {
+    const refusal = subscriptionRefusal(args)
+    if (refusal) setResultAndStopExecution({ errors: [refusal] })
+  },
 }
 
 const EXAMPLE = `# Check an address on six DNS blacklists. Press the play button.

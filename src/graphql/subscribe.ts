@@ -1,3 +1,4 @@
+import { brandWithType } from '@pothos/core'
 import type { DomainError } from '../errors.ts'
 import { createQueue } from '../queue.ts'
 
@@ -13,12 +14,23 @@ export async function orRefusal<T, C extends abstract new (...args: never[]) => 
   try {
     return await source
   } catch (error) {
-    const refused = (type: C): boolean => error instanceof type
-    if (!refusals.some(refused)) throw error
+    const type = refusals.find((refusal) => error instanceof refusal)
+    if (type === undefined) throw error
     const only = createQueue<T | InstanceType<C>>()
-    // The check above is what makes it one.
-    only.push(error as InstanceType<C>)
+    // `find` has said that it is one.
+    only.push(asEvent(error as InstanceType<C>, type))
     only.end()
     return only
   }
+}
+
+/**
+ * The fields of an error as an object that carries its GraphQL type, which unions go by. It is no Error any more: a value
+ * that is one, graphql-js throws.
+ */
+function asEvent<E extends DomainError>(error: E, type: abstract new (...args: never[]) => DomainError): E {
+  const event = { ...error, message: error.message }
+  // A class that is implemented as an object type stands for it; the type does not know which ones are.
+  brandWithType(event, type as never)
+  return event
 }

@@ -24,13 +24,13 @@ const contentTypes: Readonly<Record<string, string>> = {
 const sources = [new URL('./assets/style.css', import.meta.url), new URL('./assets/favicon.svg', import.meta.url)]
 
 /**
- * Minifies the assets every page uses and bundles the browser scripts given (TypeScript entry files; `check.ts` becomes
- * `check.js`). Done once, at start.
+ * Minifies the assets every page uses and bundles those given: style sheets, and browser scripts in TypeScript (`check.ts`
+ * becomes `check.js`). Done once, at start.
  * @throws when a file is missing or does not compile.
  */
-export async function loadAssets(scripts: readonly URL[]): Promise<Assets> {
+export async function loadAssets(ofPages: readonly URL[]): Promise<Assets> {
   const result = await build({
-    entryPoints: [...sources, ...scripts].map((url) => fileURLToPath(url)),
+    entryPoints: [...sources, ...ofPages].map((url) => fileURLToPath(url)),
     bundle: true,
     minify: true,
     format: 'iife',

@@ -28,7 +28,7 @@ export function callerOf(request: IncomingMessage, { config }: Parts): Caller {
 }
 
 /** The token of an `Authorization` value; null for other schemes, which a proxy in front may use for itself. */
-export function bearerOf(authorization: string | undefined): string | null {
+export function bearerOf(authorization: string | null | undefined): string | null {
   return /^(?:bearer +)?(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null
 }
 
@@ -53,7 +53,7 @@ export async function contextOf(
   }
 }
 
-/** The context of a caller of whom no more than the address is believed. */
-export function visitorContext(parts: Parts, caller: Caller): GraphContext {
-  return { ...parts, actor: visitor, clientAddress: caller.address }
+/** The context of a caller of whom no more than the address is believed, or of visitors at large. */
+export function visitorContext(parts: Parts, caller: Caller | null): GraphContext {
+  return { ...parts, actor: visitor, clientAddress: caller?.address ?? null }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { HttpBindings } from '@hono/node-server'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -10,11 +11,14 @@ import type { Caller } from './caller.ts'
 
 /** The one HTTP server: GraphQL and its websockets at `/graphql`, everything else in the router. */
 export interface HttpServer {
-  /** Starts to listen; gives the port. @throws the system's error when the port is taken or not allowed. */
+  /** Starts to listen; gives the port. @throws ListenError when the port is taken or not allowed. */
   listen(port: number, host: string): Promise<number>
   /** Stops accepting, lets what runs finish for at most `graceMs`, then ends it. */
   close(graceMs: number): Promise<void>
 }
+
+/** The server cannot listen where it is told to; the message says why. */
+export class ListenError extends Error {}
 
 /** Joins the doors to one server. GraphQL is not led through the router, which would cost it a quarter of its speed. */
 export function createHttpServer(doors: {
@@ -26,20 +30,38 @@ export function createHttpServer(doors: {
   const { router, yoga, websocket, callerOf } = doors
   // The router's pages must not see a replaced global Response: GraphQL runs beside it.
   const listener = getRequestListener(router.fetch, { overrideGlobalObjects: false })
+  let running = 0
+  let closing = false
+  const endWhenIdle = () => {
+    if (closing && running === 0) server.closeAllConnections()
+  }
   const server = createServer((request, response) => {
-    if (isGraphql(request)) void yoga(request, response, { caller: callerOf(request) })
+    running += 1
+    if (closing) response.setHeader('Connection', 'close')
+    response.once('close', () => {
+      running -= 1
+      endWhenIdle()
+    })
+    if (!isHostPossible(request))
+      response.writeHead(400, { Connection: 'close' }).end('The Host header names no host.\n')
+    else if (isGraphql(request)) void yoga(request, response, { caller: callerOf(request) })
     else void listener(request, response)
   })
   server.on('upgrade', (request, socket, head) => {
-    if (isGraphql(request)) websocket.upgrade(request, socket, head)
-    else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
+    // Node has taken its own listener off, and an error that nobody listens for ends the process.
+    socket.on('error', () => socket.destroy())
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') answerAsItIs(server, request, socket)
+    else if (isGraphql(request)) websocket.upgrade(request, socket, head)
+    else socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
   })
 
   return {
     listen: (port, host) => listen(server, port, host),
     async close(graceMs) {
+      closing = true
       const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
+      // Connections that carry no request, such as those that browsers open beforehand, are not waited for.
+      endWhenIdle()
       const cut = setTimeout(() => server.closeAllConnections(), graceMs)
       await Promise.all([websocket.close(graceMs), stopped])
       clearTimeout(cut)
@@ -47,15 +69,35 @@ export function createHttpServer(doors: {
   }
 }
 
+/**
+ * Answers a request that offers to go on in another protocol, such as HTTP/2, which a server may ignore (RFC 9110 §7.8):
+ * Node, once it listens for upgrades, takes every such offer for one. Its body, if it has one, is lost.
+ */
+function answerAsItIs(server: Server, request: IncomingMessage, socket: Duplex): void {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  // What an HTTP server hands over is a TCP socket.
+  response.assignSocket(socket as Socket)
+  response.once('finish', () => socket.end())
+  server.emit('request', request, response)
+}
+
+/** RFC 9112 §3.2 has other Hosts answered with 400. The doors make a URL of it; Yoga shows its stack when it cannot. */
+function isHostPossible({ headers: { host } }: IncomingMessage): boolean {
+  return host === undefined || URL.canParse(`http://${host}`)
+}
+
 function isGraphql({ url = '' }: IncomingMessage): boolean {
-  return url === '/graphql' || url.startsWith('/graphql?') || url.startsWith('/graphql/')
+  return /^\/graphql\/?(\?|$)/.test(url)
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    const refused = (cause: Error) =>
+      reject(new ListenError(`Cannot listen on port ${port} of ${host}: ${cause.message}.`, { cause }))
+    server.once('error', refused)
     server.listen(port, host, () => {
-      server.off('error', reject)
+      server.off('error', refused)
       resolve((server.address() as AddressInfo).port)
     })
   })

@@ -1,3 +1,4 @@
+import type { Prisma } from '../generated/prisma/client.ts'
 import type { IncidentImpact, ServiceStatus } from '../generated/prisma/enums.ts'
 
 /** What bears on the status a service shows, as of one moment. */
@@ -28,6 +29,25 @@ export function worstOf(statuses: readonly ServiceStatus[]): ServiceStatus {
 export function shownStatus({ override, incidents, underMaintenance }: StatusCauses): ServiceStatus {
   if (override !== null) return override
   return worstOf([...incidents, ...(underMaintenance ? (['UNDER_MAINTENANCE'] as const) : [])])
+}
+
+/** What Prisma has to select of a service to tell what it shows. */
+export const causesOfStatus = {
+  statusOverride: true,
+  incidents: { where: { incident: { status: { not: 'RESOLVED' } } }, select: { status: true } },
+  maintenances: {
+    where: { maintenance: { status: { in: ['IN_PROGRESS', 'VERIFYING'] } } },
+    select: { maintenanceId: true },
+  },
+} satisfies Prisma.ServiceSelect
+
+/** The status that a service shows, of what `causesOfStatus` selects. */
+export function statusShownBy(service: Prisma.ServiceGetPayload<{ select: typeof causesOfStatus }>): ServiceStatus {
+  return shownStatus({
+    override: service.statusOverride,
+    incidents: service.incidents.map(({ status }) => status),
+    underMaintenance: service.maintenances.length > 0,
+  })
 }
 
 /** How a page as a whole is doing, in Statuspage's words. */

@@ -35,12 +35,14 @@ export async function post(
   return { status: response.status, ...((await response.json()) as Result) }
 }
 
-/** A client of graphql-ws, its credentials in `connectionParams`; dispose of it. */
-export function websocketClient(url: string, connectionParams?: Record<string, unknown>): Client {
+/** A client of graphql-ws, its credentials in `connectionParams`; dispose of it. It connects once it is needed, unless told to stay connected. */
+export function websocketClient(url: string, connectionParams?: Record<string, unknown>, lazy = true): Client {
   return createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     retryAttempts: 0,
+    lazy,
+    onNonLazyError: () => undefined,
     ...(connectionParams && { connectionParams }),
   })
 }
@@ -71,10 +73,14 @@ const overWebsocket: Transport = {
   name: 'websocket',
   async run(url, { query, variables, key }) {
     const client = websocketClient(url, key === undefined ? undefined : { apiKey: key })
+    const results: Result[] = []
     try {
-      const results: Result[] = []
       for await (const result of client.iterate({ query, variables })) results.push(result as Result)
       return results
+    } catch (errors) {
+      // The protocol's message for an operation that does not begin: its errors, without a result around them.
+      if (!Array.isArray(errors)) throw errors
+      return [...results, { errors }]
     } finally {
       await client.dispose()
     }

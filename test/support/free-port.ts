@@ -1,0 +1,12 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+
+/** A TCP port of 127.0.0.1 on which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // A TCP server that listens has an address with a port.
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
