@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createOperatorToken } from './account/operator.ts'
+import { watchRevokedKeys } from './account/revoked-keys.ts'
 import { createUsageCounters, forgetOldUsage } from './account/usage.ts'
 import { dailyBudget } from './blacklist/budget.ts'
 import type { Checker } from './blacklist/checker.ts'
@@ -9,16 +11,23 @@ import { createListHealth } from './blacklist/health.ts'
 import type { Blacklist } from './blacklist/list.ts'
 import { blacklists } from './blacklist/list.ts'
 import type { Config } from './config.ts'
+import type { Context } from './context.ts'
 import { openDatabase } from './database/client.ts'
+import { LOG_CHANNEL } from './eventlog/event.ts'
+import { openEventLog } from './eventlog/tail.ts'
+import { createLiveSubscriptions } from './graphql/live.ts'
 import { schema } from './graphql/schema.ts'
 import { createGraphqlServer } from './graphql/server.ts'
+import { createSharedExecution } from './graphql/shared-execution.ts'
 import { createWebsocketDoor } from './graphql/websocket.ts'
 import { loadAssets } from './http/assets.ts'
 import type { Parts } from './http/caller.ts'
-import { callerOf, contextOf } from './http/caller.ts'
-import { browserScripts, createRouter } from './http/router.ts'
+import { callerOf, contextOf, visitorContext } from './http/caller.ts'
+import { createRouter, pageAssets } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
 import { createDnsClient } from './network/dns/client.ts'
+import { createPageCache } from './page/page-cache.ts'
+import { runDueMaintenance } from './status/maintenance-round.ts'
 import type { Clock } from './time.ts'
 import { DAY, SECOND } from './time.ts'
 
@@ -80,31 +89,55 @@ async function compose(
       () => {},
     ),
   )
-  const [database, assets] = await Promise.all([opening, loadAssets(browserScripts)])
+  const [database, assets] = await Promise.all([opening, loadAssets(pageAssets)])
   const db = database.prisma
   const newOperatorToken = await createOperatorToken({ db, config, now })
-  started.push(repeatDaily(() => forgetOldUsage({ db, now }), log))
+  started.push(repeat(() => forgetOldUsage({ db, now }).then(() => DAY), DAY, log))
+  if (config.ROLE !== 'web') started.push(startMaintenanceRounds({ config, db, now, log }))
 
   const checker = startChecker({ config, log, now, lists }, started)
-  const parts: Parts = { config, db, usage: createUsageCounters(database.pool), checker, now, log }
+  const eventLog = await openEventLog({ database, now, log })
+  started.push(() => eventLog.close())
+  const revokedKeys = await watchRevokedKeys({ database, log })
+  started.push(() => revokedKeys.close())
+  const usage = createUsageCounters(database.pool)
+  const parts: Parts = { config, db, usage, checker, eventLog, now, log }
+
+  const pageCache = createPageCache(now)
+  started.push(await database.listen(LOG_CHANNEL, pageCache.forget))
 
   const site = { assets, baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
   let stopping = false
   const isReady = async () => !stopping && (await answers(database.pool))
-  const yoga = createGraphqlServer({ schema, contextOf: (...caller) => contextOf(parts, ...caller), log })
+  const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log })
+  const live = createLiveSubscriptions({
+    contextOf: (caller) => contextOf(parts, caller),
+    shared,
+    revokedKeys,
+    log,
+  })
+  const yoga = createGraphqlServer({
+    schema,
+    contextOf: (...caller) => contextOf(parts, ...caller),
+    live: live.plugin,
+    log,
+  })
   const server = createHttpServer({
-    router: createRouter({ parts, site, isReady }),
+    router: createRouter({ parts, site, pageCache, isReady }),
     yoga,
     websocket: createWebsocketDoor({
       yoga,
       callerOf: (request) => callerOf(request, parts),
       admit: (caller) => contextOf(parts, caller),
+      shared,
+      revokedKeys,
       log,
     }),
     callerOf: (request) => callerOf(request, parts),
   })
   const port = await server.listen(config.PORT, config.HOST)
   started.push(() => server.close(GRACE))
+  started.push(() => live.close())
   site.baseUrl ||= `http://localhost:${port}`
   log.info(`http: listening on ${config.HOST} port ${port}`)
 
@@ -137,15 +170,40 @@ function startChecker(
   return createChecker({ lists, lookup: { dns, health, budgets }, geo, now })
 }
 
-/** Does `work` now and then every day until it is stopped; what fails is logged and done again the next day. */
-function repeatDaily(work: () => Promise<void>, log: Logger): () => Promise<void> {
-  const attempt = () => work().catch((error: unknown) => log.error({ err: error }, 'app: daily work failed'))
-  let running = attempt()
-  const timer = setInterval(() => {
-    running = attempt()
-  }, DAY).unref()
+/** The longest time from one look for work that is due to the next: how late work may be that came up meanwhile. */
+const ROUND = 5 * SECOND
+
+/** So that work which cannot be taken for a moment is not asked for without a pause. */
+const SHORTEST_PAUSE = 0.1 * SECOND
+
+/** Starts and ends maintenance when its time has come, as the system. */
+function startMaintenanceRounds(parts: Pick<Context, 'config' | 'db' | 'now' | 'log'>): () => Promise<void> {
+  const ctx = { ...parts, actor: { kind: 'system' }, clientAddress: null } as const
+  const round = async () => {
+    const next = await runDueMaintenance(ctx)
+    return next ? Math.min(Math.max(next.getTime() - ctx.now().getTime(), SHORTEST_PAUSE), ROUND) : ROUND
+  }
+  return repeat(round, ROUND, ctx.log)
+}
+
+/**
+ * Does `work` now and again each time the milliseconds that it gives have passed, until it is stopped, which waits for
+ * work under way. What fails is logged, and done again after `pause` milliseconds.
+ */
+function repeat(work: () => Promise<number>, pause: number, log: Logger): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const running = (async () => {
+    while (!signal.aborted) {
+      const wait = await work().catch((error: unknown) => {
+        log.error({ err: error }, 'app: repeated work failed')
+        return pause
+      })
+      await sleep(wait, undefined, { signal, ref: false }).catch(() => {})
+    }
+  })()
   return () => {
-    clearInterval(timer)
+    stopping.abort()
     return running
   }
 }

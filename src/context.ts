@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import type { PrismaClient } from './generated/prisma/client.ts'
+import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
 import type { CheckPlan, Scope } from './generated/prisma/enums.ts'
 import type { Clock } from './time.ts'
 
@@ -18,8 +18,13 @@ export type Actor =
   | { readonly kind: 'operator' }
   | { readonly kind: 'system' }
 
-/** A Prisma client, or the client of a transaction that is open. */
-export type Database = Omit<PrismaClient, '$connect' | '$disconnect' | '$on' | '$use' | '$extends'>
+/** A Prisma client, or the client of a transaction that is open: that one cannot connect. */
+export type Database = Prisma.TransactionClient & Partial<Pick<PrismaClient, '$connect'>>
+
+/** Whether a client is that of an open transaction. */
+export function inTransaction(db: Database): boolean {
+  return db.$connect === undefined
+}
 
 /** What every domain function is given: where to read and write, for whom, at what time. */
 export interface Context {
@@ -39,6 +44,6 @@ export interface Context {
  * the embedded database serves one connection, so a statement outside would wait for this transaction to end.
  */
 export function transaction<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
-  if (!('$transaction' in ctx.db)) return work(ctx)
-  return ctx.db.$transaction((tx) => work({ ...ctx, db: tx as Database }))
+  if (inTransaction(ctx.db)) return work(ctx)
+  return ctx.db.$transaction((db) => work({ ...ctx, db }))
 }

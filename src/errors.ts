@@ -23,6 +23,7 @@ export const errorCodes = [
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'DAILY_LIMIT_EXCEEDED',
+  'TIER_LIMIT_REACHED',
   'UNAVAILABLE',
   'INTERNAL',
 ] as const
@@ -85,6 +86,16 @@ export class LimitExceeded extends DomainError {
     super('DAILY_LIMIT_EXCEEDED', message)
     this.limit = limit
     this.resetsAt = resetsAt
+  }
+}
+
+/** The organization has as many of these as its tier allows. */
+export class TierLimitReached extends DomainError {
+  readonly limit: number
+
+  constructor(message: string, limit: number) {
+    super('TIER_LIMIT_REACHED', message)
+    this.limit = limit
   }
 }
 

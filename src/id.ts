@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto'
 
 /** What an id's prefix says it is the id of; ids are opaque to callers and the same in the database and outside. */
-export const idPrefixes = { Organization: 'org', ApiKey: 'key' } as const
+export const idPrefixes = {
+  Organization: 'org',
+  ApiKey: 'key',
+  ServiceGroup: 'grp',
+  Service: 'svc',
+  Incident: 'inc',
+  IncidentUpdate: 'upd',
+  Maintenance: 'mnt',
+  MaintenanceUpdate: 'mup',
+} as const
 
 export type Identified = keyof typeof idPrefixes
 

@@ -1,13 +1,28 @@
 import { z } from 'zod'
+import type { Issue } from './errors.ts'
 import { Invalid } from './errors.ts'
 
-/** What a person calls a thing: one line that is not blank. */
-export const nameText = z
-  .string()
-  .trim()
-  .min(1, 'must not be blank')
-  .max(100, 'must have at most 100 characters')
-  .regex(/^\P{Cc}*$/u, 'must not have line breaks or other control characters')
+/** One line of at most `max` characters that is not blank. */
+export function lineText(max: number): z.ZodString {
+  return z
+    .string()
+    .trim()
+    .min(1, 'must not be blank')
+    .max(max, `must have at most ${max} characters`)
+    .regex(/^\P{Cc}*$/u, 'must not have line breaks or other control characters')
+}
+
+/** What a person calls a thing. */
+export const nameText = lineText(100)
+
+/** Text of any number of lines and at most `max` characters; it may be empty. */
+export function proseText(max: number): z.ZodString {
+  return z
+    .string()
+    .trim()
+    .max(max, `must have at most ${max} characters`)
+    .regex(/^[\P{Cc}\t\n\r]*$/u, 'must not have control characters other than tabs and line breaks')
+}
 
 /**
  * The input as the schema reads it.
@@ -16,7 +31,11 @@ export const nameText = z
 export function validate<T extends z.ZodType>(schema: T, input: unknown): z.infer<T> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
-  const issues = parsed.error.issues.map(({ path, message }) => ({ path: path.map(String), message }))
+  throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: path.map(String), message })))
+}
+
+/** What to throw when these things are wrong with an input. */
+export function invalid(issues: readonly Issue[]): Invalid {
   const summary = issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': ')).join('; ')
-  throw new Invalid('INVALID_INPUT', `The input is not valid. ${summary}.`, issues)
+  return new Invalid('INVALID_INPUT', `The input is not valid. ${summary}.`, issues)
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Context, Database } from '../context.ts'
-import { Invalid, NotFound } from '../errors.ts'
+import { NotFound } from '../errors.ts'
+import { change } from '../eventlog/change.ts'
 import type { ApiKey, Scope } from '../generated/prisma/client.ts'
 import { newId, randomText, typeOfId } from '../id.ts'
-import { nameText, validate } from '../validate.ts'
+import { invalid, nameText, validate } from '../validate.ts'
 import { requireScope } from './access.ts'
 import { hashSecret, KEY_PREFIX } from './secret.ts'
 
@@ -27,13 +28,17 @@ export async function createApiKey(ctx: Context, input: unknown): Promise<Create
   const organizationId = requireScope(ctx, 'ADMIN')
   const { name, scope, expiresAt } = validate(newKey, input)
   if (expiresAt && expiresAt <= ctx.now()) {
-    const message = 'must be in the future'
-    throw new Invalid('INVALID_INPUT', `The input is not valid. expiresAt: ${message}.`, [
-      { path: ['expiresAt'], message },
-    ])
+    throw invalid([{ path: ['expiresAt'], message: 'must be in the future' }])
   }
-  return insertApiKey(ctx.db, { organizationId, name, scope, expiresAt: expiresAt ?? null, createdAt: ctx.now() })
+  return change(ctx, organizationId, async ({ db, now }) => {
+    const key = { organizationId, name, scope, expiresAt: expiresAt ?? null, createdAt: now() }
+    const created = await insertApiKey(db, key)
+    return [created, { kind: 'API_KEY_CREATED', ...subject(created.apiKey) }]
+  })
 }
+
+/** The channel on which processes tell each other that a key is revoked; the payload is the key's id. */
+export const REVOKED_KEY_CHANNEL = 'revoked_api_key'
 
 /**
  * Ends a key of the caller's organization at once, on every instance. Needs a key with scope ADMIN; revoking a key
@@ -44,10 +49,14 @@ export async function revokeApiKey(ctx: Context, id: string): Promise<ApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const missing = new NotFound('There is no such API key.')
   if (typeOfId(id) !== 'ApiKey') throw missing
-  await ctx.db.apiKey.updateMany({ where: { id, organizationId, revokedAt: null }, data: { revokedAt: ctx.now() } })
-  const key = await ctx.db.apiKey.findUnique({ where: { id, organizationId } })
-  if (!key) throw missing
-  return key
+  return change(ctx, organizationId, async ({ db, now }) => {
+    const key = await db.apiKey.findUnique({ where: { id, organizationId } })
+    if (!key) throw missing
+    if (key.revokedAt) return [key]
+    const revoked = await db.apiKey.update({ where: { id }, data: { revokedAt: now() } })
+    await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, ${id})`
+    return [revoked, { kind: 'API_KEY_REVOKED', ...subject(revoked) }]
+  })
 }
 
 /** Stores a new key. Who may have one is the caller's business. */
@@ -60,3 +69,5 @@ export async function insertApiKey(
   const apiKey = await db.apiKey.create({ data: { id: newId('ApiKey'), ...key, prefix, hash: hashSecret(secret) } })
   return { secret, apiKey }
 }
+
+const subject = ({ id, name }: ApiKey) => ({ subjectId: id, subjectName: name })

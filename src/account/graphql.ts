@@ -5,7 +5,7 @@ import { nextUtcDay } from '../time.ts'
 import { includesScope, requireScope, seesOrganization } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { createApiKey, revokeApiKey } from './api-key.ts'
-import { createOrganization, setCheckPlan, setTier } from './organization.ts'
+import { createOrganization, setCheckPlan, setTier, updateOrganization } from './organization.ts'
 import { checksPerDay, planAt } from './plan.ts'
 import { organizationChecks } from './usage.ts'
 
@@ -167,6 +167,39 @@ builder.mutationField('setCheckPlan', (t) =>
     args: { input: t.arg({ type: SetCheckPlanInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: (_root, { input }, ctx) => setCheckPlan(ctx, input),
+  }),
+)
+
+const PageLinkInput = builder.inputType('PageLinkInput', {
+  fields: (t) => ({ label: t.string(), url: t.string({ description: 'http or https.' }) }),
+})
+
+const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
+  description: 'What is left out stays as it is.',
+  fields: (t) => ({
+    name: t.string({ required: false }),
+    slug: t.string({ required: false, description: 'Addresses with the old one are no longer found.' }),
+    contactEmail: t.string({ required: false }),
+    timeZone: t.string({ required: false, description: 'Such as Europe/Berlin.' }),
+    description: t.string({ required: false }),
+    accentColor: t.string({ required: false, description: 'As #rrggbb.' }),
+    logoUrl: t.string({ required: false, description: 'Null: none.' }),
+    links: t.field({ type: [PageLinkInput], required: false, description: 'All of them, in place of those it has.' }),
+    customDomain: t.string({
+      required: false,
+      description: 'A host name under which the page is served too; null: none.',
+    }),
+    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+  }),
+})
+
+builder.mutationField('updateOrganization', (t) =>
+  t.field({
+    type: Organization,
+    description: 'Changes the caller’s organization and its page. Needs a key with scope ADMIN.',
+    args: { input: t.arg({ type: UpdateOrganizationInput }) },
+    errors: { types: [Invalid, Conflict] },
+    resolve: (_root, { input }, ctx) => updateOrganization(ctx, input),
   }),
 )
 

@@ -2,23 +2,20 @@ import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { transaction } from '../context.ts'
 import { Conflict, NotFound } from '../errors.ts'
+import { change } from '../eventlog/change.ts'
+import type { NewEvent } from '../eventlog/event.ts'
+import { append } from '../eventlog/event.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { newId, typeOfId } from '../id.ts'
 import { nameText, validate } from '../validate.ts'
-import { requireOperator } from './access.ts'
+import { requireVersion } from '../version.ts'
+import { requireOperator, requireScope } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { insertApiKey } from './api-key.ts'
+import { emailText, settingsEdit, slugText } from './page-settings.ts'
 
-const newOrganization = z.object({
-  name: nameText,
-  slug: z
-    .string()
-    .min(2, 'must have at least 2 characters')
-    .max(63, 'must have at most 63 characters')
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters and digits, in parts joined by single hyphens'),
-  contactEmail: z.email('must be an e-mail address').max(254, 'must have at most 254 characters'),
-})
+const newOrganization = z.object({ name: nameText, slug: slugText, contactEmail: emailText })
 
 /**
  * Makes an organization with its first key (scope ADMIN). Only the operator may, unless signing up is open.
@@ -32,27 +29,52 @@ export async function createOrganization(
   const fields = validate(newOrganization, input)
   const createdAt = ctx.now()
   const tier = tierNames[ctx.config.DEFAULT_TIER]
-  try {
-    return await transaction(ctx, async ({ db }) => {
-      const organization = await db.organization.create({
-        data: { id: newId('Organization'), ...fields, tier, createdAt },
-      })
-      const key = {
-        organizationId: organization.id,
-        name: 'First key',
-        scope: 'ADMIN',
-        expiresAt: null,
-        createdAt,
-      } as const
-      return { organization, apiKey: await insertApiKey(db, key) }
+  const creation = transaction(ctx, async (tx) => {
+    const organization = await tx.db.organization.create({
+      data: { id: newId('Organization'), ...fields, tier, createdAt },
     })
-  } catch (error) {
-    if (isTaken(error)) throw new Conflict(`The slug “${fields.slug}” is taken.`)
-    throw error
-  }
+    const { id: organizationId } = organization
+    const apiKey = await insertApiKey(tx.db, {
+      organizationId,
+      name: 'First key',
+      scope: 'ADMIN',
+      expiresAt: null,
+      createdAt,
+    })
+    await append(tx, organizationId, [
+      eventOf('ORGANIZATION_CREATED', organization),
+      { kind: 'API_KEY_CREATED', subjectId: apiKey.apiKey.id, subjectName: apiKey.apiKey.name },
+    ])
+    return { organization, apiKey }
+  })
+  return creation.catch(refuseTaken)
 }
 
 const tierNames = { free: 'FREE', pro: 'PRO', team: 'TEAM' } as const
+
+/**
+ * Changes what is given of the caller's organization and its page. Needs a key with scope ADMIN.
+ * @throws Invalid when a field is not usable. @throws Conflict when the slug or the custom domain is taken, or the
+ * organization was changed after the given version.
+ */
+export async function updateOrganization(ctx: Context, input: unknown): Promise<Organization> {
+  const id = requireScope(ctx, 'ADMIN')
+  const { version, ...fields } = validate(settingsEdit, input)
+  if (fields.customDomain && isOwnHost(ctx, fields.customDomain)) {
+    throw new Conflict(`The domain ${fields.customDomain} is taken.`)
+  }
+  const edit = change(ctx, id, async ({ db }) => {
+    requireVersion(await db.organization.findUniqueOrThrow({ where: { id } }), version)
+    const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
+    return [organization, eventOf('PAGE_UPDATED', organization)]
+  })
+  return edit.catch(refuseTaken)
+}
+
+/** Whether a host name is the one under which this service itself is reached. */
+function isOwnHost({ config: { BASE_URL } }: Context, host: string): boolean {
+  return BASE_URL !== undefined && new URL(BASE_URL).hostname === host
+}
 
 const tierChange = z.object({ organizationId: z.string(), tier: z.enum(['FREE', 'PRO', 'TEAM']) })
 
@@ -60,7 +82,7 @@ const tierChange = z.object({ organizationId: z.string(), tier: z.enum(['FREE', 
 export async function setTier(ctx: Context, input: unknown): Promise<Organization> {
   requireOperator(ctx)
   const { organizationId, tier } = validate(tierChange, input)
-  return updateOrganization(ctx, organizationId, { tier })
+  return grant(ctx, organizationId, 'TIER_CHANGED', { tier })
 }
 
 const planChange = z.object({
@@ -76,26 +98,30 @@ const planChange = z.object({
 export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organization> {
   requireOperator(ctx)
   const { organizationId, plan, until } = validate(planChange, input)
-  return updateOrganization(ctx, organizationId, {
+  return grant(ctx, organizationId, 'CHECK_PLAN_CHANGED', {
     checkPlan: plan,
     checkPlanUntil: plan === 'FREE' ? null : (until ?? null),
   })
 }
 
-async function updateOrganization(
+async function grant(
   ctx: Context,
   id: string,
+  kind: NewEvent['kind'],
   data: Prisma.OrganizationUpdateInput,
 ): Promise<Organization> {
-  const missing = new NotFound('There is no such organization.')
-  if (typeOfId(id) !== 'Organization') throw missing
-  try {
-    return await ctx.db.organization.update({ where: { id }, data })
-  } catch (error) {
-    throw isMissing(error) ? missing : error
-  }
+  if (typeOfId(id) !== 'Organization') throw new NotFound('There is no such organization.')
+  return change(ctx, id, async ({ db }) => {
+    const organization = await db.organization.update({ where: { id }, data })
+    return [organization, eventOf(kind, organization)]
+  })
 }
 
-// Prisma's error codes: https://www.prisma.io/docs/orm/reference/error-reference
-const isTaken = (error: unknown) => error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
-const isMissing = (error: unknown) => error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2025'
+const eventOf = (kind: NewEvent['kind'], { id, name }: Organization) => ({ kind, subjectId: id, subjectName: name })
+
+/** Tells of a slug or a domain that another organization has; Prisma's code for that is P2002. */
+function refuseTaken(error: unknown): never {
+  const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
+  if (!taken) throw error
+  throw new Conflict(`The ${JSON.stringify(error.meta).includes('customDomain') ? 'custom domain' : 'slug'} is taken.`)
+}

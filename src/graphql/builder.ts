@@ -8,9 +8,11 @@ import type { GraphQLField } from 'graphql'
 import { seesOrganization } from '../account/access.ts'
 import type { CheckContext } from '../blacklist/check.ts'
 import { Forbidden, Unauthenticated } from '../errors.ts'
+import type { EventLog } from '../eventlog/tail.ts'
 import type PrismaTypes from '../generated/pothos-types.ts'
 import { getDatamodel } from '../generated/pothos-types.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { Identified } from '../id.ts'
 import { typeOfId } from '../id.ts'
 import { OPERATION_LIMITS, operationTooLarge } from './limits.ts'
 
@@ -18,6 +20,7 @@ import { OPERATION_LIMITS, operationTooLarge } from './limits.ts'
 export interface GraphContext extends CheckContext {
   /** Never a transaction's client: a resolver that writes calls the domain, which opens its own. */
   readonly db: PrismaClient
+  readonly eventLog: EventLog
 }
 
 /** Named, so that the compiler does not expand it at each use. */
@@ -88,19 +91,45 @@ function readId(id: string): { typename: string; id: string } {
   return typename === null ? { typename: 'Organization', id: '' } : { typename, id }
 }
 
-/** The plugin counts a connection by the page it may give, which it would not by itself. */
+/** The plugin counts what is asked for by ids, and a connection by the page it may give, which it would not by itself. */
 function pageSize(args: Record<string, unknown>, field: GraphQLField<unknown, GraphContext>): number {
+  if (Array.isArray(args['ids'])) return args['ids'].length
   if (!field.args.some(({ name }) => name === 'first')) return 1
   const asked = args['first'] ?? args['last'] ?? PAGE.usual
   return typeof asked === 'number' ? Math.min(Math.max(asked, 1), PAGE.most) : PAGE.usual
 }
 
-/** Another tenant's node is answered as one that does not exist. */
+/** A node, with whose it is: an organization's own id, or the id of the one it belongs to. */
+interface Owned {
+  readonly id: string
+  readonly organizationId?: string
+}
+
+const organizationSees = ({ actor }: GraphContext, { id, organizationId }: Owned) =>
+  seesOrganization(actor, organizationId ?? id)
+/** What public pages show; the fields that they do not show are guarded one by one (graphql/owner.ts). */
+const everybodySees = () => true
+
+/** Who may see a node that is asked for by its id, by type: a new type cannot go without an answer. */
+const seenBy: Record<Identified, (ctx: GraphContext, node: Owned) => boolean> = {
+  Organization: organizationSees,
+  ApiKey: organizationSees,
+  ServiceGroup: everybodySees,
+  Service: everybodySees,
+  Incident: everybodySees,
+  IncidentUpdate: everybodySees,
+  Maintenance: everybodySees,
+  MaintenanceUpdate: everybodySees,
+}
+
+/** What the caller may not see is answered as what does not exist. */
 function visible(ctx: GraphContext, node: unknown): unknown {
-  return isOwned(node) && seesOrganization(ctx.actor, node.organizationId ?? node.id) ? node : null
+  if (!isOwned(node)) return null
+  const type = typeOfId(node.id)
+  return type !== null && seenBy[type](ctx, node) ? node : null
 }
 
 /** Every node is an organization or belongs to one. */
-function isOwned(node: unknown): node is { id: string; organizationId?: string } {
+function isOwned(node: unknown): node is Owned {
   return typeof node === 'object' && node !== null && 'id' in node && typeof node.id === 'string'
 }

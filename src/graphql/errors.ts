@@ -9,6 +9,7 @@ import {
   Invalid,
   LimitExceeded,
   NotFound,
+  TierLimitReached,
   Unauthenticated,
   Unavailable,
 } from '../errors.ts'
@@ -63,6 +64,13 @@ builder.objectType(LimitExceeded, {
     limit: t.exposeInt('limit'),
     resetsAt: t.expose('resetsAt', { type: 'DateTime', description: 'When there is a new allowance.' }),
   }),
+})
+
+builder.objectType(TierLimitReached, {
+  name: 'TierLimitReachedError',
+  description: 'The organization has as many of these as its tier allows.',
+  interfaces: [ErrorInterface],
+  fields: (t) => ({ limit: t.exposeInt('limit') }),
 })
 
 builder.objectType(Unavailable, {

@@ -4,6 +4,7 @@ import './scalars.ts'
 import './errors.ts'
 import '../account/graphql.ts'
 import '../blacklist/graphql.ts'
+import '../status/graphql.ts'
 
 /** The executable schema: every door of every feature, joined. */
 export const schema = builder.toSchema()

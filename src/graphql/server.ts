@@ -24,18 +24,19 @@ const MOST_TOKENS = 4000
 export function createGraphqlServer(options: {
   readonly schema: GraphQLSchema
   readonly contextOf: (caller: Caller, signalOf: () => AbortSignal | undefined) => Promise<GraphContext>
+  readonly live: Plugin
   readonly log: Logger
 }): GraphqlServer {
-  const { schema, contextOf, log } = options
+  const { schema, contextOf, live, log } = options
   const debug = (...args: unknown[]) => log.debug({ args }, 'graphql')
   return createYoga<ServerContext, GraphContext>({
     schema,
     context: ({ caller, request }) => contextOf(caller, () => request?.signal),
-    plugins: [tokenLimit, subscriptionLimit],
+    plugins: [tokenLimit, subscriptionLimit, live],
     maskedErrors: { maskError: (error) => maskError(error, log) },
     cors: { origin: '*', credentials: false },
     graphiql: { title: 'Allclear GraphiQL', subscriptionsProtocol: 'WS', defaultQuery: EXAMPLE },
-    // Its script is a string that takes some 30 MB of heap once loaded; most servers are never asked for it.
+    // Its script is a string that takes some 40 MB of memory once loaded; most servers are never asked for it.
     renderGraphiQL: async (given) => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(given),
     landingPage: false,
     multipart: false,

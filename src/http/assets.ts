@@ -25,13 +25,13 @@ const contentTypes: Readonly<Record<string, string>> = {
 const sources = [new URL('src/http/assets/style.css', root), new URL('src/http/assets/favicon.svg', root)]
 
 /**
- * Minifies the assets every page uses and bundles the browser scripts given (TypeScript entry files; `check.ts` becomes
- * `check.js`). Done once, at start.
+ * Minifies the assets every page uses and bundles those given: style sheets, and browser scripts in TypeScript (`check.ts`
+ * becomes `check.js`). Done once, at start.
  * @throws when a file is missing or does not compile.
  */
-export async function loadAssets(scripts: readonly URL[]): Promise<Assets> {
+export async function loadAssets(ofPages: readonly URL[]): Promise<Assets> {
   const result = await build({
-    entryPoints: [...sources, ...scripts].map((url) => fileURLToPath(url)),
+    entryPoints: [...sources, ...ofPages].map((url) => fileURLToPath(url)),
     bundle: true,
     minify: true,
     format: 'iife',

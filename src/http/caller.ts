@@ -53,7 +53,7 @@ export async function contextOf(
   }
 }
 
-/** The context of a caller of whom no more than the address is believed. */
-export function visitorContext(parts: Parts, caller: Caller): GraphContext {
-  return { ...parts, actor: visitor, clientAddress: caller.address }
+/** The context of a caller of whom no more than the address is believed, or of visitors at large. */
+export function visitorContext(parts: Parts, caller: Caller | null): GraphContext {
+  return { ...parts, actor: visitor, clientAddress: caller?.address ?? null }
 }

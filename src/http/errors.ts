@@ -10,6 +10,7 @@ import {
   Invalid,
   LimitExceeded,
   NotFound,
+  TierLimitReached,
   Unauthenticated,
   Unavailable,
 } from '../errors.ts'
@@ -23,6 +24,7 @@ const statusOf: readonly (readonly [abstract new (...args: never[]) => DomainErr
   [Forbidden, 403],
   [NotFound, 404],
   [Conflict, 409],
+  [TierLimitReached, 409],
   [LimitExceeded, 429],
   [Unavailable, 503],
 ]

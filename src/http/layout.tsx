@@ -68,7 +68,18 @@ export function respondWithPage(
   return c.body(before + String(content) + after, status, pageHeaders)
 }
 
-function Shell({ site, ...page }: PageProps & { readonly site: Site }) {
+/** What every document says of itself, whoever's name is at its head. */
+export interface DocumentProps extends Pick<PageProps, 'title' | 'description' | 'indexed' | 'scripts'> {
+  /** The page's one public address; null for pages without an address of their own. */
+  readonly canonical: string | null
+  /** Paths of style sheets after the common one. */
+  readonly sheets?: readonly string[]
+  /** Attributes of the body, for the page's own script. */
+  readonly body?: Readonly<Record<`data-${string}`, string>>
+}
+
+/** The frame of every document: its head, and a link that skips what stands before `<main id="main">`. */
+export function Document({ assets, children, ...page }: DocumentProps & { assets: Assets; children: Child }) {
   return (
     <html lang="en">
       <head>
@@ -80,49 +91,59 @@ function Shell({ site, ...page }: PageProps & { readonly site: Site }) {
         <meta name="theme-color" content="#fbfbf9" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#14181a" media="(prefers-color-scheme: dark)" />
         {page.indexed ? null : <meta name="robots" content="noindex, nofollow" />}
-        {page.path === null ? null : <link rel="canonical" href={site.baseUrl + page.path} />}
-        <link rel="icon" type="image/svg+xml" href={site.assets.url('favicon.svg')} />
-        <link rel="stylesheet" href={site.assets.url('style.css')} />
+        {page.canonical === null ? null : <link rel="canonical" href={page.canonical} />}
+        <link rel="icon" type="image/svg+xml" href={assets.url('favicon.svg')} />
+        {[assets.url('style.css'), ...(page.sheets ?? [])].map((href) => (
+          <link rel="stylesheet" href={href} />
+        ))}
         {(page.scripts ?? []).map((name) => (
           // Not deferred: it is to work while the page is still arriving.
-          <script async src={site.assets.url(name)} />
+          <script async src={assets.url(name)} />
         ))}
       </head>
-      <body>
+      <body {...page.body}>
         <a class="skip" href="#main">
           Skip to content
         </a>
-        <header class="site">
-          <a class="wordmark" href="/">
-            Allclear
-          </a>
-          <nav aria-label="Main">
-            {navigation.map(({ path, text }) => (
-              <a href={path} aria-current={path === page.path ? 'page' : undefined}>
-                {text}
-              </a>
-            ))}
-          </nav>
-        </header>
-        <main id="main" tabindex={-1}>
-          {raw(gap)}
-        </main>
-        <footer class="site">
-          <p>Allclear asks each list directly, over DNS. It keeps no list of its own and can remove nobody from one.</p>
-          {page.sources ? (
-            <p>
-              {page.sources.map(({ text, url }, index) => (
-                <>
-                  {index > 0 ? ' · ' : ''}
-                  <a href={url} rel="noopener noreferrer">
-                    {text}
-                  </a>
-                </>
-              ))}
-            </p>
-          ) : null}
-        </footer>
+        {children}
       </body>
     </html>
+  )
+}
+
+function Shell({ site, path, sources, ...page }: PageProps & { readonly site: Site }) {
+  return (
+    <Document {...page} assets={site.assets} canonical={path === null ? null : site.baseUrl + path}>
+      <header class="site">
+        <a class="wordmark" href="/">
+          Allclear
+        </a>
+        <nav aria-label="Main">
+          {navigation.map((entry) => (
+            <a href={entry.path} aria-current={entry.path === path ? 'page' : undefined}>
+              {entry.text}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <main id="main" tabindex={-1}>
+        {raw(gap)}
+      </main>
+      <footer class="site">
+        <p>Allclear asks each list directly, over DNS. It keeps no list of its own and can remove nobody from one.</p>
+        {sources ? (
+          <p>
+            {sources.map(({ text, url }, index) => (
+              <>
+                {index > 0 ? ' · ' : ''}
+                <a href={url} rel="noopener noreferrer">
+                  {text}
+                </a>
+              </>
+            ))}
+          </p>
+        ) : null}
+      </footer>
+    </Document>
   )
 }

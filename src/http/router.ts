@@ -9,6 +9,8 @@ import { blacklistPaths } from '../blacklist/openapi.ts'
 import { BLACKLIST_PATH, blacklistRoutes } from '../blacklist/rest.ts'
 import { isCheckable } from '../blacklist/target.ts'
 import { NotFound } from '../errors.ts'
+import { liveScript, statusPages, statusSheet } from '../page/html.tsx'
+import type { PageCache } from '../page/page-cache.ts'
 import type { Parts } from './caller.ts'
 import { callerOf, contextOf, visitorContext } from './caller.ts'
 import { docsRoutes, docsScript } from './docs.tsx'
@@ -18,16 +20,17 @@ import { healthRoutes } from './health.ts'
 import type { Site } from './layout.tsx'
 import { openApiDocument } from './openapi.ts'
 
-/** The scripts that make pages live, to be bundled by `loadAssets`. */
-export const browserScripts = [checkScript, docsScript]
+/** The scripts and style sheets of single pages, to be bundled by `loadAssets`. */
+export const pageAssets = [checkScript, docsScript, liveScript, statusSheet]
 
 /** Everything that is served but GraphQL: REST, pages, documentation, assets and health. */
 export function createRouter(options: {
   readonly parts: Parts
   readonly site: Site
+  readonly pageCache: PageCache
   readonly isReady: () => Promise<boolean>
 }): Hono<{ Bindings: HttpBindings }> {
-  const { parts, site, isReady } = options
+  const { parts, site, pageCache, isReady } = options
   const callerIn = (c: HttpContext) => callerOf((c as HttpContext<{ Bindings: HttpBindings }>).env.incoming, parts)
   const visitorOf = (c: HttpContext) => visitorContext(parts, callerIn(c))
   const contextIn = (c: HttpContext, credential: string | null) => {
@@ -42,6 +45,8 @@ export function createRouter(options: {
     '/',
     docsRoutes(site, () => openApiDocument(site.baseUrl, blacklistPaths)),
   )
+  // Before the pages of the root, which is the status page's own on an owner's domain.
+  app.route('/', statusPages({ site, db: parts.db, cache: pageCache, now: parts.now }))
   app.route('/', site.assets.routes)
   app.route(
     '/',

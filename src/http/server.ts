@@ -39,7 +39,8 @@ export function createHttpServer(doors: {
       running -= 1
       endWhenIdle()
     })
-    if (!isHostPossible(request)) response.writeHead(400).end('The Host header names no host.\n')
+    if (!isHostPossible(request))
+      response.writeHead(400, { Connection: 'close' }).end('The Host header names no host.\n')
     else if (isGraphql(request)) void yoga(request, response, { caller: callerOf(request) })
     else void listener(request, response)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createApiKey, insertApiKey, revokeApiKey } from '../../src/account/api-key.ts'
+import { createApiKey, insertApiKey, REVOKED_KEY_CHANNEL, revokeApiKey } from '../../src/account/api-key.ts'
 import { authenticate } from '../../src/account/authenticate.ts'
 import { createOrganization } from '../../src/account/organization.ts'
 import type { Context } from '../../src/context.ts'
@@ -9,7 +9,7 @@ import { HOUR } from '../../src/time.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 
-const { prisma, pool } = await testDatabase()
+const { prisma, pool, listen } = await testDatabase()
 const operator = testContext(prisma, { actor: { kind: 'operator' } })
 
 let made = 0
@@ -163,6 +163,26 @@ describe('revoking', () => {
       await expect(revokeApiKey(ctx, id)).rejects.toThrow(NotFound)
     },
   )
+
+  test('is told once, to the log and to every process', async () => {
+    const { ctx, organization } = await tenant()
+    const { apiKey } = await createApiKey(ctx, { name: 'Lost', scope: 'READ' })
+    const heard: (string | null)[] = []
+    const stop = await listen(REVOKED_KEY_CHANNEL, (payload) => heard.push(payload))
+    await Promise.all(Array.from({ length: 4 }, () => revokeApiKey(ctx, apiKey.id)))
+    await expect.poll(() => heard).toEqual([apiKey.id])
+    await stop()
+    const events = await prisma.event.findMany({ where: { organizationId: organization.id }, orderBy: { seq: 'asc' } })
+    expect(events.slice(2)).toMatchObject(
+      (['API_KEY_CREATED', 'API_KEY_REVOKED'] as const).map((kind) => ({
+        kind,
+        actorKind: 'API_KEY',
+        actorKeyId: ctx.actor.kind === 'apiKey' && ctx.actor.keyId,
+        subjectId: apiKey.id,
+        subjectName: 'Lost',
+      })),
+    )
+  })
 
   test('needs a key with scope ADMIN', async () => {
     const { ctx, apiKey } = await tenant()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/account/authenticate.ts'
-import { createOrganization, setCheckPlan, setTier } from '../../src/account/organization.ts'
+import { createOrganization, setCheckPlan, setTier, updateOrganization } from '../../src/account/organization.ts'
+import { linksOf } from '../../src/account/page-settings.ts'
 import { planAt } from '../../src/account/plan.ts'
 import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
 import { DAY } from '../../src/time.ts'
@@ -11,6 +12,21 @@ const { prisma } = await testDatabase()
 const operator = testContext(prisma, { actor: { kind: 'operator' } })
 const visitor = testContext(prisma, { actor: { kind: 'visitor' } })
 const fields = { name: 'Acme', slug: 'acme', contactEmail: 'ops@acme.example' }
+
+let made = 0
+
+/** An organization of a test's own, with the context of its first key. */
+async function tenant(settings: NodeJS.ProcessEnv = {}) {
+  const { organization, apiKey } = await createOrganization(operator, { ...fields, slug: `tenant-${++made}` })
+  const actor = await authenticate(operator, apiKey.secret)
+  return { organization, apiKey, ctx: testContext(prisma, { actor, settings }) }
+}
+
+/** What an organization's log says: kind, who, and the subject's id and name. */
+async function logOf(organizationId: string) {
+  const events = await prisma.event.findMany({ where: { organizationId }, orderBy: { seq: 'asc' } })
+  return events.map(({ kind, actorKind, subjectId, subjectName }) => [kind, actorKind, subjectId, subjectName])
+}
 
 describe('making an organization', () => {
   test('gives it the default tier, the free check plan, and a first key that may do everything', async () => {
@@ -122,5 +138,151 @@ describe('the check plan', () => {
   test('a tier is set', async () => {
     const { organization } = await createOrganization(operator, { ...fields, slug: 'tier' })
     expect((await setTier(operator, { organizationId: organization.id, tier: 'TEAM' })).tier).toBe('TEAM')
+  })
+})
+
+test('an organization’s log begins with its making, and has every change of its plans', async () => {
+  const { organization, apiKey } = await tenant()
+  const { id, name } = organization
+  await setTier(operator, { organizationId: id, tier: 'PRO' })
+  await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
+  expect(await logOf(id)).toEqual([
+    ['ORGANIZATION_CREATED', 'OPERATOR', id, name],
+    ['API_KEY_CREATED', 'OPERATOR', apiKey.apiKey.id, 'First key'],
+    ['TIER_CHANGED', 'OPERATOR', id, name],
+    ['CHECK_PLAN_CHANGED', 'OPERATOR', id, name],
+  ])
+})
+
+describe('the settings of an organization', () => {
+  const settings = {
+    name: 'Acme Corp',
+    contactEmail: 'status@acme.example',
+    timeZone: 'Europe/Berlin',
+    description: 'Everything\nthat we run.',
+    accentColor: '#AABBCC',
+    logoUrl: 'https://acme.example/logo.svg',
+    links: [{ label: 'Support', url: 'http://support.acme.example/?a=b#c' }],
+    customDomain: 'Status.Acme.example',
+  }
+
+  test('change as given, and the page’s watchers are told', async () => {
+    const { organization, ctx } = await tenant()
+    const changed = await updateOrganization(ctx, { ...settings, slug: 'acme-corp', version: 1 })
+    expect(changed).toMatchObject({
+      ...settings,
+      slug: 'acme-corp',
+      accentColor: '#aabbcc',
+      customDomain: 'status.acme.example',
+      version: 2,
+    })
+    expect(linksOf(changed)).toEqual(settings.links)
+    expect((await logOf(organization.id)).at(-1)).toEqual(['PAGE_UPDATED', 'API_KEY', organization.id, 'Acme Corp'])
+    expect(await updateOrganization(ctx, { logoUrl: null, customDomain: null, links: [] })).toMatchObject({
+      name: 'Acme Corp',
+      timeZone: 'Europe/Berlin',
+      logoUrl: null,
+      customDomain: null,
+      links: [],
+      version: 3,
+    })
+  })
+
+  test.each<[field: string, value: unknown]>([
+    ['name', ''],
+    ['name', null],
+    ['slug', 'Not A Slug'],
+    ['contactEmail', 'nobody'],
+    ['timeZone', 'Mars/Olympus'],
+    ['timeZone', ''],
+    ['timeZone', '+01:00'],
+    ['timeZone', 'Europe/Berlin; DROP'],
+    ['description', 'x'.repeat(2001)],
+    ['description', 'a\u0000b'],
+    ['accentColor', 'red'],
+    ['accentColor', '#abc'],
+    ['accentColor', '#0b6e5a;}body{display:none'],
+    ['logoUrl', 'logo.svg'],
+    ['logoUrl', '//acme.example/logo.svg'],
+    ['logoUrl', 'javascript:alert(1)'],
+    ['logoUrl', 'data:image/svg+xml,<svg/>'],
+    ['logoUrl', 'https://acme.example/\u0000'],
+    ['logoUrl', 'https://acme.example/a b'],
+    ['logoUrl', `https://acme.example/${'x'.repeat(2000)}`],
+    ['links', 7],
+    ['customDomain', 'localhost'],
+    ['customDomain', 'status.acme.example:8080'],
+    ['customDomain', 'https://status.acme.example'],
+    ['customDomain', 'status.acme.example/'],
+    ['customDomain', 'status.acme.example.'],
+    ['customDomain', '192.0.2.1'],
+    ['customDomain', '[2001:db8::1]'],
+    ['customDomain', '-a.example'],
+    ['customDomain', 'a_b.example'],
+    ['customDomain', 'статус.example'],
+    ['customDomain', `${'a'.repeat(64)}.example`],
+    ['customDomain', `${'a.'.repeat(130)}example`],
+    ['customDomain', ''],
+    ['version', 'one'],
+  ])('refuse the %s %j', async (field, value) => {
+    const { organization, ctx } = await tenant()
+    await expect(updateOrganization(ctx, { [field]: value })).rejects.toMatchObject({
+      constructor: Invalid,
+      issues: [{ path: [field] }],
+    })
+    expect(await prisma.organization.findUnique({ where: { id: organization.id } })).toEqual({
+      ...organization,
+      lastSeq: 2,
+    })
+  })
+
+  test('have at most ten links, each with a label and an address of the web', async () => {
+    const { ctx } = await tenant()
+    const link = { label: 'Site', url: 'https://acme.example/' }
+    await updateOrganization(ctx, { links: Array(10).fill(link) })
+    for (const [links, path] of [
+      [Array(11).fill(link), ['links']],
+      [
+        [link, { ...link, url: 'javascript:alert(1)' }],
+        ['links', '1', 'url'],
+      ],
+      [[{ ...link, label: ' ' }], ['links', '0', 'label']],
+    ] as const) {
+      await expect(updateOrganization(ctx, { links })).rejects.toMatchObject({ issues: [{ path }] })
+    }
+  })
+
+  test('take no slug and no domain that another organization has, nor the service’s own', async () => {
+    const [mine, theirs] = [await tenant({ BASE_URL: 'https://Allclear.example' }), await tenant()]
+    await updateOrganization(theirs.ctx, { customDomain: 'status.theirs.example' })
+    for (const [change, message] of [
+      [{ slug: theirs.organization.slug }, 'The slug is taken.'],
+      [{ customDomain: 'STATUS.theirs.example' }, 'The custom domain is taken.'],
+      [{ customDomain: 'allclear.example' }, 'The domain allclear.example is taken.'],
+    ] as const) {
+      await expect(updateOrganization(mine.ctx, change)).rejects.toMatchObject({ constructor: Conflict, message })
+    }
+    expect(await logOf(mine.organization.id)).toHaveLength(2)
+  })
+
+  test('changed by two who read the same version change once', async () => {
+    const { ctx } = await tenant()
+    for (let version = 1; version <= 10; version++) {
+      const edit = (name: string) => updateOrganization(ctx, { name, version })
+      const attempts = await Promise.allSettled([edit('One'), edit('Other')])
+      const refused = attempts.filter((attempt) => attempt.status === 'rejected')
+      expect(refused).toMatchObject([{ reason: { code: 'CONFLICT' } }])
+    }
+  })
+
+  test('of several organizations that want one domain at the same time go to one', async () => {
+    const tenants = await Promise.all(Array.from({ length: 5 }, () => tenant()))
+    const attempts = await Promise.allSettled(
+      tenants.map(({ ctx }) => updateOrganization(ctx, { customDomain: 'race.example', slug: 'race-for-it' })),
+    )
+    expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const attempt of attempts) {
+      if (attempt.status === 'rejected') expect(attempt.reason).toBeInstanceOf(Conflict)
+    }
   })
 })

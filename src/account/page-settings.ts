@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { Organization } from '../generated/prisma/client.ts'
+import { nameText, proseText } from '../validate.ts'
+import { readVersion } from '../version.ts'
+
+/** A link on the public page to somewhere else. */
+export interface PageLink {
+  readonly label: string
+  readonly url: string
+}
+
+/** The links of a page. */
+export function linksOf({ links }: Pick<Organization, 'links'>): readonly PageLink[] {
+  // The column is JSON, and only the schemas of this file write it.
+  return links as unknown as PageLink[]
+}
+
+/** An organization's name in addresses. */
+export const slugText = z
+  .string()
+  .min(2, 'must have at least 2 characters')
+  .max(63, 'must have at most 63 characters')
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters and digits, in parts joined by single hyphens')
+
+/** An e-mail address of at most 254 characters, the most that mail can carry (RFC 5321 §4.5.3.1.3). */
+export const emailText = z.email('must be an e-mail address').max(254, 'must have at most 254 characters')
+
+const webAddress = z
+  .url({ protocol: /^https?$/, hostname: /./, error: 'must be an address that begins with https:// or http://' })
+  .max(2000, 'must have at most 2000 characters')
+  .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
+
+/** An IANA zone name that this machine knows: offsets such as +01:00 are none, for they know no summer time. */
+const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
+
+/** A host name: RFC 1123 labels, of which the last is not all digits, so that it is no address. */
+const hostName = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253, 'must have at most 253 characters')
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?![0-9]+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/,
+    'must be a host name without a port, such as status.example.com',
+  )
+
+/** What an organization may change about itself and its page; what is left out stays as it is. */
+export const settingsEdit = z.object({
+  name: nameText.optional(),
+  slug: slugText.optional(),
+  contactEmail: emailText.optional(),
+  timeZone: zoneName.optional(),
+  description: proseText(2000).optional(),
+  accentColor: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0b6e5a')
+    .toLowerCase()
+    .optional(),
+  logoUrl: webAddress.nullish(),
+  links: z
+    .array(z.object({ label: nameText, url: webAddress }))
+    .max(10, 'must be at most 10')
+    .optional(),
+  customDomain: hostName.nullish(),
+  version: readVersion,
+})
+
+function isZoneName(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,51 @@
+/** The papers of the style sheet that coloured words stand on, the least favourable of each scheme first. */
+const papers = { light: ['#f2f3f0', '#fbfbf9'], dark: ['#1d2326', '#14181a'] } as const
+
+/** WCAG 2.2, 1.4.3 (AA): the least contrast of words with what is behind them. */
+const READABLE = 4.5
+
+/** The organization's colour for both schemes, each as near to it as can be read. Colours are `#rrggbb`. */
+export function readableAccents(accent: string): { readonly light: string; readonly dark: string } {
+  return {
+    light: readable(accent, '#000000', papers.light),
+    dark: readable(accent, '#ffffff', papers.dark),
+  }
+}
+
+/** The contrast of two colours, from 1 to 21 (WCAG 2.2, relative luminance). */
+export function contrast(one: string, other: string): number {
+  const [dark, light] = [luminance(one), luminance(other)].toSorted((a, b) => a - b)
+  return (Number(light) + 0.05) / (Number(dark) + 0.05)
+}
+
+/** The style sheet that gives a page its organization's colour, on screens. */
+export function themeSheet(accent: string): string {
+  const { light, dark } = readableAccents(accent)
+  return `@media screen{:root{--brand:${accent};--accent:${light}}}
+@media screen and (prefers-color-scheme:dark){:root{--accent:${dark}}}
+`
+}
+
+/** Moves a colour towards `end`, by as little as makes it readable on every paper. */
+function readable(colour: string, end: string, on: readonly string[]): string {
+  const steps = Array.from({ length: 51 }, (_, step) => mix(colour, end, step / 50))
+  return steps.find((mixed) => on.every((paper) => contrast(mixed, paper) >= READABLE)) ?? end
+}
+
+function mix(from: string, to: string, share: number): string {
+  const target = channels(to)
+  const mixed = channels(from).map((value, index) => Math.round(value + (Number(target[index]) - value) * share))
+  return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+}
+
+function channels(colour: string): readonly number[] {
+  const value = Number.parseInt(colour.slice(1), 16)
+  return [value >> 16, (value >> 8) & 0xff, value & 0xff]
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = channels(colour).map((value) => linear(value / 255))
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+const linear = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,133 @@
+import type { ShownIncident } from '../view.ts'
+import { impactWords, incidentWords, serviceWords } from '../view.ts'
+import { durationWords, type Zone } from '../zone.ts'
+import type { Served } from './frame.tsx'
+import { Frame, Freshness } from './frame.tsx'
+import { IncidentMark, Shape } from './mark.tsx'
+import { Time } from './time.tsx'
+import { Entry, Message, Timeline } from './timeline.tsx'
+
+/** How many updates of an incident the overview shows; the rest are on its own page. */
+const MOST_UPDATES = 5
+
+/** The path of an incident's own page, after the owner's base. */
+export function incidentPath(id: string): string {
+  return `/incidents/${id}`
+}
+
+/** An incident that is open, as the overview shows it. */
+export function OpenIncident({ incident, served }: { readonly incident: ShownIncident; readonly served: Served }) {
+  const path = served.base + incidentPath(incident.id)
+  const shown = incident.updates.slice(0, MOST_UPDATES)
+  return (
+    <article id={incident.id} class="incident" data-impact={incident.impact} data-says={`Incident: ${incident.title}.`}>
+      <h3>
+        <a href={path}>{incident.title}</a>
+      </h3>
+      <Facts incident={incident} zone={served.zone} />
+      <Updates incident={{ ...incident, updates: shown }} zone={served.zone} />
+      {shown.length < incident.updates.length ? (
+        <p class="more">
+          <a href={path}>All {incident.updates.length} updates</a>
+        </p>
+      ) : null}
+    </article>
+  )
+}
+
+/** An incident among others of the past: how long it lasted, and the last word on it. */
+export function PastIncident({ incident, served }: { readonly incident: ShownIncident; readonly served: Served }) {
+  const [last] = incident.updates
+  return (
+    <article id={incident.id} class="incident past" data-impact={incident.impact}>
+      <h4>
+        <a href={served.base + incidentPath(incident.id)}>{incident.title}</a>
+      </h4>
+      <Facts incident={incident} zone={served.zone} />
+      {last === undefined ? null : <Message text={last.message} />}
+    </article>
+  )
+}
+
+/** The page of one incident, with its whole timeline. */
+export function IncidentPage({ incident, served }: { readonly incident: ShownIncident; readonly served: Served }) {
+  const { owner } = served
+  return (
+    <Frame
+      served={served}
+      title={`${incident.title} · ${owner.name} status`}
+      description={`${incidentWords[incident.status]}: ${incident.title}, an incident at ${owner.name}.`}
+      path={incidentPath(incident.id)}
+    >
+      <article id={incident.id} class="incident whole" data-impact={incident.impact}>
+        <p class="eyebrow">Incident</p>
+        <h1>{incident.title}</h1>
+        <Freshness />
+        <Facts incident={incident} zone={served.zone} />
+        <h2>Timeline</h2>
+        <Updates incident={incident} zone={served.zone} />
+      </article>
+    </Frame>
+  )
+}
+
+/** What an incident does, or did, and when. Where an open one stands is said by its newest update. */
+function Facts({ incident, zone }: { readonly incident: ShownIncident; readonly zone: Zone }) {
+  const { status, impact, startedAt, resolvedAt, services } = incident
+  if (resolvedAt === null) {
+    return (
+      <>
+        <p class="meta">
+          <span>
+            {impactWords[impact]} since <Time at={startedAt} zone={zone} />
+          </span>
+        </p>
+        <Affected services={services} />
+      </>
+    )
+  }
+  return (
+    <>
+      <p class="meta">
+        <IncidentMark status={status} />
+        <span>{impactWords[impact]}</span>
+        <span>
+          <Time at={startedAt} zone={zone} />, for {durationWords(resolvedAt.getTime() - startedAt.getTime())}
+        </span>
+      </p>
+      {services.length === 0 ? null : <p class="concerns">Affected {services.map(({ name }) => name).join(', ')}</p>}
+    </>
+  )
+}
+
+function Affected({ services }: Pick<ShownIncident, 'services'>) {
+  if (services.length === 0) return null
+  return (
+    <ul class="affected" aria-label="Affected services">
+      {services.map(({ name, status }) => (
+        <li data-status={status}>
+          <span class="mark">
+            <Shape of={status} />
+            {name}: {serviceWords[status].toLowerCase()}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Updates({ incident, zone }: { readonly incident: ShownIncident; readonly zone: Zone }) {
+  return (
+    <Timeline>
+      {incident.updates.map((update) => (
+        <Entry
+          of={incident.title}
+          update={update}
+          word={incidentWords[update.status]}
+          mark={<IncidentMark status={update.status} />}
+          zone={zone}
+        />
+      ))}
+    </Timeline>
+  )
+}

@@ -1,0 +1,176 @@
+import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { IncidentState, MaintenanceState } from '../status/page-state.ts'
+import type { PageStatus } from '../status/shown-status.ts'
+import { worstOf } from '../status/shown-status.ts'
+import type { Zone } from './zone.ts'
+
+export interface ShownService {
+  readonly id: string
+  readonly groupId: string | null
+  readonly name: string
+  readonly description: string
+  readonly status: ServiceStatus
+}
+
+/** Services under one heading; those of no group are under none. */
+export interface ShownGroup {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
+
+export interface ShownSection {
+  readonly group: ShownGroup | null
+  /** The worst of its services. */
+  readonly status: ServiceStatus
+  readonly services: readonly ShownService[]
+}
+
+export interface ShownUpdate<S = IncidentStatus> {
+  readonly id: string
+  readonly status: S
+  /** Markdown. */
+  readonly message: string
+  readonly createdAt: Date
+  readonly editedAt?: Date | null
+}
+
+export interface ShownIncident {
+  readonly id: string
+  readonly title: string
+  readonly status: IncidentStatus
+  readonly impact: IncidentImpact
+  readonly startedAt: Date
+  readonly resolvedAt: Date | null
+  readonly services: readonly { readonly name: string; readonly status: ServiceStatus }[]
+  /** Newest first. */
+  readonly updates: readonly ShownUpdate[]
+}
+
+export interface ShownMaintenance {
+  readonly id: string
+  readonly title: string
+  readonly status: MaintenanceStatus
+  readonly startsAt: Date
+  readonly endsAt: Date
+  readonly services: readonly { readonly name: string }[]
+  /** Newest first. */
+  readonly updates: readonly ShownUpdate<MaintenanceStatus>[]
+}
+
+/** An incident as the page tells it; `names` gives each service's name by its id. */
+export function shownIncident(incident: IncidentState, names: ReadonlyMap<string, string>): ShownIncident {
+  return { ...incident, services: withNames(incident.services, names) }
+}
+
+/** A maintenance as the page tells it; `names` gives each service's name by its id. */
+export function shownMaintenance(maintenance: MaintenanceState, names: ReadonlyMap<string, string>): ShownMaintenance {
+  return { ...maintenance, services: withNames(maintenance.services, names) }
+}
+
+function withNames<T extends { readonly serviceId: string }>(of: readonly T[], names: ReadonlyMap<string, string>) {
+  return of.flatMap((each) => {
+    const name = names.get(each.serviceId)
+    return name === undefined ? [] : [{ ...each, name }]
+  })
+}
+
+export const serviceWords = {
+  OPERATIONAL: 'Operational',
+  DEGRADED_PERFORMANCE: 'Degraded performance',
+  PARTIAL_OUTAGE: 'Partial outage',
+  MAJOR_OUTAGE: 'Major outage',
+  UNDER_MAINTENANCE: 'Under maintenance',
+} as const satisfies Record<ServiceStatus, string>
+
+export const incidentWords = {
+  INVESTIGATING: 'Investigating',
+  IDENTIFIED: 'Identified',
+  MONITORING: 'Monitoring',
+  RESOLVED: 'Resolved',
+} as const satisfies Record<IncidentStatus, string>
+
+export const impactWords = {
+  NONE: 'No impact',
+  MINOR: 'Minor impact',
+  MAJOR: 'Major impact',
+  CRITICAL: 'Critical impact',
+} as const satisfies Record<IncidentImpact, string>
+
+export const maintenanceWords = {
+  SCHEDULED: 'Planned',
+  IN_PROGRESS: 'In progress',
+  VERIFYING: 'Verifying',
+  COMPLETED: 'Completed',
+  CANCELLED: 'Cancelled',
+} as const satisfies Record<MaintenanceStatus, string>
+
+/** The page as a whole in the words and colours of a service, for the same marks tell both. */
+export const statusOfIndicator = {
+  NONE: 'OPERATIONAL',
+  MINOR: 'DEGRADED_PERFORMANCE',
+  MAJOR: 'PARTIAL_OUTAGE',
+  CRITICAL: 'MAJOR_OUTAGE',
+  MAINTENANCE: 'UNDER_MAINTENANCE',
+} as const satisfies Record<PageStatus['indicator'], ServiceStatus>
+
+/** What is wrong, in one sentence: which services it is when they are few, and how many when they are not. */
+export function headline(
+  status: PageStatus,
+  services: readonly Pick<ShownService, 'name' | 'status'>[],
+  openIncidents: number,
+): string {
+  const shown = statusOfIndicator[status.indicator]
+  if (shown === 'OPERATIONAL') return allWell(services.length, openIncidents)
+  const affected = services.filter((service) => service.status === shown)
+  const [first, second] = affected
+  // Only an incident that names no service can make the page worse than its services.
+  if (first === undefined) return `${status.description}.`
+  if (affected.length === 1) return `${first.name} is ${predicates[shown]}.`
+  if (affected.length === 2 && second) return `${first.name} and ${second.name} are ${predicates[shown]}.`
+  const many =
+    affected.length === services.length ? `All ${affected.length}` : `${affected.length} of ${services.length}`
+  return `${many} services are ${predicates[shown]}.`
+}
+
+const predicates = {
+  DEGRADED_PERFORMANCE: 'slower or less reliable than usual',
+  PARTIAL_OUTAGE: 'partly down',
+  MAJOR_OUTAGE: 'down',
+  UNDER_MAINTENANCE: 'under maintenance',
+} as const satisfies Record<Exclude<ServiceStatus, 'OPERATIONAL'>, string>
+
+function allWell(services: number, openIncidents: number): string {
+  const open = openIncidents === 1 ? 'one incident is open' : `${openIncidents || 'no'} incidents are open`
+  if (services === 0) return `${open[0]?.toUpperCase()}${open.slice(1)}.`
+  return openIncidents === 0 ? 'All services are operational.' : `All services are operational, and ${open}.`
+}
+
+/** The services under their headings, in the owner's order: those without a group first, and no group without services. */
+export function sectionsOf(groups: readonly ShownGroup[], services: readonly ShownService[]): ShownSection[] {
+  return [null, ...groups]
+    .map((group) => ({ group, services: services.filter(({ groupId }) => groupId === (group?.id ?? null)) }))
+    .filter((section) => section.services.length > 0)
+    .map((section) => ({ ...section, status: worstOf(section.services.map(({ status }) => status)) }))
+}
+
+/** A day of the page's time zone, and what began on it. */
+export interface Day<T> {
+  /** `2026-11-20`. */
+  readonly key: string
+  /** `Friday, 20 November 2026`. */
+  readonly name: string
+  readonly incidents: readonly T[]
+}
+
+/** Incidents by the day on which they began, in the order in which they come. */
+export function daysOf<T extends { readonly startedAt: Date }>(incidents: readonly T[], zone: Zone): Day<T>[] {
+  const days = new Map<string, { key: string; name: string; incidents: T[] }>()
+  for (const incident of incidents) {
+    const key = zone.dayKey(incident.startedAt)
+    const day = days.get(key) ?? { key, name: zone.day(incident.startedAt), incidents: [] }
+    day.incidents.push(incident)
+    days.set(key, day)
+  }
+  return [...days.values()]
+}

@@ -1,0 +1,100 @@
+/** Moments in the words of one time zone. */
+export interface Zone {
+  /** Its IANA name, such as `Europe/Berlin`. */
+  readonly name: string
+  /** `20 Nov 2026, 14:32 CET`. */
+  time(at: Date): string
+  /** `14:32 CET`. */
+  clock(at: Date): string
+  /** `Friday, 20 November 2026`. */
+  day(at: Date): string
+  /** `2026-11-20`: equal for moments of the same day. */
+  dayKey(at: Date): string
+}
+
+/** The words of an IANA time zone. Making them costs a little: one per page rendered. @throws RangeError when there is no such zone. */
+export function zoneOf(timeZone: string): Zone {
+  const format = (options: Intl.DateTimeFormatOptions, locale = 'en-GB') => {
+    const formatter = new Intl.DateTimeFormat(locale, { timeZone, ...options })
+    return (at: Date) => formatter.format(at)
+  }
+  const clock = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
+  return {
+    name: timeZone,
+    time: format({ day: 'numeric', month: 'short', year: 'numeric', ...clock }),
+    clock: format(clock),
+    day: format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
+    // Swedish dates are those of ISO 8601.
+    dayKey: format({ year: 'numeric', month: '2-digit', day: '2-digit' }, 'sv-SE'),
+  }
+}
+
+/** A calendar month. */
+export interface Month {
+  readonly year: number
+  /** 1 to 12. */
+  readonly month: number
+}
+
+/** The month of a text such as `2026-11`; null for any other text. */
+export function parseMonth(text: string): Month | null {
+  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? []
+  return year === undefined ? null : { year: Number(year), month: Number(month) }
+}
+
+/** The month as `2026-11`. */
+export function monthKey({ year, month }: Month): string {
+  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}`
+}
+
+/** The month as `November 2026`. */
+export function monthName({ year, month }: Month): string {
+  return monthFormat.format(Date.UTC(year, month - 1))
+}
+
+const monthFormat = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** The month that lies `count` months later, or before when negative. */
+export function addMonths({ year, month }: Month, count: number): Month {
+  const months = year * 12 + month - 1 + count
+  return { year: Math.floor(months / 12), month: (((months % 12) + 12) % 12) + 1 }
+}
+
+/** The month that a moment lies in, in a time zone. */
+export function monthOf(at: Date, zone: Zone): Month {
+  const [year, month] = zone.dayKey(at).split('-').map(Number)
+  return { year: Number(year), month: Number(month) }
+}
+
+/** When a month begins in a time zone. */
+export function startOfMonth({ year, month }: Month, timeZone: string): Date {
+  const wall = Date.UTC(year, month - 1)
+  // The offset at the wall clock's own time may be that of the other side of a change of clocks; the second look is right.
+  const near = wall - offsetAt(wall, timeZone)
+  return new Date(wall - offsetAt(near, timeZone))
+}
+
+/** How many milliseconds a time zone is ahead of UTC at a moment. */
+function offsetAt(at: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(at)
+  const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((each) => each.type === type)?.value)
+  const wall = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
+  return wall - Math.floor(at / 1000) * 1000
+}
+
+/** A length of time in words, rounded down to two units: `2 h 5 min`, `3 d 4 h`, `under a minute`. */
+export function durationWords(milliseconds: number): string {
+  const minutes = Math.max(0, Math.floor(milliseconds / 60_000))
+  const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60]
+  const parts = [days > 0 && `${days} d`, hours > 0 && `${hours} h`, days === 0 && rest > 0 && `${rest} min`]
+  return parts.filter(Boolean).join(' ') || 'under a minute'
+}

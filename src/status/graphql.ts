@@ -1,0 +1,10 @@
+// The door of the feature: its types and operations, by concept.
+import './graphql/words.ts'
+import './graphql/service-group.ts'
+import './graphql/service.ts'
+import './graphql/incident.ts'
+import './graphql/maintenance.ts'
+import './graphql/event.ts'
+import './graphql/organization.ts'
+import './graphql/page.ts'
+import './graphql/live.ts'

@@ -1,0 +1,27 @@
+import { cursorOf } from '../../eventlog/event.ts'
+import { ActorKind, EventKind } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+
+/** An entry of the audit trail. */
+export const Event = builder.prismaObject('Event', {
+  description:
+    'Something that happened, as the audit trail of the organization has it: what, to what, when and who did it.',
+  fields: (t) => ({
+    cursor: t.string({
+      description: 'Its position in the event log.',
+      resolve: ({ seq }) => cursorOf(seq),
+    }),
+    kind: t.expose('kind', { type: EventKind }),
+    at: t.expose('at', { type: 'DateTime' }),
+    actor: t.expose('actorKind', { type: ActorKind, description: 'Who did it.' }),
+    apiKey: t.prismaField({
+      type: 'ApiKey',
+      nullable: true,
+      description: 'The key that did it; null when it was done without one.',
+      resolve: (query, { actorKeyId }, _args, { db }) =>
+        actorKeyId === null ? null : db.apiKey.findUnique({ ...query, where: { id: actorKeyId } }),
+    }),
+    subjectId: t.exposeID('subjectId', { description: 'What it happened to, which may be gone.' }),
+    subjectName: t.exposeString('subjectName', { description: 'What that was called then.' }),
+  }),
+})

@@ -1,0 +1,179 @@
+import { Conflict, Invalid, NotFound } from '../../errors.ts'
+import { IncidentImpact, IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { ownerOnly } from '../../graphql/owner.ts'
+import { createIncident, deleteIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../incident.ts'
+import { deletionOf } from './deletion.ts'
+import { LIST, newestFirst } from './lists.ts'
+
+builder.prismaObject('IncidentService', {
+  description: 'What an incident does to a service at present.',
+  fields: (t) => ({ service: t.relation('service'), status: t.expose('status', { type: ServiceStatus }) }),
+})
+
+const Incident = builder.prismaNode('Incident', {
+  id: { field: 'id' },
+  nullable: true,
+  description: 'Something that went wrong, with the timeline of what was said about it.',
+  fields: (t) => ({
+    title: t.exposeString('title'),
+    status: t.expose('status', { type: IncidentStatus }),
+    impact: t.expose('impact', { type: IncidentImpact }),
+    startedAt: t.expose('startedAt', { type: 'DateTime' }),
+    resolvedAt: t.expose('resolvedAt', { type: 'DateTime', nullable: true, description: 'Null while it is open.' }),
+    services: t.relation('services', {
+      complexity: LIST,
+      description: 'The services it touches, in the order of the page.',
+      query: { orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }] },
+    }),
+    updates: t.relation('updates', {
+      complexity: LIST,
+      description: 'Its timeline, newest first.',
+      query: { orderBy: newestFirst },
+    }),
+    version: t.exposeInt('version', {
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Raised by every edit. Needs a key of the organization.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'When it was written down, which may be later than it started. Needs a key of the organization.',
+    }),
+  }),
+})
+
+builder.prismaObject('IncidentUpdateService', {
+  description: 'What an update said of a service.',
+  fields: (t) => ({ service: t.relation('service'), status: t.expose('status', { type: ServiceStatus }) }),
+})
+
+const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
+  id: { field: 'id' },
+  nullable: true,
+  description: 'An entry of an incident’s timeline.',
+  fields: (t) => ({
+    incidentId: t.exposeID('incidentId'),
+    status: t.expose('status', { type: IncidentStatus }),
+    message: t.exposeString('message', { description: 'Markdown.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    editedAt: t.expose('editedAt', { type: 'DateTime', nullable: true, description: 'Null unless it was edited.' }),
+    services: t.relation('services', {
+      complexity: LIST,
+      description: 'What it said of services, in the order of the page.',
+      query: { orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }] },
+    }),
+    version: t.exposeInt('version', {
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Raised by every edit. Needs a key of the organization.',
+    }),
+  }),
+})
+
+const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
+  fields: (t) => ({
+    serviceId: t.id(),
+    status: t.field({ type: ServiceStatus, description: 'OPERATIONAL says that it has recovered.' }),
+  }),
+})
+
+const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
+  fields: (t) => ({
+    title: t.string(),
+    status: t.field({ type: IncidentStatus }),
+    impact: t.field({ type: IncidentImpact }),
+    message: t.string({ description: 'The first entry of the timeline, in markdown.' }),
+    services: t.field({ type: [IncidentServiceInput], required: false }),
+    startedAt: t.field({ type: 'DateTime', required: false, description: 'Absent: now. Never in the future.' }),
+  }),
+})
+
+builder.mutationField('createIncident', (t) =>
+  t.field({
+    type: Incident,
+    description: 'Tells of an incident. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: CreateIncidentInput }) },
+    errors: { types: [Invalid, NotFound] },
+    resolve: (_root, { input }, ctx) => createIncident(ctx, input),
+  }),
+)
+
+const UpdateIncidentInput = builder.inputType('UpdateIncidentInput', {
+  description: 'What is left out stays as it is.',
+  fields: (t) => ({
+    id: t.id(),
+    title: t.string({ required: false }),
+    impact: t.field({ type: IncidentImpact, required: false }),
+    services: t.field({
+      type: [IncidentServiceInput],
+      required: false,
+      description: 'All the services it touches, in place of those it has.',
+    }),
+    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+  }),
+})
+
+builder.mutationField('updateIncident', (t) =>
+  t.field({
+    type: Incident,
+    description: 'Changes what an incident is called and what it touches. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: UpdateIncidentInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => updateIncident(ctx, input),
+  }),
+)
+
+const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
+  fields: (t) => ({
+    incidentId: t.id(),
+    status: t.field({ type: IncidentStatus, description: 'RESOLVED closes the incident; any other reopens it.' }),
+    message: t.string({ description: 'Markdown.' }),
+    services: t.field({
+      type: [IncidentServiceInput],
+      required: false,
+      description: 'What is new of services; the others stay as they are.',
+    }),
+    version: t.int({ required: false, description: 'The incident’s version: a newer one makes a conflict.' }),
+  }),
+})
+
+builder.mutationField('postIncidentUpdate', (t) =>
+  t.field({
+    type: IncidentUpdate,
+    description: 'Adds to the timeline of an incident. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: PostIncidentUpdateInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => postIncidentUpdate(ctx, input),
+  }),
+)
+
+const EditIncidentUpdateInput = builder.inputType('EditIncidentUpdateInput', {
+  fields: (t) => ({
+    id: t.id(),
+    message: t.string({ description: 'Markdown.' }),
+    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+  }),
+})
+
+builder.mutationField('editIncidentUpdate', (t) =>
+  t.field({
+    type: IncidentUpdate,
+    description: 'Corrects what an entry of a timeline says. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: EditIncidentUpdateInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => editIncidentUpdate(ctx, input),
+  }),
+)
+
+builder.mutationField('deleteIncident', (t) =>
+  t.field({
+    type: deletionOf('Incident'),
+    description: 'Deletes an incident with its timeline, as if it had never been told. Needs a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => deleteIncident(ctx, id),
+  }),
+)

@@ -1,0 +1,127 @@
+import { Conflict, Invalid, NotFound } from '../../errors.ts'
+import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { ownerOnly } from '../../graphql/owner.ts'
+import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../maintenance.ts'
+import { LIST, newestFirst } from './lists.ts'
+import { Service } from './service.ts'
+
+const Maintenance = builder.prismaNode('Maintenance', {
+  id: { field: 'id' },
+  nullable: true,
+  description: 'Work on services that is announced beforehand; it starts and ends by itself.',
+  fields: (t) => ({
+    title: t.exposeString('title'),
+    status: t.expose('status', { type: MaintenanceStatus }),
+    startsAt: t.expose('startsAt', { type: 'DateTime' }),
+    endsAt: t.expose('endsAt', { type: 'DateTime' }),
+    services: t.field({
+      type: [Service],
+      complexity: LIST,
+      description: 'The services it touches, in the order of the page.',
+      select: (_args, _ctx, nestedSelection) => ({
+        services: {
+          select: { service: nestedSelection(true) },
+          orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }],
+        },
+      }),
+      resolve: ({ services }) => services.map(({ service }) => service),
+    }),
+    updates: t.relation('updates', {
+      complexity: LIST,
+      description: 'Its timeline, newest first.',
+      query: { orderBy: newestFirst },
+    }),
+    version: t.exposeInt('version', {
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Raised by every edit. Needs a key of the organization.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Needs a key of the organization.',
+    }),
+  }),
+})
+
+builder.prismaNode('MaintenanceUpdate', {
+  id: { field: 'id' },
+  nullable: true,
+  description: 'An entry of a maintenance’s timeline.',
+  fields: (t) => ({
+    maintenanceId: t.exposeID('maintenanceId'),
+    status: t.expose('status', { type: MaintenanceStatus }),
+    message: t.exposeString('message', { description: 'Markdown.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+  }),
+})
+
+const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
+  fields: (t) => ({
+    title: t.string(),
+    message: t.string({ description: 'The first entry of the timeline, in markdown.' }),
+    startsAt: t.field({ type: 'DateTime', description: 'In the past: it starts at once.' }),
+    endsAt: t.field({ type: 'DateTime' }),
+    serviceIds: t.idList({ required: false }),
+  }),
+})
+
+builder.mutationField('scheduleMaintenance', (t) =>
+  t.field({
+    type: Maintenance,
+    description: 'Announces a maintenance. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: ScheduleMaintenanceInput }) },
+    errors: { types: [Invalid, NotFound] },
+    resolve: (_root, { input }, ctx) => scheduleMaintenance(ctx, input),
+  }),
+)
+
+const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
+  description: 'What is left out stays as it is.',
+  fields: (t) => ({
+    id: t.id(),
+    title: t.string({ required: false }),
+    startsAt: t.field({ type: 'DateTime', required: false }),
+    endsAt: t.field({ type: 'DateTime', required: false }),
+    serviceIds: t.idList({
+      required: false,
+      description: 'All the services it touches, in place of those it has.',
+    }),
+    message: t.string({ required: false, description: 'Added to the timeline, in markdown.' }),
+    status: t.field({
+      type: MaintenanceStatus,
+      required: false,
+      description: 'Starts or ends it before its time, or says that the work is being verified.',
+    }),
+    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+  }),
+})
+
+builder.mutationField('updateMaintenance', (t) =>
+  t.field({
+    type: Maintenance,
+    description: 'Changes a maintenance, or tells how it goes. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: UpdateMaintenanceInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => updateMaintenance(ctx, input),
+  }),
+)
+
+const CancelMaintenanceInput = builder.inputType('CancelMaintenanceInput', {
+  fields: (t) => ({
+    id: t.id(),
+    message: t.string({ required: false, description: 'Why, in markdown.' }),
+  }),
+})
+
+builder.mutationField('cancelMaintenance', (t) =>
+  t.field({
+    type: Maintenance,
+    description: 'Calls a maintenance off. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: CancelMaintenanceInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => cancelMaintenance(ctx, input),
+  }),
+)

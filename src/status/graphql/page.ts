@@ -1,0 +1,131 @@
+import type { PageLink } from '../../account/page-settings.ts'
+import { linksOf, slugText } from '../../account/page-settings.ts'
+import { cursorOf } from '../../eventlog/event.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import { builder } from '../../graphql/builder.ts'
+import type { PageStatus } from '../shown-status.ts'
+import { causesOfStatus, pageStatus, statusShownBy } from '../shown-status.ts'
+import { inPageOrder, LIST, pageOf } from './lists.ts'
+import { StatusIndicator } from './words.ts'
+
+const PageLinkRef = builder.objectRef<PageLink>('PageLink').implement({
+  description: 'Where else a page’s visitors may want to go.',
+  fields: (t) => ({ label: t.exposeString('label'), url: t.exposeString('url') }),
+})
+
+const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
+  description: 'How a page as a whole is doing.',
+  fields: (t) => ({
+    indicator: t.expose('indicator', { type: StatusIndicator }),
+    description: t.exposeString('description', { description: 'The indicator in a few words.' }),
+  }),
+})
+
+const open = { status: { not: 'RESOLVED' } } satisfies Prisma.IncidentWhereInput
+const resolved = { status: 'RESOLVED' } satisfies Prisma.IncidentWhereInput
+const newestStartFirst = [{ startedAt: 'desc' }, { id: 'desc' }] satisfies Prisma.IncidentOrderByWithRelationInput[]
+const announced = { status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } } satisfies Prisma.MaintenanceWhereInput
+
+/** Asked for by statements of their own: in a nested one Prisma would read all and then take the first. */
+const MOST = 100
+
+/**
+ * The public page of an organization: what it shows may be read by anybody who knows its slug. The row is read before what
+ * belongs to it, so that its cursor is never newer than the rest, and who subscribes from it misses nothing.
+ */
+export const StatusPage = builder.prismaObject('Organization', {
+  variant: 'StatusPage',
+  description: 'The public status page of an organization.',
+  fields: (t) => ({
+    slug: t.exposeString('slug'),
+    name: t.exposeString('name'),
+    description: t.exposeString('description'),
+    timeZone: t.exposeString('timeZone', { description: 'In which the page shows times, such as Europe/Berlin.' }),
+    accentColor: t.exposeString('accentColor', { description: 'As #rrggbb.' }),
+    logoUrl: t.exposeString('logoUrl', { nullable: true }),
+    links: t.field({ type: [PageLinkRef], resolve: linksOf }),
+    customDomain: t.exposeString('customDomain', { nullable: true, description: 'Where else the page is served.' }),
+    cursor: t.string({
+      description: 'The position in the event log that the page is read at: subscribe with `after: cursor`.',
+      resolve: ({ lastSeq }) => cursorOf(lastSeq),
+    }),
+    status: t.field({
+      type: PageStatusRef,
+      select: {
+        services: { select: causesOfStatus, orderBy: inPageOrder },
+        incidents: { where: open, select: { impact: true } },
+      },
+      resolve: ({ services, incidents }) =>
+        pageStatus(
+          services.map(statusShownBy),
+          incidents.map(({ impact }) => impact),
+        ),
+    }),
+    services: t.relation('services', {
+      complexity: LIST,
+      description: 'Every service, in the order of the page.',
+      query: { orderBy: inPageOrder },
+    }),
+    serviceGroups: t.relation('serviceGroups', {
+      complexity: LIST,
+      description: 'In the order of the page.',
+      query: { orderBy: inPageOrder },
+    }),
+    incidents: t.prismaField({
+      type: ['Incident'],
+      complexity: LIST,
+      description: 'The open ones, newest first; at most 100.',
+      resolve: (query, { id }, _args, { db }) =>
+        db.incident.findMany({
+          ...query,
+          where: { organizationId: id, ...open },
+          orderBy: newestStartFirst,
+          take: MOST,
+        }),
+    }),
+    maintenances: t.prismaField({
+      type: ['Maintenance'],
+      complexity: LIST,
+      description: 'Those that run or are planned, in the order they start; at most 100.',
+      resolve: (query, { id }, _args, { db }) =>
+        db.maintenance.findMany({
+          ...query,
+          where: { organizationId: id, ...announced },
+          orderBy: [{ startsAt: 'asc' }, { id: 'asc' }],
+          take: MOST,
+        }),
+    }),
+    pastIncidents: t.prismaConnection({
+      type: 'Incident',
+      cursor: 'id',
+      description: 'The resolved ones, newest first.',
+      totalCount: ({ id }, _args, { db }) => db.incident.count({ where: { organizationId: id, ...resolved } }),
+      resolve: (query, { id }, _args, { db }) =>
+        db.incident.findMany({
+          ...pageOf(query),
+          where: { organizationId: id, ...resolved },
+          orderBy: newestStartFirst,
+        }),
+    }),
+  }),
+})
+
+builder.queryField('statusPage', (t) =>
+  t.prismaField({
+    type: StatusPage,
+    nullable: true,
+    description: 'A public status page; null when there is none of that slug.',
+    args: { slug: t.arg.string() },
+    resolve: (query, _root, { slug }, { db }) =>
+      slugText.safeParse(slug).success ? db.organization.findUnique({ ...query, where: { slug } }) : null,
+  }),
+)
+
+builder.prismaObjectFields('Organization', (t) => ({
+  description: t.exposeString('description', { description: 'What its page says of it.' }),
+  accentColor: t.exposeString('accentColor', { description: 'The colour of its page, as #rrggbb.' }),
+  logoUrl: t.exposeString('logoUrl', { nullable: true }),
+  links: t.field({ type: [PageLinkRef], description: 'Where else visitors may want to go.', resolve: linksOf }),
+  customDomain: t.exposeString('customDomain', { nullable: true, description: 'Where else its page is served.' }),
+  version: t.exposeInt('version', { description: 'Raised by every edit of these settings.' }),
+}))

@@ -1,0 +1,96 @@
+import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
+import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/client.ts'
+import { builder } from '../../graphql/builder.ts'
+import { ownerOnly } from '../../graphql/owner.ts'
+import { createServiceGroup, deleteServiceGroup, reorderServiceGroups, updateServiceGroup } from '../service-group.ts'
+import { deletionOf } from './deletion.ts'
+import { inPageOrder, LIST } from './lists.ts'
+
+const ServiceGroup = builder.prismaNode('ServiceGroup', {
+  id: { field: 'id' },
+  nullable: true,
+  description: 'Services that stand together on the page, under a name.',
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    description: t.exposeString('description'),
+    position: t.exposeInt('position', { description: 'Its place on the page.' }),
+    services: t.relation('services', {
+      complexity: LIST,
+      description: 'In the order of the page.',
+      query: { orderBy: inPageOrder },
+    }),
+    version: t.exposeInt('version', {
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Raised by every edit. Needs a key of the organization.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Needs a key of the organization.',
+    }),
+  }),
+})
+
+const CreateServiceGroupInput = builder.inputType('CreateServiceGroupInput', {
+  fields: (t) => ({ name: t.string(), description: t.string({ required: false }) }),
+})
+
+builder.mutationField('createServiceGroup', (t) =>
+  t.field({
+    type: ServiceGroup,
+    description: 'Adds a group at the end of the page. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: CreateServiceGroupInput }) },
+    errors: { types: [Invalid, TierLimitReached] },
+    resolve: (_root, { input }, ctx) => createServiceGroup(ctx, input),
+  }),
+)
+
+const UpdateServiceGroupInput = builder.inputType('UpdateServiceGroupInput', {
+  description: 'What is left out stays as it is.',
+  fields: (t) => ({
+    id: t.id(),
+    name: t.string({ required: false }),
+    description: t.string({ required: false }),
+    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+  }),
+})
+
+builder.mutationField('updateServiceGroup', (t) =>
+  t.field({
+    type: ServiceGroup,
+    description: 'Changes a group. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: UpdateServiceGroupInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => updateServiceGroup(ctx, input),
+  }),
+)
+
+builder.mutationField('deleteServiceGroup', (t) =>
+  t.field({
+    type: deletionOf('ServiceGroup'),
+    description: 'Takes a group off the page; its services stay, in no group. Needs a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => deleteServiceGroup(ctx, id),
+  }),
+)
+
+const ReorderServiceGroupsInput = builder.inputType('ReorderServiceGroupsInput', {
+  fields: (t) => ({ ids: t.idList({ description: 'Every group, in the order wanted.' }) }),
+})
+
+const ReorderServiceGroupsPayload = builder
+  .objectRef<{ readonly serviceGroups: readonly ServiceGroupRow[] }>('ReorderServiceGroupsPayload')
+  .implement({ fields: (t) => ({ serviceGroups: t.expose('serviceGroups', { type: [ServiceGroup] }) }) })
+
+builder.mutationField('reorderServiceGroups', (t) =>
+  t.field({
+    type: ReorderServiceGroupsPayload,
+    description: 'Puts the groups in an order. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: ReorderServiceGroupsInput }) },
+    errors: { types: [Invalid, NotFound] },
+    resolve: async (_root, { input }, ctx) => ({ serviceGroups: await reorderServiceGroups(ctx, input) }),
+  }),
+)

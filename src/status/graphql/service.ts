@@ -1,0 +1,118 @@
+import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
+import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
+import { ServiceStatus } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { ownerOnly } from '../../graphql/owner.ts'
+import { createService, deleteService, reorderServices, updateService } from '../service.ts'
+import { causesOfStatus, statusShownBy } from '../shown-status.ts'
+import { deletionOf } from './deletion.ts'
+
+/** A service, as everybody sees it. */
+export const Service = builder.prismaNode('Service', {
+  id: { field: 'id' },
+  nullable: true,
+  description: 'Something an organization runs and its visitors rely on.',
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    description: t.exposeString('description'),
+    groupId: t.exposeID('groupId', { nullable: true, description: 'The group it stands in; null: none.' }),
+    position: t.exposeInt('position', { description: 'Its place on the page.' }),
+    status: t.field({
+      type: ServiceStatus,
+      description:
+        'The status it shows: its owner’s override, else the worst of open incidents and running maintenance.',
+      select: causesOfStatus,
+      resolve: (service) => statusShownBy(service),
+    }),
+    statusOverride: t.expose('statusOverride', {
+      type: ServiceStatus,
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'The status set by hand; null: none. Needs a key of the organization.',
+    }),
+    version: t.exposeInt('version', {
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Raised by every edit. Needs a key of the organization.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Needs a key of the organization.',
+    }),
+  }),
+})
+
+const CreateServiceInput = builder.inputType('CreateServiceInput', {
+  fields: (t) => ({
+    name: t.string(),
+    groupId: t.id({ required: false }),
+    description: t.string({ required: false }),
+  }),
+})
+
+builder.mutationField('createService', (t) =>
+  t.field({
+    type: Service,
+    description: 'Adds a service at the end of the page. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: CreateServiceInput }) },
+    errors: { types: [Invalid, NotFound, TierLimitReached] },
+    resolve: (_root, { input }, ctx) => createService(ctx, input),
+  }),
+)
+
+const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
+  description: 'What is left out stays as it is.',
+  fields: (t) => ({
+    id: t.id(),
+    name: t.string({ required: false }),
+    groupId: t.id({ required: false, description: 'Null takes it out of its group.' }),
+    description: t.string({ required: false }),
+    statusOverride: t.field({
+      type: ServiceStatus,
+      required: false,
+      description: 'Shown whatever happens; null ends that.',
+    }),
+    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+  }),
+})
+
+builder.mutationField('updateService', (t) =>
+  t.field({
+    type: Service,
+    description: 'Changes a service. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: UpdateServiceInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => updateService(ctx, input),
+  }),
+)
+
+builder.mutationField('deleteService', (t) =>
+  t.field({
+    type: deletionOf('Service'),
+    description:
+      'Takes a service off the page, out of every incident and maintenance as well. Needs a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: async (_root, { id }, ctx) => deleteService(ctx, id),
+  }),
+)
+
+const ReorderServicesInput = builder.inputType('ReorderServicesInput', {
+  fields: (t) => ({ ids: t.idList({ description: 'Every service, in the order wanted.' }) }),
+})
+
+const ReorderServicesPayload = builder
+  .objectRef<{ readonly services: readonly ServiceRow[] }>('ReorderServicesPayload')
+  .implement({ fields: (t) => ({ services: t.expose('services', { type: [Service] }) }) })
+
+builder.mutationField('reorderServices', (t) =>
+  t.field({
+    type: ReorderServicesPayload,
+    description: 'Puts the services in an order. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: ReorderServicesInput }) },
+    errors: { types: [Invalid, NotFound] },
+    resolve: async (_root, { input }, ctx) => ({ services: await reorderServices(ctx, input) }),
+  }),
+)

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { requireScope } from '../account/access.ts'
+import type { Context } from '../context.ts'
+import { change } from '../eventlog/change.ts'
+import type { NewEvent } from '../eventlog/event.ts'
+import type { Maintenance } from '../generated/prisma/client.ts'
+import type { MaintenanceStatus } from '../generated/prisma/enums.ts'
+import { newId } from '../id.ts'
+import { lineText, validate } from '../validate.ts'
+import { readVersion, requireVersion } from '../version.ts'
+import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
+import type { Plan } from './maintenance-plan.ts'
+import { dueAt, planned, retime, step, stepDue } from './maintenance-plan.ts'
+import { entryText, entryTime, message } from './timeline.ts'
+
+const titleText = lineText(200)
+const serviceIds = z.array(z.string()).max(MOST_SERVICES, `must be at most ${MOST_SERVICES}`)
+
+const newMaintenance = z.object({
+  title: titleText,
+  message,
+  startsAt: z.date(),
+  endsAt: z.date(),
+  serviceIds: serviceIds.nullish(),
+})
+
+/**
+ * Plans a maintenance; the message becomes the first entry of its timeline. One whose start has come starts at once.
+ * Needs a key with scope WRITE.
+ * @throws Invalid, also when it does not end after its start, or has ended already. @throws NotFound for a service the
+ * organization does not have.
+ */
+export async function scheduleMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { title, message, serviceIds, ...times } = validate(newMaintenance, input)
+  requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
+  return change(ctx, organizationId, async (tx) => {
+    const plan = planned(times, tx.now())
+    const maintenance = await tx.db.maintenance.create({
+      data: {
+        id: newId('Maintenance'),
+        organizationId,
+        title,
+        ...plan,
+        dueAt: dueAt(plan),
+        createdAt: tx.now(),
+      },
+    })
+    await setServices(tx, maintenance, serviceIds ?? [])
+    await addEntry(tx, maintenance, message)
+    const started = plan.status === 'IN_PROGRESS' ? [eventOf('MAINTENANCE_STARTED', maintenance)] : []
+    return [maintenance, eventOf('MAINTENANCE_SCHEDULED', maintenance), ...started]
+  })
+}
+
+const maintenanceEdit = z.object({
+  id: z.string(),
+  title: titleText.optional(),
+  startsAt: z.date().optional(),
+  endsAt: z.date().optional(),
+  serviceIds: serviceIds.nullish(),
+  message: entryText.nullish(),
+  status: z.enum(['IN_PROGRESS', 'VERIFYING', 'COMPLETED']).nullish(),
+  version: readVersion,
+})
+
+/**
+ * Changes what is given of a maintenance. A message becomes an entry of its timeline; a change of status makes one also
+ * without a message. By its status a maintenance is started early, verified, or ended early. Needs a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version, or its status does not allow it.
+ */
+export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, version, title, serviceIds, message, status, ...times } = validate(maintenanceEdit, input)
+  requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
+  return change(ctx, organizationId, async (tx) => {
+    const before = await ownMaintenance(tx, organizationId, id)
+    requireVersion(before, version)
+    const stepped = status ? step(before, status, tx.now()) : before
+    const maintenance = await save(tx, id, retime(stepped, times, tx.now()), title)
+    if (serviceIds) await setServices(tx, maintenance, serviceIds)
+    if (message || maintenance.status !== before.status) await addEntry(tx, maintenance, message ?? '')
+    return [maintenance, eventOf(kindOf(before.status, maintenance.status), maintenance)]
+  })
+}
+
+const cancellation = z.object({ id: z.string(), message: entryText.nullish() })
+
+/**
+ * Calls a maintenance off, before it starts or while it runs. Needs a key with scope WRITE.
+ * @throws NotFound when the organization has none such. @throws Conflict when it is over already.
+ */
+export async function cancelMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, message } = validate(cancellation, input)
+  return change(ctx, organizationId, async (tx) => {
+    const before = await ownMaintenance(tx, organizationId, id)
+    const maintenance = await save(tx, id, step(before, 'CANCELLED', tx.now()))
+    await addEntry(tx, maintenance, message ?? '')
+    return [maintenance, eventOf('MAINTENANCE_CANCELLED', maintenance)]
+  })
+}
+
+/**
+ * Takes a maintenance through the steps that are due by now: it starts, ends, or both. When none is due, only the time
+ * of the next one is set, which a worker's lease had put off.
+ */
+export async function advanceMaintenance(ctx: Context, id: string): Promise<void> {
+  const found = await ctx.db.maintenance.findUnique({ where: { id }, select: { organizationId: true } })
+  if (!found) return
+  await change(ctx, found.organizationId, async (tx) => {
+    let maintenance = await tx.db.maintenance.findUnique({ where: { id } })
+    const events: NewEvent[] = []
+    while (maintenance) {
+      const due = stepDue(maintenance, tx.now())
+      if (due === null) break
+      const kind = kindOf(maintenance.status, due)
+      maintenance = await save(tx, id, step(maintenance, due, tx.now()))
+      await addEntry(tx, maintenance, '')
+      events.push(eventOf(kind, maintenance))
+    }
+    if (maintenance) await tx.db.maintenance.update({ where: { id }, data: { dueAt: dueAt(maintenance) } })
+    return [undefined, ...events]
+  })
+}
+
+function ownMaintenance({ db }: Context, organizationId: string, id: string): Promise<Maintenance> {
+  return own('Maintenance', id, (known) => db.maintenance.findUnique({ where: { id: known, organizationId } }))
+}
+
+function save({ db }: Context, id: string, { status, startsAt, endsAt }: Plan, title?: string): Promise<Maintenance> {
+  const plan = { status, startsAt, endsAt }
+  return db.maintenance.update({
+    where: { id },
+    data: { title, ...plan, dueAt: dueAt(plan), version: { increment: 1 } },
+  })
+}
+
+/** @throws NotFound when one of the ids is no service of the organization. */
+async function setServices(ctx: Context, { id, organizationId }: Maintenance, serviceIds: string[]): Promise<void> {
+  await requireServices(ctx, organizationId, serviceIds)
+  await ctx.db.maintenanceService.deleteMany({ where: { maintenanceId: id } })
+  await ctx.db.maintenanceService.createMany({
+    data: serviceIds.map((serviceId) => ({ maintenanceId: id, serviceId })),
+  })
+}
+
+async function addEntry({ db, now }: Context, maintenance: Maintenance, message: string): Promise<void> {
+  const { id: maintenanceId, organizationId, status } = maintenance
+  const newest = await db.maintenanceUpdate.findFirst({ where: { maintenanceId }, orderBy: { createdAt: 'desc' } })
+  const createdAt = entryTime(now(), newest?.createdAt)
+  await db.maintenanceUpdate.create({
+    data: { id: newId('MaintenanceUpdate'), organizationId, maintenanceId, status, message, createdAt },
+  })
+}
+
+/** What a change from one status to another is called. */
+function kindOf(before: MaintenanceStatus, after: MaintenanceStatus): NewEvent['kind'] {
+  if (before === 'SCHEDULED' && after === 'IN_PROGRESS') return 'MAINTENANCE_STARTED'
+  return before !== after && after === 'COMPLETED' ? 'MAINTENANCE_COMPLETED' : 'MAINTENANCE_UPDATED'
+}
+
+const eventOf = (kind: NewEvent['kind'], { id, title }: Maintenance) => ({ kind, subjectId: id, subjectName: title })

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { requireScope } from '../account/access.ts'
+import type { Context } from '../context.ts'
+import { change } from '../eventlog/change.ts'
+import type { ServiceGroup } from '../generated/prisma/client.ts'
+import { newId } from '../id.ts'
+import { nameText, proseText, validate } from '../validate.ts'
+import { readVersion, requireVersion } from '../version.ts'
+import { own } from './guard.ts'
+import { closeGap, putInOrder } from './order.ts'
+
+const newGroup = z.object({ name: nameText, description: proseText(2000).nullish() })
+
+/** Adds a group at the end of the page. Needs a key with scope WRITE. @throws Invalid when a field is not usable. */
+export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { name, description } = validate(newGroup, input)
+  return change(ctx, organizationId, async ({ db, now }) => {
+    const position = await db.serviceGroup.count({ where: { organizationId } })
+    const data = { organizationId, name, description: description ?? '', position, createdAt: now() }
+    const group = await db.serviceGroup.create({ data: { id: newId('ServiceGroup'), ...data } })
+    return [group, { kind: 'SERVICE_GROUP_CREATED', ...subject(group) }]
+  })
+}
+
+const groupEdit = z.object({
+  id: z.string(),
+  name: nameText.optional(),
+  description: proseText(2000).optional(),
+  version: readVersion,
+})
+
+/**
+ * Changes what is given of a group. Needs a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ */
+export async function updateServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, version, ...fields } = validate(groupEdit, input)
+  return change(ctx, organizationId, async (tx) => {
+    requireVersion(await ownGroup(tx, organizationId, id), version)
+    const group = await tx.db.serviceGroup.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
+    return [group, { kind: 'SERVICE_GROUP_UPDATED', ...subject(group) }]
+  })
+}
+
+/**
+ * Deletes a group; its services stay, in no group. Gives what it was. Needs a key with scope WRITE.
+ * @throws NotFound when the organization has no such group.
+ */
+export async function deleteServiceGroup(ctx: Context, id: string): Promise<ServiceGroup> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const group = await ownGroup(tx, organizationId, id)
+    await tx.db.serviceGroup.delete({ where: { id } })
+    await closeGap(tx, 'ServiceGroup', organizationId, group.position)
+    return [group, { kind: 'SERVICE_GROUP_DELETED', ...subject(group) }]
+  })
+}
+
+/**
+ * Puts the groups in the order of `ids`, and gives them so. Needs a key with scope WRITE.
+ * @throws Invalid unless `ids` names every group once. @throws NotFound when it names anything else.
+ */
+export async function reorderServiceGroups(ctx: Context, input: unknown): Promise<ServiceGroup[]> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    await putInOrder(tx, 'ServiceGroup', organizationId, input)
+    const { name } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const groups = await tx.db.serviceGroup.findMany({ where: { organizationId }, orderBy: { position: 'asc' } })
+    return [groups, { kind: 'SERVICE_GROUPS_REORDERED', subjectId: organizationId, subjectName: name }]
+  })
+}
+
+/** A group of the organization. @throws NotFound when it has no such group. */
+export function ownGroup({ db }: Context, organizationId: string, id: string): Promise<ServiceGroup> {
+  return own('ServiceGroup', id, (known) => db.serviceGroup.findUnique({ where: { id: known, organizationId } }))
+}
+
+const subject = ({ id, name }: ServiceGroup) => ({ subjectId: id, subjectName: name })

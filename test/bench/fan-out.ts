@@ -1,0 +1,171 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { temporaryDirectory } from '../support/scratch.ts'
+import type { Order, Ready, Usage } from './fan-out-server.ts'
+import { line, median, title, verdict } from './report.ts'
+import { startNode, stopNode } from './service.ts'
+
+const counts = [1000, 5000]
+const warmUps = 5
+const rounds = 15
+/** Connections of one loopback address, below what the service allows an address. */
+const perAddress = 500
+
+const shared = `subscription ($slug: String!) {
+  statusPageEvents(slug: $slug) { cursor kind at incident { id title status impact startedAt } page { status { description } } }
+}`
+/** The same for a field that is reached in a way that is not shared. */
+const alone = `subscription ($slug: String!) { ...Same } fragment Same on Subscription ${shared.slice(shared.indexOf('{'))}`
+
+interface Figures {
+  /** Median milliseconds from the order to the first delivery, and from that to the last. */
+  readonly first: number
+  readonly last: number
+  /** Microseconds of the server's processor for one delivery. */
+  readonly cpu: number
+  /** The server's resident memory in MiB. */
+  readonly memory: number
+}
+
+/** (f) One incident update to many websockets: shared execution beside raw sending of the same bytes, and unshared. */
+export async function fanOut(): Promise<void> {
+  title(
+    `(f) Fan-out of an incident update, ${rounds} rounds after ${warmUps} warm-ups; the clients are another process`,
+  )
+  for (const count of counts) {
+    const one = await measure(1, shared)
+    const together = await measure(count, shared)
+    const raw = await measure(count, null, together.frame)
+    line(`${count} clients, shared: ${told(together)}; raw: ${told(raw)}; one client: ${told(one)}`)
+    // What the update itself costs, in the database and once executed, is not of the deliveries.
+    const net = together.cpu - one.cpu / count
+    verdict(`${count} clients: processor time per delivery, over raw`, net / raw.cpu, { most: 1.25 })
+    verdict(`${count} clients: first to last delivery, over raw`, together.last / raw.last, { most: 1.25 })
+    if (count > 1000) continue
+    const apart = await measure(count, alone)
+    line(
+      `${count} clients, each executed on its own: ${told(apart)}: ${(apart.cpu / together.cpu).toFixed(1)} times the processor time`,
+    )
+  }
+}
+
+const told = ({ first, last, cpu, memory }: Figures) =>
+  `${first.toFixed(1)} ms to the first, ${last.toFixed(1)} ms more to the last, ${cpu.toFixed(1)} µs a delivery, ${memory.toFixed(0)} MiB`
+
+/** @param query what clients subscribe to; null: bare websockets, to which `frame` is sent. */
+async function measure(count: number, query: string | null, frame = ''): Promise<Figures & { readonly frame: string }> {
+  const disk = await temporaryDirectory()
+  const child = startNode('test/bench/fan-out-server.ts', [], { DATA_DIR: disk.path })
+  const [{ url, bareUrl, slug }] = (await once(child, 'message')) as [Ready]
+  const clients = await openClients(query === null ? bareUrl : url, count, query, slug)
+  const order: Order = query === null ? { do: 'broadcast', text: frame } : { do: 'update' }
+  // The subscriptions stand once an event has reached everybody.
+  let length = await settle(child, clients, order)
+  for (let round = 0; round < warmUps; round++) length = await settle(child, clients, order)
+
+  const firsts: number[] = []
+  const lasts: number[] = []
+  let cpu = 0
+  for (let round = 0; round < rounds; round++) {
+    const before = await ask(child, { do: 'usage' })
+    const begun = performance.now()
+    const { firstAt, lastAt } = await deliveredTo(clients, child, order)
+    firsts.push(firstAt - begun)
+    lasts.push(lastAt - firstAt)
+    cpu += (await ask(child, { do: 'usage' })).cpu - before.cpu
+  }
+  const { memory } = await ask(child, { do: 'usage' })
+  for (const { socket } of clients) socket.destroy()
+  await stopNode(child)
+  await disk.remove()
+  return {
+    first: median(firsts),
+    last: median(lasts),
+    cpu: cpu / rounds / count,
+    memory: memory / 2 ** 20,
+    frame: 'x'.repeat(length),
+  }
+}
+
+/** A connection that counts what comes, without reading it. */
+interface Client {
+  readonly socket: Socket
+  received: number
+  /** Called when something came. */
+  told: (at: number) => void
+}
+
+async function openClients(url: string, count: number, query: string | null, slug: string): Promise<Client[]> {
+  const clients: Client[] = []
+  for (let begun = 0; begun < count; begun += 100) {
+    const batch = Array.from({ length: Math.min(100, count - begun) }, (_, index) =>
+      openClient(url, `127.0.0.${2 + Math.floor((begun + index) / perAddress)}`, query, slug),
+    )
+    clients.push(...(await Promise.all(batch)))
+  }
+  return clients
+}
+
+async function openClient(url: string, localAddress: string, query: string | null, slug: string): Promise<Client> {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), localAddress })
+  const client: Client = { socket, received: 0, told: () => {} }
+  socket.write(
+    'GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n' +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n',
+  )
+  await once(socket, 'data')
+  if (query !== null) {
+    socket.write(frameOf({ type: 'connection_init' }))
+    await once(socket, 'data')
+    socket.write(frameOf({ id: '1', type: 'subscribe', payload: { query, variables: { slug } } }))
+  }
+  socket.on('data', (bytes) => {
+    client.received += bytes.length
+    client.told(performance.now())
+  })
+  return client
+}
+
+/** A message as a client's frame (RFC 6455 §5.2), masked with zeros. */
+function frameOf(message: object): Buffer {
+  const payload = Buffer.from(JSON.stringify(message))
+  const length =
+    payload.length < 126 ? [payload.length | 0x80] : [126 | 0x80, payload.length >> 8, payload.length & 0xff]
+  return Buffer.concat([Buffer.from([0x81, ...length, 0, 0, 0, 0]), payload])
+}
+
+/** Has something sent until it has reached every client; gives the length of what one was sent last, without its frame. */
+async function settle(child: ChildProcess, clients: readonly Client[], order: Order): Promise<number> {
+  for (const client of clients) client.received = 0
+  await deliveredTo(clients, child, order)
+  return Math.min(...clients.map(({ received }) => received)) - 4
+}
+
+/** Has something sent, and waits until something has come to every client. */
+async function deliveredTo(
+  clients: readonly Client[],
+  child: ChildProcess,
+  order: Order,
+): Promise<{ firstAt: number; lastAt: number }> {
+  let waiting = clients.length
+  let firstAt = 0
+  const delivered = new Promise<number>((resolve) => {
+    for (const client of clients) {
+      client.told = (at) => {
+        client.told = () => {}
+        firstAt ||= at
+        waiting -= 1
+        if (waiting === 0) resolve(at)
+      }
+    }
+  })
+  await ask(child, order)
+  return { lastAt: await delivered, firstAt }
+}
+
+async function ask(child: ChildProcess, order: Order): Promise<Usage> {
+  child.send(order)
+  const [usage] = (await once(child, 'message')) as [Usage]
+  return usage
+}

@@ -1,0 +1,358 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { testApp, testData } from '../support/app.ts'
+import { chromiumMissing, launchChromium, requireChromium } from '../support/chromium.ts'
+import { faintTexts } from '../support/contrast.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { mutate } from '../support/filled-organization.ts'
+import { freePort } from '../support/free-port.ts'
+import { newOrganization } from '../support/graphql-client.ts'
+import { startService } from '../support/process.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+const dns = await startDnsServer(scriptedLists())
+const app = await testApp({ dns })
+afterAll(() => dns.close())
+
+let browser: Browser | undefined
+beforeAll(async () => {
+  if (!chromiumMissing) browser = await launchChromium()
+})
+afterAll(() => browser?.close())
+beforeEach((context) => requireChromium(context))
+
+/** A fresh tab, with everything the browser complains of or asks others for. */
+async function openTab(options: BrowserContextOptions = {}) {
+  if (!browser) throw new Error('The browser did not start.')
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('request', (request) => {
+    if (!/^http:\/\/(localhost|127\.0\.0\.1):/.test(request.url())) complaints.push(`asked ${request.url()}`)
+  })
+  return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
+}
+
+/** An organization with two services, and what its people do. */
+async function owner(url = app.baseUrl) {
+  const { slug, key } = await newOrganization(url)
+  const service = async (name: string) => (await mutate(url, key, 'createService', 'Service', { name })).id
+  const [api, shop] = [await service('API'), await service('Shop')]
+  return {
+    path: `/status/${slug}`,
+    api,
+    shop,
+    do: (field: string, type: string, input: Record<string, unknown>) => mutate(url, key, field, type, input),
+    incident: (title: string, more: Record<string, unknown> = {}) =>
+      mutate(url, key, 'createIncident', 'Incident', {
+        title,
+        status: 'INVESTIGATING',
+        impact: 'MAJOR',
+        message: 'We are **looking**.',
+        services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }],
+        ...more,
+      }),
+    update: (incidentId: string, status: string, message: string) =>
+      mutate(url, key, 'postIncidentUpdate', 'IncidentUpdate', { incidentId, status, message }),
+  }
+}
+
+const live = (page: Page) => page.locator('#live[data-state=live]').waitFor()
+const heading = (page: Page, text: string) => page.getByRole('heading', { level: 1, name: text }).waitFor()
+const scrollsSideways = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
+
+/** Adds up what Chromium counts as layout shift from here on. */
+async function watchShifts(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => {
+    const shifts = { sum: 0 }
+    Object.assign(window, { shifts })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.sum += (entry as PerformanceEntry & { value: number }).value
+    }).observe({ type: 'layout-shift' })
+  })
+  return () => page.evaluate(() => (window as unknown as { shifts: { sum: number } }).shifts.sum)
+}
+
+describe('an open page', () => {
+  test('shows an incident, its updates and its end without being loaded again', async () => {
+    await using tab = await openTab()
+    const { page } = tab
+    const acme = await owner()
+    await page.goto(app.baseUrl + acme.path)
+    await heading(page, 'All services are operational.')
+    await live(page)
+    await page.evaluate(() => Object.assign(window, { same: true }))
+    const shift = await watchShifts(page)
+
+    const { id } = await acme.incident('Payments fail')
+    await page.getByRole('link', { name: 'Payments fail' }).waitFor()
+    await heading(page, 'API is down.')
+    await page.locator('.prose strong', { hasText: 'looking' }).waitFor()
+    await expect.poll(() => page.locator('#announcer').textContent()).toContain('Incident: Payments fail.')
+    expect(await page.locator('#announcer').textContent()).toContain('API: Major outage.')
+    expect(await page.title()).toMatch(/^Major system outage · /)
+
+    await acme.update(id, 'IDENTIFIED', 'A disk is full.')
+    await page.locator('.prose', { hasText: 'A disk is full.' }).waitFor()
+    await expect.poll(() => page.locator('#announcer').textContent()).toBe('Payments fail: Identified. A disk is full.')
+
+    await acme.update(id, 'RESOLVED', 'All is well again.')
+    await heading(page, 'All services are operational.')
+    expect(await page.locator('#open-incidents').count()).toBe(0)
+    await page.locator('#past').getByText('All is well again.').waitFor()
+    expect(await page.evaluate(() => 'same' in window)).toBe(true)
+    expect(await shift()).toBeLessThanOrEqual(0.02)
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('of an incident grows with its timeline', async () => {
+    await using tab = await openTab()
+    const acme = await owner()
+    const { id } = await acme.incident('Payments fail')
+    await tab.page.goto(`${app.baseUrl}${acme.path}/incidents/${id}`)
+    await live(tab.page)
+    await acme.update(id, 'MONITORING', 'A fix is out.')
+    await tab.page.locator('.prose', { hasText: 'A fix is out.' }).waitFor()
+    expect(await tab.page.locator('.timeline > li').count()).toBe(2)
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('keeps what the reader has folded, focused and scrolled to', async () => {
+    await using tab = await openTab({ viewport: { width: 800, height: 500 } })
+    const { page } = tab
+    const acme = await owner()
+    const group = await acme.do('createServiceGroup', 'ServiceGroup', { name: 'Regions' })
+    await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id })
+    await page.goto(app.baseUrl + acme.path)
+    await live(page)
+    await page.locator('summary').click()
+    expect(await page.getByText('Frankfurt').isVisible()).toBe(false)
+    await page.getByRole('link', { name: 'Incident history' }).focus()
+    await acme.incident('Payments fail')
+    await heading(page, 'API is down.')
+    expect(await page.getByText('Frankfurt').isVisible()).toBe(false)
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Incident history')
+  })
+
+  test('takes on its owner’s new name and colour', async () => {
+    await using tab = await openTab()
+    const acme = await owner()
+    await tab.page.goto(app.baseUrl + acme.path)
+    await live(tab.page)
+    await acme.do('updateOrganization', 'Organization', { name: 'Northwind', accentColor: '#7c3aed' })
+    await tab.page.getByRole('link', { name: 'Northwind', exact: true }).waitFor()
+    await expect
+      .poll(() => tab.page.evaluate(() => getComputedStyle(document.body).borderTopColor))
+      .toBe('rgb(124, 58, 237)')
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('reaches the last state of many changes made at once', async () => {
+    await using tab = await openTab()
+    const acme = await owner()
+    await tab.page.goto(app.baseUrl + acme.path)
+    await live(tab.page)
+    const titles = Array.from({ length: 12 }, (_, index) => `Incident number ${index}`)
+    await Promise.all(titles.map((title) => acme.incident(title, { services: [] })))
+    await expect.poll(() => tab.page.locator('#open-incidents article').count()).toBe(titles.length)
+    expect(tab.complaints).toEqual([])
+  })
+})
+
+describe('when the way to the server is bad', () => {
+  test('a server that was killed and starts again is followed on, and nothing in between is missing', async () => {
+    const { dataDir, settings, remove } = await testData()
+    const options = { ...settings, DATA_DIR: dataDir, PORT: String(await freePort()) }
+    let service = startService(dns, options)
+    try {
+      const url = await service.ready()
+      await using tab = await openTab()
+      const { page } = tab
+      const acme = await owner(url)
+      await page.goto(url + acme.path)
+      await live(page)
+      await acme.incident('Before the end')
+      await page.getByRole('link', { name: 'Before the end' }).waitFor()
+
+      service.signal('SIGKILL')
+      await service.ended
+      await page.locator('#live:not([data-state=live])').waitFor()
+      service = startService(dns, options)
+      await service.ready()
+      // Told before the page has found its way back.
+      await acme.incident('While it was away')
+      await page.getByRole('link', { name: 'While it was away' }).waitFor({ timeout: 15_000 })
+      await live(page)
+      await acme.incident('After the return')
+      await page.getByRole('link', { name: 'After the return' }).waitFor()
+      expect(await page.locator('#open-incidents article').count()).toBe(3)
+    } finally {
+      service.signal('SIGKILL')
+      await service.ended
+      await remove()
+    }
+  }, 60_000)
+
+  test('a page whose websockets are blocked asks by itself, and is answered 304 while nothing changes', async () => {
+    await using tab = await openTab()
+    const { page } = tab
+    await page.clock.install()
+    await page.routeWebSocket(/./, (socket) => socket.close())
+    const acme = await owner()
+    await page.goto(app.baseUrl + acme.path)
+    await page.locator('#live[data-state=polling]').waitFor()
+    const tells = page.waitForResponse((response) => response.url().endsWith(acme.path))
+    await page.clock.fastForward(10_000)
+    // What the browser keeps it hands out as 200; the 304 is on the wire only.
+    const sizes = await (await tells).request().sizes()
+    expect(sizes.responseBodySize).toBe(0)
+    await acme.incident('Payments fail')
+    await page.clock.fastForward(10_000)
+    await page.getByRole('link', { name: 'Payments fail' }).waitFor()
+  })
+
+  test('a page that cannot reach the server says since when it may be untrue', async () => {
+    await using tab = await openTab()
+    const { page } = tab
+    await page.clock.install()
+    const acme = await owner()
+    await page.goto(app.baseUrl + acme.path)
+    await live(page)
+    await page.context().setOffline(true)
+    await page.clock.fastForward(60_000)
+    await page.getByText('Reconnecting. This was true at').waitFor()
+    await page.context().setOffline(false)
+    await page.clock.fastForward(60_000)
+    await live(page)
+  })
+})
+
+describe('without JavaScript', () => {
+  test('everything is there, and says how to see what has changed', async () => {
+    await using tab = await openTab({ javaScriptEnabled: false })
+    const { page } = tab
+    const acme = await owner()
+    const { id } = await acme.incident('Payments fail')
+    await page.goto(app.baseUrl + acme.path)
+    await heading(page, 'API is down.')
+    expect(await page.locator('noscript').isVisible()).toBe(true)
+    await page.getByRole('link', { name: 'Payments fail' }).click()
+    expect(new URL(page.url()).pathname).toBe(`${acme.path}/incidents/${id}`)
+    await page.getByRole('link', { name: 'Incident history' }).click()
+    await page.getByRole('link', { name: 'Payments fail' }).waitFor()
+    await page.getByRole('link', { name: 'Current status' }).click()
+    await heading(page, 'API is down.')
+    expect(tab.complaints).toEqual([])
+  })
+})
+
+describe('the reader', () => {
+  /** A page with every status, and long words in every place. */
+  async function fullPage() {
+    const acme = await owner()
+    const long = 'a'.repeat(100)
+    const statuses = ['DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE', 'UNDER_MAINTENANCE'] as const
+    await acme.do('updateOrganization', 'Organization', {
+      name: long,
+      accentColor: '#ffee00',
+      links: [{ label: long, url: 'https://acme.example' }],
+    })
+    const group = await acme.do('createServiceGroup', 'ServiceGroup', { name: long, description: long })
+    for (const statusOverride of statuses) {
+      const input = { name: `${statusOverride} ${long}`.slice(0, 100), description: long, groupId: group.id }
+      const { id } = await acme.do('createService', 'Service', input)
+      await acme.do('updateService', 'Service', { id, statusOverride })
+    }
+    const message = `# ${long}\n\n[${long}](https://acme.example/${long})\n\n    ${long}${long}\n\n- ${long}\n\n> ${long}`
+    const { id } = await acme.incident(long, { message, impact: 'CRITICAL' })
+    await acme.incident('Over', { impact: 'NONE', status: 'RESOLVED' })
+    const [startsAt, endsAt] = [1, 2].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
+    await acme.do('scheduleMaintenance', 'Maintenance', {
+      title: long,
+      message,
+      startsAt,
+      endsAt,
+      serviceIds: [acme.api],
+    })
+    return [acme.path, `${acme.path}/incidents/${id}`, `${acme.path}/history`]
+  }
+
+  test('with a screen 320 pixels wide never scrolls sideways', async () => {
+    await using tab = await openTab({ viewport: { width: 320, height: 640 } })
+    for (const path of await fullPage()) {
+      await tab.page.goto(app.baseUrl + path)
+      expect(await scrollsSideways(tab.page)).toBe(false)
+    }
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'in the %s reads every word with enough contrast (WCAG 2.2 AA, 1.4.3)',
+    async (colorScheme) => {
+      await using tab = await openTab({ colorScheme })
+      for (const path of await fullPage()) {
+        await tab.page.goto(app.baseUrl + path)
+        await live(tab.page)
+        expect(await faintTexts(tab.page)).toEqual([])
+      }
+      expect(tab.complaints).toEqual([])
+    },
+  )
+
+  test('who uses the keyboard reaches every link and every group, and sees where the focus is', async () => {
+    await using tab = await openTab()
+    const { page } = tab
+    const acme = await owner()
+    await acme.incident('Payments fail')
+    const group = await acme.do('createServiceGroup', 'ServiceGroup', { name: 'Regions' })
+    await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id })
+    await page.goto(app.baseUrl + acme.path)
+    const reached: string[] = []
+    for (let step = 0; step < 6; step++) {
+      await page.keyboard.press('Tab')
+      reached.push(
+        await page.evaluate(() => {
+          const element = document.activeElement
+          const outlined = element && getComputedStyle(element).outlineStyle === 'solid'
+          return `${element?.textContent?.trim()}${outlined ? '' : ' (not outlined)'}`
+        }),
+      )
+    }
+    expect(reached).toEqual([
+      'Skip to content',
+      'Acme',
+      'Payments fail',
+      'RegionsOperational',
+      'Incident history',
+      'Allclear',
+    ])
+  })
+
+  test('who wants less motion sees none', async () => {
+    await using tab = await openTab({ reducedMotion: 'reduce' })
+    const acme = await owner()
+    await tab.page.goto(app.baseUrl + acme.path)
+    await live(tab.page)
+    await tab.page.evaluate(() => {
+      Element.prototype.animate = () => {
+        throw new Error('Something moves.')
+      }
+    })
+    await acme.incident('Payments fail')
+    await tab.page.getByRole('link', { name: 'Payments fail' }).waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('hovers over a time to see it in their own', async () => {
+    await using tab = await openTab({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' })
+    const acme = await owner()
+    await acme.incident('Payments fail', { startedAt: '2026-11-20T00:30:00Z' })
+    await tab.page.goto(app.baseUrl + acme.path)
+    const time = tab.page.locator('#open-incidents time').first()
+    await expect.poll(() => time.getAttribute('title')).toContain('09:30:00')
+    expect(await time.textContent()).toBe('20 Nov 2026, 00:30 UTC')
+    expect(await time.getAttribute('datetime')).toBe('2026-11-20T00:30:00.000Z')
+  })
+})

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { createApiKey, revokeApiKey } from '../../src/account/api-key.ts'
+import { setTier, updateOrganization } from '../../src/account/organization.ts'
+import { NotFound } from '../../src/errors.ts'
+import { change } from '../../src/eventlog/change.ts'
+import { createIncident } from '../../src/status/incident.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance.ts'
+import { runDueMaintenance } from '../../src/status/maintenance-round.ts'
+import { createService, reorderServices, updateService } from '../../src/status/service.ts'
+import { HOUR } from '../../src/time.ts'
+import { tenantsOf } from '../status/setup.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+const event = { kind: 'PAGE_UPDATED', subjectId: 'org', subjectName: 'Acme' } as const
+
+test('a change that fails leaves nothing behind, in the tables and in the log', async () => {
+  const { id, ctx, news } = await tenant()
+  const failing = change(ctx, id, async (tx) => {
+    await createService(tx, { name: 'API' })
+    throw new Error('enough')
+  })
+  await expect(failing).rejects.toThrow('enough')
+  expect([await prisma.service.count({ where: { organizationId: id } }), await news()]).toEqual([0, []])
+})
+
+test('a change inside another one is part of it', async () => {
+  const { id, ctx, news } = await tenant()
+  await change(ctx, id, async (tx) => [await createService(tx, { name: 'API' }), event])
+  expect(await news()).toEqual(['SERVICE_CREATED API', 'PAGE_UPDATED Acme'])
+})
+
+test('a change of an organization that does not exist is not made', async () => {
+  const { ctx } = await tenant()
+  await expect(change(ctx, `org_${'0'.repeat(24)}`, async () => [null, event])).rejects.toThrow(NotFound)
+})
+
+test('changes of every kind at once never wait in a circle, and are told one after the other', async () => {
+  const { id, ctx, services, events } = await tenant('TEAM')
+  const [a = '', b = ''] = await services('a', 'b')
+  const incident = { title: 'Down', status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.' }
+  const operator = testContext(prisma, { actor: { kind: 'operator' } })
+  const due = { ...testContext(prisma), now: () => new Date(noon.getTime() + HOUR) }
+  const endsAt = new Date(noon.getTime() + HOUR)
+  const everything = Array.from({ length: 8 }, (_, round) => [
+    updateOrganization(ctx, { slug: `${id.slice(4)}-${round}`, name: `Acme ${round}` }),
+    createApiKey(ctx, { name: 'Key', scope: 'READ' }).then(({ apiKey }) => revokeApiKey(ctx, apiKey.id)),
+    setTier(operator, { organizationId: id, tier: 'TEAM' }),
+    reorderServices(ctx, { ids: round % 2 ? [a, b] : [b, a] }),
+    updateService(ctx, { id: a, name: 'a' }),
+    createIncident(ctx, { ...incident, services: [{ serviceId: b, status: 'PARTIAL_OUTAGE' }] }),
+    scheduleMaintenance(ctx, { title: 'Work', message: 'We work.', startsAt: noon, endsAt, serviceIds: [a] }),
+    runDueMaintenance(due),
+  ]).flat()
+  await Promise.all<unknown>(everything)
+  await runDueMaintenance(due)
+  const seqs = (await events()).map(({ seq }) => seq)
+  // Two services; then eight rounds, in which five verbs tell once, a key twice and a maintenance three times.
+  expect(seqs).toEqual(Array.from({ length: 2 + 8 * 10 }, (_, index) => index + 3))
+})

@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { afterAll, describe, expect, test } from 'vitest'
+import { sendWhole } from '../../src/http/send-whole.ts'
+
+const headers = { 'content-type': 'text/plain; charset=utf-8', etag: 'W/"one"' }
+const app = new Hono()
+app.get('/whole', (c) => sendWhole(c, Buffer.from('Grüße'), 200, headers))
+app.get('/same', (c) => sendWhole(c, null, 304, headers))
+
+const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+const server = createServer((request, response) => void listener(request, response)).listen(0, '127.0.0.1')
+await once(server, 'listening')
+afterAll(() => void server.close())
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+describe.each([
+  ['over a connection', (path: string, method: string) => fetch(url + path, { method })],
+  ['of the router alone', async (path: string, method: string) => app.request(path, { method })],
+])('an answer %s', (_, ask) => {
+  test('has its body and its headers', async () => {
+    const response = await ask('/whole', 'GET')
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('Grüße')
+    for (const [name, value] of Object.entries(headers)) expect(response.headers.get(name)).toBe(value)
+  })
+
+  test('to HEAD has the headers alone', async () => {
+    const response = await ask('/whole', 'HEAD')
+    expect([response.status, response.headers.get('etag'), await response.text()]).toEqual([200, 'W/"one"', ''])
+  })
+
+  test('can be without a body', async () => {
+    const response = await ask('/same', 'GET')
+    expect([response.status, response.headers.get('etag'), await response.text()]).toEqual([304, 'W/"one"', ''])
+  })
+})
+
+test('many answers come over one connection, each whole', async () => {
+  const answers = await Promise.all(Array.from({ length: 50 }, async () => (await fetch(`${url}/whole`)).text()))
+  expect(new Set(answers)).toEqual(new Set(['Grüße']))
+})

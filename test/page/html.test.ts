@@ -1,0 +1,431 @@
+import { gunzipSync } from 'node:zlib'
+import { Hono } from 'hono'
+import { afterAll, describe, expect, test } from 'vitest'
+import { updateOrganization } from '../../src/account/organization.ts'
+import { LOG_CHANNEL } from '../../src/eventlog/event.ts'
+import { loadAssets } from '../../src/http/assets.ts'
+import { liveScript, statusPages, statusSheet } from '../../src/page/html.tsx'
+import { createPageCache } from '../../src/page/page-cache.ts'
+import { createIncident, deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance.ts'
+import { createService, updateService } from '../../src/status/service.ts'
+import { createServiceGroup } from '../../src/status/service-group.ts'
+import { DAY, HOUR, MINUTE } from '../../src/time.ts'
+import { type Tenant, tenantsOf } from '../status/setup.ts'
+import { noon } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { nestingFaults, repeatedIds } from '../support/markup.ts'
+
+const database = await testDatabase()
+const tenant = tenantsOf(database.prisma)
+const assets = await loadAssets([liveScript, statusSheet])
+
+let time = noon
+const now = () => time
+let queries = 0
+let snapshots = 0
+/** The database, counting how often the pages touch it, and in how many snapshots they read. */
+const counted = new Proxy(database.prisma, {
+  get(prisma, name, receiver) {
+    queries += 1
+    if (name === '$transaction') snapshots += 1
+    return Reflect.get(prisma, name, receiver)
+  },
+})
+
+const cache = createPageCache(now)
+const unlisten = await database.listen(LOG_CHANNEL, cache.forget)
+afterAll(unlisten)
+const site = { assets, baseUrl: 'https://allclear.example' }
+const app = new Hono()
+app.route('/', statusPages({ site, db: counted, cache, now }))
+app.get('/', (c) => c.text('The landing page.'))
+
+const get = (path: string, headers: Record<string, string> = {}) => app.request(path, { headers })
+const read = async (path: string, headers: Record<string, string> = {}) => (await get(path, headers)).text()
+const pathOf = ({ slug }: Tenant) => `/status/${slug}`
+const incident = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are **looking**.' }
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'&{{7*7}}`
+
+describe('the overview', () => {
+  test('of a new organization says that nothing is open, and is well-formed', async () => {
+    const acme = await tenant()
+    const response = await get(pathOf(acme))
+    expect(response.status).toBe(200)
+    const html = await response.text()
+    expect(html).toContain('<h1>No incidents are open.</h1>')
+    expect(html).toContain('No incidents in the last 14 days.')
+    expect(html).toContain(`<link rel="canonical" href="https://allclear.example/status/${acme.slug}"/>`)
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test('tells the state, what is wrong, the services, what is planned and the past, in this order', async () => {
+    const acme = await tenant()
+    const group = await createServiceGroup(acme.ctx, { name: 'Regions', description: 'Where it runs.' })
+    const { id: api } = await createService(acme.ctx, { name: 'API', description: 'REST and GraphQL.' })
+    await createService(acme.ctx, { name: 'Frankfurt', groupId: group.id })
+    await createIncident(acme.ctx, { ...incident, services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }] })
+    const over = await createIncident(acme.ctx, { ...incident, title: 'It is over' })
+    await postIncidentUpdate(acme.later(2 * HOUR), { incidentId: over.id, status: 'RESOLVED', message: 'Well again.' })
+    await scheduleMaintenance(acme.ctx, {
+      title: 'New disks',
+      message: 'Reads go on.',
+      startsAt: new Date(noon.getTime() + DAY),
+      endsAt: new Date(noon.getTime() + DAY + HOUR),
+      serviceIds: [api],
+    })
+    await expect.poll(() => read(pathOf(acme))).toContain('New disks')
+    const html = await read(pathOf(acme))
+    const parts = [
+      '<h1>API is down.</h1>',
+      'Open incidents',
+      'Payments fail',
+      '<p>We are <strong>looking</strong>.</p>',
+      '<h2>Services</h2>',
+      'REST and GraphQL.',
+      'Regions',
+      'Frankfurt',
+      'Planned maintenance',
+      'New disks',
+      '21 Nov 2026, 12:00 UTC',
+      '13:00 UTC',
+      'Past incidents',
+      'Friday, 20 November 2026',
+      'It is over',
+      'for 2 h',
+      'Well again.',
+      'No others in the last 14 days.',
+    ]
+    const places = parts.map((part) => html.indexOf(part))
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test.each([
+    ['DEGRADED_PERFORMANCE', 'Degraded performance'],
+    ['PARTIAL_OUTAGE', 'Partial outage'],
+    ['MAJOR_OUTAGE', 'Major outage'],
+    ['UNDER_MAINTENANCE', 'Under maintenance'],
+    ['OPERATIONAL', 'Operational'],
+  ])('tells %s by a word, a shape and a colour', async (statusOverride, word) => {
+    const acme = await tenant()
+    const { id } = await createService(acme.ctx, { name: 'API' })
+    await updateService(acme.ctx, { id, statusOverride })
+    await expect.poll(() => read(pathOf(acme))).toContain(`<li id="${id}" data-status="${statusOverride}"`)
+    expect(await read(pathOf(acme))).toMatch(new RegExp(`<span class="mark"><svg [^>]*>.*?</svg>${word}</span>`))
+  })
+
+  test('shows what its owner says of it, and nothing that could do harm', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, {
+      name: hostile.slice(0, 100),
+      description: hostile,
+      logoUrl: 'https://cdn.example/logo.svg?a="b"',
+      links: [{ label: hostile.slice(0, 100), url: 'https://acme.example/?a=1&b="c"' }],
+    })
+    const { id } = await createService(acme.ctx, { name: hostile.slice(0, 100), description: hostile })
+    await createIncident(acme.ctx, {
+      title: hostile,
+      status: 'INVESTIGATING',
+      impact: 'MINOR',
+      message: `${hostile}\n\n[x](javascript:alert(1))`,
+      services: [{ serviceId: id, status: 'DEGRADED_PERFORMANCE' }],
+    })
+    await expect.poll(() => read(pathOf(acme))).toContain('Open incidents')
+    const html = await read(pathOf(acme))
+    expect(html.match(/<script[^>]*>/g)).toEqual([`<script src="${assets.url('live.js')}" defer="">`])
+    expect(html.match(/<img[^>]*>/g)).toEqual([
+      '<img src="https://cdn.example/logo.svg?a=&quot;b&quot;" alt="" height="40" referrerpolicy="no-referrer"/>',
+    ])
+    expect(html).not.toMatch(/ style="| on[a-z]+="|<style|javascript:/)
+    expect(html).toContain('href="https://acme.example/?a=1&amp;b=&quot;c&quot;"')
+    expect(nestingFaults(html)).toEqual([])
+  })
+
+  test('lets the browser ask nobody but this server, and the host of the logo when there is one', async () => {
+    const acme = await tenant()
+    const policy = (await get(pathOf(acme))).headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("img-src 'self' data:;")
+    expect(policy).toContain("connect-src 'self' wss://allclear.example;")
+    await updateOrganization(acme.ctx, { logoUrl: 'https://cdn.example/logo.svg' })
+    await expect
+      .poll(async () => (await get(pathOf(acme))).headers.get('content-security-policy'))
+      .toContain("img-src 'self' https://cdn.example data:;")
+    await updateOrganization(acme.ctx, { logoUrl: 'http://cdn.example/logo.svg' })
+    await expect.poll(() => read(pathOf(acme))).not.toContain('<img')
+  })
+
+  test('has its times in the time zone of its owner, and exactly', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { timeZone: 'Asia/Tokyo' })
+    await createIncident(acme.ctx, incident)
+    await expect
+      .poll(() => read(pathOf(acme)))
+      .toMatch(/<time datetime="2026-11-20T12:00:00.000Z">20 Nov 2026, 21:00 (JST|GMT\+9)<\/time>/)
+  })
+
+  test('shows the newest updates of a long incident, and where the rest is', async () => {
+    const acme = await tenant()
+    const { id } = await createIncident(acme.ctx, incident)
+    for (let minute = 1; minute <= 7; minute++) {
+      const update = { incidentId: id, status: 'IDENTIFIED', message: `Update ${minute}.` }
+      await postIncidentUpdate(acme.later(minute * MINUTE), update)
+    }
+    await expect.poll(() => read(pathOf(acme))).toContain('All 8 updates')
+    expect(await read(pathOf(acme))).toContain('Update 3.')
+    expect(await read(pathOf(acme))).not.toContain('Update 2.')
+    expect(await read(`${pathOf(acme)}/incidents/${id}`)).toContain('Update 2.')
+  })
+
+  test('of nobody, or by an id, is not found', async () => {
+    const acme = await tenant()
+    for (const path of ['/status/nobody', `/status/${acme.id}`, '/status/%00', `/status/${'a'.repeat(5000)}`]) {
+      expect((await get(path)).status).toBe(404)
+    }
+  })
+})
+
+test('an address with a slash too many leads to the page', async () => {
+  const response = await get('/status/acme/')
+  expect([response.status, response.headers.get('location')]).toEqual([308, '/status/acme'])
+})
+
+describe('the page of an incident', () => {
+  test('has its whole timeline, newest first', async () => {
+    const acme = await tenant()
+    const { id } = await createIncident(acme.ctx, incident)
+    await postIncidentUpdate(acme.later(HOUR), { incidentId: id, status: 'RESOLVED', message: 'It was a disk.' })
+    await expect.poll(() => read(`${pathOf(acme)}/incidents/${id}`)).toContain('It was a disk.')
+    const html = await read(`${pathOf(acme)}/incidents/${id}`)
+    expect(html).toContain('<h1>Payments fail</h1>')
+    expect(html).toContain('for 1 h')
+    expect(html.indexOf('It was a disk.')).toBeLessThan(html.indexOf('looking'))
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test('of another organization, of none, or gone is not found', async () => {
+    const [acme, other] = [await tenant(), await tenant()]
+    const { id } = await createIncident(other.ctx, incident)
+    expect((await get(`${pathOf(other)}/incidents/${id}`)).status).toBe(200)
+    expect((await get(`${pathOf(acme)}/incidents/${id}`)).status).toBe(404)
+    for (const none of ['x', `inc_${'0'.repeat(24)}`, acme.id, '%00', "'"]) {
+      expect((await get(`${pathOf(acme)}/incidents/${none}`)).status).toBe(404)
+    }
+    await deleteIncident(other.ctx, id)
+    await expect.poll(async () => (await get(`${pathOf(other)}/incidents/${id}`)).status).toBe(404)
+  })
+})
+
+describe('the history', () => {
+  const back = (days: number) => new Date(noon.getTime() - days * DAY)
+
+  test('goes month by month over those in which something happened', async () => {
+    const acme = await tenant()
+    await createIncident(acme.ctx, { ...incident, title: 'Now' })
+    await createIncident(acme.ctx, { ...incident, title: 'Long ago', startedAt: back(100) })
+    const path = `${pathOf(acme)}/history`
+    await expect.poll(() => read(path)).toContain('← August 2026')
+    const present = await read(path)
+    expect(present).toContain('<h1>November 2026</h1>')
+    expect(present).toContain('Now')
+    expect(present).not.toContain('Long ago')
+    const past = await read(`${path}?month=2026-08`)
+    expect(past).toContain('Long ago')
+    expect(past).toContain('November 2026 →')
+    expect(past).not.toContain('←')
+    expect(await read(`${path}?month=2026-09`)).toContain('No incidents in September 2026.')
+    expect(nestingFaults(past)).toEqual([])
+  })
+
+  test('cuts months in the time zone of its owner', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { timeZone: 'Asia/Tokyo' })
+    await createIncident(acme.ctx, { ...incident, startedAt: new Date('2026-10-31T16:00:00Z') })
+    await expect.poll(() => read(`${pathOf(acme)}/history`)).toContain('Payments fail')
+    expect(await read(`${pathOf(acme)}/history?month=2026-10`)).not.toContain('Payments fail')
+  })
+
+  test('has a busy month on several pages', async () => {
+    const acme = await tenant()
+    await database.prisma.incident.createMany({
+      data: Array.from({ length: 51 }, (_, index) => ({
+        id: `inc_${String(index).padStart(24, '0')}`,
+        organizationId: acme.id,
+        title: `Incident ${index}.`,
+        status: 'RESOLVED' as const,
+        impact: 'NONE' as const,
+        startedAt: new Date(noon.getTime() - index * MINUTE),
+        resolvedAt: noon,
+        createdAt: noon,
+      })),
+    })
+    const path = `${pathOf(acme)}/history?month=2026-11`
+    expect(await read(path)).toContain('Page 1 of 2')
+    expect(await read(path)).not.toContain('Incident 50.')
+    expect(await read(`${path}&page=2`)).toContain('Incident 50.')
+    expect((await get(`${path}&page=3`)).status).toBe(404)
+  })
+
+  test.each(['month=2026-12', 'month=2026-13', 'month=', 'month=x', 'page=0', 'page=-1', 'page=x', 'page=99999'])(
+    'has nothing at %s',
+    async (query) => {
+      const acme = await tenant()
+      expect((await get(`${pathOf(acme)}/history?${query}`)).status).toBe(404)
+    },
+  )
+})
+
+describe('a page that stands still', () => {
+  test('costs no query, whoever asks', async () => {
+    const acme = await tenant()
+    await read(pathOf(acme))
+    const before = queries
+    for (let time = 0; time < 20; time++) expect((await get(pathOf(acme))).status).toBe(200)
+    expect(queries).toBe(before)
+  })
+
+  test('is read once for many who ask at the same time', async () => {
+    const acme = await tenant()
+    const before = snapshots
+    await Promise.all(Array.from({ length: 20 }, () => read(pathOf(acme))))
+    expect(snapshots).toBe(before + 1)
+  })
+
+  test('is answered 304 to who has it, until the log moves', async () => {
+    const acme = await tenant()
+    const etag = (await get(pathOf(acme))).headers.get('etag') ?? ''
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/)
+    for (const tags of [etag, `"other", ${etag}`]) {
+      const response = await get(pathOf(acme), { 'if-none-match': tags })
+      expect(response.status).toBe(304)
+      expect(await response.text()).toBe('')
+      expect(response.headers.get('etag')).toBe(etag)
+    }
+    await createService(acme.ctx, { name: 'API' })
+    await expect.poll(async () => (await get(pathOf(acme), { 'if-none-match': etag })).status).toBe(200)
+  })
+
+  test('is the same after a minute, and still 304', async () => {
+    const acme = await tenant()
+    const etag = (await get(pathOf(acme))).headers.get('etag') ?? ''
+    const before = snapshots
+    time = new Date(noon.getTime() + MINUTE)
+    expect((await get(pathOf(acme), { 'if-none-match': etag })).status).toBe(304)
+    expect(snapshots).toBe(before + 1)
+    time = noon
+  })
+
+  test('is not moved by what happens to others', async () => {
+    const [acme, other] = [await tenant(), await tenant()]
+    await read(pathOf(acme))
+    await read(pathOf(other))
+    await createService(other.ctx, { name: 'API' })
+    await expect.poll(() => read(pathOf(other))).toContain('API')
+    const before = queries
+    await read(pathOf(acme))
+    expect(queries).toBe(before)
+  })
+
+  test('is sent in gzip to who takes it', async () => {
+    const acme = await tenant()
+    const plain = await read(pathOf(acme))
+    const zipped = await get(pathOf(acme), { 'accept-encoding': 'br, gzip' })
+    expect(zipped.headers.get('content-encoding')).toBe('gzip')
+    expect(zipped.headers.get('vary')).toBe('accept-encoding')
+    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(plain)
+    for (const encoding of ['identity', 'gzip;q=0', 'gzip; q=0.0, br', 'xgzip']) {
+      expect((await get(pathOf(acme), { 'accept-encoding': encoding })).headers.get('content-encoding')).toBeNull()
+    }
+  })
+
+  test('weighs under 60 kB with its sheets and script, not even compressed', async () => {
+    const acme = await tenant()
+    let weight = (await read(pathOf(acme))).length
+    const files = new Hono().route('/', assets.routes)
+    for (const name of ['style.css', 'status.css', 'live.js', 'favicon.svg']) {
+      weight += (await (await files.request(assets.url(name))).text()).length
+    }
+    expect(weight).toBeLessThan(60_000)
+  })
+})
+
+describe('the colour of an owner', () => {
+  test('comes in a sheet whose name says all that is in it', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { accentColor: '#7C3AED' })
+    await expect.poll(() => read(pathOf(acme))).toContain('href="/assets/theme.7c3aed.css"')
+    const sheet = await get('/assets/theme.7c3aed.css')
+    expect(sheet.headers.get('content-type')).toBe('text/css; charset=utf-8')
+    expect(sheet.headers.get('cache-control')).toContain('immutable')
+    expect(await sheet.text()).toContain('--brand:#7c3aed')
+  })
+
+  test.each(['red', '7c3aed0', '7c3ae', '7C3AED', '}*{x:y', '%7D%7D%7D%7D%7D%7D'])('is no %s', async (colour) => {
+    expect((await get(`/assets/theme.${colour}.css`)).status).toBe(404)
+  })
+})
+
+describe('an owner’s own domain', () => {
+  const domain = 'status.acme-shop.example'
+
+  test('shows the same pages at its root, with links that stay there', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { customDomain: domain })
+    const { id } = await createIncident(acme.ctx, incident)
+    const host = { host: domain }
+    await expect.poll(() => read('/', host)).toContain('Payments fail')
+    const html = await read('/', host)
+    expect(html).toContain(`href="/incidents/${id}"`)
+    expect(html).toContain('href="/history"')
+    expect(html).toContain(`<link rel="canonical" href="https://${domain}/"/>`)
+    expect(html).not.toContain(`/status/${acme.slug}`)
+    expect(await read(`/incidents/${id}`, host)).toContain('<h1>Payments fail</h1>')
+    expect(await read('/history', host)).toContain('<h1>November 2026</h1>')
+    for (const spelling of [`${domain}:8080`, domain.toUpperCase(), `${domain}.`]) {
+      expect(await read('/', { host: spelling })).toContain('Payments fail')
+    }
+    const before = queries
+    await read('/', host)
+    expect(queries).toBe(before)
+    await updateOrganization(acme.ctx, { customDomain: null })
+    await expect.poll(() => read('/', host)).toBe('The landing page.')
+  })
+
+  test('is nobody’s unless it is exactly one, and never gets into a page', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { customDomain: 'www.acme.example' })
+    for (const host of [
+      'acme.example',
+      'x.www.acme.example',
+      'evil.example',
+      '203.0.113.7',
+      '[::1]:80',
+      'localhost',
+      '',
+    ]) {
+      expect(await read('/', { host })).toBe('The landing page.')
+      expect((await get('/history', { host })).status).toBe(404)
+      expect(await read(pathOf(acme), { host })).not.toContain('evil')
+    }
+  })
+
+  test('does not show the incidents of others', async () => {
+    const [acme, other] = [await tenant(), await tenant()]
+    await updateOrganization(acme.ctx, { customDomain: 'one.acme.example' })
+    const { id } = await createIncident(other.ctx, incident)
+    expect((await get(`/incidents/${id}`, { host: 'one.acme.example' })).status).toBe(404)
+  })
+
+  test('that is new works at once, though it was asked for before', async () => {
+    const acme = await tenant()
+    const host = { host: 'new.acme.example' }
+    expect(await read('/', host)).toBe('The landing page.')
+    await updateOrganization(acme.ctx, { customDomain: host.host })
+    await expect.poll(() => read('/', host)).toContain('Acme')
+  })
+})

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest'
+import { Conflict, Invalid, NotFound } from '../../src/errors.ts'
+import type { IncidentStatus, ServiceStatus } from '../../src/generated/prisma/enums.ts'
+import {
+  createIncident,
+  deleteIncident,
+  editIncidentUpdate,
+  postIncidentUpdate,
+  updateIncident,
+} from '../../src/status/incident.ts'
+import { incidentStory } from '../../src/status/page-state.ts'
+import { HOUR } from '../../src/time.ts'
+import { noon } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { tenantsOf, together } from './setup.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+
+const told = { title: 'API is down', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We look.' }
+const says = (serviceId: string, status: ServiceStatus) => ({ serviceId, status })
+const storyOf = (id: string) => prisma.incident.findUniqueOrThrow({ where: { id }, include: incidentStory })
+
+/** A tenant with two services and an incident that has the first one down. */
+async function withIncident() {
+  const acme = await tenant()
+  const [api = '', site = ''] = await acme.services('API', 'Site')
+  const { id } = await createIncident(acme.ctx, { ...told, services: [says(api, 'MAJOR_OUTAGE')] })
+  const post = (status: IncidentStatus, more: object = {}) =>
+    postIncidentUpdate(acme.ctx, { incidentId: id, status, message: 'News.', ...more })
+  return { ...acme, api, site, id, post }
+}
+
+describe('an incident', () => {
+  test('begins with its message as the first entry of its timeline, and with what it does to services', async () => {
+    const { id, api, events } = await withIncident()
+    expect(await storyOf(id)).toMatchObject({
+      title: 'API is down',
+      status: 'INVESTIGATING',
+      impact: 'MAJOR',
+      startedAt: noon,
+      resolvedAt: null,
+      version: 1,
+      services: [says(api, 'MAJOR_OUTAGE')],
+      updates: [
+        { status: 'INVESTIGATING', message: 'We look.', editedAt: null, services: [says(api, 'MAJOR_OUTAGE')] },
+      ],
+    })
+    expect((await events()).at(-1)).toMatchObject({
+      kind: 'INCIDENT_CREATED',
+      actorKind: 'API_KEY',
+      subjectId: id,
+      subjectName: 'API is down',
+    })
+  })
+
+  test('may have begun before it is told, but not begin later', async () => {
+    const { ctx, news } = await tenant()
+    const startedAt = new Date(noon.getTime() - HOUR)
+    expect(await createIncident(ctx, { ...told, startedAt })).toMatchObject({ startedAt, createdAt: noon })
+    expect(await createIncident(ctx, { ...told, startedAt: noon })).toMatchObject({ startedAt: noon })
+    const future = createIncident(ctx, { ...told, startedAt: new Date(noon.getTime() + 1) })
+    await expect(future).rejects.toMatchObject({
+      constructor: Invalid,
+      issues: [{ path: ['startedAt'], message: 'must not be in the future' }],
+    })
+    expect(await news()).toHaveLength(2)
+  })
+
+  test('told as resolved bears on nothing, and its entry keeps what it did', async () => {
+    const { ctx, services } = await tenant()
+    const [api = ''] = await services('API')
+    const { id } = await createIncident(ctx, { ...told, status: 'RESOLVED', services: [says(api, 'MAJOR_OUTAGE')] })
+    expect(await storyOf(id)).toMatchObject({
+      resolvedAt: noon,
+      services: [says(api, 'OPERATIONAL')],
+      updates: [{ services: [says(api, 'MAJOR_OUTAGE')] }],
+    })
+  })
+
+  test('is refused with the path of everything that is wrong', async () => {
+    const { ctx, services, news } = await tenant()
+    const [api = ''] = await services('API')
+    const wrong = createIncident(ctx, {
+      title: 'x'.repeat(201),
+      status: 'BAD',
+      impact: 'BAD',
+      message: ' ',
+      services: [says(api, 'UNDER_MAINTENANCE')],
+    })
+    await expect(wrong).rejects.toMatchObject({
+      constructor: Invalid,
+      issues: [['title'], ['status'], ['impact'], ['message'], ['services', '0', 'status']].map((path) => ({ path })),
+    })
+    for (const [more, path] of [
+      [{ message: 'x'.repeat(10_001) }, ['message']],
+      [{ message: 'a\u0000b' }, ['message']],
+      [{ title: 'two\nlines' }, ['title']],
+      [{ services: [says(api, 'OPERATIONAL'), says(api, 'MAJOR_OUTAGE')] }, ['services', '1', 'serviceId']],
+    ] as const) {
+      await expect(createIncident(ctx, { ...told, ...more })).rejects.toMatchObject({ issues: [{ path }] })
+    }
+    await createIncident(ctx, { ...told, title: 'x'.repeat(200), message: 'äöü\t€\r\n'.repeat(1000) })
+    expect(await news()).toHaveLength(2)
+  })
+
+  test('with one service that is not the organization’s is not told at all', async () => {
+    const [mine, theirs] = [await tenant(), await tenant()]
+    const [own = ''] = await mine.services('API')
+    const [foreign = ''] = await theirs.services('API')
+    const services = [says(own, 'MAJOR_OUTAGE'), says(foreign, 'MAJOR_OUTAGE')]
+    await expect(createIncident(mine.ctx, { ...told, services })).rejects.toThrow(NotFound)
+    expect(await prisma.incident.count({ where: { organizationId: mine.id } })).toBe(0)
+    expect(await mine.news()).toHaveLength(1)
+  })
+})
+
+describe('its timeline', () => {
+  test('takes any status after any, and tells each', async () => {
+    const { id, post, news } = await withIncident()
+    const statuses = ['MONITORING', 'INVESTIGATING', 'IDENTIFIED', 'IDENTIFIED', 'RESOLVED', 'MONITORING'] as const
+    for (const status of statuses) expect(await post(status)).toMatchObject({ status, incidentId: id })
+    const { updates, version } = await storyOf(id)
+    expect(updates.map(({ status }) => status).reverse()).toEqual(['INVESTIGATING', ...statuses])
+    expect(version).toBe(7)
+    expect((await news()).slice(3)).toEqual(Array(6).fill('INCIDENT_UPDATE_POSTED API is down'))
+  })
+
+  test('keeps the order in which entries were written, when the clock stands still or goes back', async () => {
+    const { id, ctx, post, later } = await withIncident()
+    await post('IDENTIFIED')
+    await postIncidentUpdate(later(-HOUR), { incidentId: id, status: 'MONITORING', message: 'Before?' })
+    await postIncidentUpdate(ctx, { incidentId: id, status: 'RESOLVED', message: 'Done.' })
+    const { updates } = await storyOf(id)
+    expect(updates.map(({ status }) => status)).toEqual(['RESOLVED', 'MONITORING', 'IDENTIFIED', 'INVESTIGATING'])
+    expect(new Set(updates.map(({ createdAt }) => createdAt.getTime())).size).toBe(4)
+  })
+
+  test('changes the services that an entry names, and no others', async () => {
+    const { id, api, site, post } = await withIncident()
+    const { id: entry } = await post('IDENTIFIED', { services: [says(site, 'DEGRADED_PERFORMANCE')] })
+    expect((await storyOf(id)).services).toEqual([says(api, 'MAJOR_OUTAGE'), says(site, 'DEGRADED_PERFORMANCE')])
+    expect(await prisma.incidentUpdateService.findMany({ where: { updateId: entry } })).toEqual([
+      { updateId: entry, ...says(site, 'DEGRADED_PERFORMANCE') },
+    ])
+    await post('MONITORING', { services: [says(api, 'OPERATIONAL')] })
+    expect((await storyOf(id)).services).toEqual([says(api, 'OPERATIONAL'), says(site, 'DEGRADED_PERFORMANCE')])
+  })
+
+  test('closes with RESOLVED: all services have recovered; another status reopens it without them', async () => {
+    const { id, api, ctx, later } = await withIncident()
+    const post = (minutes: number, status: IncidentStatus) =>
+      postIncidentUpdate(later(minutes * 60_000), { incidentId: id, status, message: 'News.' })
+    await post(5, 'RESOLVED')
+    const closed = await storyOf(id)
+    expect(closed).toMatchObject({ status: 'RESOLVED', services: [says(api, 'OPERATIONAL')] })
+    expect(closed.resolvedAt).toEqual(new Date(noon.getTime() + 5 * 60_000))
+    await post(6, 'RESOLVED')
+    expect((await storyOf(id)).resolvedAt).toEqual(closed.resolvedAt)
+    await post(7, 'INVESTIGATING')
+    expect(await storyOf(id)).toMatchObject({ resolvedAt: null, services: [says(api, 'OPERATIONAL')] })
+    await updateIncident(ctx, { id, services: [says(api, 'PARTIAL_OUTAGE')] })
+    expect((await storyOf(id)).services).toEqual([says(api, 'PARTIAL_OUTAGE')])
+  })
+
+  test('does not close with a service that is still impaired', async () => {
+    const { id, ctx, api, site, post, news } = await withIncident()
+    const services = [says(site, 'OPERATIONAL'), says(api, 'MAJOR_OUTAGE')]
+    await expect(post('RESOLVED', { services })).rejects.toMatchObject({
+      constructor: Invalid,
+      issues: [{ path: ['services', '1', 'status'] }],
+    })
+    await post('RESOLVED', { services: [says(site, 'OPERATIONAL')] })
+    await expect(updateIncident(ctx, { id, services })).rejects.toThrow(Invalid)
+    expect(await news()).toHaveLength(4)
+  })
+
+  test('is corrected entry by entry', async () => {
+    const { id, ctx, later, news } = await withIncident()
+    const [first] = (await storyOf(id)).updates
+    const edit = { id: first?.id, message: 'We look into it.', version: 1 }
+    const edited = await editIncidentUpdate(later(HOUR), edit)
+    expect(edited).toMatchObject({ message: edit.message, version: 2, createdAt: noon })
+    expect(edited.editedAt).toEqual(new Date(noon.getTime() + HOUR))
+    await expect(editIncidentUpdate(ctx, edit)).rejects.toThrow(Conflict)
+    await expect(editIncidentUpdate(ctx, { ...edit, version: 2, message: '' })).rejects.toMatchObject({
+      issues: [{ path: ['message'] }],
+    })
+    expect((await news()).slice(3)).toEqual(['INCIDENT_UPDATE_EDITED API is down'])
+  })
+})
+
+describe('an edit', () => {
+  test('changes what is given; services take the place of those before', async () => {
+    const { id, api, site, ctx, news } = await withIncident()
+    expect(await updateIncident(ctx, { id, title: 'Site is slow', impact: 'MINOR', version: 1 })).toMatchObject({
+      title: 'Site is slow',
+      impact: 'MINOR',
+      status: 'INVESTIGATING',
+      version: 2,
+    })
+    expect((await storyOf(id)).services).toEqual([says(api, 'MAJOR_OUTAGE')])
+    await updateIncident(ctx, { id, services: [says(site, 'DEGRADED_PERFORMANCE')] })
+    expect((await storyOf(id)).services).toEqual([says(site, 'DEGRADED_PERFORMANCE')])
+    expect((await news()).slice(3)).toEqual(Array(2).fill('INCIDENT_UPDATED Site is slow'))
+  })
+
+  test('that fails half way leaves nothing changed', async () => {
+    const { id, api, ctx, news } = await withIncident()
+    const [before, log] = [await storyOf(id), await news()]
+    const services = [says(api, 'OPERATIONAL'), says(`svc_${'0'.repeat(24)}`, 'OPERATIONAL')]
+    await expect(updateIncident(ctx, { id, title: 'New', services })).rejects.toThrow(NotFound)
+    expect([await storyOf(id), await news()]).toEqual([before, log])
+  })
+})
+
+describe('two writers at the same time', () => {
+  test('who read the same version: one wins, the other gets a conflict, every time', async () => {
+    const { id, post, ctx } = await withIncident()
+    for (let version = 1; version <= 15; version++) {
+      const { refused } = await together<unknown>([
+        post('IDENTIFIED', { version }),
+        version % 2 ? post('RESOLVED', { version }) : updateIncident(ctx, { id, title: 'New', version }),
+      ])
+      expect(refused).toMatchObject([{ constructor: Conflict }])
+    }
+    expect((await storyOf(id)).version).toBe(16)
+  })
+
+  test('without a version both have their say, and the log agrees with the timeline', async () => {
+    const { id, post, events } = await withIncident()
+    await together(Array.from({ length: 20 }, (_, index) => post('IDENTIFIED', { message: `News ${index}.` })))
+    const { updates, version } = await storyOf(id)
+    expect([updates.length, version]).toEqual([21, 21])
+    expect((await events()).map(({ seq }) => seq)).toEqual(Array.from({ length: 23 }, (_, index) => index + 3))
+  })
+
+  test('of whom one deletes: the other finds nothing, or was there first', async () => {
+    const { id, ctx, post } = await withIncident()
+    const { refused } = await together<unknown>([deleteIncident(ctx, id), deleteIncident(ctx, id), post('RESOLVED')])
+    expect(refused.every((reason) => reason instanceof NotFound)).toBe(true)
+    expect(await prisma.incident.count({ where: { id } })).toBe(0)
+  })
+})
+
+test('a deletion takes the timeline along, and tells the last title', async () => {
+  const { id, ctx, events } = await withIncident()
+  await updateIncident(ctx, { id, title: 'False alarm' })
+  expect(await deleteIncident(ctx, id)).toMatchObject({ id, title: 'False alarm' })
+  expect(await prisma.incidentUpdate.count({ where: { incidentId: id } })).toBe(0)
+  expect((await events()).at(-1)).toMatchObject({
+    kind: 'INCIDENT_DELETED',
+    subjectId: id,
+    subjectName: 'False alarm',
+  })
+})

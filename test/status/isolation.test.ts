@@ -1,0 +1,383 @@
+import type { GraphQLField, GraphQLInputType, GraphQLNamedType } from 'graphql'
+import {
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+} from 'graphql'
+import { describe, expect, test } from 'vitest'
+import { schema } from '../../src/graphql/schema.ts'
+import { idPrefixes } from '../../src/id.ts'
+import { operatorToken, testApp } from '../support/app.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import type { FilledOrganization } from '../support/filled-organization.ts'
+import { filledOrganization } from '../support/filled-organization.ts'
+import { post, websocketClient } from '../support/graphql-client.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+/** Who may read a field: everybody who knows the id; a key of the organization; the operator; who asked for a check. */
+type Reader = 'everybody' | 'organization' | 'operator' | 'check'
+
+/** Every field of the schema, and who may read it. A new field belongs here before anything else: the tests go by it. */
+const readers: Record<Reader, Record<string, string>> = {
+  everybody: {
+    Query: 'node nodes statusPage',
+    Subscription: 'statusPageEvents incidentEvents',
+    StatusPageEvent: 'cursor at kind subjectId incident service serviceGroup maintenance page',
+    StatusPage:
+      'slug name description timeZone accentColor logoUrl links customDomain cursor status services serviceGroups incidents maintenances pastIncidents',
+    PageStatus: 'indicator description',
+    PageLink: 'label url',
+    ServiceGroup: 'id name description position services',
+    Service: 'id name description groupId position status',
+    Incident: 'id title status impact startedAt resolvedAt services updates',
+    IncidentService: 'service status',
+    IncidentUpdate: 'id incidentId status message createdAt editedAt services',
+    IncidentUpdateService: 'service status',
+    Maintenance: 'id title status startsAt endsAt services updates',
+    MaintenanceUpdate: 'id maintenanceId status message createdAt',
+    // What a refusal says was said by whoever is refused.
+    ValidationError: 'code message issues',
+    ValidationIssue: 'path message',
+    NotFoundError: 'code message',
+    ConflictError: 'code message',
+    LimitExceededError: 'code message limit resetsAt',
+    TierLimitReachedError: 'code message limit',
+    UnavailableError: 'code message',
+  },
+  organization: {
+    Query: 'organization',
+    Mutation: `updateOrganization createApiKey revokeApiKey
+      createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
+      createService updateService deleteService reorderServices
+      createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncident
+      scheduleMaintenance updateMaintenance cancelMaintenance`,
+    Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt usage apiKeys
+      description accentColor logoUrl links customDomain version
+      services serviceGroups incidents maintenances events`,
+    Usage: 'checks',
+    ChecksUsage: 'used limit resetsAt',
+    ApiKey: 'id name scope prefix createdAt expiresAt lastUsedAt revokedAt',
+    Event: 'cursor kind at actor apiKey subjectId subjectName',
+    ServiceGroup: 'version createdAt',
+    Service: 'statusOverride version createdAt',
+    Incident: 'version createdAt',
+    IncidentUpdate: 'version',
+    Maintenance: 'version createdAt',
+    CreateApiKeyPayload: 'id secret apiKey',
+    DeleteServiceGroupPayload: 'id',
+    DeleteServicePayload: 'id',
+    DeleteIncidentPayload: 'id',
+    ReorderServiceGroupsPayload: 'serviceGroups',
+    ReorderServicesPayload: 'services',
+  },
+  operator: {
+    Mutation: 'createOrganization setTier setCheckPlan',
+    CreateOrganizationPayload: 'organization apiKey',
+  },
+  check: {
+    Query: 'blacklists checkIp checkDomain',
+    Mutation: 'bulkCheck',
+    Subscription: 'checkProgress',
+    AddressesResolved: 'addresses checked',
+    Blacklist: 'name kind zone description ipv6 health',
+    BlacklistHealth: 'status detail checkedAt latencyMs',
+    BlacklistResult: 'name listed response description delistUrl error codes note',
+    BulkCheckPayload: 'results',
+    DomainReport:
+      'target targetType checkedAt totalChecked listedCount cleanCount failedCount verdict results resolvedIps resolvedIpsTruncated resolutionFailed ipReports',
+    Geo: 'country city isp asn',
+    IpReport: 'target targetType checkedAt totalChecked listedCount cleanCount failedCount verdict results geo',
+    ListAnswered: 'target result',
+    TargetError: 'target code message',
+  },
+}
+
+const words = (text: string) => text.trim().split(/\s+/)
+const told = Object.entries(readers).flatMap(([reader, types]) =>
+  Object.entries(types).flatMap(([type, fields]) =>
+    words(fields).map((field) => [`${type}.${field}`, reader] as const),
+  ),
+)
+const readerOf = new Map(told)
+
+/** The mutations of an organization's own things. */
+const mutations = words(readers.organization['Mutation'] ?? '')
+
+/** Connections and their edges tell nothing but what their nodes do, which is of another type. */
+const isWrapping = (name: string) => name === 'PageInfo' || /Connection(Edge)?$/.test(name)
+const objectTypes = Object.values(schema.getTypeMap())
+  .filter(isObjectType)
+  .filter(({ name }) => !name.startsWith('__'))
+
+const now = new Date('2026-11-20T12:00:00.000Z')
+const hours = (count: number) => new Date(now.getTime() + count * 3_600_000)
+const { baseUrl: url } = await testApp({ dns: await startDnsServer(scriptedLists()), now: () => now })
+const fill = () => filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) })
+const mine = await fill()
+const theirs = await fill()
+
+/** Those who have no key of `mine`. */
+const strangers = [
+  { who: 'nobody', key: undefined, refusal: 'UNAUTHENTICATED' },
+  { who: 'another organization', key: theirs.key, refusal: 'FORBIDDEN' },
+] as const
+
+const ask = async (key: string | undefined, query: string, variables: Record<string, unknown> = {}) => {
+  const { data, errors } = await post(url, { query, key, variables })
+  return {
+    data: data as Record<string, unknown> | null,
+    codes: (errors ?? []).map(({ extensions }) => extensions?.['code']),
+  }
+}
+
+/** A field with everything below it that `reader` and everybody may read. */
+function whole({ name, args, type }: GraphQLField<unknown, unknown>, reader: Reader): string {
+  const page = args.some((arg) => arg.name === 'first') ? '(first: 5)' : ''
+  return `${name}${page} ${everything(getNamedType(type), reader)}`
+}
+
+/** A selection of everything of a type that `reader` and everybody may read. */
+function everything(named: GraphQLNamedType, reader: Reader): string {
+  if (!isObjectType(named)) return ''
+  const fields = Object.values(named.getFields()).filter(
+    ({ name }) => isWrapping(named.name) || ['everybody', reader].includes(readerOf.get(`${named.name}.${name}`) ?? ''),
+  )
+  return `{ ${fields.map((field) => whole(field, reader)).join(' ')} }`
+}
+
+const typeNamed = (name: string) => {
+  const type = schema.getType(name)
+  if (!type) throw new Error(`There is no type ${name}.`)
+  return type
+}
+
+/** All that the organization itself sees of itself, its log included. */
+const wholeOf = ({ key }: FilledOrganization) =>
+  ask(key, `{ organization ${everything(typeNamed('Organization'), 'organization')} }`)
+
+test('every field of the schema says who may read it', () => {
+  const actual = objectTypes
+    .filter(({ name }) => !isWrapping(name))
+    .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
+  expect(told.map(([field]) => field).sort()).toEqual(actual.sort())
+})
+
+describe.each(strangers)('$who', ({ key, refusal }) => {
+  const ids: Record<string, string> = { Organization: mine.id, ...mine.ids }
+  const nodeTypes = objectTypes.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'))
+  const isPublic = (type: string) => readerOf.get(`${type}.id`) === 'everybody'
+
+  test('the tests know an id of every type that has ids', () => {
+    expect(Object.keys(ids).sort()).toEqual(Object.keys(idPrefixes).sort())
+    expect(nodeTypes.map(({ name }) => name).sort()).toEqual(Object.keys(idPrefixes).sort())
+  })
+
+  test.each(
+    nodeTypes.flatMap((type) =>
+      Object.values(type.getFields()).map((field) => [type.name, field.name, field] as const),
+    ),
+  )('sees %s.%s by id only when the public page shows it', async (type, name, field) => {
+    const selection = whole(field, isPublic(type) ? 'everybody' : 'organization')
+    const query = `query ($id: ID!) { node(id: $id) { ... on ${type} { ${selection} } } }`
+    const asked = await ask(key, query, { id: ids[type] })
+    if (!isPublic(type)) expect(asked).toEqual({ data: { node: null }, codes: [] })
+    else if (readerOf.get(`${type}.${name}`) === 'everybody')
+      expect(asked).toEqual(await ask(mine.key, query, { id: ids[type] }))
+    else expect(asked).toEqual({ data: { node: { [name]: null } }, codes: [refusal] })
+  })
+
+  test('gets by ids what it gets by id', async () => {
+    const { data } = await ask(key, 'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }', {
+      ids: Object.values(ids),
+    })
+    expect(data?.['nodes']).toEqual(
+      Object.entries(ids).map(([type, id]) => (isPublic(type) ? { __typename: type, id } : null)),
+    )
+  })
+
+  test('sees the public page as the organization itself does', async () => {
+    const query = `query ($slug: String!) { statusPage(slug: $slug) ${everything(typeNamed('StatusPage'), 'everybody')} }`
+    const page = await ask(key, query, { slug: mine.slug })
+    expect(page).toEqual(await ask(mine.key, query, { slug: mine.slug }))
+    for (const id of [mine.ids.Service, mine.ids.Incident, mine.ids.Maintenance])
+      expect(JSON.stringify(page)).toContain(id)
+    expect(JSON.stringify(page)).not.toMatch(new RegExp(`${mine.id}|${mine.ids.ApiKey}|ops@acme`))
+  })
+
+  test('is told by subscriptions what the organization itself is told of its page, and nothing more', async () => {
+    const query = `subscription ($slug: String!) {
+      statusPageEvents(slug: $slug, after: "0") ${everything(typeNamed('StatusPageEvent'), 'everybody')} }`
+    const events = await eventsUntil(mine.ids.Maintenance, key, query)
+    expect(events).toEqual(await eventsUntil(mine.ids.Maintenance, mine.key, query))
+    expect(events.map((event) => (event as { kind: string }).kind)).toEqual([
+      'SERVICE_GROUP_CREATED',
+      'SERVICE_CREATED',
+      'INCIDENT_CREATED',
+      'MAINTENANCE_SCHEDULED',
+    ])
+    expect(JSON.stringify(events)).not.toMatch(new RegExp(`${mine.id}|${mine.ids.ApiKey}|ops@acme`))
+  })
+
+  test('sees nothing of it as its own organization', async () => {
+    const asked = await ask(key, `{ organization ${everything(typeNamed('Organization'), 'organization')} }`)
+    if (key === undefined) return expect(asked).toEqual({ data: null, codes: ['UNAUTHENTICATED'] })
+    expect(asked.codes).toEqual([])
+    for (const id of [mine.slug, ...Object.values(ids)]) expect(JSON.stringify(asked)).not.toContain(id)
+  })
+
+  test('finds nothing of it through filters and cursors', async () => {
+    if (key === undefined) return
+    const after = Buffer.from(`GPC:S:${mine.ids.Incident}`).toString('base64')
+    const { data } = await ask(
+      key,
+      `{ organization {
+      services(filter: { groupId: "${mine.ids.ServiceGroup}" }) { totalCount edges { node { id } } }
+      incidents(filter: { serviceId: "${mine.ids.Service}" }) { totalCount edges { node { id } } }
+      maintenances(filter: { serviceId: "${mine.ids.Service}" }) { totalCount edges { node { id } } }
+      bySubject: events(filter: { subjectId: "${mine.ids.Service}" }) { totalCount edges { node { subjectId } } }
+      byKey: events(filter: { apiKeyId: "${mine.ids.ApiKey}" }) { totalCount edges { node { subjectId } } }
+    } }`,
+    )
+    for (const found of Object.values(data?.['organization'] ?? {})) expect(found).toEqual({ totalCount: 0, edges: [] })
+    const behind = await ask(key, `{ organization { incidents(after: "${after}") { edges { node { id } } } } }`)
+    expect(JSON.stringify(behind)).not.toContain(mine.ids.Incident)
+  })
+
+  test.each(mutations)('changes nothing by %s', async (name) => {
+    const before = await wholeOf(mine)
+    const { query, variables, names } = mutationOf(name, mine)
+    const asked = await ask(key, query, variables)
+    if (key === undefined) expect(asked).toEqual({ data: null, codes: ['UNAUTHENTICATED'] })
+    else if (names)
+      expect(asked).toEqual({ data: { [name]: expect.objectContaining({ code: 'NOT_FOUND' }) }, codes: [] })
+    expect(await wholeOf(mine)).toEqual(before)
+  })
+
+  test.each(words(readers.operator['Mutation'] ?? ''))('may not use %s', async (name) => {
+    const { query, variables } = mutationOf(name, mine)
+    const { data, codes } = await ask(key, query, variables)
+    expect({ data, codes }).toEqual({ data: null, codes: [refusal] })
+  })
+})
+
+test.each(mutations)('%s, as the tests send it, does work for the organization itself', async (name) => {
+  const own = await fill()
+  const { query, variables } = mutationOf(name, own)
+  const { data, codes } = await ask(own.key, query, variables)
+  expect(codes).toEqual([])
+  expect(data?.[name]).not.toHaveProperty('code')
+})
+
+test('a revoked key sees no more than nobody', async () => {
+  const { key, ids } = await fill()
+  await ask(key, 'mutation ($id: ID!) { revokeApiKey(id: $id) { __typename } }', { id: ids.ApiKey })
+  const { codes } = await ask(key, 'query ($id: ID!) { node(id: $id) { ... on Service { version } } }', {
+    id: ids.Service,
+  })
+  expect(codes).toEqual(['UNAUTHENTICATED'])
+})
+
+test('the operator sees what an organization sees of its things', async () => {
+  const { data, codes } = await ask(
+    operatorToken,
+    `query ($id: ID!) { node(id: $id) { ... on Incident ${everything(typeNamed('Incident'), 'organization')} } }`,
+    { id: mine.ids.Incident },
+  )
+  expect(codes).toEqual([])
+  expect(data?.['node']).toMatchObject({ id: mine.ids.Incident, version: 1 })
+})
+
+/** The events of the page of `mine`, up to the first of a subject. */
+async function eventsUntil(subjectId: string, key: string | undefined, query: string): Promise<object[]> {
+  const client = websocketClient(url, key === undefined ? undefined : { apiKey: key })
+  const events: object[] = []
+  try {
+    for await (const { data, errors } of client.iterate({ query, variables: { slug: mine.slug } })) {
+      expect(errors).toBeUndefined()
+      const event = data?.['statusPageEvents'] as { subjectId: string }
+      events.push(event)
+      if (event.subjectId === subjectId) break
+    }
+  } finally {
+    await client.dispose()
+  }
+  return events
+}
+
+/** A mutation with everything that it takes, naming an organization's things; `names`: whether it names any. */
+function mutationOf(name: string, { id, ids }: FilledOrganization) {
+  const field = schema.getMutationType()?.getFields()[name]
+  if (!field) throw new Error(`There is no mutation ${name}.`)
+  let names = false
+
+  function sample(type: GraphQLInputType, path: string): unknown {
+    const wanted = isNonNullType(type) ? getNullableType(type) : type
+    if (isListType(wanted)) return [sample(wanted.ofType, path)]
+    if (isInputObjectType(wanted))
+      return Object.fromEntries(
+        Object.values(wanted.getFields()).map((each) => [each.name, sample(each.type, `${wanted.name}.${each.name}`)]),
+      )
+    if (isEnumType(wanted)) return enums[wanted.name] ?? wanted.getValues()[0]?.name
+    if (wanted.toString() !== 'ID') return sampleOf(path)
+    names = true
+    return path.endsWith('organizationId') ? id : ids[typeOfIdAt(path, name)]
+  }
+
+  const variables = Object.fromEntries(field.args.map((arg) => [arg.name, sample(arg.type, `${name}.${arg.name}`)]))
+  const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
+  const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
+  const failing = isUnionType(getNamedType(field.type)) ? '... on Error { code message }' : ''
+  return { query: `mutation (${declared}) { ${name}(${given}) { __typename ${failing} } }`, variables, names }
+}
+
+/** What a value of an enum has to be where the first one would not do. */
+const enums: Record<string, string> = { ServiceStatus: 'DEGRADED_PERFORMANCE', MaintenanceStatus: 'IN_PROGRESS' }
+
+/** The type that an id is of, by the field's name, or else by the mutation's. */
+function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['ids'] {
+  const field = path.split('.').at(-1) ?? ''
+  const byField = {
+    groupId: 'ServiceGroup',
+    serviceId: 'Service',
+    serviceIds: 'Service',
+    incidentId: 'Incident',
+  } as const
+  if (field in byField) return byField[field as keyof typeof byField]
+  const types = ['ServiceGroup', 'Service', 'IncidentUpdate', 'Incident', 'Maintenance', 'ApiKey'] as const
+  const found = types.find((type) => mutation.includes(type))
+  if (!found || !/^ids?$/.test(field)) throw new Error(`The tests do not know what ${path} is the id of.`)
+  return found
+}
+
+/** A value that is fine for a field that is no id. */
+function sampleOf(path: string): unknown {
+  const field = path.split('.').at(-1) ?? ''
+  const values: Record<string, unknown> = {
+    name: 'Name',
+    title: 'Title',
+    message: 'Message.',
+    description: 'Description.',
+    label: 'Label',
+    slug: `slug-${++slugs}`,
+    contactEmail: 'a@b.example',
+    timeZone: 'Europe/Berlin',
+    accentColor: '#123456',
+    logoUrl: 'https://a.example/logo.png',
+    url: 'https://a.example/',
+    customDomain: `host-${slugs}.example`,
+    version: 1,
+    startsAt: hours(-1),
+    endsAt: hours(3),
+    startedAt: hours(-1),
+    expiresAt: hours(1),
+    until: hours(1),
+  }
+  if (!(field in values)) throw new Error(`The tests have no value for ${path}.`)
+  return values[field]
+}
+let slugs = 0

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest'
+import { Conflict, DomainError, Invalid } from '../../src/errors.ts'
+import { MaintenanceStatus } from '../../src/generated/prisma/enums.ts'
+import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
+import { dueAt, type Plan, step } from '../../src/status/maintenance-plan.ts'
+import { maintenanceStory } from '../../src/status/page-state.ts'
+import { HOUR, MINUTE } from '../../src/time.ts'
+import { noon } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { tenantsOf, together } from './setup.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+
+const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
+const plan = { title: 'New disks', message: 'We change disks.', startsAt: at(HOUR), endsAt: at(2 * HOUR) }
+const storyOf = (id: string) => prisma.maintenance.findUniqueOrThrow({ where: { id }, include: maintenanceStory })
+
+/** A tenant with a service and a maintenance of it, planned from one to two o'clock. */
+async function withMaintenance(more: object = {}) {
+  const acme = await tenant()
+  const [api = ''] = await acme.services('API')
+  const { id } = await scheduleMaintenance(acme.ctx, { ...plan, serviceIds: [api], ...more })
+  const update = (input: object, milliseconds = 0) => updateMaintenance(acme.later(milliseconds), { id, ...input })
+  return { ...acme, api, id, update, news: async () => (await acme.news()).slice(1) }
+}
+
+describe('a maintenance', () => {
+  test('is planned, and due when it starts', async () => {
+    const { id, api, news } = await withMaintenance()
+    const { message, ...fields } = plan
+    expect(await storyOf(id)).toMatchObject({
+      ...fields,
+      status: 'SCHEDULED',
+      dueAt: plan.startsAt,
+      version: 1,
+      services: [{ serviceId: api }],
+      updates: [{ status: 'SCHEDULED', message, createdAt: noon }],
+    })
+    expect(await news()).toEqual(['MAINTENANCE_SCHEDULED New disks'])
+  })
+
+  test('whose start has come starts at once', async () => {
+    const { id, news } = await withMaintenance({ startsAt: at(-HOUR) })
+    expect(await storyOf(id)).toMatchObject({
+      status: 'IN_PROGRESS',
+      startsAt: at(-HOUR),
+      dueAt: plan.endsAt,
+      updates: [{ status: 'IN_PROGRESS' }],
+    })
+    expect(await news()).toEqual(['MAINTENANCE_SCHEDULED New disks', 'MAINTENANCE_STARTED New disks'])
+  })
+
+  test.each([
+    ['ends when it starts', { endsAt: plan.startsAt }, 'must be after the start'],
+    ['ends before it starts', { endsAt: at(HOUR - 1) }, 'must be after the start'],
+    ['has ended already', { startsAt: at(-HOUR), endsAt: noon }, 'must be in the future'],
+  ])('that %s is refused', async (_, times, message) => {
+    const { ctx, news } = await tenant()
+    await expect(scheduleMaintenance(ctx, { ...plan, ...times })).rejects.toMatchObject({
+      constructor: Invalid,
+      issues: [{ path: ['endsAt'], message }],
+    })
+    expect(await news()).toEqual([])
+  })
+
+  test('is refused with the path of everything that is wrong', async () => {
+    const { ctx, services } = await tenant()
+    const [api = ''] = await services('API')
+    const wrong = { title: '', message: '', startsAt: 'soon', endsAt: new Date(Number.NaN), serviceIds: [7] }
+    await expect(scheduleMaintenance(ctx, wrong)).rejects.toMatchObject({
+      issues: [['title'], ['message'], ['startsAt'], ['endsAt'], ['serviceIds', '0']].map((path) => ({ path })),
+    })
+    await expect(scheduleMaintenance(ctx, { ...plan, serviceIds: [api, api] })).rejects.toMatchObject({
+      issues: [{ path: ['serviceIds', '1'] }],
+    })
+  })
+})
+
+describe('by hand it', () => {
+  test('starts early, is verified, and ends early; its times become what they were', async () => {
+    const { id, update, news } = await withMaintenance()
+    expect(await update({ status: 'IN_PROGRESS', message: 'We begin.' }, MINUTE)).toMatchObject({
+      status: 'IN_PROGRESS',
+      startsAt: at(MINUTE),
+      endsAt: plan.endsAt,
+      dueAt: plan.endsAt,
+    })
+    expect(await update({ status: 'VERIFYING' }, 2 * MINUTE)).toMatchObject({ status: 'VERIFYING', dueAt: plan.endsAt })
+    expect(await update({ status: 'COMPLETED' }, 3 * MINUTE)).toMatchObject({
+      status: 'COMPLETED',
+      endsAt: at(3 * MINUTE),
+      dueAt: null,
+    })
+    expect((await storyOf(id)).updates.map(({ status, message }) => [status, message])).toEqual([
+      ['COMPLETED', ''],
+      ['VERIFYING', ''],
+      ['IN_PROGRESS', 'We begin.'],
+      ['SCHEDULED', 'We change disks.'],
+    ])
+    expect((await news()).slice(1)).toEqual([
+      'MAINTENANCE_STARTED New disks',
+      'MAINTENANCE_UPDATED New disks',
+      'MAINTENANCE_COMPLETED New disks',
+    ])
+  })
+
+  test('moves, and is due at its new time', async () => {
+    const { update, news } = await withMaintenance()
+    expect(await update({ startsAt: at(3 * HOUR), endsAt: at(4 * HOUR) })).toMatchObject({ dueAt: at(3 * HOUR) })
+    expect(await update({ endsAt: at(5 * HOUR) })).toMatchObject({ endsAt: at(5 * HOUR), dueAt: at(3 * HOUR) })
+    expect(await update({ startsAt: noon })).toMatchObject({ status: 'IN_PROGRESS', dueAt: at(5 * HOUR) })
+    expect(await update({ endsAt: at(6 * HOUR) })).toMatchObject({ dueAt: at(6 * HOUR) })
+    expect((await news()).slice(1)).toEqual([
+      'MAINTENANCE_UPDATED New disks',
+      'MAINTENANCE_UPDATED New disks',
+      'MAINTENANCE_STARTED New disks',
+      'MAINTENANCE_UPDATED New disks',
+    ])
+  })
+
+  test('starts and is given another end in one edit', async () => {
+    const { update } = await withMaintenance()
+    expect(await update({ status: 'IN_PROGRESS', endsAt: at(MINUTE) })).toMatchObject({
+      startsAt: noon,
+      endsAt: at(MINUTE),
+      dueAt: at(MINUTE),
+    })
+  })
+
+  test('is given other services, another title, and an entry without a change of status', async () => {
+    const { id, services, update } = await withMaintenance()
+    const [site = ''] = await services('Site')
+    await update({ title: 'Newer disks', serviceIds: [site], message: 'They are late.', version: 1 })
+    expect(await storyOf(id)).toMatchObject({
+      title: 'Newer disks',
+      services: [{ serviceId: site }],
+      updates: [{ status: 'SCHEDULED', message: 'They are late.' }, { message: plan.message }],
+    })
+  })
+
+  test('does not go where it makes no sense', async () => {
+    const { update, news } = await withMaintenance()
+    const refusals = [
+      [{ endsAt: at(HOUR) }, 'endsAt'],
+      [{ startsAt: at(2 * HOUR) }, 'endsAt'],
+      [{ status: 'CANCELLED' }, 'status'],
+      [{ status: 'SCHEDULED' }, 'status'],
+      [{ status: 'IN_PROGRESS', startsAt: at(MINUTE) }, 'startsAt'],
+      [{ message: 'x'.repeat(10_001) }, 'message'],
+      [{ title: null }, 'title'],
+    ] as const
+    for (const [input, field] of refusals) {
+      await expect(update(input)).rejects.toMatchObject({ constructor: Invalid, issues: [{ path: [field] }] })
+    }
+    await expect(update({ endsAt: at(HOUR + 1) }, HOUR + 2)).rejects.toMatchObject({
+      issues: [{ path: ['endsAt'], message: 'must be in the future' }],
+    })
+    expect(await news()).toHaveLength(1)
+  })
+
+  test('is called off before it starts and while it runs, and never again', async () => {
+    const planned = await withMaintenance()
+    const running = await withMaintenance({ startsAt: noon })
+    const cancelled = await cancelMaintenance(planned.ctx, { id: planned.id, message: 'Not needed.' })
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', dueAt: null, startsAt: plan.startsAt, endsAt: plan.endsAt })
+    expect(await cancelMaintenance(running.later(MINUTE), { id: running.id })).toMatchObject({ endsAt: at(MINUTE) })
+    expect((await storyOf(planned.id)).updates[0]).toMatchObject({ status: 'CANCELLED', message: 'Not needed.' })
+    await expect(cancelMaintenance(planned.ctx, { id: planned.id })).rejects.toThrow(Conflict)
+    await expect(planned.update({ startsAt: at(3 * HOUR), endsAt: at(4 * HOUR) })).rejects.toThrow(Conflict)
+    await planned.update({ title: 'Old disks', message: 'We were wrong.' })
+    expect((await planned.news()).slice(1)).toEqual([
+      'MAINTENANCE_CANCELLED New disks',
+      'MAINTENANCE_UPDATED Old disks',
+    ])
+  })
+})
+
+describe('two writers at the same time', () => {
+  test('who both start it: one does, the other gets a conflict', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { update, news } = await withMaintenance()
+      const { refused } = await together([update({ status: 'IN_PROGRESS' }), update({ status: 'IN_PROGRESS' })])
+      expect(refused).toMatchObject([{ constructor: Conflict }])
+      expect(await news()).toHaveLength(2)
+    }
+  })
+
+  test('of whom one cancels and one edits from the same version: one wins', async () => {
+    const { id, ctx, update } = await withMaintenance()
+    for (let version = 1; version <= 10; version++) {
+      const { refused } = await together([update({ title: 'One', version }), update({ title: 'Other', version })])
+      expect(refused).toMatchObject([{ constructor: Conflict }])
+    }
+    const { done } = await together(Array.from({ length: 5 }, () => cancelMaintenance(ctx, { id })))
+    expect(done).toHaveLength(1)
+  })
+})
+
+describe('the steps of a plan', () => {
+  const allowed = new Set([
+    'SCHEDULED IN_PROGRESS',
+    'SCHEDULED CANCELLED',
+    'IN_PROGRESS VERIFYING',
+    'IN_PROGRESS COMPLETED',
+    'IN_PROGRESS CANCELLED',
+    'VERIFYING IN_PROGRESS',
+    'VERIFYING COMPLETED',
+    'VERIFYING CANCELLED',
+  ])
+  const statuses = Object.values(MaintenanceStatus)
+  const pairs = statuses.flatMap((from) => statuses.map((to) => [from, to] as const))
+
+  test.each(pairs)('%s → %s', (from, to) => {
+    const before: Plan = { status: from, startsAt: at(-HOUR), endsAt: at(HOUR) }
+    const attempt = () => step(before, to, noon)
+    if (!allowed.has(`${from} ${to}`)) return expect(attempt).toThrow(DomainError)
+    const after = attempt()
+    expect(after.status).toBe(to)
+    expect(dueAt(after)).toEqual(to === 'COMPLETED' || to === 'CANCELLED' ? null : after.endsAt)
+  })
+})

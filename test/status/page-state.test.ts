@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import { updateOrganization } from '../../src/account/organization.ts'
+import { transaction } from '../../src/context.ts'
+import { NotFound } from '../../src/errors.ts'
+import { positionOf } from '../../src/eventlog/event.ts'
+import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { cancelMaintenance, scheduleMaintenance } from '../../src/status/maintenance.ts'
+import { readPageState } from '../../src/status/page-state.ts'
+import { createService, reorderServices, updateService } from '../../src/status/service.ts'
+import { createServiceGroup, reorderServiceGroups } from '../../src/status/service-group.ts'
+import { DAY, HOUR } from '../../src/time.ts'
+import { noon } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { type Tenant, tenantsOf } from './setup.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+
+const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
+const read = ({ slug }: Tenant, now = noon) => readPageState(prisma, slug, now)
+const told = { title: 'Down', status: 'INVESTIGATING', impact: 'NONE', message: 'We look.' }
+const work = { title: 'Work', message: 'We work.' }
+
+describe('the state of a page', () => {
+  test('of a new organization is empty and good, and tells nothing private', async () => {
+    const acme = await tenant()
+    expect(await read(acme)).toEqual({
+      organization: {
+        id: acme.id,
+        slug: acme.slug,
+        name: 'Acme',
+        description: '',
+        timeZone: 'UTC',
+        accentColor: '#0b6e5a',
+        logoUrl: null,
+        links: [],
+        customDomain: null,
+      },
+      cursor: '2',
+      status: { indicator: 'NONE', description: 'All systems operational' },
+      groups: [],
+      services: [],
+      incidents: [],
+      maintenances: [],
+      recentIncidents: [],
+    })
+  })
+
+  test('has the settings of the page', async () => {
+    const acme = await tenant()
+    const links = [{ label: 'Site', url: 'https://acme.example/' }]
+    await updateOrganization(acme.ctx, { links, description: 'All of it.' })
+    expect((await read(acme)).organization).toMatchObject({ links, description: 'All of it.' })
+  })
+
+  test('has groups and services in their order, each with what it shows', async () => {
+    const acme = await tenant()
+    const { ctx } = acme
+    const [a, b] = [await createServiceGroup(ctx, { name: 'A' }), await createServiceGroup(ctx, { name: 'B' })]
+    const one = await createService(ctx, { name: 'One', groupId: a.id })
+    const [two = '', three = '', four = ''] = await acme.services('Two', 'Three', 'Four')
+    await reorderServiceGroups(ctx, { ids: [b.id, a.id] })
+    await reorderServices(ctx, { ids: [four, three, two, one.id] })
+    await updateService(ctx, { id: two, statusOverride: 'DEGRADED_PERFORMANCE' })
+    await createIncident(ctx, { ...told, services: [{ serviceId: three, status: 'PARTIAL_OUTAGE' }] })
+    await scheduleMaintenance(ctx, { ...work, startsAt: noon, endsAt: at(HOUR), serviceIds: [two, three, four] })
+    const state = await read(acme)
+    expect(state.groups.map(({ name }) => name)).toEqual(['B', 'A'])
+    expect(state.services).toEqual(
+      [
+        { id: four, name: 'Four', groupId: null, status: 'UNDER_MAINTENANCE' },
+        { id: three, name: 'Three', groupId: null, status: 'PARTIAL_OUTAGE' },
+        { id: two, name: 'Two', groupId: null, status: 'DEGRADED_PERFORMANCE' },
+        { id: one.id, name: 'One', groupId: a.id, status: 'OPERATIONAL' },
+      ].map((service, position) => ({ ...service, description: '', position })),
+    )
+    expect(state.status.indicator).toBe('MAJOR')
+  })
+
+  test('is as bad as an open incident that names no service, until it is resolved', async () => {
+    const acme = await tenant()
+    const [api = ''] = await acme.services('API')
+    const services = [{ serviceId: api, status: 'DEGRADED_PERFORMANCE' }]
+    const { id } = await createIncident(acme.ctx, { ...told, impact: 'CRITICAL', services })
+    expect((await read(acme)).status.indicator).toBe('CRITICAL')
+    await postIncidentUpdate(acme.ctx, { incidentId: id, status: 'RESOLVED', message: 'Well again.' })
+    const state = await read(acme)
+    expect([state.status.indicator, state.services[0]?.status]).toEqual(['NONE', 'OPERATIONAL'])
+    expect([state.incidents.length, state.recentIncidents.map((incident) => incident.id)]).toEqual([0, [id]])
+  })
+
+  test('has open incidents however old, and resolved ones of two weeks, each with its timeline, newest first', async () => {
+    const acme = await tenant()
+    const begin = (days: number, status: string) =>
+      createIncident(acme.ctx, { ...told, title: `${days}`, status, startedAt: at(-days * DAY) })
+    for (const days of [90, 1, 20]) await begin(days, 'INVESTIGATING')
+    for (const days of [15, 14, 2]) await begin(days, 'RESOLVED')
+    const oldest = await prisma.incident.findFirstOrThrow({ where: { organizationId: acme.id, title: '90' } })
+    await postIncidentUpdate(acme.ctx, { incidentId: oldest.id, status: 'IDENTIFIED', message: 'At last.' })
+    const { incidents, recentIncidents } = await read(acme)
+    expect(incidents.map(({ title }) => title)).toEqual(['1', '20', '90'])
+    expect(incidents[2]?.updates.map(({ message }) => message)).toEqual(['At last.', 'We look.'])
+    expect(recentIncidents.map(({ title }) => title)).toEqual(['2', '14'])
+  })
+
+  test('has running and planned maintenance, the soonest first, and none that is over', async () => {
+    const acme = await tenant()
+    const plan = (title: string, from: number, to: number) =>
+      scheduleMaintenance(acme.ctx, { ...work, title, startsAt: at(from), endsAt: at(to) })
+    await plan('later', 5 * HOUR, 6 * HOUR)
+    await plan('running', -HOUR, HOUR)
+    await plan('sooner', 2 * HOUR, 3 * HOUR)
+    await cancelMaintenance(acme.ctx, { id: (await plan('cancelled', HOUR, 2 * HOUR)).id })
+    const { maintenances, status } = await read(acme)
+    expect(maintenances.map(({ title, updates }) => [title, updates.length])).toEqual([
+      ['running', 1],
+      ['sooner', 1],
+      ['later', 1],
+    ])
+    // Maintenance that names no service is announced and no more.
+    expect(status.indicator).toBe('NONE')
+  })
+
+  test('has nothing of another organization', async () => {
+    const [mine, theirs] = [await tenant(), await tenant()]
+    const [api = ''] = await theirs.services('API')
+    await createIncident(theirs.ctx, { ...told, services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }] })
+    expect(await read(mine)).toMatchObject({ services: [], incidents: [], status: { indicator: 'NONE' } })
+  })
+})
+
+describe('a page', () => {
+  test('is found by its slug and by its organization’s id', async () => {
+    const acme = await tenant()
+    expect(await readPageState(prisma, acme.id, noon)).toEqual(await read(acme))
+  })
+
+  test.each(['', 'nobody', 'No Slug', `org_${'0'.repeat(24)}`, 'a\u0000b', '../..', 'x'.repeat(100_000)])(
+    'is not found by %#',
+    async (text) => {
+      await expect(readPageState(prisma, text, noon)).rejects.toThrow(NotFound)
+    },
+  )
+
+  test('is read in a transaction that is open already', async () => {
+    const acme = await tenant()
+    const state = await transaction(acme.ctx, async (tx) => {
+      await createService(tx, { name: 'API' })
+      return readPageState(tx.db, acme.slug, noon)
+    })
+    expect([state.services.length, state.cursor]).toEqual([1, '3'])
+  })
+})
+
+test('the cursor and the parts agree, whatever is written meanwhile', async () => {
+  const acme = await tenant('PRO')
+  const writes = Array.from({ length: 40 }, (_, index) => createService(acme.ctx, { name: `${index}` }))
+  let writing = true
+  const written = Promise.all(writes).finally(() => {
+    writing = false
+  })
+  const seen: number[] = []
+  while (writing) {
+    const { services, cursor } = await read(acme)
+    expect(services).toHaveLength((positionOf(cursor) ?? 0) - 2)
+    seen.push(services.length)
+  }
+  await written
+  expect(seen).toEqual(seen.toSorted((one, other) => one - other))
+  expect((await read(acme)).services).toHaveLength(40)
+})

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { Conflict, Invalid } from '../../src/errors.ts'
+import { createService } from '../../src/status/service.ts'
+import {
+  createServiceGroup,
+  deleteServiceGroup,
+  reorderServiceGroups,
+  updateServiceGroup,
+} from '../../src/status/service-group.ts'
+import { testDatabase } from '../support/database.ts'
+import { type Tenant, tenantsOf, together } from './setup.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+
+/** The names of a tenant's groups by their positions, which are checked to be dense. */
+async function namesOf({ id }: Tenant): Promise<string[]> {
+  const groups = await prisma.serviceGroup.findMany({ where: { organizationId: id }, orderBy: { position: 'asc' } })
+  expect(groups.map(({ position }) => position)).toEqual([...groups.keys()])
+  return groups.map(({ name }) => name)
+}
+
+async function groupsOf({ ctx }: Tenant, ...names: string[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const name of names) ids.push((await createServiceGroup(ctx, { name })).id)
+  return ids
+}
+
+describe('a group', () => {
+  test('is made, changed, ordered and deleted, and each is told', async () => {
+    const acme = await tenant()
+    const [a = '', b = '', c = ''] = await groupsOf(acme, 'a', 'b', 'c')
+    expect(await updateServiceGroup(acme.ctx, { id: b, description: 'Both', version: 1 })).toMatchObject({
+      name: 'b',
+      description: 'Both',
+      position: 1,
+      version: 2,
+    })
+    const ordered = await reorderServiceGroups(acme.ctx, { ids: [c, b, a] })
+    expect(ordered.map(({ name }) => name)).toEqual(['c', 'b', 'a'])
+    expect((await deleteServiceGroup(acme.ctx, b)).name).toBe('b')
+    expect(await namesOf(acme)).toEqual(['c', 'a'])
+    expect((await acme.news()).slice(3)).toEqual([
+      'SERVICE_GROUP_UPDATED b',
+      'SERVICE_GROUPS_REORDERED Acme',
+      'SERVICE_GROUP_DELETED b',
+    ])
+  })
+
+  test('that is deleted leaves its services on the page, in no group', async () => {
+    const acme = await tenant()
+    const [groupId = ''] = await groupsOf(acme, 'Platform')
+    const service = await createService(acme.ctx, { name: 'API', groupId })
+    await deleteServiceGroup(acme.ctx, groupId)
+    expect(await prisma.service.findUnique({ where: { id: service.id } })).toMatchObject({ groupId: null, position: 0 })
+  })
+
+  test('is refused with the path of what is wrong', async () => {
+    const acme = await tenant()
+    const [id = ''] = await groupsOf(acme, 'Platform')
+    await expect(createServiceGroup(acme.ctx, { name: 'x'.repeat(101) })).rejects.toMatchObject({
+      constructor: Invalid,
+      issues: [{ path: ['name'] }],
+    })
+    await expect(updateServiceGroup(acme.ctx, { id, description: 7 })).rejects.toMatchObject({
+      issues: [{ path: ['description'] }],
+    })
+    await expect(reorderServiceGroups(acme.ctx, { ids: [id, id] })).rejects.toMatchObject({
+      issues: [{ path: ['ids', '1'] }],
+    })
+    expect(await acme.news()).toHaveLength(1)
+  })
+
+  test('edited by two from one version takes one edit', async () => {
+    const acme = await tenant()
+    const [id = ''] = await groupsOf(acme, 'Platform')
+    for (let version = 1; version <= 10; version++) {
+      const edit = (name: string) => updateServiceGroup(acme.ctx, { id, name, version })
+      const { refused } = await together([edit('One'), edit('Other')])
+      expect(refused).toMatchObject([{ constructor: Conflict }])
+    }
+  })
+})

@@ -1,0 +1,81 @@
+import { createOrganization } from '../../src/account/organization.ts'
+import type { Context } from '../../src/context.ts'
+import type { Event, PrismaClient } from '../../src/generated/prisma/client.ts'
+import type { Scope, Tier } from '../../src/generated/prisma/enums.ts'
+import { createService } from '../../src/status/service.ts'
+import { noon, testContext } from '../support/context.ts'
+
+/** An organization of a test's own. */
+export interface Tenant {
+  readonly id: string
+  readonly slug: string
+  /** The holder of its first key, at noon. */
+  readonly ctx: Context
+  /** The holder of a key of another scope. */
+  as(scope: Scope): Context
+  /** The holder of its first key at another time: so many milliseconds after noon. */
+  later(milliseconds: number): Context
+  /** What has happened since it was made, in order. */
+  events(): Promise<Event[]>
+  /** The same in few words: `KIND subject's name`. */
+  news(): Promise<string[]>
+  /** Adds services with these names; gives their ids. */
+  services(...names: string[]): Promise<string[]>
+}
+
+let made = 0
+
+/** Makes organizations in a database. */
+export function tenantsOf(prisma: PrismaClient): (tier?: Tier) => Promise<Tenant> {
+  const operator = testContext(prisma, { actor: { kind: 'operator' } })
+  return async (tier = 'FREE') => {
+    const slug = `tenant-${++made}`
+    const { organization, apiKey } = await createOrganization(operator, {
+      name: 'Acme',
+      slug,
+      contactEmail: 'ops@acme.example',
+    })
+    const { id } = await prisma.organization.update({ where: { id: organization.id }, data: { tier } })
+    const holder = (scope: Scope, now = noon) =>
+      testContext(prisma, {
+        actor: { kind: 'apiKey', keyId: apiKey.apiKey.id, organizationId: id, scope, checkPlan: 'FREE' },
+        now: () => now,
+      })
+    const ctx = holder('ADMIN')
+    const events = () =>
+      prisma.event.findMany({ where: { organizationId: id, seq: { gt: 2 } }, orderBy: { seq: 'asc' } })
+    return {
+      id,
+      slug,
+      ctx,
+      as: holder,
+      later: (milliseconds) => holder('ADMIN', new Date(noon.getTime() + milliseconds)),
+      events,
+      news: async () => (await events()).map(({ kind, subjectName }) => `${kind} ${subjectName}`),
+      async services(...names) {
+        const ids: string[] = []
+        for (const name of names) ids.push((await createService(ctx, { name })).id)
+        return ids
+      },
+    }
+  }
+}
+
+/** What became of attempts that were made at the same time: the results, and what was thrown. */
+export async function together<T>(attempts: readonly Promise<T>[]): Promise<{ done: T[]; refused: unknown[] }> {
+  const settled = await Promise.allSettled(attempts)
+  return {
+    done: settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])),
+    refused: settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : [])),
+  }
+}
+
+/** Ids that nothing can have, and one that nothing has: all are answered alike, and none reaches the database as text. */
+export const noIds = (prefix: string): string[] => [
+  '',
+  prefix,
+  `${prefix}_\u0000`,
+  `${prefix}_${'0'.repeat(100_000)}`,
+  `org_${'0'.repeat(24)}`,
+  `${prefix}_${'0'.repeat(24)}`,
+]

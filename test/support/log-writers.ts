@@ -1,0 +1,43 @@
+import type { Context } from '../../src/context.ts'
+import { transaction } from '../../src/context.ts'
+import { append } from '../../src/eventlog/event.ts'
+import type { PrismaClient } from '../../src/generated/prisma/client.ts'
+import { newId } from '../../src/id.ts'
+import { noon } from './context.ts'
+
+/** A bare organization, with an empty log. */
+export async function newTenant(db: PrismaClient): Promise<string> {
+  const id = newId('Organization')
+  await db.organization.create({
+    data: { id, slug: id.slice(4), name: 'Acme', contactEmail: 'ops@acme.example', createdAt: noon },
+  })
+  return id
+}
+
+/** Appends one event about each subject in a transaction of its own that changes something too, one after another. */
+export async function appendEach(ctx: Context, organizationId: string, subjects: readonly string[]): Promise<void> {
+  for (const subjectId of subjects) {
+    await transaction(ctx, async (tx) => {
+      await tx.db.organization.update({ where: { id: organizationId }, data: { name: subjectId } })
+      await append(tx, organizationId, [{ kind: 'SERVICE_UPDATED', subjectId, subjectName: subjectId }])
+    })
+  }
+}
+
+/** Many writers at once, each appending its subjects `{name}-{writer}-{number}`; tells of each once it is committed. */
+export async function writeAtOnce(
+  ctx: Context,
+  organizationId: string,
+  options: { readonly name: string; readonly writers: number; readonly each: number; told?(subject: string): void },
+): Promise<void> {
+  const { name, writers, each, told } = options
+  await Promise.all(
+    Array.from({ length: writers }, async (_, writer) => {
+      for (let number = 0; number < each; number++) {
+        const subject = `${name}-${writer}-${number}`
+        await appendEach(ctx, organizationId, [subject])
+        told?.(subject)
+      }
+    }),
+  )
+}
