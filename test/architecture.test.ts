@@ -25,7 +25,7 @@ const offences = (bad: (found: Import) => boolean) => imports.filter(bad).map(({
 
 describe('the house', () => {
   test('has rooms that are known', () => {
-    const known = [...rank, '', 'database', 'eventlog', 'network', 'graphql', 'http']
+    const known = [...rank, '', 'demo', 'database', 'eventlog', 'network', 'graphql', 'http']
     expect(files.filter((file) => !known.includes(room(file)))).toEqual([])
   })
 
@@ -78,7 +78,7 @@ describe('the house', () => {
   test('reads the environment in one place, and the clock where it starts', () => {
     const containing = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(file, 'utf8')))
     expect(containing(/process\.env/)).toEqual(['src/config.ts'])
-    const starts = ['src/app.ts', 'src/database/new-migration.ts']
+    const starts = ['src/app.ts', 'src/demo.ts', 'src/database/new-migration.ts']
     const inServer = (file: string) => !file.includes('/browser/')
     expect(containing(/Date\.now\(|new Date\(\)/).filter(inServer)).toEqual(starts)
   })

@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { authenticate } from '../src/account/authenticate.ts'
+import { prepareDemo } from '../src/demo/organization.ts'
+import { deleteIncident, postIncidentUpdate } from '../src/status/incident.ts'
+import { readPageState } from '../src/status/page-state.ts'
+import { DAY, HOUR, MINUTE } from '../src/time.ts'
+import { noon, testContext } from './support/context.ts'
+import { testDatabase } from './support/database.ts'
+
+const { prisma } = await testDatabase()
+const later = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
+const prepare = (now = noon) => prepareDemo(testContext(prisma, { now: () => now }))
+const bySlug = { where: { slug: 'northwind-mail' } }
+
+/** What is told, without the ids. */
+async function content(slug: string, now: Date) {
+  const { organization, cursor: _, ...page } = await readPageState(prisma, slug, now)
+  const of = { where: { organizationId: organization.id } }
+  const told = { title: true, status: true, impact: true, updates: { select: { message: true, status: true } } }
+  const incidents = await prisma.incident.findMany({ ...of, select: told, orderBy: { startedAt: 'asc' } })
+  const planned = { title: true, status: true, updates: { select: { message: true, status: true } } }
+  const maintenances = await prisma.maintenance.findMany({ ...of, select: planned, orderBy: { startsAt: 'asc' } })
+  const { id: _id, slug: _slug, ...settings } = organization
+  const services = page.services.map(({ name, description, status }) => ({ name, description, status }))
+  const groups = page.groups.map(({ name, description }) => ({ name, description }))
+  return { settings, status: page.status, groups, services, incidents, maintenances }
+}
+
+function eventsOf(organizationId: string) {
+  return prisma.event.findMany({ where: { organizationId }, orderBy: { seq: 'asc' } })
+}
+
+beforeEach(() => prisma.organization.deleteMany())
+
+describe('the demo', () => {
+  test('tells of 90 days, of an incident that is open now, and of planned maintenance', async () => {
+    const { slug, incidentId } = await prepare()
+    const page = await readPageState(prisma, slug, noon)
+    expect(page.status.indicator).toBe('MAJOR')
+    expect(page.groups.length).toBeGreaterThan(2)
+    expect(page.services.every(({ groupId }) => groupId !== null)).toBe(true)
+    expect(new Set(page.services.map(({ status }) => status))).toEqual(
+      new Set(['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE']),
+    )
+    const [open] = page.incidents
+    expect(page.incidents.map(({ id }) => id)).toEqual([incidentId])
+    expect(open?.startedAt).toEqual(later(-52 * MINUTE))
+    expect(open?.updates).toHaveLength(3)
+    expect(page.maintenances.map(({ status, startsAt }) => [status, startsAt > noon])).toEqual([
+      ['SCHEDULED', true],
+      ['SCHEDULED', true],
+    ])
+    expect(page.recentIncidents.length).toBeGreaterThan(1)
+
+    const incidents = await prisma.incident.findMany({ where: { status: 'RESOLVED' }, orderBy: { startedAt: 'asc' } })
+    expect(incidents[0]?.startedAt.getTime()).toBeLessThan(later(-88 * DAY).getTime())
+    for (const { startedAt, resolvedAt } of incidents) {
+      expect(resolvedAt?.getTime()).toBeGreaterThan(startedAt.getTime())
+      expect(resolvedAt?.getTime()).toBeLessThan(noon.getTime())
+    }
+    const over = await prisma.maintenance.groupBy({ by: ['status'], where: { dueAt: null }, _count: true })
+    expect(over.map(({ status }) => status).sort()).toEqual(['CANCELLED', 'COMPLETED'])
+  })
+
+  test('has a log that is dense and in order of time, and ends now', async () => {
+    await prepare()
+    const { id, lastSeq } = await prisma.organization.findUniqueOrThrow(bySlug)
+    const events = await eventsOf(id)
+    expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: lastSeq }, (_, index) => index + 1))
+    const times = events.map(({ at }) => at.getTime())
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
+    expect(times.at(-1)).toBe(noon.getTime())
+    expect(events.length).toBeGreaterThan(60)
+  })
+
+  test.each([
+    ['just after midnight', '2026-11-20T00:00:01.000Z'],
+    ['just before midnight', '2026-11-20T23:59:59.000Z'],
+    ['on a leap day', '2028-02-29T06:30:00.000Z'],
+  ])('is told in order %s too', async (_, at) => {
+    const now = new Date(at)
+    const { slug } = await prepare(now)
+    const page = await readPageState(prisma, slug, now)
+    expect(page.incidents).toHaveLength(1)
+    expect(page.maintenances).toHaveLength(2)
+    const { id } = await prisma.organization.findUniqueOrThrow(bySlug)
+    const times = (await eventsOf(id)).map((event) => event.at.getTime())
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
+    expect(times.at(-1)).toBe(now.getTime())
+  })
+
+  test('adds nothing but a key when it is started again, until the end of the next day', async () => {
+    const first = await prepare()
+    const before = await content(first.slug, noon)
+    const { id, lastSeq } = await prisma.organization.findUniqueOrThrow(bySlug)
+    const again = await prepare(later(35 * HOUR))
+    expect(again).toEqual({ ...first, secret: again.secret })
+    expect(await content(again.slug, noon)).toEqual(before)
+    expect((await eventsOf(id)).slice(lastSeq).map(({ kind }) => kind)).toEqual(['API_KEY_CREATED'])
+  })
+
+  test('tells the same anew when it has become old, and keeps what was done to the old one', async () => {
+    const first = await prepare()
+    const before = await content(first.slug, noon)
+    const now = later(36 * HOUR)
+    const again = await prepare(now)
+    expect(again.incidentId).not.toBe(first.incidentId)
+    expect(await content(again.slug, now)).toEqual(before)
+    expect(again.retiredSlug).toBe('northwind-mail-20261122000000')
+    expect(await content(String(again.retiredSlug), noon)).toEqual(before)
+  })
+
+  test('makes a key that may do everything, for a week', async () => {
+    const { secret, incidentId } = await prepare()
+    const actor = await authenticate(testContext(prisma), secret)
+    expect(actor).toMatchObject({ kind: 'apiKey', scope: 'ADMIN' })
+    const ctx = testContext(prisma, { actor })
+    await postIncidentUpdate(ctx, { incidentId, status: 'RESOLVED', message: 'All is well.' })
+    expect((await readPageState(prisma, 'northwind-mail', noon)).status.indicator).toBe('NONE')
+    expect((await prepare()).incidentId).toBe(incidentId)
+    await expect(authenticate(testContext(prisma, { now: () => later(7 * DAY) }), secret)).rejects.toThrow('expired')
+  })
+
+  test('is told anew when all its incidents were deleted, however often', async () => {
+    for (const seconds of [0, 1, 2]) {
+      const { secret, retiredSlug } = await prepare(later(seconds * 1000))
+      expect(retiredSlug === null).toBe(seconds === 0)
+      const ctx = testContext(prisma, { actor: await authenticate(testContext(prisma), secret) })
+      const { id: organizationId } = await prisma.organization.findUniqueOrThrow(bySlug)
+      for (const { id } of await prisma.incident.findMany({ where: { organizationId } })) await deleteIncident(ctx, id)
+    }
+  })
+
+  test('leaves nothing when it is broken off after the story is told', async () => {
+    let asked = 0
+    const now = () => {
+      if (++asked > 1) throw new Error('broken off')
+      return noon
+    }
+    await expect(prepareDemo(testContext(prisma, { now }))).rejects.toThrow('broken off')
+    expect(await prisma.organization.count()).toBe(0)
+    expect((await prepare()).retiredSlug).toBeNull()
+  })
+})
