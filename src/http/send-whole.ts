@@ -9,13 +9,16 @@ import type { Context } from 'hono'
  */
 export function sendWhole(
   c: Context,
-  body: Buffer<ArrayBuffer> | null,
+  body: Buffer<ArrayBuffer> | string | null,
   status: 200 | 304,
   headers: Readonly<Record<string, string>>,
 ): Response {
   const outgoing = (c.env as Partial<HttpBindings> | undefined)?.outgoing
   if (outgoing === undefined) return new Response(body, { status, headers })
-  outgoing.writeHead(status, body === null ? headers : { ...headers, 'content-length': String(body.length) })
+  outgoing.writeHead(
+    status,
+    body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+  )
   outgoing.end(body)
   return RESPONSE_ALREADY_SENT
 }
