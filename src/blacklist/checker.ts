@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { addressFamily, parseAddress } from '../network/address.ts'
 import type { DnsResult } from '../network/dns/message.ts'
 import type { Clock } from '../time.ts'
@@ -113,11 +114,10 @@ export function createChecker(parts: {
   async function checkIp(target: IpTarget, watcher: Watcher = {}): Promise<IpReport> {
     const cached = watcher.onProgress ? null : cachedResults(target)
     if (cached) return { ...ipReport(target, cached, now()), geo: await geo.locate(target.address) }
-    return askIpLists(target, 'target', withDeadline(watcher))
+    return withDeadline(watcher, (watched) => askIpLists(target, 'target', watched))
   }
 
-  async function checkDomain(target: DomainTarget, watcher: Watcher = {}): Promise<DomainReport> {
-    const watched = withDeadline(watcher)
+  async function askAboutDomain(target: DomainTarget, watched: Watched): Promise<DomainReport> {
     const question = { target, role: 'target', signal: watched.signal } as const
     const [results, resolved] = await Promise.all([
       askAll(domainLists, target.name, question, watched),
@@ -128,6 +128,9 @@ export function createChecker(parts: {
     const report = { ...base, ...counts, results, ...resolved }
     return { ...report, verdict: domainVerdict(report) }
   }
+
+  const checkDomain = (target: DomainTarget, watcher: Watcher = {}) =>
+    withDeadline(watcher, (watched) => askAboutDomain(target, watched))
 
   return {
     lists,
@@ -140,9 +143,24 @@ export function createChecker(parts: {
 
 type Watched = Watcher & { readonly signal: AbortSignal }
 
-function withDeadline({ signal, onProgress }: Watcher): Watched {
-  const deadline = AbortSignal.timeout(CHECK_TIMEOUT)
-  return { onProgress, signal: signal ? AbortSignal.any([signal, deadline]) : deadline }
+/**
+ * Does `work` with a signal that aborts at the deadline, or when the watcher's does. `AbortSignal.timeout` would keep each
+ * check in memory until its deadline, however soon it ends.
+ */
+async function withDeadline<T>({ signal, onProgress }: Watcher, work: (watched: Watched) => Promise<T>): Promise<T> {
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  const timer = setTimeout(end, CHECK_TIMEOUT)
+  if (signal?.aborted) end()
+  // Each of twenty targets may listen to a caller's one signal; Node 20 takes more than ten for a leak.
+  if (signal) setMaxListeners(0, signal)
+  signal?.addEventListener('abort', end)
+  try {
+    return await work({ onProgress, signal: ending.signal })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+  }
 }
 
 function ipTarget(address: string): IpTarget {

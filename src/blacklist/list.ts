@@ -43,7 +43,16 @@ export interface Blacklist {
 /** The RFC 5782 §5 test points of an IPv4 list: 127.0.0.2 must be listed, 127.0.0.1 must not. */
 const addressProbes: Probes = { positive: ['2.0.0.127'], negative: '1.0.0.127' }
 
-const addressLabels = (target: Target) => (target.kind === 'ip' ? [reversedLabels(target.address)] : [])
+/** Six lists ask for the same label of a target. */
+const labelsOfTargets = new WeakMap<Target, readonly string[]>()
+
+function addressLabels(target: Target): readonly string[] {
+  const known = labelsOfTargets.get(target)
+  if (known) return known
+  const labels = target.kind === 'ip' ? [reversedLabels(target.address)] : []
+  labelsOfTargets.set(target, labels)
+  return labels
+}
 
 /** What a list allows where it publishes no figure: our own restraint, in queries a day. */
 const RESTRAINT = 250_000

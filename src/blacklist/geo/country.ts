@@ -10,9 +10,14 @@ const usualNames: Readonly<Record<string, string>> = {
   PS: 'Palestine',
 }
 
+/** Names already looked up: CLDR takes its time, and there are but a few hundred countries. */
+const known = new Map<string, string | null>()
+
 /** The English name of a country by its ISO 3166-1 alpha-2 code; null for an unknown code (`ZZ` is CLDR's word for that). */
 export function countryName(code: string): string | null {
   const region = code.toUpperCase()
   if (!/^[A-Z]{2}$/.test(region) || region === 'ZZ') return null
-  return usualNames[region] ?? names.of(region) ?? null
+  const name = known.get(region) ?? usualNames[region] ?? names.of(region) ?? null
+  known.set(region, name)
+  return name
 }
