@@ -56,7 +56,7 @@ const told = ({ first, last, cpu, memory }: Figures) =>
 /** @param query what clients subscribe to; null: bare websockets, to which `frame` is sent. */
 async function measure(count: number, query: string | null, frame = ''): Promise<Figures & { readonly frame: string }> {
   const disk = await temporaryDirectory()
-  const child = startNode('test/bench/fan-out-server.ts', [], { DATA_DIR: disk.path })
+  const child = startNode('dist/fan-out-server.js', [], { DATA_DIR: disk.path })
   const [{ url, bareUrl, slug }] = (await once(child, 'message')) as [Ready]
   const clients = await openClients(query === null ? bareUrl : url, count, query, slug)
   const order: Order = query === null ? { do: 'broadcast', text: frame } : { do: 'update' }

@@ -1,12 +1,13 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out.
  */
 import type { DnsServer } from '../../src/config.ts'
 import { listZones } from '../support/lists.ts'
 import { startRbldnsd } from '../support/rbldnsd.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { dnsThroughput } from './dns-throughput.ts'
+import { fanOut } from './fan-out.ts'
 import { httpThroughput } from './http-throughput.ts'
 import { latency } from './latency.ts'
 import { memory } from './memory.ts'
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   http: httpThroughput,
   start,
   memory,
+  'fan-out': fanOut,
 }
 
 const named = process.argv.slice(2)
