@@ -169,7 +169,12 @@ function resultOf(list: Blacklist, target: Target, { finding, codes }: Found, re
     case 'clear':
       return base
     case 'listed':
-      return { ...base, listed: true, response: reason ?? finding.meaning, note: reason === null || reason === finding.meaning ? null : finding.meaning }
+      return {
+        ...base,
+        listed: true,
+        response: reason ?? finding.meaning,
+        note: reason === null || reason === finding.meaning ? null : finding.meaning,
+      }
     case 'notListed':
       return { ...base, note: finding.note }
     case 'refused':

@@ -12,6 +12,7 @@ import { sendWhole } from '../http/send-whole.ts'
 import { typeOfId } from '../id.ts'
 import { root } from '../paths.ts'
 import type { IncidentState, PageState } from '../status/page-state.ts'
+import { RECENT_DAYS } from '../status/page-state.ts'
 import type { Clock } from '../time.ts'
 import { themeSheet } from './colour.ts'
 import type { Served } from './html/frame.tsx'
@@ -36,9 +37,6 @@ interface Place {
   readonly origin: string
   readonly base: string
 }
-
-/** Two weeks, as `readPageState` reads them. */
-const PAST_DAYS = 14
 
 const zip = promisify(gzip)
 
@@ -153,7 +151,7 @@ function contentOf(state: PageState, subject: Subject, served: Served) {
           openIncidents={state.incidents.map(shown)}
           maintenances={state.maintenances.map((maintenance) => shownMaintenance(maintenance, names))}
           pastIncidents={state.recentIncidents.map(shown)}
-          pastDays={PAST_DAYS}
+          pastDays={RECENT_DAYS}
         />
       )
     case 'incident':

@@ -126,19 +126,20 @@ export function headline(
   const [first, second] = affected
   // Only an incident that names no service can make the page worse than its services.
   if (first === undefined) return `${status.description}.`
-  if (affected.length === 1) return `${first.name} is ${predicates[shown]}.`
-  if (affected.length === 2 && second) return `${first.name} and ${second.name} are ${predicates[shown]}.`
+  if (affected.length === 1) return sentences[shown](first.name)
+  if (affected.length === 2 && second) return sentences[shown](`${first.name} and ${second.name}`)
   const many =
-    affected.length === services.length ? `All ${affected.length}` : `${affected.length} of ${services.length}`
-  return `${many} services are ${predicates[shown]}.`
+    affected.length === services.length ? `all ${affected.length}` : `${affected.length} of ${services.length}`
+  return sentences[shown](`${many} services`)
 }
 
-const predicates = {
-  DEGRADED_PERFORMANCE: 'slower or less reliable than usual',
-  PARTIAL_OUTAGE: 'partly down',
-  MAJOR_OUTAGE: 'down',
-  UNDER_MAINTENANCE: 'under maintenance',
-} as const satisfies Record<Exclude<ServiceStatus, 'OPERATIONAL'>, string>
+/** None has the service for its subject: names may be plural, such as “Calendars”. */
+const sentences = {
+  DEGRADED_PERFORMANCE: (what: string) => `Performance of ${what} is degraded.`,
+  PARTIAL_OUTAGE: (what: string) => `There is a partial outage of ${what}.`,
+  MAJOR_OUTAGE: (what: string) => `There is a major outage of ${what}.`,
+  UNDER_MAINTENANCE: (what: string) => `Maintenance of ${what} is under way.`,
+} as const satisfies Record<Exclude<ServiceStatus, 'OPERATIONAL'>, (what: string) => string>
 
 function allWell(services: number, openIncidents: number): string {
   const open = openIncidents === 1 ? 'one incident is open' : `${openIncidents || 'no'} incidents are open`

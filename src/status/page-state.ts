@@ -65,7 +65,7 @@ export interface PageState {
 }
 
 /** How far back the page itself tells of incidents; what is older is history. */
-const RECENT = 14 * DAY
+export const RECENT_DAYS = 14
 
 /** The most of each list that is shown: what nobody would read must not make the page slow. */
 const MOST = 100
@@ -97,7 +97,7 @@ async function readParts(db: Database, idOrSlug: string, now: Date): Promise<Pag
     take: MOST,
   })
   const recentIncidents = await db.incident.findMany({
-    where: { ...of, status: 'RESOLVED', startedAt: { gte: new Date(now.getTime() - RECENT) } },
+    where: { ...of, status: 'RESOLVED', startedAt: { gte: new Date(now.getTime() - RECENT_DAYS * DAY) } },
     include: incidentStory,
     orderBy: newestFirst,
     take: MOST,

@@ -78,7 +78,7 @@ describe('the overview', () => {
     await expect.poll(() => read(pathOf(acme))).toContain('New disks')
     const html = await read(pathOf(acme))
     const parts = [
-      '<h1>API is down.</h1>',
+      '<h1>There is a major outage of API.</h1>',
       'Open incidents',
       'Payments fail',
       '<p>We are <strong>looking</strong>.</p>',

@@ -34,15 +34,21 @@ describe('the headline', () => {
   })
 
   test('names the services that are worst off while they are few', () => {
-    expect(sentence(['MAJOR_OUTAGE', 'DEGRADED_PERFORMANCE'])).toBe('API is down.')
-    expect(sentence(['PARTIAL_OUTAGE', 'PARTIAL_OUTAGE', 'OPERATIONAL'])).toBe('API and Shop are partly down.')
-    expect(sentence(['UNDER_MAINTENANCE', 'OPERATIONAL'])).toBe('API is under maintenance.')
-    expect(sentence(['DEGRADED_PERFORMANCE'])).toBe('API is slower or less reliable than usual.')
+    expect(sentence(['MAJOR_OUTAGE', 'DEGRADED_PERFORMANCE'])).toBe('There is a major outage of API.')
+    expect(sentence(['PARTIAL_OUTAGE', 'PARTIAL_OUTAGE', 'OPERATIONAL'])).toBe(
+      'There is a partial outage of API and Shop.',
+    )
+    expect(sentence(['UNDER_MAINTENANCE', 'OPERATIONAL'])).toBe('Maintenance of API is under way.')
+    expect(sentence(['DEGRADED_PERFORMANCE'])).toBe('Performance of API is degraded.')
   })
 
   test('counts them when they are many', () => {
-    expect(sentence(['MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'OPERATIONAL'])).toBe('3 of 4 services are down.')
-    expect(sentence(['MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE'])).toBe('All 3 services are down.')
+    expect(sentence(['MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'OPERATIONAL'])).toBe(
+      'There is a major outage of 3 of 4 services.',
+    )
+    expect(sentence(['MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE'])).toBe(
+      'There is a major outage of all 3 services.',
+    )
   })
 
   test('says what an incident says that names no service', () => {
