@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { LRUCache } from 'lru-cache'
 import { addressFamily, parseAddress } from '../network/address.ts'
 import type { DnsResult } from '../network/dns/message.ts'
 import type { Clock } from '../time.ts'
@@ -39,6 +40,8 @@ export interface Checker {
 const CHECK_TIMEOUT = 4.7 * SECOND
 /** Contract §2: at most so many addresses of a domain are checked. */
 const MOST_ADDRESSES = 8
+/** For how long a report that was made of cached answers is given again as it is. */
+const REUSE = 1 * SECOND
 
 /** A checker that asks `lists` through `lookup`. */
 export function createChecker(parts: {
@@ -111,9 +114,18 @@ export function createChecker(parts: {
     return results
   }
 
+  /** Reports made of cached answers alone, for callers that ask again at once. */
+  const lately = new LRUCache<string, IpReport>({ max: 1000 })
+
   async function checkIp(target: IpTarget, watcher: Watcher = {}): Promise<IpReport> {
+    const recent = watcher.onProgress ? undefined : lately.get(target.address)
+    if (recent && Math.abs(now().getTime() - recent.checkedAt.getTime()) < REUSE) return recent
     const cached = watcher.onProgress ? null : cachedResults(target)
-    if (cached) return { ...ipReport(target, cached, now()), geo: await geo.locate(target.address) }
+    if (cached) {
+      const report = { ...ipReport(target, cached, now()), geo: await geo.locate(target.address) }
+      lately.set(target.address, report)
+      return report
+    }
     return withDeadline(watcher, (watched) => askIpLists(target, 'target', watched))
   }
 

@@ -97,6 +97,16 @@ export function reportToJson(report: Report): IpReportJson | DomainReportJson {
   return report.targetType === 'ip' ? ipReportToJson(report) : domainReportToJson(report)
 }
 
+/** Texts of reports that are given more than once. */
+const texts = new WeakMap<Report, string>()
+
+/** A report as REST sends it. */
+export function reportText(report: Report): string {
+  const text = texts.get(report) ?? JSON.stringify(reportToJson(report))
+  texts.set(report, text)
+  return text
+}
+
 /** The answer to one target of a bulk check as REST gives it. */
 export function bulkItemToJson(item: BulkItem): z.infer<typeof bulkJson>[number] {
   if (item.kind === 'report') return reportToJson(item.report)

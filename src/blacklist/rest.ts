@@ -10,7 +10,7 @@ import { limitHeaders } from '../http/limit-headers.ts'
 import { sendWhole } from '../http/send-whole.ts'
 import type { CheckContext } from './check.ts'
 import { bulkCheck, checkDomain, checkIp } from './check.ts'
-import { bulkItemToJson, bulkRequest, reportToJson } from './rest-schema.ts'
+import { bulkItemToJson, bulkRequest, reportText } from './rest-schema.ts'
 
 /** Where the routes are mounted (specification §4.1). */
 export const BLACKLIST_PATH = '/api/blacklist-monitor'
@@ -26,7 +26,8 @@ export interface RestCallers {
 }
 
 interface Answer {
-  readonly body: object
+  /** JSON. */
+  readonly body: string
   readonly allowance: Allowance
 }
 
@@ -37,14 +38,14 @@ export function blacklistRoutes(callers: RestCallers): Hono {
   app.all('/ip', (c) =>
     get(c, async (ctx) => {
       const { report, allowance } = await checkIp(ctx, c.req.query('target'))
-      return { body: reportToJson(report), allowance }
+      return { body: reportText(report), allowance }
     }),
   )
 
   app.all('/domain', (c) =>
     get(c, async (ctx) => {
       const { report, allowance } = await checkDomain(ctx, c.req.query('target'))
-      return { body: reportToJson(report), allowance }
+      return { body: reportText(report), allowance }
     }),
   )
 
@@ -83,7 +84,7 @@ export function blacklistRoutes(callers: RestCallers): Hono {
     try {
       begun = await begin()
       const { body, allowance } = await begun.work()
-      return sendWhole(c, JSON.stringify(body), 200, { ...common, ...limitHeaders(allowance, begun.ctx.now()) })
+      return sendWhole(c, body, 200, { ...common, ...limitHeaders(allowance, begun.ctx.now()) })
     } catch (error) {
       const ctx = begun?.ctx ?? callers.visitorOf(c)
       const allowance = await allowanceAfter(error, ctx)
@@ -98,7 +99,7 @@ export function blacklistRoutes(callers: RestCallers): Hono {
 
 async function bulk(ctx: CheckContext, targets: readonly unknown[]): Promise<Answer> {
   const { items, allowance } = await bulkCheck(ctx, targets)
-  return { body: items.map(bulkItemToJson), allowance }
+  return { body: JSON.stringify(items.map(bulkItemToJson)), allowance }
 }
 
 /** @throws HTTPException 413, 415. @throws Invalid when the body is no JSON object with targets. */
