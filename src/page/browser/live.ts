@@ -3,7 +3,7 @@
 // is asked for every few seconds: an answer without news is a 304.
 
 import { follow } from './follow.ts'
-import { morph } from './morph.ts'
+import { morph, untilRest } from './morph.ts'
 
 /** Milliseconds between two looks at the page while no websocket is open. */
 const POLL = 10_000
@@ -78,7 +78,9 @@ async function fetchPage(): Promise<boolean> {
       return false
     }
     if (!response.ok) return false
-    show(new DOMParser().parseFromString(await response.text(), 'text/html'))
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+    await untilRest()
+    show(fresh)
     trueAt = asked
     return true
   } catch {

@@ -3,6 +3,14 @@
 
 const DURATION = 300
 
+/** When all that slides has come to rest, in milliseconds of the page's life. */
+let restsAt = 0
+
+/** Resolves when nothing slides any more: a change on top of a slide would be a jump. */
+export function untilRest(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, restsAt - performance.now())))
+}
+
 /** Makes `body` say what `fresh` says: what is new fades in, and what has to make room for it slides. */
 export function morph(body: HTMLElement, fresh: HTMLElement): void {
   const places = placesOf(body)
@@ -77,5 +85,7 @@ function slide(before: Map<Element, number>): void {
     const own = distance - carried
     if (Math.abs(own) < 1) continue
     part.animate({ transform: [`translateY(${own}px)`, 'none'] }, { duration: DURATION, easing: 'ease-out' })
+    // A frame may pass before it begins.
+    restsAt = performance.now() + DURATION + 50
   }
 }
