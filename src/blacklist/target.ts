@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { domainToASCII } from 'node:url'
+import { domainToASCII, domainToUnicode } from 'node:url'
 import { getDomain } from 'tldts'
 import type { ErrorCode } from '../errors.ts'
 import { Invalid } from '../errors.ts'
@@ -82,7 +82,7 @@ function domainTarget(text: string): Target | Invalid {
   const ascii = domainToASCII(text)
   // Fullwidth digits and dots come out as an address, which nobody literally wrote.
   if (isIPv4(ascii)) return invalid(oddAddress)
-  if (ascii === '') return invalid('This is not a valid internationalized domain name.')
+  if (ascii === '' || hasInvalidLabel(ascii)) return invalid('This is not a valid internationalized domain name.')
   const name = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii
   const mistake = nameMistake(name)
   if (mistake !== null) return invalid(mistake)
@@ -91,6 +91,11 @@ function domainTarget(text: string): Target | Invalid {
     return invalid('This is a public suffix, under which others register: send a name below it, such as example.co.uk.')
   }
   return { kind: 'domain', name, registrable }
+}
+
+/** Whether an A-label stands for no Unicode: Node 24's conversion leaves such labels as they are, Node 20's refuses them. */
+function hasInvalidLabel(name: string): boolean {
+  return /(^|\.)xn--/.test(name) && /(^|\.)xn--/.test(domainToUnicode(name))
 }
 
 function nameMistake(name: string): string | null {
