@@ -1,0 +1,50 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { testApp } from '../support/app.ts'
+import { chromiumMissing, launchChromium, requireChromium } from '../support/chromium.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+const dns = await startDnsServer(scriptedLists({ '7.113.0.203.zen.spamhaus.org': ['127.0.0.4'] }))
+const { baseUrl } = await testApp({ dns })
+afterAll(() => dns.close())
+
+let browser: Browser | undefined
+beforeAll(async () => {
+  if (!chromiumMissing) browser = await launchChromium()
+})
+afterAll(() => browser?.close())
+beforeEach((context) => requireChromium(context))
+
+const subscription = `subscription {
+  checkProgress(target: "203.0.113.7") {
+    ... on ListAnswered { result { name listed } }
+    ... on IpReport { verdict }
+  }
+}`
+
+test('GraphiQL comes from our own server whole, and runs a subscription', async () => {
+  const page = await browser?.newPage()
+  if (!page) throw new Error('The browser did not start.')
+  const complaints: string[] = []
+  const sockets: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('request', (request) => {
+    const url = request.url().replace(/^blob:/, '')
+    if (!url.startsWith(baseUrl) && !url.startsWith('data:')) complaints.push(`asked ${url}`)
+  })
+  page.on('websocket', (socket) => sockets.push(socket.url()))
+
+  await page.goto(`${baseUrl}/graphql?query=${encodeURIComponent(subscription)}`)
+  await page.getByRole('button', { name: /execute/i }).click()
+  const answer = page.locator('.graphiql-response, [aria-label="Operation Response"], .result-window').first()
+  await expect
+    .poll(async () => (await answer.textContent())?.replaceAll(/\s/g, ''), { timeout: 15_000 })
+    .toContain('203.0.113.7islistedon1of6blacklists:SpamhausZEN.')
+  expect(sockets).toEqual([`${baseUrl.replace('http', 'ws')}/graphql`])
+  expect(complaints).toEqual([])
+  await page.close()
+})
