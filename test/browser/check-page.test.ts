@@ -1,7 +1,7 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { givenCheckPages, serve } from '../support/check-pages.ts'
-import { chromiumMissing, launchChromium, requireChromium } from '../support/chromium.ts'
+import { useChromium } from '../support/chromium.ts'
 import { faintTexts } from '../support/contrast.ts'
 import { answer, answers, domainReport, ipReport, listing } from '../support/reports.ts'
 
@@ -12,34 +12,19 @@ const listed = ipReport(
 )
 const row = (list: string) => `#pending li[data-list="${list}"]`
 
-let browser: Browser | undefined
 let pages: Awaited<ReturnType<typeof givenCheckPages>>
 let server: Awaited<ReturnType<typeof serve>>
 
 beforeAll(async () => {
   pages = await givenCheckPages()
   server = await serve(pages.app)
-  if (!chromiumMissing) browser = await launchChromium()
 })
 afterAll(async () => {
-  await browser?.close()
   await server[Symbol.asyncDispose]()
 })
-beforeEach((context) => requireChromium(context))
 
-/** A fresh tab, with everything the browser complains of or asks others for. */
-async function openTab(options: BrowserContextOptions = {}) {
-  if (!browser) throw new Error('The browser did not start.')
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
-  const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', (message) => complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('request', (request) => {
-    if (!request.url().startsWith(server.url)) complaints.push(`asked ${request.url()}`)
-  })
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
-}
+const newTab = useChromium()
+const openTab = (options: BrowserContextOptions = {}) => newTab((url) => url.startsWith(server.url), options)
 
 /** Opens the page of a check, as far as it has been sent, and gives the check behind it. */
 async function openCheck(page: Page, target = address) {

@@ -1,7 +1,7 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, describe, expect, test } from 'vitest'
 import { testApp, testData } from '../support/app.ts'
-import { chromiumMissing, launchChromium, requireChromium } from '../support/chromium.ts'
+import { useChromium } from '../support/chromium.ts'
 import { faintTexts } from '../support/contrast.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { mutate } from '../support/filled-organization.ts'
@@ -14,26 +14,9 @@ const dns = await startDnsServer(scriptedLists())
 const app = await testApp({ dns })
 afterAll(() => dns.close())
 
-let browser: Browser | undefined
-beforeAll(async () => {
-  if (!chromiumMissing) browser = await launchChromium()
-})
-afterAll(() => browser?.close())
-beforeEach((context) => requireChromium(context))
-
-/** A fresh tab, with everything the browser complains of or asks others for. */
-async function openTab(options: BrowserContextOptions = {}) {
-  if (!browser) throw new Error('The browser did not start.')
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
-  const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', (message) => complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('request', (request) => {
-    if (!/^http:\/\/(localhost|127\.0\.0\.1):/.test(request.url())) complaints.push(`asked ${request.url()}`)
-  })
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
-}
+const newTab = useChromium()
+const isOurs = (url: string) => /^http:\/\/(localhost|127\.0\.0\.1):/.test(url)
+const openTab = (options: BrowserContextOptions = {}) => newTab(isOurs, options)
 
 /** An organization with two services, and what its people do. */
 async function owner(url = app.baseUrl) {

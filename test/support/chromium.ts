@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { chromium } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 const executablePath = '/usr/bin/chromium'
 
@@ -17,4 +18,28 @@ export function requireChromium(test: { skip(note?: string): void }): void {
 /** Starts Debian's Chromium; the caller closes it. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] })
+}
+
+/** One browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where there is none. */
+export function useChromium() {
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    if (!chromiumMissing) browser = await launchChromium()
+  })
+  afterAll(() => browser?.close())
+  beforeEach((context) => requireChromium(context))
+
+  /** A fresh tab, with everything the browser complains of, or asks of addresses that are not `ours`. */
+  return async (ours: (url: string) => boolean, options: BrowserContextOptions = {}) => {
+    if (!browser) throw new Error('The browser did not start.')
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('console', (message) => complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('request', (request) => {
+      if (!ours(request.url())) complaints.push(`asked ${request.url()}`)
+    })
+    return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
+  }
 }
