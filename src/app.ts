@@ -3,6 +3,11 @@ import type { Logger } from 'pino'
 import { createOperatorToken } from './account/operator.ts'
 import { watchRevokedKeys } from './account/revoked-keys.ts'
 import { createUsageCounters, forgetOldUsage } from './account/usage.ts'
+import { createBtcpay } from './billing/btcpay.ts'
+import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
+import type { BillingContext } from './billing/context.ts'
+import { stripeVerifier } from './billing/stripe.ts'
+import { createTokens } from './billing/token.ts'
 import { dailyBudget } from './blacklist/budget.ts'
 import type { Checker } from './blacklist/checker.ts'
 import { createChecker } from './blacklist/checker.ts'
@@ -23,13 +28,25 @@ import { createWebsocketDoor } from './graphql/websocket.ts'
 import { loadAssets } from './http/assets.ts'
 import type { Parts } from './http/caller.ts'
 import { callerOf, contextOf, visitorContext } from './http/caller.ts'
-import { createRouter, pageAssets } from './http/router.ts'
+import { createRouter, pageAssets, workerRouter } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
+import { createMetrics } from './metrics.ts'
+import { closeDays } from './monitoring/day.ts'
+import type { ProbeTools } from './monitoring/probe/probe.ts'
+import { forgetOld } from './monitoring/retention.ts'
+import { startMonitoring } from './monitoring/worker.ts'
+import type { DnsClient } from './network/dns/client.ts'
 import { createDnsClient } from './network/dns/client.ts'
+import { createOutbound } from './network/outbound.ts'
+import { sendThrough } from './network/send.ts'
+import { forgetOldDeliveries } from './notification/delivery.ts'
+import { startNotifying } from './notification/worker.ts'
 import { createPageCache } from './page/page-cache.ts'
+import { createPainter } from './page/painter.ts'
+import { openSeal } from './seal.ts'
 import { runDueMaintenance } from './status/maintenance-round.ts'
 import type { Clock } from './time.ts'
-import { DAY, SECOND } from './time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
 
 /** The service, running. */
 export interface App {
@@ -91,23 +108,39 @@ async function compose(
   )
   const [database, assets] = await Promise.all([opening, loadAssets(pageAssets)])
   const db = database.prisma
+  const seal = await openSeal({ config, db })
   const newOperatorToken = await createOperatorToken({ db, config, now })
   started.push(repeat(() => forgetOldUsage({ db, now }).then(() => DAY), DAY, log))
-  if (config.ROLE !== 'web') started.push(startMaintenanceRounds({ config, db, now, log }))
-
   const checker = startChecker({ config, log, now, lists }, started)
+  const site = { assets, baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
+  const tokens = createTokens(seal.keyFor('billing tokens'))
+  const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log), baseUrl: () => site.baseUrl }
+  const ctx = systemContext({ config, db, now, log, billing })
+  if (config.ROLE !== 'web') {
+    started.push(startMaintenanceRounds(ctx))
+    started.push(startInvoiceRounds(ctx))
+    started.push(...keepPasts(ctx))
+  }
+
   const eventLog = await openEventLog({ database, now, log })
   started.push(() => eventLog.close())
   const revokedKeys = await watchRevokedKeys({ database, log })
   started.push(() => revokedKeys.close())
   const usage = createUsageCounters(database.pool)
-  const parts: Parts = { config, db, usage, checker, eventLog, now, log }
+  const tools = probeTools({ config, checker, now, log })
+  const metrics = createMetrics(() => healthOf(checker))
+  const monitoring = await startMonitoring({ ctx, database, seal, tools, metrics })
+  started.push(() => monitoring.close())
+  const given = { config, db, now, log, usage, checker, seal, tools, eventLog, billing, site }
+  const parts: Parts = { ...given, ...monitoring.parts }
 
   const pageCache = createPageCache(now)
   started.push(await database.listen(LOG_CHANNEL, pageCache.forget))
+  const painter = createPainter()
+  started.push(() => painter.close())
 
-  const site = { assets, baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
   let stopping = false
+  const closing = new AbortController()
   const isReady = async () => !stopping && (await answers(database.pool))
   const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log })
   const live = createLiveSubscriptions({
@@ -122,23 +155,44 @@ async function compose(
     live: live.plugin,
     log,
   })
-  const server = createHttpServer({
-    router: createRouter({ parts, site, pageCache, isReady }),
+  const onlyWorks = config.ROLE === 'worker'
+  const websocket = createWebsocketDoor({
     yoga,
-    websocket: createWebsocketDoor({
-      yoga,
-      callerOf: (request) => callerOf(request, parts),
-      admit: (caller) => contextOf(parts, caller),
-      shared,
-      revokedKeys,
-      log,
-    }),
+    callerOf: (request) => callerOf(request, parts),
+    admit: (caller) => contextOf(parts, caller),
+    shared,
+    revokedKeys,
+    log,
+  })
+  const server = createHttpServer({
+    router: onlyWorks
+      ? workerRouter({ isReady, metrics })
+      : createRouter({
+          parts,
+          site,
+          pageCache,
+          painter,
+          metrics,
+          beats: monitoring.parts,
+          isReady,
+          verifyStripe: stripeVerifier(log),
+          closing: closing.signal,
+        }),
+    yoga: onlyWorks ? null : yoga,
+    websocket: onlyWorks ? null : websocket,
     callerOf: (request) => callerOf(request, parts),
   })
   const port = await server.listen(config.PORT, config.HOST)
   started.push(() => server.close(GRACE))
   started.push(() => live.close())
+  started.push(() => closing.abort())
   site.baseUrl ||= `http://localhost:${port}`
+  if (config.ROLE !== 'web') {
+    const { outbound } = tools
+    const notifying = await startNotifying({ ctx, database, seal, outbound, site, metrics })
+    started.push(() => notifying.close())
+    started.push(repeat(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, log))
+  }
   log.info(`http: listening on ${config.HOST} port ${port}`)
 
   return {
@@ -170,6 +224,23 @@ function startChecker(
   return createChecker({ lists, lookup: { dns, health, budgets }, geo, now })
 }
 
+/** What monitors are probed with; names are resolved by the checker's DNS client. */
+function probeTools({ config, checker, now, log }: Pick<Parts, 'config' | 'checker' | 'now' | 'log'>): ProbeTools {
+  const { dns } = checker.lookup
+  const allowPrivate = config.ALLOW_PRIVATE_NETWORKS
+  return { outbound: createOutbound({ dns, allowPrivate }), dns, checker, allowPrivate, now, log }
+}
+
+/** Whether each list is in use. */
+function healthOf({ lists, lookup }: Checker): { id: string; healthy: boolean }[] {
+  return lists.map((list) => ({ id: list.id, healthy: lookup.health.of(list).status === 'ok' }))
+}
+
+/** The context of our own work. */
+function systemContext<P extends Pick<Context, 'config' | 'db' | 'now' | 'log'>>(parts: P) {
+  return { ...parts, actor: { kind: 'system' }, clientAddress: null } as const
+}
+
 /** The longest time from one look for work that is due to the next: how late work may be that came up meanwhile. */
 const ROUND = 5 * SECOND
 
@@ -177,13 +248,49 @@ const ROUND = 5 * SECOND
 const SHORTEST_PAUSE = 0.1 * SECOND
 
 /** Starts and ends maintenance when its time has come, as the system. */
-function startMaintenanceRounds(parts: Pick<Context, 'config' | 'db' | 'now' | 'log'>): () => Promise<void> {
-  const ctx = { ...parts, actor: { kind: 'system' }, clientAddress: null } as const
-  const round = async () => {
-    const next = await runDueMaintenance(ctx)
-    return next ? Math.min(Math.max(next.getTime() - ctx.now().getTime(), SHORTEST_PAUSE), ROUND) : ROUND
+function startMaintenanceRounds(ctx: Context): () => Promise<void> {
+  return repeatWhenDue(() => runDueMaintenance(ctx), ctx)
+}
+
+/** Asks the payment server about open invoices, as the system, when there is one. */
+function startInvoiceRounds(ctx: BillingContext): () => Promise<void> {
+  return ctx.billing.btcpay === null ? async () => {} : repeatWhenDue(() => reconcileDueInvoices(ctx), ctx)
+}
+
+/** The payment server for coins, when everything that it takes is set. */
+function btcpayOf(config: Config, dns: DnsClient, log: Logger) {
+  const { BTCPAY_URL: url, BTCPAY_API_KEY: apiKey, BTCPAY_STORE_ID: storeId } = config
+  if (url && apiKey && storeId) {
+    // The operator has named it, and it may stand in the operator's own network.
+    const send = sendThrough(createOutbound({ dns, allowPrivate: true }))
+    return createBtcpay({ url, apiKey, storeId, send })
   }
-  return repeat(round, ROUND, ctx.log)
+  const isPartly = url ?? apiKey ?? storeId
+  if (isPartly) log.warn('billing: coins are not taken: that needs BTCPAY_URL, BTCPAY_API_KEY and BTCPAY_STORE_ID')
+  return null
+}
+
+/** Does a round of work again when the time has come that it gives, and at least every `ROUND`. */
+function repeatWhenDue(
+  work: () => Promise<Date | null>,
+  { now, log }: Pick<Context, 'now' | 'log'>,
+): () => Promise<void> {
+  const round = async () => {
+    const next = await work()
+    return next ? Math.min(Math.max(next.getTime() - now().getTime(), SHORTEST_PAUSE), ROUND) : ROUND
+  }
+  return repeat(round, ROUND, log)
+}
+
+/** How soon after a day is over, somewhere, it is closed at the latest. */
+const DAY_CLOSES_WITHIN = 15 * MINUTE
+
+/** Closes the days of monitors that are over, and deletes what is kept no longer: in batches, so that others get their turn. */
+function keepPasts(ctx: Context): (() => Promise<void>)[] {
+  return [
+    repeat(async () => ((await closeDays(ctx)) ? SECOND : DAY_CLOSES_WITHIN), DAY_CLOSES_WITHIN, ctx.log),
+    repeat(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, ctx.log),
+  ]
 }
 
 /**

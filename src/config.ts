@@ -65,7 +65,7 @@ const trustedProxies = setting(
     }),
 )
 
-/** Every setting of contract §1; one entry, one environment variable. */
+/** Every setting: those of contract §1, and SECRET_KEY; one entry, one environment variable. */
 const settings = z.object({
   PORT: integer(0, 65_535, 4000),
   HOST: setting(z.string().default('0.0.0.0')),
@@ -80,6 +80,7 @@ const settings = z.object({
       .default('local'),
   ),
   ADMIN_TOKEN: secret(16),
+  SECRET_KEY: secret(32),
   SIGNUP: oneOf(['closed', 'open'], 'closed'),
   DEFAULT_TIER: oneOf(['free', 'pro', 'team'], 'free'),
   TRUST_PROXY: trustedProxies,
@@ -135,7 +136,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   throw new StartError(lines.join('\n'))
 }
 
-function parseDnsServer(entry: string): DnsServer | null {
+/** The resolver that `ip`, `ip:port` or `[ip]:port` names; null: it names none. */
+export function parseDnsServer(entry: string): DnsServer | null {
   if (isIP(entry)) return { address: entry, port: 53 }
   const match = /^(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})$/.exec(entry)
   const address = match?.[1] ?? match?.[2] ?? ''

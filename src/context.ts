@@ -33,17 +33,34 @@ export interface Context {
   readonly actor: Actor
   /** The caller's address as `http/client-address.ts` believes it; null for our own work. */
   readonly clientAddress: string | null
-  /** Aborts when the caller stops waiting for the answer. */
-  readonly signal?: AbortSignal | undefined
+  /** Its signal is aborted once the caller has stopped waiting; an `AbortSignal`, which costs, is made when first asked for. */
+  readonly leaving?: { readonly signal: Pick<AbortSignal, 'aborted'> } | undefined
   readonly now: Clock
   readonly log: Logger
 }
 
+/** How often a transaction is tried that the database ends because others wrote at the same time. */
+const ATTEMPTS = 3
+
 /**
  * Runs `work` in one transaction, or in the caller's when one is open already. Use only the context it is given inside:
- * the embedded database serves one connection, so a statement outside would wait for this transaction to end.
+ * the embedded database serves one connection, so a statement outside would wait for this transaction to end. When the
+ * database ends it to resolve a deadlock, `work` is run again: let it do nothing that a rollback does not undo.
  */
-export function transaction<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
-  if (inTransaction(ctx.db)) return work(ctx)
-  return ctx.db.$transaction((db) => work({ ...ctx, db }))
+export async function transaction<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  const { db } = ctx
+  if (inTransaction(db)) return work(ctx)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.$transaction((client) => work({ ...ctx, db: client }))
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isWriteConflict(error)) throw error
+    }
+  }
+}
+
+/** Whether a statement lost against others: Prisma's P2034, or what a raw query (P2010) has in its place. */
+function isWriteConflict(error: unknown): boolean {
+  const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: { kind?: string } } } }
+  return code === 'P2034' || meta?.driverAdapterError?.cause?.kind === 'TransactionWriteConflict'
 }

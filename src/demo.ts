@@ -2,6 +2,9 @@
  * The service with an organization to look at, as `npm run demo` starts it. Its data is in a folder of its own, `demo` in
  * DATA_DIR, and never on the server of DATABASE_URL: invented incidents have no place among real ones.
  */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
@@ -12,11 +15,26 @@ import { createLog } from './log.ts'
 import { readSettings, refuseToStart, serve } from './serve.ts'
 
 const settings = readSettings()
-const config: Config = { ...settings, DATA_DIR: join(settings.DATA_DIR, 'demo'), DATABASE_URL: undefined }
+const config: Config = {
+  ...settings,
+  // Known before it listens, for its monitors watch the demo itself.
+  PORT: settings.PORT || (await freePort()),
+  DATA_DIR: join(settings.DATA_DIR, 'demo'),
+  DATABASE_URL: undefined,
+  ALLOW_PRIVATE_NETWORKS: true,
+}
 const log = createLog(config.LOG_LEVEL)
 const demo = await prepare(config, log).catch(refuseToStart(log))
 const { baseUrl } = await serve(config, log)
 process.stdout.write(guide(baseUrl, demo))
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, settings.HOST)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
 
 async function prepare(config: Config, log: Logger): Promise<Demo> {
   const database = await openDatabase({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })

@@ -25,6 +25,15 @@ export const errorCodes = [
   'DAILY_LIMIT_EXCEEDED',
   'TIER_LIMIT_REACHED',
   'UNAVAILABLE',
+  'UNKNOWN_TIER',
+  'ALREADY_ON_TIER',
+  'PAYMENT_LINK_NOT_CONFIGURED',
+  'PAYMENT_PROVIDER_NOT_CONFIGURED',
+  'PAYMENT_PROVIDER_UNAVAILABLE',
+  'WEBHOOK_NOT_CONFIGURED',
+  'INVALID_SIGNATURE',
+  'INVALID_PAYLOAD',
+  'INVALID_TOKEN',
   'INTERNAL',
 ] as const
 
@@ -65,15 +74,15 @@ export class Forbidden extends DomainError {}
 
 /** There is no such thing, or the caller may not know of it. */
 export class NotFound extends DomainError {
-  constructor(message: string) {
-    super('NOT_FOUND', message)
+  constructor(message: string, code: ErrorCode = 'NOT_FOUND') {
+    super(code, message)
   }
 }
 
 /** The thing changed meanwhile, or exists already. */
 export class Conflict extends DomainError {
-  constructor(message: string) {
-    super('CONFLICT', message)
+  constructor(message: string, code: ErrorCode = 'CONFLICT') {
+    super(code, message)
   }
 }
 
@@ -101,8 +110,8 @@ export class TierLimitReached extends DomainError {
 
 /** Something outside that this needs does not answer now; trying again later is sensible. */
 export class Unavailable extends DomainError {
-  constructor(message: string) {
-    super('UNAVAILABLE', message)
+  constructor(message: string, code: ErrorCode = 'UNAVAILABLE') {
+    super(code, message)
   }
 }
 

@@ -10,6 +10,9 @@ export const idPrefixes = {
   IncidentUpdate: 'upd',
   Maintenance: 'mnt',
   MaintenanceUpdate: 'mup',
+  Monitor: 'mon',
+  Subscriber: 'sub',
+  Delivery: 'dlv',
 } as const
 
 export type Identified = keyof typeof idPrefixes

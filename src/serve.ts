@@ -22,7 +22,7 @@ export function readSettings(): Config {
  */
 export async function serve(config: Config, log: Logger): Promise<App> {
   const app = await startApp({ config, log }).catch(refuseToStart(log))
-  announce(app, log)
+  announce(app, config, log)
   let stopping = false
   // Once: on Ctrl-C npm sends the signal a second time, and what is running has its time limit anyway.
   const shutDown = async (signal: NodeJS.Signals) => {
@@ -52,8 +52,12 @@ export function refuseToStart(log: Logger): (error: unknown) => never {
 }
 
 /** The addresses to open, and the operator's token when it was just made: printed, not logged, for logs are kept. */
-function announce({ baseUrl, newOperatorToken }: App, log: Logger): void {
-  log.info(`ready: open ${baseUrl} (checks), ${baseUrl}/graphql (GraphiQL), ${baseUrl}/docs (REST)`)
+function announce({ baseUrl, newOperatorToken }: App, { ROLE }: Config, log: Logger): void {
+  log.info(
+    ROLE === 'worker'
+      ? `ready: open ${baseUrl}/readyz (health), ${baseUrl}/metrics; a worker serves nothing else`
+      : `ready: open ${baseUrl} (checks), ${baseUrl}/graphql (GraphiQL), ${baseUrl}/docs (REST)`,
+  )
   if (newOperatorToken === null) return
   process.stdout.write(`\n  The operator's token, shown this once:\n\n  ${newOperatorToken}\n\n`)
 }

@@ -34,6 +34,7 @@ const optional = [
   'BASE_URL',
   'DATABASE_URL',
   'ADMIN_TOKEN',
+  'SECRET_KEY',
   'SPAMHAUS_DQS_KEY',
   'GEO_CITY_DB',
   'GEO_ASN_DB',
@@ -91,6 +92,7 @@ describe('a good value', () => {
     ['ROLE', 'worker', 'worker'],
     ['REGION', 'eu-central_1', 'eu-central_1'],
     ['ADMIN_TOKEN', 'sixteen-letters!', 'sixteen-letters!'],
+    ['SECRET_KEY', 'thirty-two-characters-are-enough', 'thirty-two-characters-are-enough'],
     ['SIGNUP', 'open', 'open'],
     ['DEFAULT_TIER', 'team', 'team'],
     ['SPAMHAUS_DQS_KEY', 'abcdefghij0123456789klmnop', 'abcdefghij0123456789klmnop'],
@@ -151,6 +153,7 @@ describe('a bad value', () => {
 
   test.each([
     ['ADMIN_TOKEN', 'hunter2', 'at least 16 characters'],
+    ['SECRET_KEY', 'hunter2-hunter2-hunter2-hunter2', 'at least 32 characters'],
     ['DATABASE_URL', 'mysql://u:hunter2@db/x', 'an address like postgresql://user:password@host:5432/database'],
     ['SPAMHAUS_DQS_KEY', 'hunter2', 'a Spamhaus DQS key: 10 to 63 letters and digits'],
     ['SPAMHAUS_DQS_KEY', 'hunter2.example.com', 'a Spamhaus DQS key: 10 to 63 letters and digits'],

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { authenticate } from '../src/account/authenticate.ts'
 import { prepareDemo } from '../src/demo/organization.ts'
+import { readServicePasts } from '../src/page/past.ts'
 import { deleteIncident, postIncidentUpdate } from '../src/status/incident.ts'
 import { readPageState } from '../src/status/page-state.ts'
 import { DAY, HOUR, MINUTE } from '../src/time.ts'
@@ -9,7 +10,8 @@ import { testDatabase } from './support/database.ts'
 
 const { prisma } = await testDatabase()
 const later = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
-const prepare = (now = noon) => prepareDemo(testContext(prisma, { now: () => now }))
+const prepare = (now = noon, settings: NodeJS.ProcessEnv = {}) =>
+  prepareDemo(testContext(prisma, { now: () => now, settings }))
 const bySlug = { where: { slug: 'northwind-mail' } }
 
 /** What is told, without the ids. */
@@ -60,6 +62,40 @@ describe('the demo', () => {
     }
     const over = await prisma.maintenance.groupBy({ by: ['status'], where: { dueAt: null }, _count: true })
     expect(over.map(({ status }) => status).sort()).toEqual(['CANCELLED', 'COMPLETED'])
+  })
+
+  test('has monitored services, with a past that its incidents and maintenance have left', async () => {
+    await prepare()
+    const { id } = await prisma.organization.findUniqueOrThrow(bySlug)
+    const pasts = await readServicePasts(prisma, id, noon)
+    expect(pasts.size).toBe(9)
+    const webmail = await prisma.service.findFirstOrThrow({ where: { organizationId: id, name: 'Webmail' } })
+    const { days = [], latencies = [], incidents = [] } = pasts.get(webmail.id) ?? {}
+    expect(days).toHaveLength(90)
+    const dayOf = (daysAgo: number) => days.at(-1 - daysAgo)?.tally
+    expect(dayOf(19)?.down).toBe(41 * MINUTE)
+    expect(dayOf(52)?.unknown).toBe(5 * HOUR)
+    // Its maintenance ended a little early, in two days of Amsterdam.
+    expect(Number(dayOf(6)?.maintenance) + Number(dayOf(5)?.maintenance)).toBe(75 * MINUTE)
+    expect(dayOf(0)).toMatchObject({ down: 0, degraded: 0, unknown: 0 })
+    expect(incidents.map(({ title }) => title)).toContain('Webmail and mail programs cannot connect')
+    expect(latencies).toHaveLength(24)
+    // In this hour, which has just begun, nothing has been counted yet.
+    expect(latencies.slice(0, 23).every(({ p50, p95 }) => Number(p50) > 50 && Number(p95) > Number(p50))).toBe(true)
+  })
+
+  test.each([
+    [{}, 'http://127.0.0.1:4000/healthz'],
+    [{ PORT: '4711' }, 'http://127.0.0.1:4711/healthz'],
+    [{ PORT: '4711', HOST: '::1' }, 'http://[::1]:4711/healthz'],
+  ])('watches itself where it listens with %j, wherever it did before', async (settings, url) => {
+    await prepare(noon, { PORT: '5000', HOST: '192.0.2.1' })
+    await prisma.organization.updateMany({ data: { slug: 'an-earlier-demo' } })
+    await prepare(noon, { PORT: '5001' })
+    await prepare(noon, settings)
+    const monitors = await prisma.monitor.findMany()
+    expect(monitors).toHaveLength(18)
+    expect(monitors.filter(({ options }) => (options as { url: string }).url !== url)).toEqual([])
   })
 
   test('has a log that is dense and in order of time, and ends now', async () => {

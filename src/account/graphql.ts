@@ -5,7 +5,7 @@ import { nextUtcDay } from '../time.ts'
 import { includesScope, requireScope, seesOrganization } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { createApiKey, revokeApiKey } from './api-key.ts'
-import { createOrganization, setCheckPlan, setTier, updateOrganization } from './organization.ts'
+import { createOrganization, setCheckPlan, updateOrganization } from './organization.ts'
 import { checksPerDay, planAt } from './plan.ts'
 import { organizationChecks } from './usage.ts'
 
@@ -135,20 +135,6 @@ builder.mutationField('createOrganization', (t) =>
     args: { input: t.arg({ type: CreateOrganizationInput }) },
     errors: { types: [Invalid, Conflict] },
     resolve: (_root, { input }, ctx) => createOrganization(ctx, input),
-  }),
-)
-
-const SetTierInput = builder.inputType('SetTierInput', {
-  fields: (t) => ({ organizationId: t.id(), tier: t.field({ type: Tier }) }),
-})
-
-builder.mutationField('setTier', (t) =>
-  t.field({
-    type: Organization,
-    description: 'Gives an organization a status-page tier. Operator only.',
-    args: { input: t.arg({ type: SetTierInput }) },
-    errors: { types: [Invalid, NotFound] },
-    resolve: (_root, { input }, ctx) => setTier(ctx, input),
   }),
 )
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { transaction } from '../context.ts'
 import { Conflict, NotFound } from '../errors.ts'
@@ -7,6 +8,7 @@ import type { NewEvent } from '../eventlog/event.ts'
 import { append } from '../eventlog/event.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
+import type { Tier } from '../generated/prisma/enums.ts'
 import { newId, typeOfId } from '../id.ts'
 import { nameText, validate } from '../validate.ts'
 import { requireVersion } from '../version.ts'
@@ -27,30 +29,39 @@ export async function createOrganization(
 ): Promise<{ organization: Organization; apiKey: CreatedApiKey }> {
   if (ctx.config.SIGNUP === 'closed') requireOperator(ctx)
   const fields = validate(newOrganization, input)
-  const createdAt = ctx.now()
-  const tier = tierNames[ctx.config.DEFAULT_TIER]
   const creation = transaction(ctx, async (tx) => {
-    const organization = await tx.db.organization.create({
-      data: { id: newId('Organization'), ...fields, tier, createdAt },
-    })
-    const { id: organizationId } = organization
-    const apiKey = await insertApiKey(tx.db, {
-      organizationId,
-      name: 'First key',
-      scope: 'ADMIN',
-      expiresAt: null,
-      createdAt,
-    })
-    await append(tx, organizationId, [
-      eventOf('ORGANIZATION_CREATED', organization),
-      { kind: 'API_KEY_CREATED', subjectId: apiKey.apiKey.id, subjectName: apiKey.apiKey.name },
-    ])
-    return { organization, apiKey }
+    const organization = await insertOrganization(tx, fields)
+    return { organization, apiKey: await insertFirstKey(tx, organization.id) }
   })
   return creation.catch(refuseTaken)
 }
 
-const tierNames = { free: 'FREE', pro: 'PRO', team: 'TEAM' } as const
+/** Stores a new organization on the default tier, without a key. Who may have one is the caller's business. */
+export async function insertOrganization(
+  tx: Context,
+  fields: { readonly name: string; readonly slug: string; readonly contactEmail: string },
+): Promise<Organization> {
+  const tier = defaultTier(tx.config)
+  const organization = await tx.db.organization.create({
+    data: { id: newId('Organization'), ...fields, tier, createdAt: tx.now() },
+  })
+  await append(tx, organization.id, [eventOf('ORGANIZATION_CREATED', organization)])
+  return organization
+}
+
+/** Makes an organization's first key, which may do everything. */
+export async function insertFirstKey(tx: Context, organizationId: string): Promise<CreatedApiKey> {
+  const key = { organizationId, name: 'First key', scope: 'ADMIN', expiresAt: null, createdAt: tx.now() } as const
+  const created = await insertApiKey(tx.db, key)
+  const { id, name } = created.apiKey
+  await append(tx, organizationId, [{ kind: 'API_KEY_CREATED', subjectId: id, subjectName: name }])
+  return created
+}
+
+/** The tier of an organization that pays for none. */
+export function defaultTier({ DEFAULT_TIER }: Config): Tier {
+  return ({ free: 'FREE', pro: 'PRO', team: 'TEAM' } as const)[DEFAULT_TIER]
+}
 
 /**
  * Changes what is given of the caller's organization and its page. Needs a key with scope ADMIN.
@@ -64,8 +75,11 @@ export async function updateOrganization(ctx: Context, input: unknown): Promise<
     throw new Conflict(`The domain ${fields.customDomain} is taken.`)
   }
   const edit = change(ctx, id, async ({ db }) => {
-    requireVersion(await db.organization.findUniqueOrThrow({ where: { id } }), version)
+    const before = await db.organization.findUniqueOrThrow({ where: { id } })
+    requireVersion(before, version)
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
+    // Its days are others now, and will be computed anew.
+    if (organization.timeZone !== before.timeZone) await db.uptimeDay.deleteMany({ where: { organizationId: id } })
     return [organization, eventOf('PAGE_UPDATED', organization)]
   })
   return edit.catch(refuseTaken)
@@ -74,15 +88,6 @@ export async function updateOrganization(ctx: Context, input: unknown): Promise<
 /** Whether a host name is the one under which this service itself is reached. */
 function isOwnHost({ config: { BASE_URL } }: Context, host: string): boolean {
   return BASE_URL !== undefined && new URL(BASE_URL).hostname === host
-}
-
-const tierChange = z.object({ organizationId: z.string(), tier: z.enum(['FREE', 'PRO', 'TEAM']) })
-
-/** Gives an organization a status-page tier. Operator only. @throws NotFound when there is no such organization. */
-export async function setTier(ctx: Context, input: unknown): Promise<Organization> {
-  requireOperator(ctx)
-  const { organizationId, tier } = validate(tierChange, input)
-  return grant(ctx, organizationId, 'TIER_CHANGED', { tier })
 }
 
 const planChange = z.object({
@@ -97,23 +102,12 @@ const planChange = z.object({
  */
 export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organization> {
   requireOperator(ctx)
-  const { organizationId, plan, until } = validate(planChange, input)
-  return grant(ctx, organizationId, 'CHECK_PLAN_CHANGED', {
-    checkPlan: plan,
-    checkPlanUntil: plan === 'FREE' ? null : (until ?? null),
-  })
-}
-
-async function grant(
-  ctx: Context,
-  id: string,
-  kind: NewEvent['kind'],
-  data: Prisma.OrganizationUpdateInput,
-): Promise<Organization> {
+  const { organizationId: id, plan, until } = validate(planChange, input)
   if (typeOfId(id) !== 'Organization') throw new NotFound('There is no such organization.')
   return change(ctx, id, async ({ db }) => {
+    const data = { checkPlan: plan, checkPlanUntil: plan === 'FREE' ? null : (until ?? null) }
     const organization = await db.organization.update({ where: { id }, data })
-    return [organization, eventOf(kind, organization)]
+    return [organization, eventOf('CHECK_PLAN_CHANGED', organization)]
   })
 }
 

@@ -10,12 +10,21 @@ export interface TierLimits {
   readonly minIntervalSeconds: number
   readonly subscribers: number
   readonly historyDays: number
+  /** How long the result of each single check is kept; what it adds to the history stays. */
+  readonly resultDays: number
 }
 
 export const tierLimits: Readonly<Record<Tier, TierLimits>> = {
-  FREE: { monitors: 5, services: 10, minIntervalSeconds: 60, subscribers: 50, historyDays: 30 },
-  PRO: { monitors: 50, services: 100, minIntervalSeconds: 30, subscribers: 1000, historyDays: 365 },
-  TEAM: { monitors: 500, services: 1000, minIntervalSeconds: 10, subscribers: 10_000, historyDays: 730 },
+  FREE: { monitors: 5, services: 10, minIntervalSeconds: 60, subscribers: 50, historyDays: 30, resultDays: 7 },
+  PRO: { monitors: 50, services: 100, minIntervalSeconds: 30, subscribers: 1000, historyDays: 365, resultDays: 30 },
+  TEAM: {
+    monitors: 500,
+    services: 1000,
+    minIntervalSeconds: 10,
+    subscribers: 10_000,
+    historyDays: 730,
+    resultDays: 30,
+  },
 }
 
 /** The check plan an organization has at a moment: a paid one ends when its time is over. */

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import DataLoader from 'dataloader'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Context, Database } from '../context.ts'
 import { LimitExceeded } from '../errors.ts'
@@ -28,12 +27,6 @@ interface Taken {
   readonly granted: boolean
   /** How many the subject has taken that day, this one included. */
   readonly count: number
-}
-
-interface Ask {
-  readonly subject: string
-  readonly day: Date
-  readonly limit: number
 }
 
 /**
@@ -70,13 +63,18 @@ export async function forgetOldUsage(ctx: Pick<Context, 'db' | 'now'>): Promise<
   await ctx.db.usageCounter.deleteMany({ where: { day: { lt: new Date(utcDay(ctx.now()).getTime() - DAY) } } })
 }
 
-/** Whose plan pays for a check: free ones count by client address, an IPv6 subscriber having a whole /64. */
+/** Whose plan pays for a check: free ones count by client address. */
 function payer({ actor, clientAddress }: Context): { plan: CheckPlan; subject: string } {
   if (actor.kind === 'apiKey' && actor.checkPlan === 'PRO') {
     return { plan: 'PRO', subject: organizationSubject(actor.organizationId) }
   }
+  return { plan: 'FREE', subject: clientSubject(clientAddress) }
+}
+
+/** What a client address is counted as: an IPv6 subscriber has a whole /64. */
+export function clientSubject(clientAddress: string | null): string {
   const address = clientAddress ?? 'none'
-  return { plan: 'FREE', subject: `ip:${addressFamily(address) === 6 ? subnet64(address) : address}` }
+  return `ip:${addressFamily(address) === 6 ? subnet64(address) : address}`
 }
 
 const organizationSubject = (id: string) => `organization:${id}`
@@ -89,41 +87,77 @@ async function checksOn(db: Database, subject: string, day: Date): Promise<numbe
 /** Where the counters' one statement is sent: past Prisma, whose share of the cost would be the largest. */
 type Queryable = Pick<pg.Pool, 'query'>
 
-/** Least time between the end of a statement that counts and the start of the next, in milliseconds. */
+/** For how long asks are gathered after a statement, in milliseconds, unless there are enough before. */
 const GATHER = 2
+/** As many asks as make up for what their statement costs beside them. */
+const ENOUGH = 32
+
+/** Somebody who has asked for a check and waits to be told. */
+interface Waiting {
+  readonly resolve: (taken: Taken) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Asks of one day and limit: those who wait, in order, by the subject they ask for. */
+interface Asks {
+  readonly day: Date
+  readonly limit: number
+  readonly waiting: Map<string, Waiting[]>
+}
 
 /**
  * Counters over the database. Asks that come while a statement is under way, or just after one, wait and share the next:
  * counting costs a fraction of a round trip each and is still exact, also between processes. A statement costs the process
- * as much as several requests, so under load it pays to gather a little longer; an ask that finds nothing under way does
- * not wait.
+ * as much as several requests, so when there are few it pays to gather a little longer; an ask that finds nothing under
+ * way does not wait.
  */
 export function createUsageCounters(pool: Queryable): UsageCounters {
-  let free: Promise<unknown> = Promise.resolve()
-  const loader = new DataLoader<Ask, Taken>(
-    (asks) => {
-      const taken = takeAll(pool, asks)
-      free = taken.catch(() => undefined).then(() => sleep(GATHER))
-      return taken
-    },
-    { cache: false, maxBatchSize: 1000, batchScheduleFn: (send) => void free.then(() => setImmediate(send)) },
-  )
-  return { take: (subject, day, limit) => loader.load({ subject, day, limit }) }
-}
+  let gathered: Asks[] = []
+  let size = 0
+  let counting = false
+  let onEnough = () => {}
 
-/** Answers asks in their order: the first ones of a subject are granted as far as its limit goes. */
-async function takeAll(pool: Queryable, asks: readonly Ask[]): Promise<Taken[]> {
-  const answers = new Map<Ask, Taken>()
-  for (const group of groupBy(asks, ({ day, limit }) => `${day.getTime()} ${limit}`)) {
-    for (const [ask, taken] of await takeGroup(pool, group)) answers.set(ask, taken)
+  function asksOf(day: Date, limit: number): Asks {
+    const found = gathered.find((asks) => asks.limit === limit && asks.day.getTime() === day.getTime())
+    if (found) return found
+    const asks = { day, limit, waiting: new Map() }
+    gathered.push(asks)
+    return asks
   }
-  return asks.map((ask) => answers.get(ask) ?? { granted: false, count: ask.limit })
-}
 
-interface Counted {
-  readonly subject: string
-  readonly count: number
-  readonly lastGrant: number
+  function enough(): Promise<void> {
+    return new Promise((resolve) => {
+      onEnough = resolve
+      setTimeout(resolve, GATHER)
+    })
+  }
+
+  async function countGathered(): Promise<void> {
+    counting = true
+    // What else is asked for in this turn of the event loop is counted with it.
+    await nextTurn()
+    while (size > 0) {
+      const batch = gathered
+      gathered = []
+      size = 0
+      for (const asks of batch) await count(pool, asks)
+      if (size < ENOUGH) await enough().then(() => nextTurn())
+    }
+    counting = false
+  }
+
+  return {
+    take: (subject, day, limit) =>
+      new Promise((resolve, reject) => {
+        const { waiting } = asksOf(day, limit)
+        const others = waiting.get(subject)
+        if (others) others.push({ resolve, reject })
+        else waiting.set(subject, [{ resolve, reject }])
+        size += 1
+        if (size === ENOUGH) onEnough()
+        if (!counting) void countGathered()
+      }),
+  }
 }
 
 /**
@@ -140,35 +174,29 @@ const COUNT = `
     "count" = counter."count" + LEAST(EXCLUDED."count", GREATEST($4::int - counter."count", 0))
   RETURNING "subject", "count", "lastGrant"`
 
-/** One statement for asks of one day and limit. */
-async function takeGroup(pool: Queryable, asks: readonly [Ask, ...Ask[]]): Promise<[Ask, Taken][]> {
-  const [{ day, limit }] = asks
-  const bySubject = groupBy(asks, ({ subject }) => subject)
-  const subjects = bySubject.map(([{ subject }]) => subject)
-  const asked = bySubject.map((group) => group.length)
-  // Named, so that each connection parses and plans it once.
-  const { rows: counted } = await pool.query<Counted>({
-    name: 'count checks',
-    text: COUNT,
-    values: [subjects, asked, day.toISOString(), limit],
-  })
-  const rows = new Map(counted.map((row) => [row.subject, row]))
-  return bySubject.flatMap((group) => {
-    const { count = limit, lastGrant = 0 } = rows.get(group[0].subject) ?? {}
-    return group.map((ask, index): [Ask, Taken] => [
-      ask,
-      index < lastGrant ? { granted: true, count: count - lastGrant + index + 1 } : { granted: false, count },
-    ])
-  })
-}
-
-/** The values that share a key, together and in order. */
-function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): [T, ...T[]][] {
-  const groups = new Map<string, [T, ...T[]]>()
-  for (const value of values) {
-    const group = groups.get(keyOf(value))
-    if (group) group.push(value)
-    else groups.set(keyOf(value), [value])
+/** Counts asks in one statement, and tells those who wait: the first ones of a subject are granted as far as its limit goes. */
+async function count(pool: Queryable, { day, limit, waiting }: Asks): Promise<void> {
+  const subjects = [...waiting.keys()]
+  const asked = [...waiting.values()].map(({ length }) => length)
+  try {
+    // Named, so that each connection parses and plans it once.
+    const { rows } = await pool.query<[string, number, number]>({
+      name: 'count checks',
+      text: COUNT,
+      values: [subjects, asked, day.toISOString(), limit],
+      rowMode: 'array',
+    })
+    // Later, so that the next statement is under way while the answers to this one are sent.
+    setImmediate(() => {
+      for (const [subject, count, lastGrant] of rows) {
+        for (const [index, { resolve }] of (waiting.get(subject) ?? []).entries()) {
+          resolve(
+            index < lastGrant ? { granted: true, count: count - lastGrant + index + 1 } : { granted: false, count },
+          )
+        }
+      }
+    })
+  } catch (error) {
+    for (const { reject } of [...waiting.values()].flat()) reject(error)
   }
-  return [...groups.values()]
 }

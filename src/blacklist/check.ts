@@ -30,7 +30,7 @@ export interface Checked<R extends Report = Report> {
 export async function checkIp(ctx: CheckContext, text: unknown): Promise<Checked<IpReport>> {
   const target = parseTarget(text, 'ip')
   const allowance = await spendCheck(ctx)
-  return { report: await ctx.checker.checkIp(target, ctx), allowance }
+  return { report: await ctx.checker.checkIp(target, ctx.leaving), allowance }
 }
 
 /**
@@ -40,7 +40,7 @@ export async function checkIp(ctx: CheckContext, text: unknown): Promise<Checked
 export async function checkDomain(ctx: CheckContext, text: unknown): Promise<Checked<DomainReport>> {
   const target = parseTarget(text, 'domain')
   const allowance = await spendCheck(ctx)
-  return { report: await ctx.checker.checkDomain(target, ctx), allowance }
+  return { report: await ctx.checker.checkDomain(target, ctx.leaving), allowance }
 }
 
 /** A check that is under way: what comes of it arrives in `progress`, the report last. */
@@ -62,10 +62,13 @@ export async function startCheck(ctx: CheckContext, text: unknown): Promise<Star
 }
 
 function progressOf({ checker }: CheckContext, target: Target): AsyncIterableIterator<CheckProgress> {
-  const left = new AbortController()
-  const progress = createQueue<CheckProgress>(() => left.abort())
+  const signal = { aborted: false }
+  const progress = createQueue<CheckProgress>(() => {
+    signal.aborted = true
+    checker.dismiss()
+  })
   checker
-    .check(target, { signal: left.signal, onProgress: progress.push })
+    .check(target, { signal, onProgress: progress.push })
     .then((report) => progress.push({ kind: 'report', report }))
     .then(progress.end, progress.fail)
   return progress
@@ -112,7 +115,7 @@ export function requireProPlan({ actor }: Context): void {
 
 async function checkOne(ctx: CheckContext, text: unknown): Promise<BulkItem> {
   try {
-    return { kind: 'report', report: await ctx.checker.check(parseTarget(text), ctx) }
+    return { kind: 'report', report: await ctx.checker.check(parseTarget(text), ctx.leaving) }
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     return { kind: 'error', target: echoOf(text), code: error.code, message: error.message }

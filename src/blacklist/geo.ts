@@ -89,7 +89,9 @@ export function openGeo({ dataDir, cityFile, asnFile, log }: GeoOptions): GeoLoo
       const family = isIP(address)
       if (family === 0) return unknownGeo
       const place = family === 6 ? placesIpv6 : places
-      await Promise.all([place.loadWithin(PATIENCE), networks.loadWithin(PATIENCE)])
+      if (!place.settled || !networks.settled) {
+        await Promise.all([place.loadWithin(PATIENCE), networks.loadWithin(PATIENCE)])
+      }
       return { ...unknownGeo, ...place.find(address), ...networks.find(address) }
     },
     ready: () => ready,

@@ -1,5 +1,4 @@
-import { setMaxListeners } from 'node:events'
-import type { DnsClient, DnsResult, QueryOptions, RecordType } from '../network/dns/client.ts'
+import type { DnsClient, DnsResult, QueryOptions, RecordType, Signal } from '../network/dns/client.ts'
 import { MINUTE, SECOND } from '../time.ts'
 import type { Budget } from './budget.ts'
 import type { Judgement, Role } from './code.ts'
@@ -21,7 +20,7 @@ export interface Lookup {
 export interface Question {
   readonly target: Target
   readonly role: Role
-  readonly signal: AbortSignal
+  readonly signal: Signal
 }
 
 /** What asking came to, before it is put into words for the report. */
@@ -34,6 +33,8 @@ interface Found {
 
 /** How long a reason (TXT) may keep a listing waiting: it only explains what is known already. */
 const REASON_TIMEOUT = 1 * SECOND
+/** How often it is looked whether an asker has left, in milliseconds. */
+const LOOK_INTERVAL = 10
 /** A reason comes from outside: longer ones are cut. */
 const REASON_LENGTH = 500
 /** How long a refusal is remembered in place of an answer: until the list is probed again. */
@@ -46,11 +47,12 @@ export async function ask(lookup: Lookup, list: Blacklist, question: Question): 
   if (lookup.health.of(list).status === 'unknown') await unlessAborted(lookup.health.known(list), signal)
   const ill = illnessOf(lookup, list)
   if (ill) return resultOf(list, target, ill, null)
-  const results = await Promise.all(list.labels(target).map((label) => queryCodes(lookup, list, label, question)))
-  const found = judge(list, results, question)
+  const ttlOf = (codes: readonly string[]) => lifetimeOf(list.decode(codes, 'target')) / SECOND
+  const found = judge(list, await queryAll(lookup, list, 'A', target, { signal, ttlOf }), question)
   if (found.finding.kind === 'refused') lookup.health.refused(list, found.finding.note)
-  const reason = found.finding.kind === 'listed' ? await reasonOf(lookup, list, question) : null
-  return resultOf(list, target, found, reason)
+  if (found.finding.kind !== 'listed') return resultOf(list, target, found, null)
+  const reasons = await queryAll(lookup, list, 'TXT', target, { signal, timeoutMs: REASON_TIMEOUT })
+  return resultOf(list, target, found, firstReason(list, reasons))
 }
 
 /** The same answer without waiting, when it can be given from what is known and cached; else null. */
@@ -80,61 +82,55 @@ function illnessOf({ health }: Lookup, list: Blacklist): Found | null {
   return error === null ? null : failed(error, detail ?? 'The list is not working at present.')
 }
 
-async function queryCodes(lookup: Lookup, list: Blacklist, label: string, { signal }: Question): Promise<DnsResult> {
-  return query(lookup, list, label, 'A', {
-    signal,
-    ttlOf: (codes) => lifetimeOf(list.decode(codes, 'target')) / SECOND,
-  })
+/** Every query to a list goes through here: what is cached costs nothing, the rest is taken from the list's budget. */
+async function queryAll(
+  { dns, budgets }: Lookup,
+  list: Blacklist,
+  type: RecordType,
+  target: Target,
+  options: QueryOptions,
+): Promise<DnsResult[]> {
+  const admit = () => budgets.get(list.id)?.take() ?? false
+  const asked = list.labels(target).map((label) => dns.query(queryName(list, label), type, { ...options, admit }))
+  const results: DnsResult[] = []
+  for (const each of asked) results.push(await each)
+  return results
 }
 
 const lifetimeOf = ({ kind }: Judgement) => (kind === 'refused' ? REFUSAL_LIFETIME : ANSWER_LIFETIME)
-
-/** Every query to a list goes through here: what is cached costs nothing, the rest is taken from the list's budget. */
-async function query(
-  { dns, budgets }: Lookup,
-  list: Blacklist,
-  label: string,
-  type: RecordType,
-  options: QueryOptions,
-): Promise<DnsResult> {
-  const name = queryName(list, label)
-  const cached = dns.peek(name, type)
-  if (cached) return cached
-  return budgets.get(list.id)?.take() ? dns.query(name, type, options) : OVER_BUDGET
-}
-
-/** Stands for a query that was not sent, because the list's terms allow no more today. */
-const OVER_BUDGET: DnsResult = { kind: 'failed', reason: 'refused' }
 
 const isIpv6 = (target: Target) => target.kind === 'ip' && target.family === 6
 const isUnsupported = (list: Blacklist, target: Target) => isIpv6(target) && list.ipv6 === 'no'
 
 /** Judges the answers for every label that was asked: one listing is enough, and clear needs all of them. */
 function judge(list: Blacklist, results: readonly DnsResult[], { target, role }: Omit<Question, 'signal'>): Found {
-  const found = results.map((result) => judgeOne(list, result, role))
-  const first = (wanted: (finding: Finding) => boolean) => found.find(({ finding }) => wanted(finding))
-  return (
-    first(({ kind }) => kind === 'listed') ??
-    first(({ kind }) => kind === 'refused' || kind === 'invalid' || kind === 'failed') ??
-    first(({ kind }) => kind === 'notListed') ??
-    (isIpv6(target) && list.ipv6 === 'unstated'
-      ? failed('unsupported', 'Not listed, but this list does not say whether it holds IPv6 addresses.')
-      : { finding: { kind: 'clear' }, codes: [] })
-  )
+  const found = results
+    .map((result) => judgeOne(list, result, role))
+    .reduce((first, next) => (weight[next.finding.kind] > weight[first.finding.kind] ? next : first), CLEAR)
+  return found === CLEAR && isIpv6(target) && list.ipv6 === 'unstated' ? UNSTATED : found
+}
+
+/** Which finding counts of several. */
+const weight: Readonly<Record<Finding['kind'], number>> = {
+  clear: 0,
+  notListed: 1,
+  refused: 2,
+  invalid: 2,
+  failed: 2,
+  listed: 3,
 }
 
 function judgeOne(list: Blacklist, result: DnsResult, role: Role): Found {
   if (result.kind === 'answer') return { finding: list.decode(result.values, role), codes: result.values }
-  if (result.kind === 'none') return { finding: { kind: 'clear' }, codes: [] }
-  if (result === OVER_BUDGET) {
-    return failed('refused', 'Not asked: today’s share of queries that this list allows is used up.')
-  }
-  return failureOf[result.reason]
+  return result.kind === 'none' ? CLEAR : failureOf[result.reason]
 }
+
+const CLEAR: Found = { finding: { kind: 'clear' }, codes: [] }
 
 const failed = (error: ListError, note: string): Found => ({ finding: { kind: 'failed', error, note }, codes: [] })
 
 const UNSUPPORTED = failed('unsupported', 'This list is not known to hold IPv6 addresses.')
+const UNSTATED = failed('unsupported', 'Not listed, but this list does not say whether it holds IPv6 addresses.')
 
 const failureOf = {
   timeout: failed('timeout', 'The list did not answer in time.'),
@@ -143,14 +139,8 @@ const failureOf = {
   servfail: failed('unreachable', 'The resolver could not reach the list (SERVFAIL).'),
   unreachable: failed('unreachable', 'The resolver cannot be reached.'),
   malformed: failed('invalid_answer', 'The answer could not be read.'),
+  withheld: failed('refused', 'Not asked: today’s share of queries that this list allows is used up.'),
 } as const satisfies Record<Extract<DnsResult, { kind: 'failed' }>['reason'], Found>
-
-async function reasonOf(lookup: Lookup, list: Blacklist, { target, signal }: Question): Promise<string | null> {
-  const asked = list
-    .labels(target)
-    .map((label) => query(lookup, list, label, 'TXT', { signal, timeoutMs: REASON_TIMEOUT }))
-  return firstReason(list, await Promise.all(asked))
-}
 
 /** The first reason that was given: one line, free of characters that control how it is shown. */
 function firstReason({ zone, publicZone }: Blacklist, results: readonly (DnsResult | undefined)[]): string | null {
@@ -186,19 +176,15 @@ function resultOf(list: Blacklist, target: Target, { finding, codes }: Found, re
   }
 }
 
-/** What `work` comes to, or null when the asker leaves before; nothing stays on the signal. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
-  let leave = () => {}
+/** What `work` comes to, or null when the asker leaves before. */
+export async function unlessAborted<T>(work: Promise<T>, signal: Signal): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
   const left = new Promise<null>((resolve) => {
-    leave = () => resolve(null)
+    timer = setInterval(() => signal.aborted && resolve(null), LOOK_INTERVAL)
   })
-  if (signal.aborted) leave()
-  // One signal serves all the lists of a check; Node 20 takes more than ten listeners for a leak.
-  setMaxListeners(0, signal)
-  signal.addEventListener('abort', leave)
   try {
     return await Promise.race([work, left])
   } finally {
-    signal.removeEventListener('abort', leave)
+    clearInterval(timer)
   }
 }

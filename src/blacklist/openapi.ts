@@ -1,6 +1,7 @@
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi'
+import { errorJson } from '../http/error-schema.ts'
 import { BLACKLIST_PATH } from './rest.ts'
-import { bulkJson, bulkRequest, checkQuery, domainReportJson, errorJson, ipReportJson } from './rest-schema.ts'
+import { bulkJson, bulkRequest, checkQuery, domainReportJson, ipReportJson } from './rest-schema.ts'
 
 const limitHeaders = {
   'RateLimit-Policy': { description: 'The plan: checks a day, as "daily";q=100;w=86400.', schema: { type: 'string' } },

@@ -62,10 +62,6 @@ export const domainReportJson = z
   })
   .meta({ id: 'DomainReport' })
 
-export const errorJson = z
-  .object({ error: z.looseObject({ code: z.string(), message: z.string() }) })
-  .meta({ id: 'Error', description: 'An error; `code` is stable.' })
-
 const targetErrorJson = z
   .object({ target: z.string(), error: z.object({ code: z.string(), message: z.string() }) })
   .meta({ id: 'TargetError', description: 'A target that is no address and no domain.' })

@@ -1,18 +1,16 @@
-import type { Context as HttpContext } from 'hono'
-import { Hono } from 'hono'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HTTPException } from 'hono/http-exception'
 import type { Allowance } from '../account/usage.ts'
 import { allowanceOf } from '../account/usage.ts'
 import { Invalid, LimitExceeded, NotFound, Unauthenticated } from '../errors.ts'
 import { readBody } from '../http/body.ts'
-import { errorResponse } from '../http/errors.ts'
+import { errorAnswer } from '../http/errors.ts'
 import { limitHeaders } from '../http/limit-headers.ts'
-import { sendWhole } from '../http/send-whole.ts'
-import type { CheckContext } from './check.ts'
+import type { CheckContext, Checked } from './check.ts'
 import { bulkCheck, checkDomain, checkIp } from './check.ts'
 import { bulkItemToJson, bulkRequest, reportText } from './rest-schema.ts'
 
-/** Where the routes are mounted (specification §4.1). */
+/** What the paths of the routes begin with (specification §4.1). */
 export const BLACKLIST_PATH = '/api/blacklist-monitor'
 
 /** Contract §2: the largest body of a bulk check. */
@@ -21,8 +19,27 @@ const LARGEST_BODY = 64 * 1024
 /** Who calls: known by a credential, and before that by the address alone. */
 export interface RestCallers {
   /** @throws Unauthenticated when the credential (or, when it is null, one in the headers) does not hold. */
-  contextOf(c: HttpContext, credential: string | null): Promise<CheckContext>
-  visitorOf(c: HttpContext): CheckContext
+  contextOf(
+    request: IncomingMessage,
+    credential: string | null,
+    leaving: CheckContext['leaving'],
+  ): Promise<CheckContext>
+  visitorOf(request: IncomingMessage): CheckContext
+}
+
+interface Route {
+  readonly methods: readonly string[]
+  /** Whether scripts of other sites may call it. */
+  readonly open: boolean
+  /** @throws DomainError or HTTPException when the request cannot be read. */
+  read(request: IncomingMessage, query: URLSearchParams): Asked | Promise<Asked>
+}
+
+/** What a request asks for. */
+interface Asked {
+  /** The key it names outside its headers. */
+  readonly credential: string | null
+  check(ctx: CheckContext): Promise<Answer>
 }
 
 interface Answer {
@@ -31,84 +48,77 @@ interface Answer {
   readonly allowance: Allowance
 }
 
-/** The three routes of the specification, and nothing else, under `BLACKLIST_PATH`. */
-export function blacklistRoutes(callers: RestCallers): Hono {
-  const app = new Hono()
+const routes: ReadonlyMap<string, Route> = new Map([
+  [`${BLACKLIST_PATH}/ip`, single(checkIp)],
+  [`${BLACKLIST_PATH}/domain`, single(checkDomain)],
+  [`${BLACKLIST_PATH}/bulk`, { methods: ['POST'], open: false, read: readBulk }],
+])
 
-  app.all('/ip', (c) =>
-    get(c, async (ctx) => {
-      const { report, allowance } = await checkIp(ctx, c.req.query('target'))
-      return { body: reportText(report), allowance }
-    }),
-  )
-
-  app.all('/domain', (c) =>
-    get(c, async (ctx) => {
-      const { report, allowance } = await checkDomain(ctx, c.req.query('target'))
-      return { body: reportText(report), allowance }
-    }),
-  )
-
-  app.all('/bulk', (c) =>
-    answer(c, async () => {
-      allowMethods(c, 'POST')
-      const { targets, apiKey } = await readBulk(c)
-      const ctx = await callers.contextOf(c, apiKey)
-      return { ctx, work: async () => bulk(ctx, targets) }
-    }),
-  )
-
-  app.all('*', (c) =>
-    answer(c, () => {
-      throw new NotFound('There is nothing at this path.')
-    }),
-  )
-
-  function get(c: HttpContext, work: (ctx: CheckContext) => Promise<Answer>): Response | Promise<Response> {
-    if (c.req.method === 'OPTIONS') return preflight(c)
-    const begin = async () => {
-      allowMethods(c, 'GET', 'HEAD')
-      const ctx = await callers.contextOf(c, c.req.query('api_key') ?? null)
-      return { ctx, work: () => work(ctx) }
-    }
-    return answer(c, begin, openHeaders)
-  }
-
-  /** Answers with what `begin` leads to, or with its error; every answer tells what is left of the caller's plan. */
+/** Serves the three routes of the specification, and nothing else, under `BLACKLIST_PATH`. */
+export function blacklistRest(
+  callers: RestCallers,
+): (request: IncomingMessage, response: ServerResponse, url: URL) => void {
+  /** Answers with what the request asks for, or with an error; every answer tells what is left of the caller's plan. */
   async function answer(
-    c: HttpContext,
-    begin: () => Promise<{ ctx: CheckContext; work: () => Promise<Answer> }>,
-    common: Record<string, string> = closedHeaders,
-  ): Promise<Response> {
-    let begun: { ctx: CheckContext; work: () => Promise<Answer> } | undefined
+    route: Route | undefined,
+    query: URLSearchParams,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const leaving = { signal: { aborted: false } }
+    response.on('close', () => {
+      leaving.signal.aborted = !response.writableFinished
+      if (leaving.signal.aborted) ctx?.checker.dismiss()
+    })
+    const common = route?.open ? openHeaders : closedHeaders
+    let ctx: CheckContext | undefined
     try {
-      begun = await begin()
-      const { body, allowance } = await begun.work()
-      return sendWhole(c, body, 200, { ...common, ...limitHeaders(allowance, begun.ctx.now()) })
+      if (route === undefined) throw new NotFound('There is nothing at this path.')
+      allowMethods(request, response, route.methods)
+      const { credential, check } = await route.read(request, query)
+      ctx = await callers.contextOf(request, credential, leaving)
+      const { body, allowance } = await check(ctx)
+      send(response, 200, [...common, ...limitHeaders(allowance, ctx.now())], body)
     } catch (error) {
-      const ctx = begun?.ctx ?? callers.visitorOf(c)
+      ctx ??= callers.visitorOf(request)
       const allowance = await allowanceAfter(error, ctx)
-      const headers = { ...common, ...(allowance === null ? {} : limitHeaders(allowance, ctx.now())) }
-      for (const [name, value] of Object.entries(headers)) c.header(name, value)
-      return errorResponse(c, error, ctx.now(), ctx.log)
+      const limits = allowance === null ? [] : limitHeaders(allowance, ctx.now())
+      const { status, headers, body } = errorAnswer(error, ctx.now(), ctx.log)
+      send(response, status, [...common, ...limits, ...Object.entries(headers).flat()], JSON.stringify(body))
     }
   }
 
-  return app
+  return (request, response, { pathname, searchParams }) => {
+    const route = routes.get(pathname)
+    if (request.method === 'OPTIONS' && route?.open) response.writeHead(204, preflightHeaders).end()
+    else void answer(route, searchParams, request, response)
+  }
 }
 
-async function bulk(ctx: CheckContext, targets: readonly unknown[]): Promise<Answer> {
-  const { items, allowance } = await bulkCheck(ctx, targets)
-  return { body: JSON.stringify(items.map(bulkItemToJson)), allowance }
+function single(check: (ctx: CheckContext, target: string | null) => Promise<Checked>): Route {
+  return {
+    methods: ['GET', 'HEAD'],
+    open: true,
+    read: (_request, query) => ({
+      credential: query.get('api_key'),
+      async check(ctx) {
+        const { report, allowance } = await check(ctx, query.get('target'))
+        return { body: reportText(report), allowance }
+      },
+    }),
+  }
 }
 
 /** @throws HTTPException 413, 415. @throws Invalid when the body is no JSON object with targets. */
-async function readBulk(c: HttpContext): Promise<{ targets: readonly unknown[]; apiKey: string | null }> {
-  if (!/^application\/json\s*(;|$)/i.test(c.req.header('content-type') ?? '')) {
+async function readBulk(request: IncomingMessage): Promise<Asked> {
+  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
     throw new HTTPException(415, { message: 'Send the body as Content-Type: application/json.' })
   }
-  const parsed = bulkRequest.safeParse(parseJson(await readBody(c, LARGEST_BODY)))
-  if (parsed.success) return { targets: parsed.data.targets, apiKey: parsed.data.api_key ?? null }
+  const parsed = bulkRequest.safeParse(parseJson(await readBody(request, LARGEST_BODY)))
+  if (parsed.success) {
+    const { targets, api_key: credential = null } = parsed.data
+    return { credential, check: (ctx) => bulk(ctx, targets) }
+  }
   switch (parsed.error.issues[0]?.path[0]) {
     case 'targets':
       throw new Invalid('NO_TARGETS', 'Send targets as an array of IP addresses and domains.')
@@ -119,6 +129,11 @@ async function readBulk(c: HttpContext): Promise<{ targets: readonly unknown[]; 
   }
 }
 
+async function bulk(ctx: CheckContext, targets: readonly unknown[]): Promise<Answer> {
+  const { items, allowance } = await bulkCheck(ctx, targets)
+  return { body: JSON.stringify(items.map(bulkItemToJson)), allowance }
+}
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -127,30 +142,31 @@ function parseJson(text: string): unknown {
   }
 }
 
-function allowMethods(c: HttpContext, ...methods: readonly string[]): void {
-  if (methods.includes(c.req.method)) return
-  c.header('Allow', methods.join(', '))
+/** @throws HTTPException 405. */
+function allowMethods(request: IncomingMessage, response: ServerResponse, methods: readonly string[]): void {
+  if (methods.includes(request.method ?? '')) return
+  response.setHeader('Allow', methods.join(', '))
   throw new HTTPException(405, { message: `This path takes ${methods[0]} only.` })
 }
+
+/** Sends an answer as a whole; `headers` are names and values by turns. */
+function send(response: ServerResponse, status: number, headers: readonly string[], body: string): void {
+  response.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(body))])
+  response.end(body)
+}
+
+const closedHeaders = ['Content-Type', 'application/json', 'Cache-Control', 'no-store']
 
 /** What scripts of other sites may read of an answer. */
 const EXPOSED = 'RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
 
-const closedHeaders = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
-/** Of the routes that scripts of other sites may call. */
-const openHeaders = {
-  ...closedHeaders,
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': EXPOSED,
-}
+const openHeaders = [...closedHeaders, 'Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED]
 
-function preflight(c: HttpContext): Response {
-  return c.body(null, 204, {
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Allow-Methods': 'GET',
-    'Access-Control-Allow-Headers': 'Authorization, X-API-Key',
-    'Access-Control-Max-Age': '86400',
-  })
+const preflightHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'GET',
+  'Access-Control-Allow-Headers': 'Authorization, X-API-Key',
+  'Access-Control-Max-Age': '86400',
 }
 
 /**

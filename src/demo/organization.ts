@@ -5,6 +5,7 @@ import type { Incident, Organization, PrismaClient } from '../generated/prisma/c
 import { DAY, MINUTE } from '../time.ts'
 import { organization } from './story.ts'
 import { foundingOf, ownerOf, tellStory } from './tell.ts'
+import { aimMonitors } from './watch.ts'
 
 /** What a visitor of the demo needs to know. */
 export interface Demo {
@@ -23,8 +24,8 @@ const KEY_LIFE = 7 * DAY
 const TIME_LIMIT = 2 * MINUTE
 
 /**
- * Sees to it that the demo's organization is there, with a story told today or yesterday, and makes a key. One that is
- * older, or has no incident any more, makes room: it stays, with whatever was done to it, under another slug. All in one
+ * Sees to it that the demo's organization is there, with a story told today or yesterday, and makes a key; `PORT` has to be
+ * the one that the service will listen on. One that is older, or has no incident any more, makes room: it stays, with whatever was done to it, under another slug. All in one
  * transaction, so that a start that is broken off leaves nothing half told.
  */
 export function prepareDemo({
@@ -39,6 +40,7 @@ export function prepareDemo({
       const retiredSlug = found && !kept ? await retire(ctx, found) : null
       const incident = kept ?? (await newestIncident(ctx, await tellStory(ctx)))
       if (!incident) throw new Error('The story tells of no incident.')
+      await aimMonitors(ctx)
       const owner = await ownerContext(ctx, incident.organizationId)
       const expiresAt = new Date(ctx.now().getTime() + KEY_LIFE)
       const { secret } = await createApiKey(owner, { name: 'Demo', scope: 'ADMIN', expiresAt })

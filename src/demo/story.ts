@@ -1,4 +1,5 @@
 import type { IncidentImpact, IncidentStatus, ServiceStatus } from '../generated/prisma/enums.ts'
+import { DAY, HOUR, MINUTE, utcDay } from '../time.ts'
 
 /** Who the demo is about: a company that hosts the mail of others. */
 export const organization = { name: 'Northwind Mail', slug: 'northwind-mail', contactEmail: 'status@northwind.example' }
@@ -54,6 +55,25 @@ export const groups = [
 ] as const
 
 export type ServiceName = (typeof groups)[number]['services'][number]['name']
+
+/** The services that are monitored, and how long they take to answer as a rule. */
+export const watchedServices: readonly { readonly service: ServiceName; readonly latencyMs: number }[] = [
+  { service: 'Webmail', latencyMs: 140 },
+  { service: 'IMAP and POP3', latencyMs: 35 },
+  { service: 'Calendars and contacts', latencyMs: 90 },
+  { service: 'Incoming mail', latencyMs: 45 },
+  { service: 'Outgoing mail', latencyMs: 60 },
+  { service: 'REST API', latencyMs: 110 },
+  { service: 'Webhook delivery', latencyMs: 75 },
+  { service: 'Sign-in', latencyMs: 180 },
+  { service: 'Admin console', latencyMs: 220 },
+]
+
+/** A time of the UTC day, `HH:MM`, so many days after the day of `now`. */
+export function momentOf(now: Date, days: number, time: string): Date {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  return new Date(utcDay(now).getTime() + days * DAY + hours * HOUR + minutes * MINUTE)
+}
 
 /** An entry of an incident's timeline. */
 export interface IncidentEntry {

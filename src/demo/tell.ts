@@ -1,4 +1,5 @@
-import { createOrganization, setTier, updateOrganization } from '../account/organization.ts'
+import { createOrganization, updateOrganization } from '../account/organization.ts'
+import { setTier } from '../billing/tier.ts'
 import type { Context } from '../context.ts'
 import { createIncident, postIncidentUpdate } from '../status/incident.ts'
 import { advanceMaintenance, cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../status/maintenance.ts'
@@ -7,6 +8,7 @@ import { createServiceGroup } from '../status/service-group.ts'
 import { DAY, HOUR, MINUTE, utcDay } from '../time.ts'
 import type { IncidentTale, MaintenanceTale, PastMaintenance } from './story.ts'
 import * as story from './story.ts'
+import { addMonitors } from './watch.ts'
 
 /** Something that is done at a moment of the past. */
 interface Happening {
@@ -33,10 +35,13 @@ export async function tellStory(ctx: Context): Promise<string> {
   const owner = ownerOf(founding, apiKey.apiKey)
   await updateOrganization(owner, story.pageSettings)
   const ids = await addServices(owner)
+  await addMonitors(owner, organization.id, ids, now)
   const happenings = [
-    ...story.pastIncidents.flatMap((tale) => incident(tale, moment(now, -tale.daysAgo, tale.time), ids)),
-    ...story.pastMaintenances.flatMap((tale) => maintenance(tale, moment(now, -tale.daysAgo, tale.time), ids)),
-    ...story.plannedMaintenances.flatMap((tale) => maintenance(tale, moment(now, tale.daysAhead, tale.time), ids)),
+    ...story.pastIncidents.flatMap((tale) => incident(tale, story.momentOf(now, -tale.daysAgo, tale.time), ids)),
+    ...story.pastMaintenances.flatMap((tale) => maintenance(tale, story.momentOf(now, -tale.daysAgo, tale.time), ids)),
+    ...story.plannedMaintenances.flatMap((tale) =>
+      maintenance(tale, story.momentOf(now, tale.daysAhead, tale.time), ids),
+    ),
     ...incident(story.openIncident, plus(now, -story.openIncident.minutesAgo * MINUTE), ids),
   ]
   const inOrder = happenings.filter(({ at }) => at <= now).sort((one, other) => one.at.getTime() - other.at.getTime())
@@ -102,12 +107,6 @@ function maintenance(tale: MaintenanceTale & Partial<PastMaintenance>, startsAt:
     })),
     { at: endsAt, done: advance },
   ]
-}
-
-/** A time of the UTC day, `HH:MM`, so many days after the day of `now`. */
-function moment(now: Date, days: number, time: string): Date {
-  const [hours = 0, minutes = 0] = time.split(':').map(Number)
-  return plus(utcDay(now), days * DAY + hours * HOUR + minutes * MINUTE)
 }
 
 const plus = (at: Date, milliseconds: number) => new Date(at.getTime() + milliseconds)

@@ -51,13 +51,21 @@ export function positionOf(cursor: string): number | null {
   return Number.isSafeInteger(seq) && seq <= 0x7fff_ffff ? seq : null
 }
 
-/** Kinds that only the organization itself may see: who may do what, and what is paid. */
+/** Kinds that only the organization itself may see: who may do what, what is paid, and how it watches its services. */
 const privateKinds: ReadonlySet<EventKind> = new Set([
+  'MONITOR_CREATED',
+  'MONITOR_UPDATED',
+  'MONITOR_PAUSED',
+  'MONITOR_RESUMED',
+  'MONITOR_DELETED',
+  'MONITOR_STATE_CHANGED',
   'ORGANIZATION_CREATED',
   'API_KEY_CREATED',
   'API_KEY_REVOKED',
   'TIER_CHANGED',
   'CHECK_PLAN_CHANGED',
+  'SUBSCRIBERS_IMPORTED',
+  'SUBSCRIBER_DELETED',
 ])
 
 /** Whether an event changes what the public page shows. */

@@ -6,6 +6,7 @@ import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import type { GraphQLField } from 'graphql'
 import { seesOrganization } from '../account/access.ts'
+import type { BillingContext } from '../billing/context.ts'
 import type { CheckContext } from '../blacklist/check.ts'
 import { Forbidden, Unauthenticated } from '../errors.ts'
 import type { EventLog } from '../eventlog/tail.ts'
@@ -14,13 +15,18 @@ import { getDatamodel } from '../generated/pothos-types.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Identified } from '../id.ts'
 import { typeOfId } from '../id.ts'
+import type { Checks } from '../monitoring/checks.ts'
+import type { MonitoringContext } from '../monitoring/context.ts'
 import { OPERATION_LIMITS, operationTooLarge } from './limits.ts'
 
 /** What every resolver is given. */
-export interface GraphContext extends CheckContext {
+export interface GraphContext extends CheckContext, MonitoringContext, BillingContext {
   /** Never a transaction's client: a resolver that writes calls the domain, which opens its own. */
   readonly db: PrismaClient
   readonly eventLog: EventLog
+  readonly checks: Checks
+  /** Where the service is reached: its public address, without a slash at its end. */
+  readonly site: { readonly baseUrl: string }
 }
 
 /** Named, so that the compiler does not expand it at each use. */
@@ -33,6 +39,8 @@ export interface SchemaTypes {
   Scalars: {
     ID: { Input: string; Output: string }
     DateTime: { Input: Date; Output: Date }
+    JsonValue: { Input: string | number | boolean; Output: string | number | boolean }
+    StatusRange: { Input: string; Output: string }
   }
 }
 
@@ -120,6 +128,9 @@ const seenBy: Record<Identified, (ctx: GraphContext, node: Owned) => boolean> = 
   IncidentUpdate: everybodySees,
   Maintenance: everybodySees,
   MaintenanceUpdate: everybodySees,
+  Monitor: organizationSees,
+  Subscriber: organizationSees,
+  Delivery: organizationSees,
 }
 
 /** What the caller may not see is answered as what does not exist. */

@@ -10,6 +10,7 @@ import type { GraphContext } from './builder.ts'
 import { maskError } from './errors.ts'
 import type { Receiver, SharedExecution } from './shared-execution.ts'
 import { isFollower } from './shared-execution.ts'
+import { isLasting } from './subscribe.ts'
 
 /** A result, or one that is text already (which Yoga calls for). */
 type Result = ExecutionResult | { readonly stringify: () => string }
@@ -49,10 +50,12 @@ export function createLiveSubscriptions(options: {
   async function subscribeAlone(args: ExecutionArgs): Promise<AsyncIterable<Result> | ExecutionResult> {
     const source = await createSourceEventStream(args)
     if (!(Symbol.asyncIterator in source)) return source
-    if (!isFollower(source)) return execution(args, source[Symbol.asyncIterator](), async () => args.contextValue)
+    if (!isFollower(source) && !isLasting(source)) {
+      return execution(args, source[Symbol.asyncIterator](), async () => args.contextValue)
+    }
     const held = heldBy(args)
     keep(held)
-    return execution(args, source, async () => ({ ...held, ...(await contextOf(held.caller)) }))
+    return execution(args, source[Symbol.asyncIterator](), async () => ({ ...held, ...(await contextOf(held.caller)) }))
   }
 
   /** Executes each event with the context of its time, until the caller's key is revoked. */

@@ -12,3 +12,22 @@ builder.scalarType('DateTime', {
     throw new GraphQLError('DateTime takes ISO 8601 text with a time zone, such as 2026-11-20T12:00:00Z.')
   },
 })
+
+builder.scalarType('JsonValue', {
+  description: 'A text, a number or a boolean.',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+    throw new GraphQLError('JsonValue takes a text, a number or a boolean.')
+  },
+})
+
+builder.scalarType('StatusRange', {
+  description:
+    'Statuses of HTTP answers: one, such as 200 or "200"; a class, such as "2xx"; or a range, such as "200-299".',
+  serialize: (range) => range,
+  parseValue: (value) => {
+    if (typeof value === 'string' || typeof value === 'number') return String(value)
+    throw new GraphQLError('StatusRange takes a status or a text such as 2xx or 200-299.')
+  },
+})

@@ -5,6 +5,9 @@ import './errors.ts'
 import '../account/graphql.ts'
 import '../blacklist/graphql.ts'
 import '../status/graphql.ts'
+import '../monitoring/graphql.ts'
+import '../notification/graphql.ts'
+import '../billing/graphql.ts'
 
 /** The executable schema: every door of every feature, joined. */
 export const schema = builder.toSchema()

@@ -23,7 +23,7 @@ const MOST_TOKENS = 4000
 /** GraphQL over HTTP and server-sent events, with GraphiQL for browsers; `graphql/websocket.ts` serves the same engine. */
 export function createGraphqlServer(options: {
   readonly schema: GraphQLSchema
-  readonly contextOf: (caller: Caller, signalOf: () => AbortSignal | undefined) => Promise<GraphContext>
+  readonly contextOf: (caller: Caller, leaving: GraphContext['leaving']) => Promise<GraphContext>
   readonly live: Plugin
   readonly log: Logger
 }): GraphqlServer {
@@ -31,7 +31,7 @@ export function createGraphqlServer(options: {
   const debug = (...args: unknown[]) => log.debug({ args }, 'graphql')
   return createYoga<ServerContext, GraphContext>({
     schema,
-    context: ({ caller, request }) => contextOf(caller, () => request?.signal),
+    context: ({ caller, request }) => contextOf(caller, request),
     plugins: [tokenLimit, subscriptionLimit, live],
     maskedErrors: { maskError: (error) => maskError(error, log) },
     cors: { origin: '*', credentials: false },

@@ -34,3 +34,16 @@ function asEvent<E extends DomainError>(error: E, type: abstract new (...args: n
   brandWithType(event, type as never)
   return event
 }
+
+/** Marks the source of a subscription that has no end of its own: each of its events is executed as who the caller is by then. */
+export function lasting<T extends AsyncIterable<unknown>>(source: T): T {
+  lastingSources.add(source)
+  return source
+}
+
+/** Whether a source has no end of its own. */
+export function isLasting(source: object): boolean {
+  return lastingSources.has(source)
+}
+
+const lastingSources = new WeakSet<object>()

@@ -1,4 +1,5 @@
 import type { BlockList } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import { addressFamily, parseAddress } from '../network/address.ts'
 
 /** Stands for the address of a caller whose socket has none: it is closed already, or a Unix socket. */
@@ -22,7 +23,7 @@ export function clientAddress(
   // Node appends the zone (`%eth0`) to a link-local peer's address.
   let client = parseAddress(remoteAddress?.split('%', 1)[0] ?? '') ?? unknownAddress
   let rest = forwardedFor ?? ''
-  for (let hop = 0; hop < maxHops && trusted?.check(client, `ipv${addressFamily(client)}`); hop++) {
+  for (let hop = 0; hop < maxHops && rest !== '' && trusted !== null && isIn(trusted, client); hop++) {
     const comma = rest.lastIndexOf(',')
     const address = hopAddress(rest.slice(comma + 1).trim())
     if (address === null) break
@@ -36,4 +37,16 @@ export function clientAddress(
 function hopAddress(entry: string): string | null {
   const wrapped = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry)
   return parseAddress(wrapped?.[1] ?? wrapped?.[2] ?? entry)
+}
+
+/** What lists have said lately: to ask one takes twenty times as long as all else that is done here. */
+const known = new WeakMap<BlockList, LRUCache<string, boolean>>()
+
+/** Whether an address is in a list, which must no longer change. */
+function isIn(list: BlockList, address: string): boolean {
+  const answers = known.get(list) ?? new LRUCache({ max: 1000 })
+  known.set(list, answers)
+  const answer = answers.get(address) ?? list.check(address, `ipv${addressFamily(address)}`)
+  answers.set(address, answer)
+  return answer
 }

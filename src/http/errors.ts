@@ -36,26 +36,36 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
 }
 
-/** The body of every error over REST. */
-export interface ErrorBody {
-  readonly error: { readonly code: ErrorCode; readonly message: string; readonly [more: string]: unknown }
+/** What a caller over REST is told of an error. */
+export interface ErrorAnswer {
+  readonly status: ContentfulStatusCode
+  readonly headers: Readonly<Record<string, string>>
+  /** To be sent as JSON. */
+  readonly body: {
+    readonly error: { readonly code: ErrorCode; readonly message: string; readonly [more: string]: unknown }
+  }
 }
 
 /** What a caller over REST is told of an error. What is no expected failure is logged under an id, and told as that. */
-export function errorResponse(c: HttpContext, error: unknown, now: Date, log: Logger): Response {
+export function errorAnswer(error: unknown, now: Date, log: Logger): ErrorAnswer {
   if (error instanceof DomainError) {
-    if (error instanceof LimitExceeded) c.header('Retry-After', String(secondsUntil(error.resetsAt, now)))
-    if (error instanceof Unauthenticated) c.header('WWW-Authenticate', 'Bearer realm="Allclear"')
     const status = statusOf.find(([type]) => error instanceof type)?.[1] ?? 500
-    return c.json<ErrorBody>({ error: { code: error.code, message: error.message, ...detailsOf(error) } }, status)
+    const body = { error: { code: error.code, message: error.message, ...detailsOf(error) } }
+    return { status, headers: headersOf(error, now), body }
   }
   if (error instanceof HTTPException) {
     const code = codeOfStatus[error.status] ?? 'INTERNAL'
-    return c.json<ErrorBody>({ error: { code, message: error.message } }, error.status)
+    return { status: error.status, headers: {}, body: { error: { code, message: error.message } } }
   }
   const errorId = logUnexpected(error, log)
   const message = 'Something went wrong on our side. The error is logged under the given id.'
-  return c.json<ErrorBody>({ error: { code: 'INTERNAL', message, error_id: errorId } }, 500)
+  return { status: 500, headers: {}, body: { error: { code: 'INTERNAL', message, error_id: errorId } } }
+}
+
+/** The same, from a route of Hono's. */
+export function errorResponse(c: HttpContext, error: unknown, now: Date, log: Logger): Response {
+  const { status, headers, body } = errorAnswer(error, now, log)
+  return c.json(body, status, headers)
 }
 
 /** Logs what should not have happened; gives the id under which the log has it. */
@@ -63,6 +73,11 @@ export function logUnexpected(error: unknown, log: Logger): string {
   const errorId = randomText(12)
   log.error({ err: error, errorId }, 'http: unexpected error')
   return errorId
+}
+
+function headersOf(error: DomainError, now: Date): Record<string, string> {
+  if (error instanceof LimitExceeded) return { 'Retry-After': String(secondsUntil(error.resetsAt, now)) }
+  return error instanceof Unauthenticated ? { 'WWW-Authenticate': 'Bearer realm="Allclear"' } : {}
 }
 
 function detailsOf(error: DomainError): Record<string, unknown> {

@@ -40,6 +40,7 @@ export const pageHeaders = {
 
 const navigation = [
   { path: '/', text: 'Check' },
+  { path: '/pricing', text: 'Prices' },
   { path: '/docs', text: 'API docs' },
   { path: '/graphql', text: 'GraphQL' },
 ] as const
@@ -72,6 +73,8 @@ export function respondWithPage(
 export interface DocumentProps extends Pick<PageProps, 'title' | 'description' | 'indexed' | 'scripts'> {
   /** The page's one public address; null for pages without an address of their own. */
   readonly canonical: string | null
+  /** What else its head says. */
+  readonly head?: Child
   /** Paths of style sheets after the common one. */
   readonly sheets?: readonly string[]
   /** Attributes of the body, for the page's own script. */
@@ -92,6 +95,7 @@ export function Document({ assets, children, ...page }: DocumentProps & { assets
         <meta name="theme-color" content="#14181a" media="(prefers-color-scheme: dark)" />
         {page.indexed ? null : <meta name="robots" content="noindex, nofollow" />}
         {page.canonical === null ? null : <link rel="canonical" href={page.canonical} />}
+        {page.head}
         <link rel="icon" type="image/svg+xml" href={assets.url('favicon.svg')} />
         {[assets.url('style.css'), ...(page.sheets ?? [])].map((href) => (
           <link rel="stylesheet" href={href} />

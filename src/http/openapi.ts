@@ -9,10 +9,14 @@ export function openApiDocument(baseUrl: string, paths: ZodOpenApiPathsObject): 
     info: {
       title: 'Allclear',
       version: '1.0.0',
-      description: `DNS blacklist checks for IP addresses and domains. The same and more is at /graphql.\n\n${geoAttribution}.`,
+      description: `DNS blacklist checks for IP addresses and domains, heartbeats of watched jobs, and billing. Everything else is at /graphql.\n\n${geoAttribution}.`,
     },
     servers: [{ url: baseUrl }],
-    tags: [{ name: 'Blacklist checks', description: 'Is an IP address or a domain on a DNS blacklist?' }],
+    tags: [
+      { name: 'Blacklist checks', description: 'Is an IP address or a domain on a DNS blacklist?' },
+      { name: 'Heartbeats', description: 'What watched jobs call.' },
+      { name: 'Billing', description: 'Tiers of status pages, and how they are paid.' },
+    ],
     paths,
     components: {
       securitySchemes: {

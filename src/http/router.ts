@@ -1,53 +1,93 @@
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { checksPerDay } from '../account/plan.ts'
+import { BILLING_PATH } from '../billing/checkout.ts'
+import { billingPages, successScript } from '../billing/html.tsx'
+import { billingPaths } from '../billing/openapi.ts'
+import { billingRoutes } from '../billing/rest.ts'
+import type { VerifyStripe } from '../billing/stripe.ts'
+import { webhookRoutes } from '../billing/webhook.ts'
 import { startCheck } from '../blacklist/check.ts'
 import type { ListInfos } from '../blacklist/html/landing.tsx'
 import { checkPages, checkScript } from '../blacklist/html.tsx'
 import { blacklistPaths } from '../blacklist/openapi.ts'
-import { BLACKLIST_PATH, blacklistRoutes } from '../blacklist/rest.ts'
+import { BLACKLIST_PATH, blacklistRest } from '../blacklist/rest.ts'
 import { isCheckable } from '../blacklist/target.ts'
 import { NotFound } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import type { BeatParts } from '../monitoring/heartbeat.ts'
+import { heartbeatPaths } from '../monitoring/openapi.ts'
+import { HEARTBEAT_PATH, heartbeatRoutes } from '../monitoring/rest.ts'
+import { subscribeSheet, subscriptionPages } from '../notification/html.tsx'
 import { liveScript, statusPages, statusSheet } from '../page/html.tsx'
 import type { PageCache } from '../page/page-cache.ts'
+import type { Painter } from '../page/painter.ts'
+import { pageDocuments } from '../page/rest.ts'
 import type { Parts } from './caller.ts'
 import { callerOf, contextOf, visitorContext } from './caller.ts'
 import { docsRoutes, docsScript } from './docs.tsx'
 import { errorPage } from './error-page.tsx'
 import { errorResponse, logUnexpected } from './errors.ts'
 import { healthRoutes } from './health.ts'
+import { incoming } from './incoming.ts'
 import type { Site } from './layout.tsx'
 import { openApiDocument } from './openapi.ts'
+import { robotsRoutes } from './robots.ts'
 
 /** The scripts and style sheets of single pages, to be bundled by `loadAssets`. */
-export const pageAssets = [checkScript, docsScript, liveScript, statusSheet]
+export const pageAssets = [checkScript, docsScript, liveScript, statusSheet, subscribeSheet, successScript]
 
-/** Everything that is served but GraphQL: REST, pages, documentation, assets and health. */
-export function createRouter(options: {
+/** What routes are made of. */
+export interface RouterOptions {
   readonly parts: Parts
   readonly site: Site
   readonly pageCache: PageCache
+  readonly painter: Painter
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+  readonly beats: BeatParts
   readonly isReady: () => Promise<boolean>
-}): Hono<{ Bindings: HttpBindings }> {
-  const { parts, site, pageCache, isReady } = options
-  const callerIn = (c: HttpContext) => callerOf((c as HttpContext<{ Bindings: HttpBindings }>).env.incoming, parts)
-  const visitorOf = (c: HttpContext) => visitorContext(parts, callerIn(c))
-  const contextIn = (c: HttpContext, credential: string | null) => {
-    const caller = callerIn(c)
-    return contextOf(parts, { ...caller, credential: credential ?? caller.credential }, () => c.req.raw.signal)
+  readonly verifyStripe: VerifyStripe
+  /** Aborts when the service stops. */
+  readonly closing: AbortSignal
+}
+
+/**
+ * Everything that is served but GraphQL: REST, pages, documentation, assets and health. Checks are not led through Hono,
+ * which would cost them a third of their speed.
+ */
+export function createRouter(options: RouterOptions): RequestListener {
+  const { parts, site, pageCache, painter, metrics, beats, isReady, verifyStripe, closing } = options
+  const { config, eventLog } = parts
+  const visitorOf = (request: IncomingMessage) => visitorContext(parts, callerOf(request, parts))
+  const visitorIn = (c: HttpContext) => visitorOf(incoming(c))
+  const contextIn = (c: HttpContext, credential: string | null = null) => {
+    const caller = callerOf(incoming(c), parts)
+    return contextOf(parts, { address: caller.address, credential: credential ?? caller.credential }, c.req.raw)
   }
+  const payers = { contextOf: contextIn, visitorOf: visitorIn }
 
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.route('/', healthRoutes(isReady))
-  app.route(BLACKLIST_PATH, blacklistRoutes({ contextOf: contextIn, visitorOf }))
+  app.route('/', healthRoutes(isReady, metrics))
+  app.route('/', robotsRoutes())
+  app.route(BILLING_PATH, webhookRoutes({ visitorOf: visitorIn, verifyStripe }))
+  app.route(BILLING_PATH, billingRoutes({ site, eventLog, closing, ...payers }))
+  app.route(
+    HEARTBEAT_PATH,
+    heartbeatRoutes((c) => ({ ...visitorIn(c), ...beats })),
+  )
   app.route(
     '/',
-    docsRoutes(site, () => openApiDocument(site.baseUrl, blacklistPaths)),
+    docsRoutes(site, () => openApiDocument(site.baseUrl, { ...blacklistPaths, ...heartbeatPaths, ...billingPaths })),
   )
+  app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
   // Before the pages of the root, which is the status page's own on an owner's domain.
+  app.route('/', pageDocuments({ site, db: parts.db, cache: pageCache, painter, now: parts.now }))
   app.route('/', statusPages({ site, db: parts.db, cache: pageCache, now: parts.now }))
   app.route('/', site.assets.routes)
+  app.route('/', billingPages({ site, config, ...payers }))
   app.route(
     '/',
     checkPages({
@@ -56,10 +96,10 @@ export function createRouter(options: {
       checksPerDay: { free: checksPerDay.FREE, pro: checksPerDay.PRO },
       lists: () => listInfos(parts),
       ownAddress: (c) => {
-        const { address } = callerIn(c)
+        const { address } = callerOf(incoming(c), parts)
         return isCheckable(address) ? address : null
       },
-      start: (c, input) => startCheck(visitorOf(c), input),
+      start: (c, input) => startCheck(visitorIn(c), input),
     }),
   )
 
@@ -68,12 +108,42 @@ export function createRouter(options: {
       ? errorResponse(c, new NotFound('There is nothing at this path.'), parts.now(), parts.log)
       : errorPage(c, site, { status: 404 }),
   )
-  app.onError((error, c) =>
-    wantsJson(c)
-      ? errorResponse(c, error, parts.now(), parts.log)
-      : errorPage(c, site, { status: 500, requestId: logUnexpected(error, parts.log) }),
-  )
-  return app
+  app.onError((error, c) => {
+    if (wantsJson(c)) return errorResponse(c, error, parts.now(), parts.log)
+    if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+    return errorPage(c, site, { status: 500, requestId: logUnexpected(error, parts.log) })
+  })
+
+  const rest = blacklistRest({
+    visitorOf,
+    contextOf(request, credential, leaving) {
+      const caller = callerOf(request, parts)
+      return contextOf(parts, { address: caller.address, credential: credential ?? caller.credential }, leaving)
+    },
+  })
+  const pages = getRequestListener(app.fetch)
+  return (request, response) => {
+    const url = requestUrl(request)
+    if (url !== null && isUnder(BLACKLIST_PATH, url)) rest(request, response, url)
+    else void pages(request, response)
+  }
+}
+
+/** What is served where only work is done: how the process is doing, and nothing else. */
+export function workerRouter({ isReady, metrics }: Pick<RouterOptions, 'isReady' | 'metrics'>): RequestListener {
+  const listener = getRequestListener(healthRoutes(isReady, metrics).fetch)
+  return (request, response) => void listener(request, response)
+}
+
+/** The address a request names, in the absolute form too (RFC 9112 §3.2.2); null when it is none, such as `*`. */
+function requestUrl({ url = '' }: IncomingMessage): URL | null {
+  // Not resolved as a reference: it may begin with two slashes.
+  if (url.startsWith('/')) return new URL(`http://localhost${url}`)
+  return URL.canParse(url) ? new URL(url) : null
+}
+
+function isUnder(path: string, { pathname }: URL): boolean {
+  return pathname === path || pathname.startsWith(`${path}/`)
 }
 
 /** Scripts are told of errors in JSON, browsers by a page. */

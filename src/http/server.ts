@@ -1,10 +1,7 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { createServer, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { HttpBindings } from '@hono/node-server'
-import { getRequestListener } from '@hono/node-server'
-import type { Hono } from 'hono'
 import { StartError } from '../errors.ts'
 import type { GraphqlServer } from '../graphql/server.ts'
 import type { WebsocketDoor } from '../graphql/websocket.ts'
@@ -20,36 +17,37 @@ export interface HttpServer {
 
 /** Joins the doors to one server. GraphQL is not led through the router, which would cost it a quarter of its speed. */
 export function createHttpServer(doors: {
-  readonly router: Hono<{ Bindings: HttpBindings }>
-  readonly yoga: GraphqlServer
-  readonly websocket: WebsocketDoor
+  readonly router: RequestListener
+  /** Null: there is no GraphQL, and neither are there websockets. */
+  readonly yoga: GraphqlServer | null
+  readonly websocket: WebsocketDoor | null
   readonly callerOf: (request: IncomingMessage) => Caller
 }): HttpServer {
   const { router, yoga, websocket, callerOf } = doors
-  const listener = getRequestListener(router.fetch)
   let running = 0
   let closing = false
   const endWhenIdle = () => {
     if (closing && running === 0) server.closeAllConnections()
   }
+  const ended = () => {
+    running -= 1
+    endWhenIdle()
+  }
   const server = createServer((request, response) => {
     running += 1
     if (closing) response.setHeader('Connection', 'close')
-    response.once('close', () => {
-      running -= 1
-      endWhenIdle()
-    })
+    response.on('close', ended)
     if (!isHostPossible(request))
       response.writeHead(400, { Connection: 'close' }).end('The Host header names no host.\n')
-    else if (isGraphql(request)) void yoga(request, response, { caller: callerOf(request) })
-    else void listener(request, response)
+    else if (yoga && isGraphql(request)) void yoga(request, response, { caller: callerOf(request) })
+    else router(request, response)
   })
   server.on('upgrade', (request, socket, head) => {
     // Node has taken its own listener off, and an error that nobody listens for ends the process.
     socket.on('error', () => socket.destroy())
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') answerAsItIs(server, request, socket)
     else if (closing) refuse(socket, '503 Service Unavailable')
-    else if (isGraphql(request)) websocket.upgrade(request, socket, head)
+    else if (websocket && isGraphql(request)) websocket.upgrade(request, socket, head)
     else refuse(socket, '404 Not Found')
   })
 
@@ -61,7 +59,7 @@ export function createHttpServer(doors: {
       // Connections that carry no request, such as those that browsers open beforehand, are not waited for.
       endWhenIdle()
       const cut = setTimeout(() => server.closeAllConnections(), graceMs)
-      await Promise.all([websocket.close(graceMs), stopped])
+      await Promise.all([websocket?.close(graceMs), stopped])
       clearTimeout(cut)
     },
   }

@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { NotFound } from '../errors.ts'
@@ -8,8 +5,6 @@ import type { PrismaClient } from '../generated/prisma/client.ts'
 import { errorPage } from '../http/error-page.tsx'
 import type { Site } from '../http/layout.tsx'
 import { pageHeaders } from '../http/layout.tsx'
-import { sendWhole } from '../http/send-whole.ts'
-import { typeOfId } from '../id.ts'
 import { root } from '../paths.ts'
 import type { IncidentState, PageState } from '../status/page-state.ts'
 import { RECENT_DAYS } from '../status/page-state.ts'
@@ -19,7 +14,11 @@ import type { Served } from './html/frame.tsx'
 import { History } from './html/history.tsx'
 import { IncidentPage } from './html/incident.tsx'
 import { Overview } from './html/overview.tsx'
+import type { Place } from './html/place.ts'
+import { servePath } from './html/place.ts'
+import { rendered, send } from './html/send.ts'
 import type { PageCache, RenderedPage } from './page-cache.ts'
+import { shownPasts } from './past.ts'
 import type { Asked, Subject } from './read.ts'
 import { readPage } from './read.ts'
 import { shownIncident, shownMaintenance } from './view.ts'
@@ -30,15 +29,6 @@ export const liveScript = new URL('src/page/browser/live.ts', root)
 
 /** What only status pages look like; minified as `status.css`. */
 export const statusSheet = new URL('src/page/status.css', root)
-
-/** Where an owner's pages are asked for: under the slug, or at the owner's own domain. */
-interface Place {
-  readonly owner: string
-  readonly origin: string
-  readonly base: string
-}
-
-const zip = promisify(gzip)
 
 /**
  * The pages under `/status/{slug}`, and the same at the root of an owner's own domain. A page is rendered once, and kept
@@ -52,19 +42,8 @@ export function statusPages(options: {
 }): Hono {
   const { site, db, cache, now } = options
 
-  async function placeOfHost(c: Context): Promise<Place | null> {
-    const home = new URL(site.baseUrl)
-    const host = hostOf(c)
-    if (host === home.hostname || !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host)) return null
-    const { organizationId } = await cache.hosts.get(host, async () => {
-      const found = await db.organization.findUnique({ where: { customDomain: host }, select: { id: true } })
-      return { organizationId: found?.id ?? null }
-    })
-    return organizationId === null ? null : { owner: organizationId, origin: `${home.protocol}//${host}`, base: '' }
-  }
-
-  async function answer(c: Context, place: Place, asked: Asked | null): Promise<Response> {
-    if (asked === null) return errorPage(c, site, { status: 404 })
+  async function answer(c: Context, place: Place | null, asked: Asked | null): Promise<Response> {
+    if (place === null || asked === null) return errorPage(c, site, { status: 404 })
     try {
       const key = JSON.stringify([place.owner, place.origin, asked])
       return send(c, await cache.pages.get(key, () => render({ site, db, now }, place, asked)))
@@ -84,16 +63,7 @@ export function statusPages(options: {
   )
   routes.get('/status/:slug{[a-z0-9-]+}/', (c) => c.redirect(`/status/${c.req.param('slug')}`, 308))
   for (const { path, asked } of askable) {
-    routes.get(`/status/:slug${path}`, (c) => {
-      const slug = c.req.param('slug') ?? ''
-      // An id would be found as well, and be a second address of the same page.
-      const page = typeOfId(slug) === null ? asked(c) : null
-      return answer(c, { owner: slug, origin: site.baseUrl, base: `/status/${slug}` }, page)
-    })
-    routes.get(path || '/', async (c, next) => {
-      const place = await placeOfHost(c)
-      return place === null ? next() : answer(c, place, asked(c))
-    })
+    servePath(routes, options, path, (c, place) => answer(c, place, asked(c)))
   }
 
   return routes
@@ -114,11 +84,6 @@ const askable: readonly { readonly path: string; asked(c: Context): Asked | null
   },
 ]
 
-/** The host name that was asked for, without a port and a trailing dot; empty when none was. */
-function hostOf(c: Context): string {
-  return (c.req.header('host') ?? '').toLowerCase().replace(/\.?(:\d*)?$/, '')
-}
-
 /** Reads a page and renders it. @throws NotFound when there is no such page. */
 async function render(
   { site, db, now }: { readonly site: Site; readonly db: PrismaClient; readonly now: Clock },
@@ -131,12 +96,7 @@ async function render(
   const zone = zoneOf(timeZone)
   const served = { ...place, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor }
   const html = `<!DOCTYPE html>${contentOf(state, subject, served)}`
-  return {
-    organizationId: state.organization.id,
-    plain: Buffer.from(html),
-    zipped: await zip(html),
-    headers: headersOf(html, place.origin, owner.logoUrl),
-  }
+  return rendered(state.organization.id, html, headersOf(place.origin, owner.logoUrl))
 }
 
 function contentOf(state: PageState, subject: Subject, served: Served) {
@@ -148,6 +108,7 @@ function contentOf(state: PageState, subject: Subject, served: Served) {
         <Overview
           {...state}
           served={served}
+          pasts={shownPasts(subject.pasts, served.zone)}
           openIncidents={state.incidents.map(shown)}
           maintenances={state.maintenances.map((maintenance) => shownMaintenance(maintenance, names))}
           pastIncidents={state.recentIncidents.map(shown)}
@@ -162,28 +123,14 @@ function contentOf(state: PageState, subject: Subject, served: Served) {
 }
 
 /** Anyone may keep a page, but must ask whether it is still true; the logo is the only thing that comes from elsewhere. */
-function headersOf(html: string, origin: string, logoUrl: string | null): RenderedPage['headers'] {
-  const hash = createHash('sha256').update(html).digest('base64url').slice(0, 22)
+function headersOf(origin: string, logoUrl: string | null): Readonly<Record<string, string>> {
   const images = logoUrl === null ? "'self'" : `'self' ${new URL(logoUrl).origin}`
   return {
     ...pageHeaders,
     'cache-control': 'no-cache',
-    // Weak, for the same page is sent zipped and as it is.
-    etag: `W/"${hash}"`,
-    vary: 'accept-encoding',
     'content-security-policy': pageHeaders['content-security-policy']
       .replace("img-src 'self'", `img-src ${images}`)
       // For older browsers, to which a websocket is never the page's own origin.
       .replace("connect-src 'self'", `connect-src 'self' ${origin.replace(/^http/, 'ws')}`),
   }
-}
-
-/** Sends a page, or only that it has not changed (RFC 9110 §13.1.2). */
-function send(c: Context, { plain, zipped, headers }: RenderedPage): Response {
-  const known = c.req.header('if-none-match')?.split(',') ?? []
-  if (known.some((tag) => tag.trim() === headers.etag)) return sendWhole(c, null, 304, headers)
-  const zips = /(^|[,\s])gzip(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(c.req.header('accept-encoding') ?? '')
-  return zips
-    ? sendWhole(c, zipped, 200, { ...headers, 'content-encoding': 'gzip' })
-    : sendWhole(c, plain, 200, headers)
 }

@@ -6,8 +6,8 @@ import { createLogCache } from './log-cache.ts'
 export interface RenderedPage {
   readonly organizationId: string
   readonly plain: Buffer<ArrayBuffer>
-  /** The same in gzip. */
-  readonly zipped: Buffer<ArrayBuffer>
+  /** The same in gzip; null: that would be no smaller. */
+  readonly zipped: Buffer<ArrayBuffer> | null
   readonly headers: Readonly<Record<string, string>> & { readonly etag: string }
 }
 
@@ -29,7 +29,7 @@ const KEPT_HOSTS = 10_000
 export function createPageCache(now: Clock): PageCache {
   const pages = createLogCache<RenderedPage>({
     maxSize: KEPT_BYTES,
-    sizeOf: ({ plain, zipped }) => plain.length + zipped.length,
+    sizeOf: ({ plain, zipped }) => plain.length + (zipped?.length ?? 0),
     now,
   })
   const hosts = createLogCache<{ organizationId: string | null }>({ maxSize: KEPT_HOSTS, sizeOf: () => 1, now })

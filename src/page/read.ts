@@ -3,6 +3,8 @@ import type { IncidentState, PageState } from '../status/page-state.ts'
 import { readPageState } from '../status/page-state.ts'
 import type { HistoryState } from './history.ts'
 import { readHistory, readIncident } from './history.ts'
+import type { ServicePast } from './past.ts'
+import { readServicePasts } from './past.ts'
 import type { Month } from './zone.ts'
 import { zoneOf } from './zone.ts'
 
@@ -15,7 +17,8 @@ export type Asked =
 
 /** What a page is about, beside the state that every page of an owner shows a part of. */
 export type Subject =
-  | { readonly page: 'overview' }
+  /** The pasts of those services that are monitored, by their ids. */
+  | { readonly page: 'overview'; readonly pasts: ReadonlyMap<string, ServicePast> }
   | { readonly page: 'incident'; readonly incident: IncidentState }
   | { readonly page: 'history'; readonly history: HistoryState }
 
@@ -35,7 +38,7 @@ export function readPage(
       const { id, timeZone } = state.organization
       switch (asked.page) {
         case 'overview':
-          return { state, subject: asked }
+          return { state, subject: { page: asked.page, pasts: await readServicePasts(snapshot, id, now) } }
         case 'incident':
           return { state, subject: { page: asked.page, incident: await readIncident(snapshot, id, asked.id) } }
         case 'history': {

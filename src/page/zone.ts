@@ -1,3 +1,5 @@
+import { startOfDay } from '../zone.ts'
+
 /** Moments in the words of one time zone. */
 export interface Zone {
   /** Its IANA name, such as `Europe/Berlin`. */
@@ -68,27 +70,7 @@ export function monthOf(at: Date, zone: Zone): Month {
 
 /** When a month begins in a time zone. */
 export function startOfMonth({ year, month }: Month, timeZone: string): Date {
-  const wall = Date.UTC(year, month - 1)
-  // The offset at the wall clock's own time may be that of the other side of a change of clocks; the second look is right.
-  const near = wall - offsetAt(wall, timeZone)
-  return new Date(wall - offsetAt(near, timeZone))
-}
-
-/** How many milliseconds a time zone is ahead of UTC at a moment. */
-function offsetAt(at: number, timeZone: string): number {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(at)
-  const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((each) => each.type === type)?.value)
-  const wall = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
-  return wall - Math.floor(at / 1000) * 1000
+  return startOfDay(timeZone, new Date(Date.UTC(year, month - 1)))
 }
 
 /** A length of time in words, rounded down to two units: `2 h 5 min`, `3 d 4 h`, `under a minute`. */

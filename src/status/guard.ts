@@ -14,6 +14,9 @@ const words = {
   Incident: 'incident',
   IncidentUpdate: 'incident update',
   Maintenance: 'maintenance',
+  Monitor: 'monitor',
+  Subscriber: 'subscriber',
+  Delivery: 'delivery',
 } as const satisfies Partial<Record<Identified, string>>
 
 type Owned = keyof typeof words

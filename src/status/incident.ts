@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../account/access.ts'
 import type { Context } from '../context.ts'
+import type { Changed } from '../eventlog/change.ts'
 import { change } from '../eventlog/change.ts'
 import type { Incident, IncidentUpdate } from '../generated/prisma/client.ts'
 import { IncidentImpact, IncidentStatus } from '../generated/prisma/enums.ts'
@@ -22,7 +23,7 @@ const impacts = z
   )
   .max(MOST_SERVICES, `must be at most ${MOST_SERVICES}`)
 
-type Impacts = z.infer<typeof impacts>
+type Impacts = readonly Readonly<z.infer<typeof impacts>[number]>[]
 
 const newIncident = z.object({
   title: titleText,
@@ -47,23 +48,40 @@ export async function createIncident(ctx: Context, input: unknown): Promise<Inci
     const now = tx.now()
     if (startedAt && startedAt > now) throw invalid([{ path: ['startedAt'], message: 'must not be in the future' }])
     await requireServices(tx, organizationId, services.map(serviceIdOf))
-    const resolved = status === 'RESOLVED'
-    const incident = await tx.db.incident.create({
-      data: {
-        id: newId('Incident'),
-        organizationId,
-        title,
-        status,
-        impact,
-        startedAt: startedAt ?? now,
-        resolvedAt: resolved ? now : null,
-        createdAt: now,
-        services: { create: resolved ? services.map(recovered) : services },
-      },
-    })
-    await insertEntry(tx, incident, { status, message, services }, now)
-    return [incident, { kind: 'INCIDENT_CREATED', ...subject(incident) }]
+    const told = { title, status, impact, message, services, startedAt: startedAt ?? now, automatic: false }
+    return openIncident(tx, organizationId, told)
   })
+}
+
+/** An incident as it is told of first. */
+export interface ToldIncident extends ToldEntry {
+  readonly title: string
+  readonly impact: IncidentImpact
+  readonly startedAt: Date
+  /** Whether monitors resolve it. */
+  readonly automatic: boolean
+}
+
+/** Tells of an incident, in the transaction of a change; its services are known to be the organization's. */
+export async function openIncident(
+  tx: Context,
+  organizationId: string,
+  { message, services, ...fields }: ToldIncident,
+): Promise<Changed<Incident>> {
+  const now = tx.now()
+  const resolved = fields.status === 'RESOLVED'
+  const incident = await tx.db.incident.create({
+    data: {
+      id: newId('Incident'),
+      organizationId,
+      ...fields,
+      resolvedAt: resolved ? now : null,
+      createdAt: now,
+      services: { create: resolved ? services.map(recovered) : [...services] },
+    },
+  })
+  await insertEntry(tx, incident, { status: fields.status, message, services }, now)
+  return [incident, { kind: 'INCIDENT_CREATED', ...subject(incident) }]
 }
 
 const incidentEdit = z.object({
@@ -92,7 +110,10 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
       await tx.db.incidentService.deleteMany({ where: { incidentId: id } })
       await tx.db.incidentService.createMany({ data: services.map((each) => ({ incidentId: id, ...each })) })
     }
-    const incident = await tx.db.incident.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
+    const incident = await tx.db.incident.update({
+      where: { id },
+      data: { ...fields, ...byPerson, version: { increment: 1 } },
+    })
     return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident) }]
   })
 }
@@ -121,24 +142,38 @@ export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<
     const before = await ownIncident(tx, organizationId, incidentId)
     requireVersion(before, version)
     await requireServices(tx, organizationId, services.map(serviceIdOf))
-    await setImpacts(tx, incidentId, services)
-    if (status === 'RESOLVED') {
-      await tx.db.incidentService.updateMany({ where: { incidentId }, data: { status: 'OPERATIONAL' } })
-    }
-    const now = tx.now()
-    const incident = await tx.db.incident.update({
-      where: { id: incidentId },
-      data: {
-        status,
-        resolvedAt: status === 'RESOLVED' ? (before.resolvedAt ?? now) : null,
-        version: { increment: 1 },
-      },
-    })
-    const newest = await tx.db.incidentUpdate.findFirst({ where: { incidentId }, orderBy: { createdAt: 'desc' } })
-    const entry = { status, message, services }
-    const update = await insertEntry(tx, incident, entry, entryTime(now, newest?.createdAt))
-    return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(incident) }]
+    await tx.db.incident.update({ where: { id: incidentId }, data: byPerson })
+    return addEntry(tx, before, { status, message, services })
   })
+}
+
+/** An entry of a timeline, and what it says of services: those that are not named stay as they were. */
+export interface ToldEntry {
+  readonly status: IncidentStatus
+  readonly message: string
+  readonly services: Impacts
+}
+
+/** Adds an entry to an incident's timeline, in the transaction of a change; its services are known to be the organization's. */
+export async function addEntry(tx: Context, before: Incident, entry: ToldEntry): Promise<Changed<IncidentUpdate>> {
+  const { status, services } = entry
+  const incidentId = before.id
+  await setImpacts(tx, incidentId, services)
+  if (status === 'RESOLVED') {
+    await tx.db.incidentService.updateMany({ where: { incidentId }, data: { status: 'OPERATIONAL' } })
+  }
+  const now = tx.now()
+  const incident = await tx.db.incident.update({
+    where: { id: incidentId },
+    data: {
+      status,
+      resolvedAt: status === 'RESOLVED' ? (before.resolvedAt ?? now) : null,
+      version: { increment: 1 },
+    },
+  })
+  const newest = await tx.db.incidentUpdate.findFirst({ where: { incidentId }, orderBy: { createdAt: 'desc' } })
+  const update = await insertEntry(tx, incident, entry, entryTime(now, newest?.createdAt))
+  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(incident) }]
 }
 
 const entryEdit = z.object({ id: z.string(), message, version: readVersion })
@@ -157,6 +192,7 @@ export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<
     requireVersion(before, version)
     const data = { message, editedAt: tx.now(), version: { increment: 1 } }
     const update = await tx.db.incidentUpdate.update({ where: { id }, data })
+    await tx.db.incident.update({ where: { id: incident.id }, data: byPerson })
     return [update, { kind: 'INCIDENT_UPDATE_EDITED', ...subject(incident) }]
   })
 }
@@ -188,11 +224,11 @@ async function setImpacts({ db }: Context, incidentId: string, services: Impacts
 function insertEntry(
   { db }: Context,
   { id: incidentId, organizationId }: Incident,
-  { services, ...said }: { status: IncidentStatus; message: string; services: Impacts },
+  { services, ...said }: ToldEntry,
   createdAt: Date,
 ): Promise<IncidentUpdate> {
   const data = { id: newId('IncidentUpdate'), organizationId, incidentId, createdAt, ...said }
-  return db.incidentUpdate.create({ data: { ...data, services: { create: services } } })
+  return db.incidentUpdate.create({ data: { ...data, services: { create: [...services] } } })
 }
 
 /** @throws Invalid when a service is said to be impaired by an incident that is resolved. */
@@ -205,6 +241,8 @@ function requireRecovered(services: Impacts): void {
   if (issues.length > 0) throw invalid(issues)
 }
 
+/** What a person has written on is resolved by no monitor any more. */
+const byPerson = { automatic: false } as const
 const serviceIdOf = ({ serviceId }: Impacts[number]) => serviceId
 const recovered = ({ serviceId }: Impacts[number]) => ({ serviceId, status: 'OPERATIONAL' }) as const
 const subject = ({ id, title }: Incident) => ({ subjectId: id, subjectName: title })

@@ -6,6 +6,9 @@ import { invalid } from '../validate.ts'
 /** How far a maintenance has come, and when it starts and ends: what was planned, or what really was. */
 export type Plan = Pick<Maintenance, 'status' | 'startsAt' | 'endsAt'>
 
+/** When a maintenance did run, which no later change of its plan alters. */
+export type Run = Pick<Maintenance, 'startedAt' | 'endedAt'>
+
 const nextSteps: Readonly<Record<MaintenanceStatus, readonly MaintenanceStatus[]>> = {
   SCHEDULED: ['IN_PROGRESS', 'CANCELLED'],
   IN_PROGRESS: ['VERIFYING', 'COMPLETED', 'CANCELLED'],
@@ -60,6 +63,14 @@ export function stepDue(plan: Plan, now: Date): 'IN_PROGRESS' | 'COMPLETED' | nu
 export function dueAt({ status, startsAt, endsAt }: Plan): Date | null {
   if (nextSteps[status].length === 0) return null
   return status === 'SCHEDULED' ? startsAt : endsAt
+}
+
+/** The run of a maintenance that has come to `status` at a moment: it starts and ends once. */
+export function runAfter({ startedAt, endedAt }: Run, status: MaintenanceStatus, at: Date): Run {
+  if (status === 'SCHEDULED') return { startedAt, endedAt }
+  const over = nextSteps[status].length === 0
+  const started = startedAt ?? (status === 'CANCELLED' ? null : at)
+  return { startedAt: started, endedAt: over && started !== null ? (endedAt ?? at) : endedAt }
 }
 
 function begun(plan: Plan, now: Date): Plan {

@@ -12,8 +12,8 @@ const AT_ONCE = 50
  * the time at which the next one is due; null: none is.
  */
 export async function runDueMaintenance(ctx: Context): Promise<Date | null> {
-  const due = await takeDue(ctx, { table: 'Maintenance', dueColumn: 'dueAt', limit: AT_ONCE, leaseMs: LEASE })
-  for (const id of due) {
+  const { taken } = await takeDue(ctx, { table: 'Maintenance', dueColumn: 'dueAt', limit: AT_ONCE, leaseMs: LEASE })
+  for (const { id } of taken) {
     await advanceMaintenance(ctx, id).catch((error: unknown) =>
       ctx.log.error({ err: error, maintenance: id }, 'status: maintenance did not start or end'),
     )

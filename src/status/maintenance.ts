@@ -6,11 +6,12 @@ import type { NewEvent } from '../eventlog/event.ts'
 import type { Maintenance } from '../generated/prisma/client.ts'
 import type { MaintenanceStatus } from '../generated/prisma/enums.ts'
 import { newId } from '../id.ts'
+import { DAY, utcDay } from '../time.ts'
 import { lineText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
 import type { Plan } from './maintenance-plan.ts'
-import { dueAt, planned, retime, step, stepDue } from './maintenance-plan.ts'
+import { dueAt, planned, retime, runAfter, step, stepDue } from './maintenance-plan.ts'
 import { entryText, entryTime, message } from './timeline.ts'
 
 const titleText = lineText(200)
@@ -42,6 +43,7 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
         organizationId,
         title,
         ...plan,
+        ...runAfter(notRun, plan.status, tx.now()),
         dueAt: dueAt(plan),
         createdAt: tx.now(),
       },
@@ -77,7 +79,7 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     const before = await ownMaintenance(tx, organizationId, id)
     requireVersion(before, version)
     const stepped = status ? step(before, status, tx.now()) : before
-    const maintenance = await save(tx, id, retime(stepped, times, tx.now()), title)
+    const maintenance = await save(tx, before, retime(stepped, times, tx.now()), tx.now(), title)
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
     if (message || maintenance.status !== before.status) await addEntry(tx, maintenance, message ?? '')
     return [maintenance, eventOf(kindOf(before.status, maintenance.status), maintenance)]
@@ -95,7 +97,7 @@ export async function cancelMaintenance(ctx: Context, input: unknown): Promise<M
   const { id, message } = validate(cancellation, input)
   return change(ctx, organizationId, async (tx) => {
     const before = await ownMaintenance(tx, organizationId, id)
-    const maintenance = await save(tx, id, step(before, 'CANCELLED', tx.now()))
+    const maintenance = await save(tx, before, step(before, 'CANCELLED', tx.now()), tx.now())
     await addEntry(tx, maintenance, message ?? '')
     return [maintenance, eventOf('MAINTENANCE_CANCELLED', maintenance)]
   })
@@ -115,7 +117,8 @@ export async function advanceMaintenance(ctx: Context, id: string): Promise<void
       const due = stepDue(maintenance, tx.now())
       if (due === null) break
       const kind = kindOf(maintenance.status, due)
-      maintenance = await save(tx, id, step(maintenance, due, tx.now()))
+      // A step that comes late by our fault counts from when it was due.
+      maintenance = await save(tx, maintenance, step(maintenance, due, tx.now()), dueAt(maintenance) ?? tx.now())
       await addEntry(tx, maintenance, '')
       events.push(eventOf(kind, maintenance))
     }
@@ -128,21 +131,35 @@ function ownMaintenance({ db }: Context, organizationId: string, id: string): Pr
   return own('Maintenance', id, (known) => db.maintenance.findUnique({ where: { id: known, organizationId } }))
 }
 
-function save({ db }: Context, id: string, { status, startsAt, endsAt }: Plan, title?: string): Promise<Maintenance> {
+/** Saves a new plan, whose status the maintenance has come to at a moment. */
+function save(
+  { db }: Context,
+  before: Maintenance,
+  { status, startsAt, endsAt }: Plan,
+  at: Date,
+  title?: string,
+): Promise<Maintenance> {
   const plan = { status, startsAt, endsAt }
   return db.maintenance.update({
-    where: { id },
-    data: { title, ...plan, dueAt: dueAt(plan), version: { increment: 1 } },
+    where: { id: before.id },
+    data: { title, ...plan, ...runAfter(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
   })
 }
 
+const notRun = { startedAt: null, endedAt: null }
+
 /** @throws NotFound when one of the ids is no service of the organization. */
-async function setServices(ctx: Context, { id, organizationId }: Maintenance, serviceIds: string[]): Promise<void> {
+async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
+  const { id, organizationId, startedAt } = maintenance
   await requireServices(ctx, organizationId, serviceIds)
   await ctx.db.maintenanceService.deleteMany({ where: { maintenanceId: id } })
   await ctx.db.maintenanceService.createMany({
     data: serviceIds.map((serviceId) => ({ maintenanceId: id, serviceId })),
   })
+  // Days that it bears on are computed anew; in no time zone did it start on a day before that of UTC's yesterday.
+  if (startedAt === null) return
+  const day = new Date(utcDay(startedAt).getTime() - DAY)
+  await ctx.db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
 }
 
 async function addEntry({ db, now }: Context, maintenance: Maintenance, message: string): Promise<void> {

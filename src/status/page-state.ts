@@ -21,7 +21,8 @@ export interface PageSettings
 }
 
 /** A service and the status it shows. */
-export interface ServiceState extends Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'position'> {
+export interface ServiceState
+  extends Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'position' | 'createdAt'> {
   readonly status: ServiceStatus
 }
 
@@ -53,7 +54,7 @@ export interface PageState {
   readonly cursor: string
   readonly status: PageStatus
   /** In their order on the page. */
-  readonly groups: readonly Pick<ServiceGroup, 'id' | 'name' | 'description' | 'position'>[]
+  readonly groups: readonly Pick<ServiceGroup, 'id' | 'name' | 'description' | 'position' | 'createdAt'>[]
   /** In their order on the page, across groups. */
   readonly services: readonly ServiceState[]
   /** Not resolved; the newest first. */
@@ -86,7 +87,7 @@ async function readParts(db: Database, idOrSlug: string, now: Date): Promise<Pag
   const of = { organizationId: organization.id }
   const groups = await db.serviceGroup.findMany({
     where: of,
-    select: { id: true, name: true, description: true, position: true },
+    select: { id: true, name: true, description: true, position: true, createdAt: true },
     orderBy: { position: 'asc' },
   })
   const services = await readServices(db, organization.id)
@@ -150,11 +151,19 @@ async function findOrganization(db: Database, idOrSlug: string) {
 async function readServices(db: Database, organizationId: string): Promise<ServiceState[]> {
   const services = await db.service.findMany({
     where: { organizationId },
-    select: { id: true, groupId: true, name: true, description: true, position: true, ...causesOfStatus },
+    select: {
+      id: true,
+      groupId: true,
+      name: true,
+      description: true,
+      position: true,
+      createdAt: true,
+      ...causesOfStatus,
+    },
     orderBy: { position: 'asc' },
   })
-  return services.map(({ statusOverride, incidents, maintenances, ...service }) => ({
+  return services.map(({ statusOverride, incidents, monitors, maintenances, ...service }) => ({
     ...service,
-    status: statusShownBy({ statusOverride, incidents, maintenances }),
+    status: statusShownBy({ statusOverride, incidents, monitors, maintenances }),
   }))
 }

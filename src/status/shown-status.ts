@@ -1,5 +1,5 @@
 import type { Prisma } from '../generated/prisma/client.ts'
-import type { IncidentImpact, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { IncidentImpact, MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
 
 /** What bears on the status a service shows, as of one moment. */
 export interface StatusCauses {
@@ -7,6 +7,8 @@ export interface StatusCauses {
   readonly override: ServiceStatus | null
   /** What each unresolved incident does to the service. */
   readonly incidents: readonly ServiceStatus[]
+  /** What each of its monitors finds. */
+  readonly monitors: readonly MonitorState[]
   /** Whether a maintenance of the service is running. */
   readonly underMaintenance: boolean
 }
@@ -20,25 +22,38 @@ const severity = {
   MAJOR_OUTAGE: 4,
 } as const satisfies Record<ServiceStatus, number>
 
+/** What a monitor says of its service; one that is not sure yet, or paused, says nothing against it. */
+const statusOfMonitor = {
+  PENDING: 'OPERATIONAL',
+  UP: 'OPERATIONAL',
+  DEGRADED: 'DEGRADED_PERFORMANCE',
+  DOWN: 'MAJOR_OUTAGE',
+  PAUSED: 'OPERATIONAL',
+} as const satisfies Record<MonitorState, ServiceStatus>
+
 /** The worst of several statuses; operational when there are none. */
 export function worstOf(statuses: readonly ServiceStatus[]): ServiceStatus {
   return statuses.reduce((worst, each) => (severity[each] > severity[worst] ? each : worst), 'OPERATIONAL')
 }
 
 /** The status a service shows: its owner's override, else the worst of what bears on it (contract §6). */
-export function shownStatus({ override, incidents, underMaintenance }: StatusCauses): ServiceStatus {
+export function shownStatus({ override, incidents, monitors, underMaintenance }: StatusCauses): ServiceStatus {
   if (override !== null) return override
-  return worstOf([...incidents, ...(underMaintenance ? (['UNDER_MAINTENANCE'] as const) : [])])
+  const found = monitors.map((state) => statusOfMonitor[state])
+  return worstOf([...incidents, ...found, ...(underMaintenance ? (['UNDER_MAINTENANCE'] as const) : [])])
 }
+
+/** Which of a service's maintenances are running. */
+export const underMaintenance = {
+  maintenance: { status: { in: ['IN_PROGRESS', 'VERIFYING'] } },
+} satisfies Prisma.MaintenanceServiceWhereInput
 
 /** What Prisma has to select of a service to tell what it shows. */
 export const causesOfStatus = {
   statusOverride: true,
   incidents: { where: { incident: { status: { not: 'RESOLVED' } } }, select: { status: true } },
-  maintenances: {
-    where: { maintenance: { status: { in: ['IN_PROGRESS', 'VERIFYING'] } } },
-    select: { maintenanceId: true },
-  },
+  monitors: { where: { state: { in: ['DEGRADED', 'DOWN'] } }, select: { state: true } },
+  maintenances: { where: underMaintenance, select: { maintenanceId: true } },
 } satisfies Prisma.ServiceSelect
 
 /** The status that a service shows, of what `causesOfStatus` selects. */
@@ -46,6 +61,7 @@ export function statusShownBy(service: Prisma.ServiceGetPayload<{ select: typeof
   return shownStatus({
     override: service.statusOverride,
     incidents: service.incidents.map(({ status }) => status),
+    monitors: service.monitors.map(({ state }) => state),
     underMaintenance: service.maintenances.length > 0,
   })
 }

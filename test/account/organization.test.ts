@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/account/authenticate.ts'
-import { createOrganization, setCheckPlan, setTier, updateOrganization } from '../../src/account/organization.ts'
+import { createOrganization, setCheckPlan, updateOrganization } from '../../src/account/organization.ts'
 import { linksOf } from '../../src/account/page-settings.ts'
 import { planAt } from '../../src/account/plan.ts'
 import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
@@ -125,31 +125,22 @@ describe('the check plan', () => {
     expect(await change('FREE', noon)).toMatchObject({ checkPlan: 'FREE', checkPlanUntil: null })
   })
 
-  test('and the tier are set by the operator only, for organizations that exist', async () => {
-    const change = { organizationId: 'org_nobody', plan: 'PRO', tier: 'PRO' }
-    for (const set of [setCheckPlan, setTier]) {
-      await expect(set(visitor, change)).rejects.toThrow(Unauthenticated)
-      await expect(set(operator, change)).rejects.toThrow(NotFound)
-      await expect(set(operator, { ...change, organizationId: '\u0000' })).rejects.toThrow(NotFound)
-      await expect(set(operator, { organizationId: 'org_nobody' })).rejects.toThrow(Invalid)
-    }
-  })
-
-  test('a tier is set', async () => {
-    const { organization } = await createOrganization(operator, { ...fields, slug: 'tier' })
-    expect((await setTier(operator, { organizationId: organization.id, tier: 'TEAM' })).tier).toBe('TEAM')
+  test('is set by the operator only, for organizations that exist', async () => {
+    const change = { organizationId: 'org_nobody', plan: 'PRO' }
+    await expect(setCheckPlan(visitor, change)).rejects.toThrow(Unauthenticated)
+    await expect(setCheckPlan(operator, change)).rejects.toThrow(NotFound)
+    await expect(setCheckPlan(operator, { ...change, organizationId: '\u0000' })).rejects.toThrow(NotFound)
+    await expect(setCheckPlan(operator, { organizationId: 'org_nobody' })).rejects.toThrow(Invalid)
   })
 })
 
-test('an organization’s log begins with its making, and has every change of its plans', async () => {
+test('an organization’s log begins with its making, and has every change of its plan', async () => {
   const { organization, apiKey } = await tenant()
   const { id, name } = organization
-  await setTier(operator, { organizationId: id, tier: 'PRO' })
   await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
   expect(await logOf(id)).toEqual([
     ['ORGANIZATION_CREATED', 'OPERATOR', id, name],
     ['API_KEY_CREATED', 'OPERATOR', apiKey.apiKey.id, 'First key'],
-    ['TIER_CHANGED', 'OPERATOR', id, name],
     ['CHECK_PLAN_CHANGED', 'OPERATOR', id, name],
   ])
 })

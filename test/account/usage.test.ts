@@ -100,6 +100,51 @@ describe('instances', () => {
   })
 })
 
+describe('statements', () => {
+  /** Counters that tell how many statements they have sent. */
+  function watched() {
+    const sent = { statements: 0 }
+    const query = (...given: Parameters<typeof pool.query>) => {
+      sent.statements += 1
+      return pool.query(...given)
+    }
+    return { sent, counters: createUsageCounters({ query } as Pick<typeof pool, 'query'>) }
+  }
+
+  test('are one for asks that come at once, and one more for all that come meanwhile', async () => {
+    const { sent, counters } = watched()
+    const askAll = () => ['x', 'y', 'x'].map((name) => counters.take(`shared ${name}`, utcDay(noon), 100))
+    const first = Promise.all(askAll())
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    expect(sent.statements).toBe(1)
+    const second = Promise.all([...askAll(), ...askAll()])
+    expect((await first).map(({ count }) => count)).toEqual([1, 1, 2])
+    expect((await second).map(({ count }) => count)).toEqual([3, 2, 4, 5, 3, 6])
+    expect(sent.statements).toBe(2)
+  })
+
+  test('are apart for other days and limits, of which none fails another', async () => {
+    const { sent, counters } = watched()
+    const tomorrow = new Date(utcDay(noon).getTime() + DAY)
+    const taken = await Promise.allSettled([
+      counters.take('apart', utcDay(noon), 100),
+      counters.take('\u0000', utcDay(noon), 1000),
+      counters.take('apart', tomorrow, 100),
+      counters.take('apart', utcDay(noon), 2),
+      counters.take('apart', utcDay(noon), 2),
+    ])
+    expect(sent.statements).toBe(4)
+    const granted = (count: number) => ({ status: 'fulfilled', value: { granted: true, count } })
+    expect(taken).toMatchObject([
+      granted(1),
+      { status: 'rejected' },
+      granted(1),
+      granted(2),
+      { status: 'fulfilled', value: { granted: false, count: 2 } },
+    ])
+  })
+})
+
 test('a count that the database refuses rejects, and the next one counts', async () => {
   await expect(usage.take('\u0000', utcDay(noon), 100)).rejects.toThrow()
   expect(await usage.take('after', utcDay(noon), 100)).toEqual({ granted: true, count: 1 })

@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify.
  */
 import type { DnsServer } from '../../src/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -11,6 +11,9 @@ import { fanOut } from './fan-out.ts'
 import { httpThroughput } from './http-throughput.ts'
 import { latency } from './latency.ts'
 import { memory } from './memory.ts'
+import { monitoring } from './monitoring.ts'
+import { notify } from './notify.ts'
+import { pastPage } from './past-page.ts'
 import { start } from './start.ts'
 
 /** Each is given lists on loopback, and a data directory that has been used before. */
@@ -21,6 +24,9 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   start,
   memory,
   'fan-out': fanOut,
+  monitoring,
+  'past-page': (_dns, dataDir) => pastPage(dataDir),
+  notify,
 }
 
 const named = process.argv.slice(2)

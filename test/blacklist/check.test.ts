@@ -42,7 +42,7 @@ function callerOf(checker: Checker, actor: Actor = { kind: 'visitor' }, signal?:
     db: {} as Database,
     actor,
     clientAddress: '198.51.100.9',
-    signal,
+    leaving: signal && { signal },
     now: () => new Date('2026-11-20T12:00:00Z'),
     log: silent,
     checker,

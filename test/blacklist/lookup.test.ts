@@ -405,6 +405,14 @@ describe('the budget of a list', () => {
     for (let time = 0; time < 3; time++) expect(await askAbout(lookup)).toMatchObject({ error: null })
   })
 
+  test('is not spent on what is under way', async () => {
+    const { lookup, budgets, asked } = await startScripted()
+    budgets.set('spamhaus-zen', only(1))
+    const results = await Promise.all([1, 2, 3].map(() => askAbout(lookup)))
+    expect(results.map(({ error }) => error)).toEqual([null, null, null])
+    expect(asked()).toEqual([`A ${atZen}`])
+  })
+
   test('is spent on reasons too: without one, the code tells', async () => {
     const { lookup, budgets, asked } = await startScripted({ [atZen]: listed('127.0.0.3', 'Reason') })
     budgets.set('spamhaus-zen', only(1))

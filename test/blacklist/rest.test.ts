@@ -3,7 +3,8 @@ import pino from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { blacklists } from '../../src/blacklist/list.ts'
-import { bulkJson, domainReportJson, errorJson, ipReportJson } from '../../src/blacklist/rest-schema.ts'
+import { bulkJson, domainReportJson, ipReportJson } from '../../src/blacklist/rest-schema.ts'
+import { errorJson } from '../../src/http/error-schema.ts'
 import { testApp } from '../support/app.ts'
 import { createGate, startDnsServer } from '../support/dns-server.ts'
 import { geoFiles, knownGeo } from '../support/geo-files.ts'
@@ -495,6 +496,13 @@ describe('a bulk check', () => {
     expect(await answered).toMatch(/^HTTP\/1.1 413 /)
     socket.destroy()
   })
+})
+
+test('a target in the absolute form is the same (RFC 9112 §3.2.2), and a path that begins with two slashes is another', async () => {
+  const ask = (target: string) => sendRaw(url, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  const path = `/api/blacklist-monitor/ip?target=${clean}`
+  expect(await ask(`http://any.example${path}`)).toMatch(/^HTTP\/1.1 200 .*"target":"198\.51\.100\.1"/s)
+  expect(await ask(`//any.example${path}`)).toMatch(/^HTTP\/1.1 404 /)
 })
 
 describe('scripts of other sites', () => {

@@ -168,7 +168,17 @@ describe('the reader', () => {
     await using tab = await openTab()
     const { page } = tab
     await page.goto(server.url)
-    const focused = ['Skip to content', 'Allclear', 'Check', 'API docs', 'GraphQL', 'target', 'Check', address]
+    const focused = [
+      'Skip to content',
+      'Allclear',
+      'Check',
+      'Prices',
+      'API docs',
+      'GraphQL',
+      'target',
+      'Check',
+      address,
+    ]
     for (const expected of focused) {
       await page.keyboard.press('Tab')
       const name = await page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim())

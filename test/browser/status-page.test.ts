@@ -293,7 +293,7 @@ describe('the reader', () => {
     await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id })
     await page.goto(app.baseUrl + acme.path)
     const reached: string[] = []
-    for (let step = 0; step < 6; step++) {
+    for (let step = 0; step < 11; step++) {
       await page.keyboard.press('Tab')
       reached.push(
         await page.evaluate(() => {
@@ -306,9 +306,14 @@ describe('the reader', () => {
     expect(reached).toEqual([
       'Skip to content',
       'Acme',
+      'Get updates',
       'Payments fail',
       'RegionsOperational',
       'Incident history',
+      'Atom',
+      'RSS',
+      'calendar of maintenance',
+      'JSON',
       'Allclear',
     ])
   })

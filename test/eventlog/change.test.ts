@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createApiKey, revokeApiKey } from '../../src/account/api-key.ts'
-import { setTier, updateOrganization } from '../../src/account/organization.ts'
+import { updateOrganization } from '../../src/account/organization.ts'
+import { setTier } from '../../src/billing/tier.ts'
 import { NotFound } from '../../src/errors.ts'
 import { change } from '../../src/eventlog/change.ts'
 import { createIncident } from '../../src/status/incident.ts'

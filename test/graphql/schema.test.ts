@@ -37,10 +37,17 @@ test('every field of a mutation can fail in a typed way', () => {
   }
 })
 
-test('no type tells a hash or a secret, but the key that was just made', () => {
+test('no type tells a hash or a secret, but the key or the purchase that was just made, and a webhook’s to its holder', () => {
   const told = types
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
     .filter((field) => /hash|secret|token|password/i.test(field))
-  expect(told).toEqual(['CreateApiKeyPayload.secret'])
+  // The mutations give a monitor and a subscriber, which tell it to whom may change them.
+  expect(told).toEqual([
+    'BuyCheckPlanPayload.secret',
+    'CreateApiKeyPayload.secret',
+    'Mutation.rotateHeartbeatToken',
+    'Mutation.rotateWebhookSecret',
+    'Subscriber.signingSecret',
+  ])
 })

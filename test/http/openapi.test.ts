@@ -42,9 +42,14 @@ test('the description is of OpenAPI 3.1, and for anyone to read', async () => {
   const { headers } = await fetch(`${url}/openapi.json`)
   expect(document.openapi).toMatch(/^3\.1\./)
   expect(headers.get('access-control-allow-origin')).toBe('*')
-  expect(Object.keys(document.paths).sort()).toEqual(
-    ['bulk', 'domain', 'ip'].map((name) => `/api/blacklist-monitor/${name}`),
-  )
+  const heartbeats = ['', '/fail', '/start', '/{exitCode}'].map((rest) => `/api/v1/heartbeats/{token}${rest}`)
+  expect(Object.keys(document.paths).sort()).toEqual([
+    ...['bulk', 'domain', 'ip'].map((name) => `/api/blacklist-monitor/${name}`),
+    ...['btcpay/webhook', 'cancel', 'checkout/{tier}', 'status', 'success', 'webhook'].map(
+      (name) => `/api/v1/billing/${name}`,
+    ),
+    ...heartbeats,
+  ])
 })
 
 test('the address in it is the port that was picked', () => {
@@ -94,6 +99,45 @@ describe('what is described is what is answered', () => {
     const names = Object.keys(described?.headers ?? {})
     expect(names).toHaveLength(5)
     for (const name of names) expect(response.headers.has(name), name).toBe(true)
+  })
+})
+
+test.each([
+  ['', 'GET', 404],
+  ['/fail', 'POST', 404],
+  ['/7', 'PUT', 405],
+])('so it is of heartbeats, by %s %s', async (rest, method, status) => {
+  const response = await fetch(`${url}/api/v1/heartbeats/nobody${rest}`, { method })
+  expect(response.status).toBe(status)
+  const described =
+    document.paths[`/api/v1/heartbeats/{token}${rest.replace('7', '{exitCode}')}`]?.get?.responses[status]
+  const body: unknown = await response.json()
+  expect(validatorOf(described?.content['application/json'].schema ?? {}).parse(body)).toEqual(body)
+})
+
+describe('what is described of billing is what is answered', () => {
+  const billing = '/api/v1/billing'
+  const json = { accept: 'application/json' }
+
+  test.each([
+    ['/status', '/status', { headers: { authorization: `Bearer ${key}` } }, 200],
+    ['/status', '/status', {}, 401],
+    ['/success', '/success', { headers: json }, 200],
+    ['/cancel', '/cancel', { headers: json }, 200],
+    ['/cancel', '/cancel', { method: 'PUT' }, 405],
+    ['/checkout/{tier}', '/checkout/gold', {}, 404],
+    ['/checkout/{tier}', '/checkout/pro', {}, 401],
+    ['/checkout/{tier}', '/checkout/pro', { headers: { authorization: `Bearer ${key}` } }, 503],
+    ['/webhook', '/webhook', { method: 'POST', body: '{}' }, 503],
+    ['/webhook', '/webhook', { method: 'POST', body: 'x'.repeat(300_000) }, 413],
+    ['/btcpay/webhook', '/btcpay/webhook', { method: 'POST', body: '{}' }, 503],
+  ])('%s as %s, case %#', async (path, asked, init: RequestInit, status) => {
+    const response = await fetch(`${url}${billing}${asked}`, { ...init, redirect: 'manual' })
+    expect(response.status).toBe(status)
+    const { get, post } = document.paths[billing + path] ?? {}
+    const described = (get ?? post)?.responses[status]
+    const body: unknown = await response.json()
+    expect(validatorOf(described?.content['application/json'].schema ?? {}).parse(body)).toEqual(body)
   })
 })
 

@@ -136,7 +136,10 @@ describe('the overview', () => {
     })
     await expect.poll(() => read(pathOf(acme))).toContain('Open incidents')
     const html = await read(pathOf(acme))
-    expect(html.match(/<script[^>]*>/g)).toEqual([`<script src="${assets.url('live.js')}" defer="">`])
+    expect(html.match(/<script[^>]*>/g)).toEqual([
+      '<script type="application/ld+json">',
+      `<script src="${assets.url('live.js')}" defer="">`,
+    ])
     expect(html.match(/<img[^>]*>/g)).toEqual([
       '<img src="https://cdn.example/logo.svg?a=&quot;b&quot;" alt="" height="40" referrerpolicy="no-referrer"/>',
     ])
@@ -218,6 +221,77 @@ describe('the page of an incident', () => {
     }
     await deleteIncident(other.ctx, id)
     await expect.poll(async () => (await get(`${pathOf(other)}/incidents/${id}`)).status).toBe(404)
+  })
+})
+
+describe('to programs', () => {
+  /** The structured data of a page. */
+  const dataOf = (html: string) =>
+    JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html)?.[1] ?? '')
+  const metaOf = (html: string, property: string) =>
+    new RegExp(`<meta property="og:${property}" content="([^"]*)"`).exec(html)?.[1]
+
+  test('a page says where its feeds are, and what a link to it shows', async () => {
+    const acme = await tenant()
+    const html = await read(pathOf(acme))
+    for (const format of ['atom', 'rss']) {
+      const link = `<link rel="alternate" type="application/${format}+xml" title="Acme status" href="${pathOf(acme)}/history.${format}"/>`
+      expect(html).toContain(link)
+      expect(html).toContain(`<a href="${pathOf(acme)}/history.${format}">`)
+    }
+    expect(html).toContain(`<a href="${pathOf(acme)}/maintenance.ics">`)
+    expect(metaOf(html, 'title')).toBe('All systems operational · Acme status')
+    expect(metaOf(html, 'url')).toBe(`https://allclear.example${pathOf(acme)}`)
+    expect(metaOf(html, 'image')).toMatch(new RegExp(`^https://allclear.example${pathOf(acme)}/picture.png\\?at=\\w+$`))
+    const { description, ...data } = dataOf(html)
+    expect(data).toEqual({
+      '@context': 'https://schema.org',
+      '@type': 'WebPage',
+      name: 'All systems operational · Acme status',
+      url: `https://allclear.example${pathOf(acme)}`,
+      about: { '@type': 'Organization', name: 'Acme' },
+    })
+    expect(description).toBe(metaOf(html, 'description'))
+  })
+
+  test('the picture has another address when the page has changed', async () => {
+    const acme = await tenant()
+    const before = metaOf(await read(pathOf(acme)), 'image')
+    await createService(acme.ctx, { name: 'API' })
+    await expect.poll(async () => metaOf(await read(pathOf(acme)), 'image')).not.toBe(before)
+  })
+
+  test('an incident is a report that grows, from which nobody can break out', async () => {
+    const acme = await tenant()
+    const { id } = await createIncident(acme.ctx, { ...incident, title: '</script><script>alert(1)</script>' })
+    await postIncidentUpdate(acme.later(HOUR), { incidentId: id, status: 'RESOLVED', message: 'It was *a disk*.' })
+    const path = `${pathOf(acme)}/incidents/${id}`
+    await expect.poll(() => read(path)).toContain('Resolved')
+    const html = await read(path)
+    expect(html).not.toContain('<script>')
+    expect(dataOf(html)).toMatchObject({
+      '@type': 'LiveBlogPosting',
+      headline: '</script><script>alert(1)</script>',
+      url: `https://allclear.example${path}`,
+      coverageStartTime: '2026-11-20T12:00:00.000Z',
+      coverageEndTime: '2026-11-20T13:00:00.000Z',
+      dateModified: '2026-11-20T13:00:00.000Z',
+      liveBlogUpdate: [
+        { headline: 'Resolved', articleBody: 'It was a disk.', datePublished: '2026-11-20T13:00:00.000Z' },
+        { headline: 'Investigating', articleBody: 'We are looking.' },
+      ],
+    })
+    expect(metaOf(html, 'image')).toContain(`/incidents/${id}/picture.png?at=`)
+  })
+
+  test('a page that has an address on its owner’s domain is to be found there alone', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { customDomain: 'found.acme.example' })
+    const canonical = async (path: string, host?: string) =>
+      /<link rel="canonical" href="([^"]*)"/.exec(await read(path, host ? { host } : {}))?.[1]
+    await expect.poll(() => canonical(pathOf(acme))).toBe('https://found.acme.example/')
+    expect(await canonical(`${pathOf(acme)}/history`)).toBe('https://found.acme.example/history')
+    expect(await canonical('/history', 'found.acme.example')).toBe('https://found.acme.example/history')
   })
 })
 

@@ -1,4 +1,4 @@
-import type { GraphQLField, GraphQLInputType, GraphQLNamedType } from 'graphql'
+import type { GraphQLField, GraphQLInputType, GraphQLNamedType, GraphQLObjectType } from 'graphql'
 import {
   getNamedType,
   getNullableType,
@@ -9,7 +9,7 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
 import { idPrefixes } from '../../src/id.ts'
 import { operatorToken, testApp } from '../support/app.ts'
@@ -17,10 +17,14 @@ import { startDnsServer } from '../support/dns-server.ts'
 import type { FilledOrganization } from '../support/filled-organization.ts'
 import { filledOrganization } from '../support/filled-organization.ts'
 import { post, websocketClient } from '../support/graphql-client.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
-/** Who may read a field: everybody who knows the id; a key of the organization; the operator; who asked for a check. */
-type Reader = 'everybody' | 'organization' | 'operator' | 'check'
+/**
+ * Who may read a field: everybody who knows the id; a key of the organization; the operator; who asked for a check; who has a
+ * subscription's token; who buys a plan.
+ */
+type Reader = 'everybody' | 'organization' | 'operator' | 'check' | 'subscriber' | 'buyer'
 
 /** Every field of the schema, and who may read it. A new field belongs here before anything else: the tests go by it. */
 const readers: Record<Reader, Record<string, string>> = {
@@ -33,7 +37,11 @@ const readers: Record<Reader, Record<string, string>> = {
     PageStatus: 'indicator description',
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
-    Service: 'id name description groupId position status',
+    Service: 'id name description groupId position status uptime days',
+    Uptime: `from to percentage coverage knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
+      maintenanceSeconds`,
+    UptimeDay: `date from to percentage coverage knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
+      maintenanceSeconds`,
     Incident: 'id title status impact startedAt resolvedAt services updates',
     IncidentService: 'service status',
     IncidentUpdate: 'id incidentId status message createdAt editedAt services',
@@ -55,19 +63,59 @@ const readers: Record<Reader, Record<string, string>> = {
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncident
-      scheduleMaintenance updateMaintenance cancelMaintenance`,
+      scheduleMaintenance updateMaintenance cancelMaintenance
+      createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
+      deleteSubscriber importSubscribers redeliver startCheckout`,
+    Subscription: 'monitorChecks',
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt usage apiKeys
       description accentColor logoUrl links customDomain version
-      services serviceGroups incidents maintenances events`,
+      services serviceGroups incidents maintenances monitors subscribers deliveries events billing`,
+    Billing: 'tier limits usage subscription upgradeUrls checkPlan checkPlanUntil invoices',
+    TierLimits: 'monitors services subscribers minIntervalSeconds historyDays checksPerDay',
+    TierUsage: 'monitors services subscribers minIntervalSeconds historyDays checksPerDay',
+    BillingSubscription: 'status paysFor currentPeriodEnd cancelAtPeriodEnd',
+    UpgradeUrls: 'pro team',
+    CheckPlanInvoice: 'id status currency checkoutUrl createdAt expiresAt settledAt',
+    StartCheckoutPayload: 'url',
     Usage: 'checks',
     ChecksUsage: 'used limit resetsAt',
     ApiKey: 'id name scope prefix createdAt expiresAt lastUsedAt revokedAt',
-    Event: 'cursor kind at actor apiKey subjectId subjectName',
+    Event: 'cursor kind at actor apiKey subjectId subjectName monitor',
     ServiceGroup: 'version createdAt',
     Service: 'statusOverride version createdAt',
     Incident: 'version createdAt',
     IncidentUpdate: 'version',
     Maintenance: 'version createdAt',
+    Monitor: `id name kind service state stateSince pausedBy intervalSeconds effectiveIntervalSeconds timeoutMs
+      failureThreshold recoveryThreshold agreement lastCheck regions http tcp dns ping heartbeat blacklist
+      results outages uptime days latency version createdAt`,
+    MonitorRegion: `region state stateSince lastCheckedAt lastKnownAt lastOutcome lastMessage lastLatencyMs nextCheckAt`,
+    LastCheck: 'at region outcome message latencyMs',
+    MonitorCheck: 'cursor at region outcome latencyMs message detail',
+    MonitorCheckEvent: 'cursor at region outcome latencyMs message detail monitor',
+    CheckDetail: 'phases address status certificateEndsAt answers listedOn failedLists said',
+    CheckPhases: 'dns connect tls firstByte total',
+    Outage: 'startedAt endedAt durationSeconds downSeconds cause incident',
+    LatencyPoint: 'at count p50 p95 p99',
+    HttpOptions: `url method headers hasBody expectedStatus maxRedirects keyword json maxBodyBytes verifyCertificate
+      certificateDays degradedAboveMs ipVersion`,
+    HttpHeader: 'name',
+    HttpKeyword: 'text absent',
+    HttpJson: 'path equals absent',
+    TcpOptions: 'host port tls verifyCertificate hasSend expect degradedAboveMs',
+    DnsOptions: 'name recordType expected match resolver degradedAboveMs',
+    PingOptions: 'host count degradedAboveMs',
+    HeartbeatOptions: 'graceSeconds url',
+    BlacklistOptions: 'target acknowledged',
+    TestMonitorPayload: 'at outcome message latencyMs detail',
+    DeleteMonitorPayload: 'id',
+    Subscriber: `id channel address state topics allServices services createdAt confirmedAt stoppedAt stopReason bounces
+      signingSecret`,
+    Delivery: 'id subscriber channel event status attempts nextAttemptAt createdAt endedAt',
+    DeliveryAttempt: 'at delivered status message durationMs',
+    ImportSubscribersPayload: 'imported known problems',
+    ImportProblem: 'line message',
+    DeleteSubscriberPayload: 'id',
     CreateApiKeyPayload: 'id secret apiKey',
     DeleteServiceGroupPayload: 'id',
     DeleteServicePayload: 'id',
@@ -76,8 +124,17 @@ const readers: Record<Reader, Record<string, string>> = {
     ReorderServicesPayload: 'services',
   },
   operator: {
-    Mutation: 'createOrganization setTier setCheckPlan',
+    Query: 'unmatchedPayments',
+    Mutation: 'createOrganization setTier setCheckPlan assignPayment reportBounce',
+    PaymentEvent:
+      'id provider type createdAt receivedAt subscriptionId amount currency email reason organizationId assignedAt',
+    ReportBouncePayload: 'stopped',
     CreateOrganizationPayload: 'organization apiKey',
+  },
+  subscriber: {
+    Query: 'subscriber',
+    Mutation: 'subscribe confirmSubscription updateSubscription unsubscribe rotateWebhookSecret',
+    SubscribePayload: 'message subscriber',
   },
   check: {
     Query: 'blacklists checkIp checkDomain',
@@ -94,6 +151,11 @@ const readers: Record<Reader, Record<string, string>> = {
     IpReport: 'target targetType checkedAt totalChecked listedCount cleanCount failedCount verdict results geo',
     ListAnswered: 'target result',
     TargetError: 'target code message',
+  },
+  buyer: {
+    Mutation: 'buyCheckPlan claimCheckPlan',
+    BuyCheckPlanPayload: 'invoice secret',
+    ClaimCheckPlanPayload: 'invoice apiKey',
   },
 }
 
@@ -116,10 +178,21 @@ const objectTypes = Object.values(schema.getTypeMap())
 
 const now = new Date('2026-11-20T12:00:00.000Z')
 const hours = (count: number) => new Date(now.getTime() + count * 3_600_000)
-const { baseUrl: url } = await testApp({ dns: await startDnsServer(scriptedLists()), now: () => now })
-const fill = () => filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) })
+const receiver = await startReceiver()
+afterAll(() => receiver.close())
+const { baseUrl: url } = await testApp({
+  dns: await startDnsServer(scriptedLists()),
+  settings: { ALLOW_PRIVATE_NETWORKS: 'true', STRIPE_PAYMENT_LINK_PRO: 'https://buy.example/pro' },
+  now: () => now,
+})
+const fill = () => filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, `${receiver.url}/hook`)
 const mine = await fill()
 const theirs = await fill()
+
+/** What of `mine` the public page does not show. */
+const hidden = new RegExp(
+  `${mine.id}|${mine.ids.ApiKey}|ops@acme|${mine.ids.Monitor}|${mine.heartbeatId}|monitored|s3cret|${mine.ids.Subscriber}|${mine.ids.Delivery}|hook`,
+)
 
 /** Those who have no key of `mine`. */
 const strangers = [
@@ -136,18 +209,26 @@ const ask = async (key: string | undefined, query: string, variables: Record<str
 }
 
 /** A field with everything below it that `reader` and everybody may read. */
-function whole({ name, args, type }: GraphQLField<unknown, unknown>, reader: Reader): string {
-  const page = args.some((arg) => arg.name === 'first') ? '(first: 5)' : ''
-  return `${name}${page} ${everything(getNamedType(type), reader)}`
+function whole({ name, args, type }: GraphQLField<unknown, unknown>, reader: Reader, path: readonly string[]): string {
+  const page = args.some((arg) => arg.name === 'first') ? `(first: ${path.length > 1 ? 2 : 5})` : ''
+  return `${name}${page} ${everything(getNamedType(type), reader, path)}`
 }
 
-/** A selection of everything of a type that `reader` and everybody may read. */
-function everything(named: GraphQLNamedType, reader: Reader): string {
+/**
+ * A selection of everything of a type that `reader` and everybody may read. So that one operation may ask for it, figures
+ * are left out below another thing, and of what stands below a monitor, or a monitor below something else, the id is asked.
+ */
+function everything(named: GraphQLNamedType, reader: Reader, path: readonly string[] = []): string {
   if (!isObjectType(named)) return ''
+  const above = path.filter((name) => name in idPrefixes && name !== 'Organization')
+  const isThing = named.name in idPrefixes
+  if (isThing && above.length > 0 && [named.name, ...above].includes('Monitor')) return '{ id }'
   const fields = Object.values(named.getFields()).filter(
-    ({ name }) => isWrapping(named.name) || ['everybody', reader].includes(readerOf.get(`${named.name}.${name}`) ?? ''),
+    ({ name, type }) =>
+      !(isThing && above.length > 0 && /^Uptime/.test(getNamedType(type).name)) &&
+      (isWrapping(named.name) || ['everybody', reader].includes(readerOf.get(`${named.name}.${name}`) ?? '')),
   )
-  return `{ ${fields.map((field) => whole(field, reader)).join(' ')} }`
+  return `{ ${fields.map((field) => whole(field, reader, [...path, named.name])).join(' ')} }`
 }
 
 const typeNamed = (name: string) => {
@@ -156,9 +237,27 @@ const typeNamed = (name: string) => {
   return type
 }
 
-/** All that the organization itself sees of itself, its log included. */
-const wholeOf = ({ key }: FilledOrganization) =>
-  ask(key, `{ organization ${everything(typeNamed('Organization'), 'organization')} }`)
+/** All that the holder of a key sees of its own organization, its log included; one operation would be too large. */
+async function ownOf(key: string | undefined) {
+  const fields = Object.values((typeNamed('Organization') as GraphQLObjectType).getFields())
+  const lists = fields.filter(({ args }) => args.length > 0)
+  const parts = [fields.filter((field) => !lists.includes(field)), ...lists.map((field) => [field])]
+  const asked: Awaited<ReturnType<typeof ask>>[] = []
+  for (const part of parts) {
+    const selection = part.map((field) => whole(field, 'organization', ['Organization'])).join(' ')
+    asked.push(await ask(key, `{ organization { ${selection} } }`))
+  }
+  return { data: asked.map(({ data }) => data), codes: asked.flatMap(({ codes }) => codes) }
+}
+
+async function wholeOf({ key }: FilledOrganization) {
+  const asked = await ownOf(key)
+  expect(asked.codes).toEqual([])
+  return asked
+}
+
+/** What `mine` is: nobody but strangers works on it. */
+const untouched = wholeOf(mine)
 
 test('every field of the schema says who may read it', () => {
   const actual = objectTypes
@@ -182,7 +281,7 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
       Object.values(type.getFields()).map((field) => [type.name, field.name, field] as const),
     ),
   )('sees %s.%s by id only when the public page shows it', async (type, name, field) => {
-    const selection = whole(field, isPublic(type) ? 'everybody' : 'organization')
+    const selection = whole(field, isPublic(type) ? 'everybody' : 'organization', [type])
     const query = `query ($id: ID!) { node(id: $id) { ... on ${type} { ${selection} } } }`
     const asked = await ask(key, query, { id: ids[type] })
     if (!isPublic(type)) expect(asked).toEqual({ data: { node: null }, codes: [] })
@@ -206,7 +305,7 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
     expect(page).toEqual(await ask(mine.key, query, { slug: mine.slug }))
     for (const id of [mine.ids.Service, mine.ids.Incident, mine.ids.Maintenance])
       expect(JSON.stringify(page)).toContain(id)
-    expect(JSON.stringify(page)).not.toMatch(new RegExp(`${mine.id}|${mine.ids.ApiKey}|ops@acme`))
+    expect(JSON.stringify(page)).not.toMatch(hidden)
   })
 
   test('is told by subscriptions what the organization itself is told of its page, and nothing more', async () => {
@@ -220,12 +319,15 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
       'INCIDENT_CREATED',
       'MAINTENANCE_SCHEDULED',
     ])
-    expect(JSON.stringify(events)).not.toMatch(new RegExp(`${mine.id}|${mine.ids.ApiKey}|ops@acme`))
+    expect(JSON.stringify(events)).not.toMatch(hidden)
   })
 
   test('sees nothing of it as its own organization', async () => {
-    const asked = await ask(key, `{ organization ${everything(typeNamed('Organization'), 'organization')} }`)
-    if (key === undefined) return expect(asked).toEqual({ data: null, codes: ['UNAUTHENTICATED'] })
+    const asked = await ownOf(key)
+    if (key === undefined) {
+      expect(new Set(asked.data)).toEqual(new Set([null]))
+      return expect(new Set(asked.codes)).toEqual(new Set(['UNAUTHENTICATED']))
+    }
     expect(asked.codes).toEqual([])
     for (const id of [mine.slug, ...Object.values(ids)]) expect(JSON.stringify(asked)).not.toContain(id)
   })
@@ -240,22 +342,28 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
       incidents(filter: { serviceId: "${mine.ids.Service}" }) { totalCount edges { node { id } } }
       maintenances(filter: { serviceId: "${mine.ids.Service}" }) { totalCount edges { node { id } } }
       bySubject: events(filter: { subjectId: "${mine.ids.Service}" }) { totalCount edges { node { subjectId } } }
+      monitors(filter: { serviceId: "${mine.ids.Service}" }) { totalCount edges { node { id } } }
       byKey: events(filter: { apiKeyId: "${mine.ids.ApiKey}" }) { totalCount edges { node { subjectId } } }
     } }`,
     )
     for (const found of Object.values(data?.['organization'] ?? {})) expect(found).toEqual({ totalCount: 0, edges: [] })
     const behind = await ask(key, `{ organization { incidents(after: "${after}") { edges { node { id } } } } }`)
     expect(JSON.stringify(behind)).not.toContain(mine.ids.Incident)
+    const beyond = Buffer.from(`GPC:S:${mine.ids.Monitor}`).toString('base64')
+    const found = await ask(
+      key,
+      `{ organization { monitors(before: "${beyond}", last: 5) { edges { node { id } } } } }`,
+    )
+    for (const id of [mine.ids.Monitor, mine.heartbeatId]) expect(JSON.stringify(found)).not.toContain(id)
   })
 
   test.each(mutations)('changes nothing by %s', async (name) => {
-    const before = await wholeOf(mine)
     const { query, variables, names } = mutationOf(name, mine)
     const asked = await ask(key, query, variables)
     if (key === undefined) expect(asked).toEqual({ data: null, codes: ['UNAUTHENTICATED'] })
     else if (names)
       expect(asked).toEqual({ data: { [name]: expect.objectContaining({ code: 'NOT_FOUND' }) }, codes: [] })
-    expect(await wholeOf(mine)).toEqual(before)
+    expect(await wholeOf(mine)).toEqual(await untouched)
   })
 
   test.each(words(readers.operator['Mutation'] ?? ''))('may not use %s', async (name) => {
@@ -310,7 +418,7 @@ async function eventsUntil(subjectId: string, key: string | undefined, query: st
 }
 
 /** A mutation with everything that it takes, naming an organization's things; `names`: whether it names any. */
-function mutationOf(name: string, { id, ids }: FilledOrganization) {
+function mutationOf(name: string, { id, ids, heartbeatId }: FilledOrganization) {
   const field = schema.getMutationType()?.getFields()[name]
   if (!field) throw new Error(`There is no mutation ${name}.`)
   let names = false
@@ -318,13 +426,18 @@ function mutationOf(name: string, { id, ids }: FilledOrganization) {
   function sample(type: GraphQLInputType, path: string): unknown {
     const wanted = isNonNullType(type) ? getNullableType(type) : type
     if (isListType(wanted)) return [sample(wanted.ofType, path)]
-    if (isInputObjectType(wanted))
-      return Object.fromEntries(
-        Object.values(wanted.getFields()).map((each) => [each.name, sample(each.type, `${wanted.name}.${each.name}`)]),
-      )
+    if (isInputObjectType(wanted)) {
+      const fields = Object.values(wanted.getFields()).filter((each) => !leftOut.has(`${wanted.name}.${each.name}`))
+      return Object.fromEntries(fields.map((each) => [each.name, sample(each.type, `${wanted.name}.${each.name}`)]))
+    }
     if (isEnumType(wanted)) return enums[wanted.name] ?? wanted.getValues()[0]?.name
-    if (wanted.toString() !== 'ID') return sampleOf(path)
+    return wanted.toString() === 'ID' ? sampleId(path) : sampleOf(path)
+  }
+
+  function sampleId(path: string): string {
+    if (path.endsWith('paymentEventId')) return 'evt_1'
     names = true
+    if (path === 'rotateHeartbeatToken.id') return heartbeatId
     return path.endsWith('organizationId') ? id : ids[typeOfIdAt(path, name)]
   }
 
@@ -335,8 +448,19 @@ function mutationOf(name: string, { id, ids }: FilledOrganization) {
   return { query: `mutation (${declared}) { ${name}(${given}) { __typename ${failing} } }`, variables, names }
 }
 
+/** A monitor is of one kind, which stays; it has been paused, which is an edit. */
+const kinds = ['http', 'tcp', 'dns', 'ping', 'blacklist'] as const
+const leftOut = new Set([
+  ...kinds.map((kind) => `CreateMonitorInput.${kind}`),
+  ...[...kinds, 'heartbeat', 'version'].map((field) => `UpdateMonitorInput.${field}`),
+])
+
 /** What a value of an enum has to be where the first one would not do. */
-const enums: Record<string, string> = { ServiceStatus: 'DEGRADED_PERFORMANCE', MaintenanceStatus: 'IN_PROGRESS' }
+const enums: Record<string, string> = {
+  ServiceStatus: 'DEGRADED_PERFORMANCE',
+  MaintenanceStatus: 'IN_PROGRESS',
+  Tier: 'PRO',
+}
 
 /** The type that an id is of, by the field's name, or else by the mutation's. */
 function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['ids'] {
@@ -348,8 +472,9 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
     incidentId: 'Incident',
   } as const
   if (field in byField) return byField[field as keyof typeof byField]
-  const types = ['ServiceGroup', 'Service', 'IncidentUpdate', 'Incident', 'Maintenance', 'ApiKey'] as const
-  const found = types.find((type) => mutation.includes(type))
+  if (mutation === 'redeliver') return 'Delivery'
+  const types = ['ServiceGroup', 'Service', 'IncidentUpdate', 'Incident', 'Maintenance', 'ApiKey', 'Monitor'] as const
+  const found = [...types, 'Subscriber' as const].find((type) => mutation.includes(type))
   if (!found || !/^ids?$/.test(field)) throw new Error(`The tests do not know what ${path} is the id of.`)
   return found
 }
@@ -376,6 +501,14 @@ function sampleOf(path: string): unknown {
     startedAt: hours(-1),
     expiresAt: hours(1),
     until: hours(1),
+    intervalSeconds: 3600,
+    timeoutMs: 5000,
+    failureThreshold: 3,
+    recoveryThreshold: 2,
+    agreement: 1,
+    graceSeconds: 60,
+    csv: 'reader@a.example',
+    email: 'reader@a.example',
   }
   if (!(field in values)) throw new Error(`The tests have no value for ${path}.`)
   return values[field]

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { Conflict, DomainError, Invalid } from '../../src/errors.ts'
 import { MaintenanceStatus } from '../../src/generated/prisma/enums.ts'
-import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
+import {
+  advanceMaintenance,
+  cancelMaintenance,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../../src/status/maintenance.ts'
 import { dueAt, type Plan, step } from '../../src/status/maintenance-plan.ts'
 import { maintenanceStory } from '../../src/status/page-state.ts'
 import { HOUR, MINUTE } from '../../src/time.ts'
@@ -218,5 +223,74 @@ describe('the steps of a plan', () => {
     const after = attempt()
     expect(after.status).toBe(to)
     expect(dueAt(after)).toEqual(to === 'COMPLETED' || to === 'CANCELLED' ? null : after.endsAt)
+  })
+})
+
+describe('when it ran', () => {
+  const ran = async (id: string) => {
+    const { startedAt, endedAt } = await storyOf(id)
+    return [startedAt, endedAt]
+  }
+
+  test('is not said before it starts, and its end not before it ends', async () => {
+    const { id, update } = await withMaintenance()
+    expect(await ran(id)).toEqual([null, null])
+    await update({ title: 'Newer disks' }, MINUTE)
+    expect(await ran(id)).toEqual([null, null])
+    await update({ status: 'IN_PROGRESS' }, 2 * MINUTE)
+    expect(await ran(id)).toEqual([at(2 * MINUTE), null])
+    await update({ status: 'VERIFYING' }, 3 * MINUTE)
+    expect(await ran(id)).toEqual([at(2 * MINUTE), null])
+  })
+
+  test('is as planned when it starts and ends by itself, however late that is noticed', async () => {
+    const { id, later } = await withMaintenance()
+    await advanceMaintenance(later(HOUR + MINUTE), id)
+    expect(await ran(id)).toEqual([plan.startsAt, null])
+    await advanceMaintenance(later(5 * HOUR), id)
+    expect(await ran(id)).toEqual([plan.startsAt, plan.endsAt])
+    const another = await withMaintenance()
+    await advanceMaintenance(another.later(5 * HOUR), another.id)
+    expect(await ran(another.id)).toEqual([plan.startsAt, plan.endsAt])
+  })
+
+  test('is from when it was announced, whatever start it was given in the past', async () => {
+    const { id } = await withMaintenance({ startsAt: at(-HOUR) })
+    expect(await ran(id)).toEqual([noon, null])
+  })
+
+  test('begins early when it is started by hand, and ends early when it is ended so', async () => {
+    const { id, update } = await withMaintenance()
+    await update({ status: 'IN_PROGRESS' }, MINUTE)
+    await update({ status: 'COMPLETED' }, 2 * MINUTE)
+    expect(await ran(id)).toEqual([at(MINUTE), at(2 * MINUTE)])
+  })
+
+  test('is never when it was called off before', async () => {
+    const { id, later } = await withMaintenance()
+    await cancelMaintenance(later(MINUTE), { id })
+    expect(await ran(id)).toEqual([null, null])
+  })
+
+  test('ends when it is called off while it runs', async () => {
+    const { id, later, update } = await withMaintenance()
+    await update({ status: 'IN_PROGRESS' }, MINUTE)
+    await cancelMaintenance(later(3 * MINUTE), { id })
+    expect(await ran(id)).toEqual([at(MINUTE), at(3 * MINUTE)])
+  })
+
+  test('does not change with what it is said to have been planned for', async () => {
+    const { id, update, later } = await withMaintenance()
+    await update({ status: 'IN_PROGRESS' }, MINUTE)
+    await update({ startsAt: at(-5 * HOUR), endsAt: at(10 * MINUTE) }, 2 * MINUTE)
+    expect(await ran(id)).toEqual([at(MINUTE), null])
+    await advanceMaintenance(later(20 * MINUTE), id)
+    expect(await ran(id)).toEqual([at(MINUTE), at(10 * MINUTE)])
+  })
+
+  test('is from now when its start is moved to the past', async () => {
+    const { id, update } = await withMaintenance()
+    await update({ startsAt: at(-HOUR) }, MINUTE)
+    expect(await ran(id)).toEqual([at(MINUTE), null])
   })
 })

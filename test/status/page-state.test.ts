@@ -72,7 +72,7 @@ describe('the state of a page', () => {
         { id: three, name: 'Three', groupId: null, status: 'PARTIAL_OUTAGE' },
         { id: two, name: 'Two', groupId: null, status: 'DEGRADED_PERFORMANCE' },
         { id: one.id, name: 'One', groupId: a.id, status: 'OPERATIONAL' },
-      ].map((service, position) => ({ ...service, description: '', position })),
+      ].map((service, position) => ({ ...service, description: '', position, createdAt: noon })),
     )
     expect(state.status.indicator).toBe('MAJOR')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { setTier } from '../../src/account/organization.ts'
+import { setTier } from '../../src/billing/tier.ts'
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../src/errors.ts'
 import { createIncident } from '../../src/status/incident.ts'
 import { createService, deleteService, reorderServices, updateService } from '../../src/status/service.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { IncidentImpact, ServiceStatus } from '../../src/generated/prisma/enums.ts'
+import { IncidentImpact, MonitorState, ServiceStatus } from '../../src/generated/prisma/enums.ts'
 import { indicators, pageStatus, shownStatus, worstOf } from '../../src/status/shown-status.ts'
 
 const statuses = Object.values(ServiceStatus)
@@ -22,15 +22,30 @@ describe('the status a service shows', () => {
     ['several incidents', ['OPERATIONAL', 'PARTIAL_OUTAGE', 'DEGRADED_PERFORMANCE'], false, 'PARTIAL_OUTAGE'],
     ['several incidents, the worst last', ['DEGRADED_PERFORMANCE', 'MAJOR_OUTAGE'], true, 'MAJOR_OUTAGE'],
   ])('with %s', (_, incidents, underMaintenance, shown) => {
-    expect(shownStatus({ override: null, incidents, underMaintenance })).toBe(shown)
+    expect(shownStatus({ override: null, incidents, monitors: [], underMaintenance })).toBe(shown)
+  })
+
+  test.each<[state: MonitorState, shown: ServiceStatus, underMaintenance: ServiceStatus]>([
+    ['PENDING', 'OPERATIONAL', 'UNDER_MAINTENANCE'],
+    ['UP', 'OPERATIONAL', 'UNDER_MAINTENANCE'],
+    ['PAUSED', 'OPERATIONAL', 'UNDER_MAINTENANCE'],
+    ['DEGRADED', 'DEGRADED_PERFORMANCE', 'DEGRADED_PERFORMANCE'],
+    ['DOWN', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE'],
+  ])('with a monitor that is %s', (state, shown, underMaintenance) => {
+    const causes = { override: null, incidents: [], monitors: [state, 'UP'] } as const
+    expect(shownStatus({ ...causes, underMaintenance: false })).toBe(shown)
+    expect(shownStatus({ ...causes, underMaintenance: true })).toBe(underMaintenance)
+    expect(shownStatus({ ...causes, incidents: ['MAJOR_OUTAGE'], underMaintenance: true })).toBe('MAJOR_OUTAGE')
   })
 
   test('is the owner’s override whatever else bears on it', () => {
-    fc.assert(
-      fc.property(anyStatus, fc.array(anyStatus), fc.boolean(), (override, incidents, underMaintenance) => {
-        expect(shownStatus({ override, incidents, underMaintenance })).toBe(override)
-      }),
-    )
+    const causes = fc.record({
+      override: anyStatus,
+      incidents: fc.array(anyStatus),
+      monitors: fc.array(fc.constantFrom(...Object.values(MonitorState))),
+      underMaintenance: fc.boolean(),
+    })
+    fc.assert(fc.property(causes, (each) => shownStatus(each) === each.override))
   })
 })
 

@@ -15,7 +15,15 @@ export interface FilledOrganization {
     readonly IncidentUpdate: string
     readonly Maintenance: string
     readonly MaintenanceUpdate: string
+    /** Paused. */
+    readonly Monitor: string
+    /** A webhook; empty when no address was given for it. */
+    readonly Subscriber: string
+    /** To the subscriber, of the incident, and over. */
+    readonly Delivery: string
   }
+  /** A monitor that waits for its first heartbeat. */
+  readonly heartbeatId: string
 }
 
 /**
@@ -51,12 +59,17 @@ export function mutate<T = { readonly id: string }>(
   return succeed<T>(url, key, query, { input })
 }
 
-/** Makes an organization with a group, a service, an open incident and a planned maintenance, over HTTP. */
+/**
+ * Makes an organization with a group, a service, an open incident, a planned maintenance and two monitors, over HTTP.
+ * @param hook where a subscriber takes what it is told of them; null: there is none.
+ */
 export async function filledOrganization(
   url: string,
   maintenance: { startsAt: Date; endsAt: Date },
+  hook: string | null = null,
 ): Promise<FilledOrganization> {
   const { id, slug, key, keyId } = await newOrganization(url)
+  const subscriber = hook === null ? '' : await subscribed(url, key, { slug, webhook: hook })
   const group = await mutate(url, key, 'createServiceGroup', 'ServiceGroup', {
     name: 'Europe',
     description: 'All of it',
@@ -80,6 +93,12 @@ export async function filledOrganization(
     },
     'id updates { id }',
   )
+  const http = { url: 'https://monitored.example/health', headers: [{ name: 'Authorization', value: 'Bearer s3cret' }] }
+  const watched = { name: 'Health', serviceId: service.id, http }
+  const monitor = await mutate(url, key, 'createMonitor', 'Monitor', watched)
+  const pause = `mutation ($id: ID!) { pauseMonitor(id: $id) { ... on Monitor { id } ... on Error { code } } }`
+  await succeed(url, key, pause, { id: monitor.id })
+  const heartbeat = await mutate(url, key, 'createMonitor', 'Monitor', { name: 'Backup', heartbeat: {} })
   const planned = await mutate<{ id: string; updates: { id: string }[] }>(
     url,
     key,
@@ -92,6 +111,7 @@ export async function filledOrganization(
     id,
     slug,
     key,
+    heartbeatId: heartbeat.id,
     ids: {
       ApiKey: keyId,
       ServiceGroup: group.id,
@@ -100,6 +120,34 @@ export async function filledOrganization(
       IncidentUpdate: incident.updates[0]?.id ?? '',
       Maintenance: planned.id,
       MaintenanceUpdate: planned.updates[0]?.id ?? '',
+      Monitor: monitor.id,
+      Subscriber: subscriber,
+      Delivery: hook === null ? '' : await delivered(url, key, incident.id),
     },
   }
+}
+
+async function subscribed(url: string, key: string, input: Record<string, unknown>): Promise<string> {
+  const selection = 'subscriber { id }'
+  const payload = await mutate<{ subscriber: { id: string } }>(
+    url,
+    key,
+    'subscribe',
+    'SubscribePayload',
+    input,
+    selection,
+  )
+  return payload.subscriber.id
+}
+
+/** Waits until all that happened is delivered; gives the delivery of what happened to a subject. */
+async function delivered(url: string, key: string, subjectId: string): Promise<string> {
+  const query = '{ organization { deliveries { edges { node { id endedAt event { subjectId } } } } } }'
+  interface Found {
+    readonly edges: readonly { readonly node: { id: string; endedAt: string | null; event: { subjectId: string } } }[]
+  }
+  const { deliveries } = await succeed<{ deliveries: Found }>(url, key, query)
+  const ended = deliveries.edges.filter(({ node }) => node.endedAt !== null)
+  const found = ended.find(({ node }) => node.event.subjectId === subjectId)
+  return ended.length === 2 && found ? found.node.id : delivered(url, key, subjectId)
 }

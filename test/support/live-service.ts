@@ -1,4 +1,3 @@
-import { Hono } from 'hono'
 import { watchRevokedKeys } from '../../src/account/revoked-keys.ts'
 import { createUsageCounters } from '../../src/account/usage.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
@@ -12,10 +11,12 @@ import { createWebsocketDoor } from '../../src/graphql/websocket.ts'
 import type { Parts } from '../../src/http/caller.ts'
 import { callerOf, contextOf, visitorContext } from '../../src/http/caller.ts'
 import { createHttpServer } from '../../src/http/server.ts'
+import { openChecks } from '../../src/monitoring/checks.ts'
+import { seal } from '../monitoring/setup.ts'
 import { testContext } from './context.ts'
 import { silent } from './scratch.ts'
 
-/** The GraphQL doors over a database that the caller has at hand, without what status pages do not need. */
+/** The GraphQL doors over a database that the caller has at hand, without what probes. */
 export async function startLiveService(
   database: Pick<DatabaseHandle, 'prisma' | 'pool' | 'listen'>,
   settings: NodeJS.ProcessEnv = {},
@@ -24,9 +25,11 @@ export async function startLiveService(
   const usage = createUsageCounters(database.pool)
   const eventLog = await openEventLog({ database, now, log: silent })
   const revokedKeys = await watchRevokedKeys({ database, log: silent })
-  // No operation on status pages asks a blacklist.
-  const checker = {} as GraphContext['checker']
-  const parts: Parts = { config, db: database.prisma, usage, checker, eventLog, now, log: silent }
+  const checks = await openChecks({ database, log: silent })
+  const site = { baseUrl: 'https://allclear.example' }
+  // Nothing is probed or paid, and no blacklist asked.
+  const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
+  const parts: Parts = { config, db: database.prisma, usage, ...unused, seal, checks, eventLog, site, now, log: silent }
   const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log: silent })
   const live = createLiveSubscriptions({
     contextOf: (caller) => contextOf(parts, caller),
@@ -41,7 +44,7 @@ export async function startLiveService(
     log: silent,
   })
   const server = createHttpServer({
-    router: new Hono(),
+    router: (_request, response) => response.writeHead(404).end(),
     yoga,
     websocket: createWebsocketDoor({
       yoga,
@@ -59,6 +62,7 @@ export async function startLiveService(
     async close() {
       live.close()
       await server.close(1000)
+      await checks.close()
       await eventLog.close()
       await revokedKeys.close()
     },

@@ -1,5 +1,5 @@
 import { createHash, randomUUID, webcrypto } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { startWorker } from '../../worker.ts'
@@ -38,13 +38,24 @@ export async function openAsnTable(
 
 async function restore(path: string, version: string, log: Logger): Promise<Uint8Array<ArrayBuffer> | null> {
   try {
-    // A copy, because the table's words must be aligned, and a Buffer may begin anywhere.
-    const file = new Uint8Array(await readFile(path))
+    const file = await readAligned(path)
     const block = file.subarray(SEAL_BYTES)
     return (await seal(version, block)).equals(file.subarray(0, SEAL_BYTES)) ? block : null
   } catch (error) {
     log.debug({ err: error }, 'geo: no compiled AS numbers could be read')
     return null
+  }
+}
+
+/** The content of a file from the beginning of a block of memory, as the table's words need it: a Buffer may begin anywhere. */
+async function readAligned(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  const file = await open(path)
+  try {
+    const content = new Uint8Array((await file.stat()).size)
+    await file.read(content)
+    return content
+  } finally {
+    await file.close()
   }
 }
 

@@ -108,7 +108,9 @@ function holderOf({ starts, holders }: Boundaries, address: Words): number {
 
 /** Whether the address is the one that starts at `offset`, or comes after it. */
 function isPast(address: Words, starts: ArrayLike<number>, offset: number): boolean {
-  for (const [index, word] of address.entries()) {
+  // Not with an iterator, which for every comparison of a search would make objects.
+  for (let index = 0; index < address.length; index++) {
+    const word = address[index] ?? 0
     const start = starts[offset + index] ?? 0
     if (word !== start) return word > start
   }

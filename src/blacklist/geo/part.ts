@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface Part<T> {
   /** True when there is data to look in. */
   readonly loaded: boolean
+  /** True when loading has ended, also when it failed: there is nothing to wait for. */
+  readonly settled: boolean
   /** Loads the data, unless that has begun already. Resolves when it has ended, also when it failed. */
   load(): Promise<void>
   /** The same, but waits no longer than this many milliseconds; the loading goes on. */
@@ -40,6 +42,9 @@ export function part<T>(open: () => Promise<(address: string) => T | null>, fail
   return {
     get loaded() {
       return lookup !== null
+    },
+    get settled() {
+      return settled
     },
     load,
     async loadWithin(milliseconds) {

@@ -25,6 +25,7 @@ const failureTtl: Record<DnsFailure['reason'], number> = {
   unreachable: 5,
   malformed: 5,
   aborted: 0,
+  withheld: 0,
 }
 
 /** A cache of at most `size` results. A clock that is set back ends what was kept in its future. */

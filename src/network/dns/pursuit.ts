@@ -12,18 +12,21 @@ export interface Pursuit {
   unanswered: number
   /** The first failure an upstream reported, while others may still answer. */
   failure: DnsFailure | null
-  timer: NodeJS.Timeout
+  /** When it began, and when it is time to retransmit: by `performance.now()`. */
+  readonly begun: number
+  due: number
 }
 
 /**
  * Asks the upstreams in the order given, each once: the next one at once when one has failed, and whenever it is time to
- * retransmit, which also repeats what is unanswered. That time comes `delay` ms after the start, and again whenever the time
- * since the start has doubled. The first usable answer counts, from whomever; when every upstream has failed, the first
- * failure does. It knows no deadline: `abandon` it.
+ * retransmit. The first usable answer counts, from whomever; when every upstream has failed, the first failure does. It
+ * knows no deadline: `abandon` it.
+ * @param at the time by `performance.now()`, @param delay milliseconds until it is first time to retransmit
  */
 export function pursue(
   question: Question,
   upstreams: readonly Upstream[],
+  at: number,
   delay: number,
   onResult: (result: DnsResult) => void,
 ): Pursuit {
@@ -34,15 +37,23 @@ export function pursue(
     exchanges: [],
     unanswered: 0,
     failure: null,
-    timer: setTimeout(() => retransmit(pursuit, delay), delay),
+    begun: at,
+    due: at + delay,
   }
   askNext(pursuit)
   return pursuit
 }
 
+/** Repeats what is unanswered, if it is time, and asks the next upstream; it is time again when this time has doubled. */
+export function retransmitWhenDue(pursuit: Pursuit, at: number): void {
+  if (at < pursuit.due) return
+  pursuit.due += pursuit.due - pursuit.begun
+  for (const exchange of pursuit.exchanges) exchange.resend()
+  askNext(pursuit)
+}
+
 /** Gives up; `onResult` is not called any more. */
 export function abandon(pursuit: Pursuit): void {
-  clearTimeout(pursuit.timer)
   for (const exchange of pursuit.exchanges) exchange.cancel()
 }
 
@@ -59,12 +70,6 @@ function receive(pursuit: Pursuit, result: DnsResult) {
   pursuit.failure ??= result
   askNext(pursuit)
   if (pursuit.unanswered === 0) finish(pursuit, pursuit.failure)
-}
-
-function retransmit(pursuit: Pursuit, elapsed: number) {
-  for (const exchange of pursuit.exchanges) exchange.resend()
-  askNext(pursuit)
-  pursuit.timer = setTimeout(() => retransmit(pursuit, 2 * elapsed), elapsed)
 }
 
 function finish(pursuit: Pursuit, result: DnsResult) {

@@ -58,7 +58,8 @@ const receiveBufferSize = 1024 * 1024
  * @throws the system's error when there is no way to the server, or no socket to be had.
  */
 export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics): Promise<UdpSocket> {
-  const pending = new Map<number, Datagram>()
+  /** What is awaited. A few dozen at most; see `end` in client.ts for what a Map would keep in memory. */
+  const pending: Datagram[] = []
   const type = isIPv6(server.address) ? 'udp6' : 'udp4'
   const socket = createSocket({ type, recvBufferSize: receiveBufferSize }).unref()
   socket.connect(server.port, server.address)
@@ -79,21 +80,18 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
     closing = true
     return closed
   }
-  /** The id may belong to a later query by now. */
-  const isAwaited = (datagram: Datagram) => pending.get(datagram.id) === datagram
+  const withId = (id: number) => pending.find((datagram) => datagram.id === id)
   const forget = (datagram: Datagram) => {
-    if (!isAwaited(datagram)) return
-    pending.delete(datagram.id)
-    if (retired && pending.size === 0) void close()
+    const index = pending.indexOf(datagram)
+    if (index === -1) return false
+    pending.splice(index, 1)
+    if (retired && pending.length === 0) void close()
+    return true
   }
   const fail = (datagram: Datagram) => {
-    if (!isAwaited(datagram)) return
-    forget(datagram)
-    datagram.listener.failed('unreachable')
+    if (forget(datagram)) datagram.listener.failed('unreachable')
   }
-  const failAll = () => {
-    for (const datagram of [...pending.values()]) fail(datagram)
-  }
+  const failAll = () => [...pending].forEach(fail)
   /** ICMP's word that nobody listens comes with the next packet to be sent or received, and holds for all that is awaited. */
   const transmit = (datagram: Datagram) => {
     socket.send(datagram.query, (error: NodeJS.ErrnoException | null) => {
@@ -104,7 +102,7 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
 
   socket.on('message', (message) => {
     const id = message.length >= 2 ? message.readUInt16BE(0) : -1
-    const datagram = pending.get(id)
+    const datagram = withId(id)
     if (datagram === undefined || !answersQuery(message, datagram.query)) {
       statistics.rejected++
       return
@@ -121,9 +119,9 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
     },
     send(question, listener) {
       let id = randomInt(0x10000)
-      while (pending.has(id)) id = randomInt(0x10000)
+      while (withId(id) !== undefined) id = randomInt(0x10000)
       const datagram = { id, query: encodeQuery(id, question), listener }
-      pending.set(id, datagram)
+      pending.push(datagram)
       used++
       statistics.sent++
       transmit(datagram)
@@ -136,7 +134,7 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
     forget,
     retire() {
       retired = true
-      return pending.size === 0 ? close() : closed
+      return pending.length === 0 ? close() : closed
     },
     close,
   }

@@ -65,7 +65,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   let inFlight = 0
   let advancing = false
   let silences = 0
-  let silentSince = Number.NEGATIVE_INFINITY
+  let silentSince = 0
 
   function ask(question: Question, onResult: (result: DnsResult) => void): Exchange {
     const asked: Asked = {
@@ -159,7 +159,6 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
 
   function answered(asked: Asked, message: Buffer) {
     silences = 0
-    silentSince = Number.NEGATIVE_INFINITY
     const result = readReply(message, asked.question)
     if (result !== 'truncated') return finish(asked, result)
     if (asked.state === 'tcp') return finish(asked, { kind: 'failed', reason: 'malformed' })
@@ -169,7 +168,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
 
   function countSilence() {
     silences++
-    if (silences >= silencesTolerated) silentSince = now().getTime()
+    silentSince = now().getTime()
   }
 
   function finish(asked: Asked, result: DnsResult) {
@@ -190,6 +189,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   return {
     ask,
     isSilent() {
+      if (silences < silencesTolerated) return false
       const silentFor = now().getTime() - silentSince
       return silentFor >= 0 && silentFor < silencePeriod
     },

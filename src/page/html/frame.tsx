@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Assets } from '../../http/assets.ts'
 import { Document } from '../../http/layout.tsx'
 import type { Zone } from '../zone.ts'
+import { Head, organizationData } from './head.tsx'
 
 /** Whose page it is, and what of it every page of the owner shows. */
 export interface Owner {
@@ -12,6 +13,8 @@ export interface Owner {
   readonly accentColor: string
   /** An https address; null: the name stands alone. */
   readonly logoUrl: string | null
+  /** The owner's own host name, whose pages are the ones to be found; null: there is none. */
+  readonly customDomain: string | null
   readonly links: readonly { readonly label: string; readonly url: string }[]
 }
 
@@ -36,21 +39,28 @@ export interface FrameProps {
   readonly description: string
   /** The page's path after `base`, such as `/history`; empty for the overview. */
   readonly path: string
+  /** The path of its picture after `base`; that of the overview when left out. */
+  readonly picture?: string
+  /** What it is in the words of https://schema.org, but for its description and address; a page about the owner when left out. */
+  readonly data?: Readonly<Record<string, unknown>>
 }
 
 /** A whole page in its owner's name, kept true by the live script. */
 export function Frame({ served, children, ...page }: FrameProps & { readonly children: Child }) {
-  const { owner, assets, origin, base, zone } = served
+  const { owner, assets, base, zone } = served
   const theme = themePath(owner.accentColor)
   const sheet = assets.url('status.css')
   const script = assets.url('live.js')
+  const address = addressOf(served, page.path)
+  const data = page.data ?? { '@type': 'WebPage', name: page.title, about: organizationData(owner) }
   return (
     <Document
       assets={assets}
       title={page.title}
       description={page.description}
       indexed
-      canonical={origin + (base + page.path || '/')}
+      canonical={address}
+      head={<Head picture="/picture.png" {...page} served={served} address={address} data={data} />}
       sheets={[sheet, theme]}
       body={{
         'data-slug': owner.slug,
@@ -67,15 +77,14 @@ export function Frame({ served, children, ...page }: FrameProps & { readonly chi
           )}
           {owner.name}
         </a>
-        {owner.links.length === 0 ? null : (
-          <nav aria-label={`Links of ${owner.name}`}>
-            {owner.links.map(({ label, url }) => (
-              <a href={url} rel="noopener noreferrer">
-                {label}
-              </a>
-            ))}
-          </nav>
-        )}
+        <nav aria-label={`Links of ${owner.name}`}>
+          {owner.links.map(({ label, url }) => (
+            <a href={url} rel="noopener noreferrer">
+              {label}
+            </a>
+          ))}
+          <a href={`${base}/subscribe`}>Get updates</a>
+        </nav>
       </header>
       <main id="main" tabindex={-1}>
         {children}
@@ -91,12 +100,23 @@ export function Frame({ served, children, ...page }: FrameProps & { readonly chi
           Times in {zone.name}.
         </p>
         <p>
+          Feeds: <a href={`${base}/history.atom`}>Atom</a>, <a href={`${base}/history.rss`}>RSS</a>,{' '}
+          <a href={`${base}/maintenance.ics`}>calendar of maintenance</a>,{' '}
+          <a href={`${base}/api/v2/summary.json`}>JSON</a>.
+        </p>
+        <p>
           A live status page by <a href={served.homeUrl}>Allclear</a>.
         </p>
       </footer>
       <script src={script} defer></script>
     </Document>
   )
+}
+
+/** The one address of a page that may be served at two: that on the owner's own domain, when there is one. */
+function addressOf({ owner, origin, base, homeUrl }: Served, path: string): string {
+  if (owner.customDomain === null) return origin + (base + path || '/')
+  return `${new URL(homeUrl).protocol}//${owner.customDomain}${path || '/'}`
 }
 
 /** How fresh the page is, as the live script tells; without it, how to see what has changed since. */

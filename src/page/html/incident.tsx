@@ -1,8 +1,10 @@
+import { plainText } from '../../markdown.ts'
 import type { ShownIncident } from '../view.ts'
 import { impactWords, incidentWords, serviceWords } from '../view.ts'
 import { durationWords, type Zone } from '../zone.ts'
 import type { Served } from './frame.tsx'
 import { Frame, Freshness } from './frame.tsx'
+import { organizationData } from './head.tsx'
 import { IncidentMark, Shape } from './mark.tsx'
 import { Time } from './time.tsx'
 import { Entry, Message, Timeline } from './timeline.tsx'
@@ -58,6 +60,8 @@ export function IncidentPage({ incident, served }: { readonly incident: ShownInc
       title={`${incident.title} · ${owner.name} status`}
       description={`${incidentWords[incident.status]}: ${incident.title}, an incident at ${owner.name}.`}
       path={incidentPath(incident.id)}
+      picture={`${incidentPath(incident.id)}/picture.png`}
+      data={dataOf(incident, served)}
     >
       <article id={incident.id} class="incident whole" data-impact={incident.impact}>
         <p class="eyebrow">Incident</p>
@@ -69,6 +73,27 @@ export function IncidentPage({ incident, served }: { readonly incident: ShownInc
       </article>
     </Frame>
   )
+}
+
+/** An incident in the words of https://schema.org: a report that grows while it happens. */
+function dataOf({ title, startedAt, resolvedAt, updates }: ShownIncident, { owner }: Served) {
+  const of = organizationData(owner)
+  return {
+    '@type': 'LiveBlogPosting',
+    headline: title,
+    datePublished: (updates.at(-1)?.createdAt ?? startedAt).toISOString(),
+    dateModified: (updates[0]?.editedAt ?? updates[0]?.createdAt ?? startedAt).toISOString(),
+    coverageStartTime: startedAt.toISOString(),
+    ...(resolvedAt && { coverageEndTime: resolvedAt.toISOString() }),
+    author: of,
+    about: of,
+    liveBlogUpdate: updates.map(({ status, message, createdAt }) => ({
+      '@type': 'BlogPosting',
+      headline: incidentWords[status],
+      articleBody: plainText(message),
+      datePublished: createdAt.toISOString(),
+    })),
+  }
 }
 
 /** What an incident does, or did, and when. Where an open one stands is said by its newest update. */

@@ -1,4 +1,5 @@
 import type { PageStatus } from '../../status/shown-status.ts'
+import type { ShownPast } from '../past.ts'
 import type { ShownGroup, ShownIncident, ShownMaintenance, ShownSection, ShownService } from '../view.ts'
 import { daysOf, headline, sectionsOf, serviceWords, statusOfIndicator } from '../view.ts'
 import type { Served } from './frame.tsx'
@@ -6,6 +7,7 @@ import { Frame, Freshness } from './frame.tsx'
 import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
 import { ServiceMark, Shape } from './mark.tsx'
+import { Legend, Past as ServicePast } from './past.tsx'
 
 /** What the overview shows. */
 export interface OverviewProps {
@@ -13,6 +15,8 @@ export interface OverviewProps {
   readonly status: PageStatus
   readonly groups: readonly ShownGroup[]
   readonly services: readonly ShownService[]
+  /** Of those services that are monitored, by their ids. */
+  readonly pasts: ReadonlyMap<string, ShownPast>
   readonly openIncidents: readonly ShownIncident[]
   /** Those that run and those to come, the soonest first. */
   readonly maintenances: readonly ShownMaintenance[]
@@ -80,7 +84,8 @@ function Maintenances(props: {
   )
 }
 
-function Services({ groups, services, served }: OverviewProps) {
+function Services(props: OverviewProps) {
+  const { groups, services, pasts, served } = props
   return (
     <section id="services">
       <h2>Services</h2>
@@ -88,16 +93,26 @@ function Services({ groups, services, served }: OverviewProps) {
         <p>{served.owner.name} has not named its services yet. Incidents are told here all the same.</p>
       ) : (
         sectionsOf(groups, services).map((section) => (
-          <Section section={section} folded={services.length > FOLDED_FROM && section.status === 'OPERATIONAL'} />
+          <Section
+            {...props}
+            section={section}
+            folded={services.length > FOLDED_FROM && section.status === 'OPERATIONAL'}
+          />
         ))
       )}
+      {pasts.size === 0 ? null : <Legend zone={served.zone} />}
     </section>
   )
 }
 
-function Section({ section, folded }: { readonly section: ShownSection; readonly folded: boolean }) {
+interface SectionProps extends Pick<OverviewProps, 'pasts' | 'served'> {
+  readonly section: ShownSection
+  readonly folded: boolean
+}
+
+function Section({ section, folded, ...props }: SectionProps) {
   const { group, status, services } = section
-  if (group === null) return <ServiceList services={services} />
+  if (group === null) return <ServiceList {...props} services={services} />
   return (
     <details id={group.id} class="group" data-status={status} open={!folded}>
       <summary>
@@ -105,21 +120,25 @@ function Section({ section, folded }: { readonly section: ShownSection; readonly
         <ServiceMark status={status} />
       </summary>
       {group.description === '' ? null : <p class="about">{group.description}</p>}
-      <ServiceList services={services} />
+      <ServiceList {...props} services={services} />
     </details>
   )
 }
 
-function ServiceList({ services }: { readonly services: readonly ShownService[] }) {
+function ServiceList({ services, pasts, served }: Pick<OverviewProps, 'services' | 'pasts' | 'served'>) {
   return (
     <ul class="services">
-      {services.map(({ id, name, description, status }) => (
-        <li id={id} data-status={status} data-says={`${name}: ${serviceWords[status]}.`}>
-          <span class="name">{name}</span>
-          <ServiceMark status={status} />
-          {description === '' ? null : <p class="about">{description}</p>}
-        </li>
-      ))}
+      {services.map(({ id, name, description, status }) => {
+        const past = pasts.get(id)
+        return (
+          <li id={id} data-status={status} data-says={`${name}: ${serviceWords[status]}.`}>
+            <span class="name">{name}</span>
+            <ServiceMark status={status} />
+            {description === '' ? null : <p class="about">{description}</p>}
+            {past && <ServicePast id={id} name={name} past={past} served={served} />}
+          </li>
+        )
+      })}
     </ul>
   )
 }

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
-import { plainText, renderMarkdown } from '../markdown.ts'
+import { plainText, renderMarkdown } from '../../markdown.ts'
 import type { Zone } from '../zone.ts'
 import { Time } from './time.tsx'
 

@@ -1,10 +1,11 @@
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { deletionOf } from '../../graphql/deletion.ts'
+import { LIST } from '../../graphql/lists.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createIncident, deleteIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../incident.ts'
-import { deletionOf } from './deletion.ts'
-import { LIST, newestFirst } from './lists.ts'
+import { newestFirst } from './lists.ts'
 
 builder.prismaObject('IncidentService', {
   description: 'What an incident does to a service at present.',

@@ -1,9 +1,10 @@
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { LIST } from '../../graphql/lists.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../maintenance.ts'
-import { LIST, newestFirst } from './lists.ts'
+import { newestFirst } from './lists.ts'
 import { Service } from './service.ts'
 
 const Maintenance = builder.prismaNode('Maintenance', {

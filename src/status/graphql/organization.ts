@@ -3,10 +3,11 @@ import { cursorOf, positionOf } from '../../eventlog/event.ts'
 import type { Event as EventRow, Prisma } from '../../generated/prisma/client.ts'
 import { EventKind, IncidentImpact, IncidentStatus, MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { pageOf } from '../../graphql/lists.ts'
 import { typeOfId } from '../../id.ts'
 import { invalid } from '../../validate.ts'
 import { Event } from './event.ts'
-import { inPageOrder, pageOf } from './lists.ts'
+import { inPageOrder } from './lists.ts'
 import { TimeOrder } from './words.ts'
 
 const ServiceFilter = builder.inputType('ServiceFilter', {

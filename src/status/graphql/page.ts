@@ -3,9 +3,10 @@ import { linksOf, slugText } from '../../account/page-settings.ts'
 import { cursorOf } from '../../eventlog/event.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
+import { LIST, pageOf } from '../../graphql/lists.ts'
 import type { PageStatus } from '../shown-status.ts'
 import { causesOfStatus, pageStatus, statusShownBy } from '../shown-status.ts'
-import { inPageOrder, LIST, pageOf } from './lists.ts'
+import { inPageOrder } from './lists.ts'
 import { StatusIndicator } from './words.ts'
 
 const PageLinkRef = builder.objectRef<PageLink>('PageLink').implement({

@@ -1,10 +1,11 @@
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
 import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
+import { deletionOf } from '../../graphql/deletion.ts'
+import { LIST } from '../../graphql/lists.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createServiceGroup, deleteServiceGroup, reorderServiceGroups, updateServiceGroup } from '../service-group.ts'
-import { deletionOf } from './deletion.ts'
-import { inPageOrder, LIST } from './lists.ts'
+import { inPageOrder } from './lists.ts'
 
 const ServiceGroup = builder.prismaNode('ServiceGroup', {
   id: { field: 'id' },

@@ -2,10 +2,10 @@ import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
 import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { deletionOf } from '../../graphql/deletion.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createService, deleteService, reorderServices, updateService } from '../service.ts'
 import { causesOfStatus, statusShownBy } from '../shown-status.ts'
-import { deletionOf } from './deletion.ts'
 
 /** A service, as everybody sees it. */
 export const Service = builder.prismaNode('Service', {

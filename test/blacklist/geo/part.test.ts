@@ -13,9 +13,9 @@ test('a part loads once, and only when it is asked to', async () => {
   }, unexpected)
 
   await letters.idle()
-  expect([letters.loaded, letters.find('abc'), opened]).toEqual([false, null, 0])
+  expect([letters.loaded, letters.settled, letters.find('abc'), opened]).toEqual([false, false, null, 0])
   await Promise.all([letters.load(), letters.load(), letters.loadWithin(1000), letters.idle()])
-  expect([letters.loaded, letters.find('abc'), opened]).toEqual([true, 3, 1])
+  expect([letters.loaded, letters.settled, letters.find('abc'), opened]).toEqual([true, true, 3, 1])
 })
 
 test('a part that cannot be loaded says so once, and knows nothing', async () => {
@@ -27,7 +27,7 @@ test('a part that cannot be loaded says so once, and knows nothing', async () =>
 
   await missing.load()
   await missing.load()
-  expect([missing.loaded, missing.find('1.2.3.4')]).toEqual([false, null])
+  expect([missing.loaded, missing.settled, missing.find('1.2.3.4')]).toEqual([false, true, null])
   expect(failures).toEqual([new Error('not there')])
 })
 
@@ -50,7 +50,7 @@ test('waiting for a part ends before its loading does', async () => {
   const slow = part(() => promise, unexpected)
 
   await slow.loadWithin(1)
-  expect(slow.find('1.2.3.4')).toBeNull()
+  expect([slow.settled, slow.find('1.2.3.4')]).toEqual([false, null])
   resolve(() => 'here')
   await slow.load()
   expect(slow.find('1.2.3.4')).toBe('here')

@@ -69,6 +69,15 @@ describe('the cache', () => {
     expect(server.queries.length).toBe(2)
   })
 
+  test('is passed over on demand, and learns what came', async () => {
+    const { client, server } = await startClient([listed])
+    await client.query('bl.test', 'A')
+    server.behave((query) => answer(query, ['127.0.0.3']))
+    expect(await client.query('bl.test', 'A', { fresh: true })).toMatchObject({ values: ['127.0.0.3'] })
+    expect(client.peek('bl.test', 'A')).toMatchObject({ values: ['127.0.0.3'] })
+    expect(server.queries.length).toBe(2)
+  })
+
   test('keeps an answer for less when its caller says so, and never for more', async () => {
     const { client, clock } = await startClient([listed])
     const ttlOf = (values: readonly string[]) => (values.includes('127.0.0.2') ? 20 : undefined)
@@ -117,6 +126,31 @@ describe('callers that ask the same at the same time', () => {
     gate.open()
     expect(await second).toEqual(found)
     expect(server.queries.length).toBe(1)
+  })
+
+  test('are admitted once, for what is sent', async () => {
+    const { client, server } = await startClient([listed])
+    let left = 1
+    const admit = () => left-- > 0
+    const both = [1, 2].map(() => client.query('bl.test', 'A', { admit }))
+    for (const result of await Promise.all(both)) expect(result).toEqual(found)
+    expect(await client.query('bl.test', 'A', { admit })).toEqual(found)
+    expect(await client.query('other.test', 'A', { admit })).toEqual({ kind: 'failed', reason: 'withheld' })
+    expect(client.peek('other.test', 'A')).toBeUndefined()
+    expect(server.queries.map(({ name }) => name)).toEqual(['bl.test'])
+  })
+
+  test('may leave at once, before they would be found to have left', async () => {
+    const { client, server } = await startClient([silence])
+    const signal = { aborted: false }
+    const left = client.query('bl.test', 'A', { signal })
+    await server.seen(1)
+    signal.aborted = true
+    client.dismiss()
+    server.behave(listed)
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(await left).toEqual(aborted)
+    expect(client.statistics).toMatchObject({ sent: 2, coalesced: 0 })
   })
 
   test('end the query when the last of them has left, and nothing is kept of it', async () => {

@@ -60,6 +60,17 @@ describe('a query', () => {
     expect(packet.additionals).toMatchObject([{ type: 'OPT', udpPayloadSize: 1232, ednsVersion: 0, flag_do: false }])
   })
 
+  test('holds any name that can be asked for, and its type', () => {
+    const label = fc.stringMatching(/^[a-z\d_-]{1,63}$/)
+    const names = fc.array(label, { minLength: 1, maxLength: 6 }).map((labels) => labels.join('.'))
+    const questions = fc.record({ name: names.filter(isQueryable), type: fc.constantFrom('A', 'AAAA', 'TXT') })
+    fc.assert(
+      fc.property(questions, fc.nat(0xffff), (asked, id) => {
+        expect(decode(encodeQuery(id, asked))).toMatchObject({ id, questions: [{ ...asked, class: 'IN' }] })
+      }),
+    )
+  })
+
   const query = encodeQuery(7, question)
   const message = reply({})
 
@@ -120,6 +131,24 @@ describe('a reply with records', () => {
       record('TXT', 'text.test', ['b']),
     ]
     expect(readReply(reply({ answers }, asked), asked)).toMatchObject({ values: ['größer', 'b'] })
+  })
+
+  test.each([
+    ['CNAME', 'Edge.example.net', 'Edge.example.net'],
+    ['NS', 'ns1.example.net', 'ns1.example.net'],
+    ['PTR', 'host.example.net', 'host.example.net'],
+    ['MX', { preference: 10, exchange: 'mail.example.net' }, '10 mail.example.net'],
+    ['SRV', { priority: 1, weight: 2, port: 443, target: 'a.example.net' }, '1 2 443 a.example.net'],
+    ['CAA', { flags: 128, tag: 'issue', value: 'ca.example; x=1' }, '128 issue "ca.example; x=1"'],
+    [
+      'SOA',
+      { mname: 'ns.test', rname: 'host.test', serial: 1, refresh: 600, retry: 300, expire: 86_400, minimum: 30 },
+      'ns.test host.test 1 600 300 86400 30',
+    ],
+  ] as const)('gives %s as a zone file has it', (type, data, value) => {
+    const asked = { name: 'example.net', type }
+    const result = readReply(reply({ answers: [record(type, 'example.net', data)] }, asked), asked)
+    expect(result).toEqual({ kind: 'answer', values: [value], ttl: 300 })
   })
 
   test('follows CNAMEs inside the message, in any order and case, and counts their TTL', () => {

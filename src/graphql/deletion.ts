@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder } from './builder.ts'
 
 /** The payload of a mutation that deletes. */
 export function deletionOf(type: string) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { plainText, renderMarkdown } from '../../src/page/markdown.ts'
-import { nestingFaults } from '../support/markup.ts'
+import { plainText, renderMarkdown } from '../src/markdown.ts'
+import { nestingFaults } from './support/markup.ts'
 
 /** Every tag that a message can become. */
 const ownTags =

@@ -1,0 +1,86 @@
+import { requireOperator } from '../../account/access.ts'
+import { Conflict, Invalid, NotFound } from '../../errors.ts'
+import { PaymentProvider, UnmatchedReason } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { invalid } from '../../validate.ts'
+import { assignPayment, isProviderId } from '../payment.ts'
+
+builder.enumType(PaymentProvider, { name: 'PaymentProvider' })
+builder.enumType(UnmatchedReason, { name: 'UnmatchedReason', description: 'Why a payment could not be matched.' })
+
+const PaymentEvent = builder.prismaObject('PaymentEvent', {
+  description: 'An event of a payment provider, for the operator.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The provider’s own.' }),
+    provider: t.expose('provider', { type: PaymentProvider }),
+    type: t.exposeString('type'),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'As the provider says.' }),
+    receivedAt: t.expose('receivedAt', { type: 'DateTime' }),
+    subscriptionId: t.exposeString('objectId', {
+      nullable: true,
+      description: 'The provider’s id of what it is about.',
+    }),
+    amount: t.exposeInt('amount', { nullable: true, description: 'In minor units, before coupons and taxes.' }),
+    currency: t.exposeString('currency', { nullable: true }),
+    email: t.exposeString('email', { nullable: true, description: 'The payer’s.' }),
+    reason: t.expose('reason', { type: UnmatchedReason, nullable: true, description: 'Null once it is matched.' }),
+    organizationId: t.exposeID('organizationId', { nullable: true }),
+    assignedAt: t.expose('assignedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was assigned by hand.',
+    }),
+  }),
+})
+
+const unmatched = { outcome: 'UNMATCHED' } as const
+
+builder.queryField('unmatchedPayments', (t) =>
+  t.prismaConnection({
+    type: PaymentEvent,
+    cursor: 'id',
+    description: 'Payments of which it is not known whose they are, or for what; newest first. Operator only.',
+    totalCount: (_root, _args, ctx) => {
+      requireOperator(ctx)
+      return ctx.db.paymentEvent.count({ where: unmatched })
+    },
+    resolve: (query, _root, _args, ctx) => {
+      requireOperator(ctx)
+      const after: unknown = query.cursor?.id
+      if (after !== undefined && !(typeof after === 'string' && isProviderId(after)))
+        throw invalid([{ path: ['after'], message: 'is no cursor of this connection' }])
+      return ctx.db.paymentEvent.findMany({
+        ...query,
+        where: unmatched,
+        orderBy: [{ receivedAt: 'desc' }, { id: 'asc' }],
+      })
+    },
+  }),
+)
+
+const PaidTierEnum = builder.enumType('PaidTier', {
+  description: 'The tiers that are paid for.',
+  values: ['PRO', 'TEAM'] as const,
+})
+
+const AssignPaymentInput = builder.inputType('AssignPaymentInput', {
+  fields: (t) => ({
+    paymentEventId: t.id(),
+    organizationId: t.id(),
+    tier: t.field({
+      type: PaidTierEnum,
+      required: false,
+      description: 'What it buys, where its amount is the price of no tier.',
+    }),
+  }),
+})
+
+builder.mutationField('assignPayment', (t) =>
+  t.field({
+    type: PaymentEvent,
+    description: 'Gives a payment, and the subscription it is about, to an organization. Operator only.',
+    args: { input: t.arg({ type: AssignPaymentInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => assignPayment(ctx, input),
+  }),
+)

@@ -1,0 +1,144 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { getCookie, setCookie } from 'hono/cookie'
+import { HTTPException } from 'hono/http-exception'
+import { requireScope } from '../account/access.ts'
+import type { Config } from '../config.ts'
+import { DomainError, Invalid, NotFound } from '../errors.ts'
+import { readBody } from '../http/body.ts'
+import { errorPage } from '../http/error-page.tsx'
+import { incoming } from '../http/incoming.ts'
+import type { Site } from '../http/layout.tsx'
+import { respondWithPage } from '../http/layout.tsx'
+import { root } from '../paths.ts'
+import { DAY, SECOND } from '../time.ts'
+import { buyCheckPlan, claimCheckPlan, findPurchase } from './check-plan.ts'
+import { paidTierNamed, paymentLink, upgradeUrl } from './checkout.ts'
+import type { BillingContext } from './context.ts'
+import type { Problem } from './html/pricing.tsx'
+import { Pricing } from './html/pricing.tsx'
+import { Confirm, Purchased } from './html/purchase.tsx'
+import { hiddenPage, refusalPage } from './html/returned.tsx'
+
+/** The script that waits for a payment to arrive; bundled as `success.js`. */
+export const successScript = new URL('src/billing/browser/success.ts', root)
+
+/** The largest form of ours is a key and an address. */
+const LARGEST_FORM = 8 * 1024
+
+/** What a buyer's browser keeps of a purchase: without it nothing of the purchase is shown. */
+const PURCHASE_COOKIE = 'allclear_purchase'
+/** Longer than any invoice is watched. */
+const PURCHASE_KEPT = 30 * DAY
+
+/** `/pricing`, and the pages of buying. They work without JavaScript; a key is only ever sent in a form, never in an address. */
+export function billingPages(pages: {
+  readonly site: Site
+  readonly config: Config
+  /** @throws Unauthenticated when the credential does not hold. */
+  readonly contextOf: (c: Context, credential: string) => Promise<BillingContext>
+  readonly visitorOf: (c: Context) => BillingContext
+}): Hono {
+  const { site, config, contextOf, visitorOf } = pages
+  const app = new Hono()
+
+  const pricing = (c: Context, problem: Problem | null) => {
+    const page = {
+      title: 'Prices · Allclear',
+      description: 'What status pages and blacklist checks cost, and what each tier includes.',
+      path: '/pricing',
+      indexed: true,
+    }
+    const hasCoins = visitorOf(c).billing.btcpay !== null
+    return respondWithPage(c, site, page, <Pricing {...{ config, hasCoins, problem }} />, problem === null ? 200 : 400)
+  }
+
+  app.get('/pricing', (c) => pricing(c, null))
+
+  app.post('/pricing/upgrade', (c) =>
+    submitted(c, 'tier', async (form) => {
+      const tier = paidTierNamed(form.get('tier') ?? '')
+      const ctx = await contextOf(c, form.get('key')?.trim() || 'none')
+      const organizationId = requireScope(ctx, 'READ')
+      // Said here, before the way leads elsewhere.
+      await paymentLink(ctx, organizationId, tier)
+      const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+      const url = upgradeUrl(ctx, organizationId, tier === 'PRO' ? 'pro' : 'team')
+      const page = hiddenPage('Go on to pay')
+      return respondWithPage(c, site, page, <Confirm {...{ organization, tier, config, url }} />)
+    }),
+  )
+
+  app.post('/pricing/check-plan', (c) =>
+    submitted(c, 'plan', async (form) => {
+      const key = form.get('key')?.trim() || null
+      const ctx = key === null ? visitorOf(c) : await contextOf(c, key)
+      const email = form.get('email')?.trim() || null
+      const { invoice, secret } = await buyCheckPlan(ctx, { currency: form.get('currency'), email })
+      if (secret === null) {
+        return respondWithPage(c, site, hiddenPage('Your purchase'), <Purchased invoice={invoice} secret={null} />)
+      }
+      keepPurchase(c, site, invoice.id, secret)
+      return c.redirect(`/billing/check-plan/${invoice.id}`, 303)
+    }),
+  )
+
+  /** What a form leads to; what is wrong with it is said on the page that it is on. */
+  async function submitted(
+    c: Context,
+    of: Problem['of'],
+    work: (form: URLSearchParams) => Promise<Response>,
+  ): Promise<Response> {
+    c.header('Cache-Control', 'no-store')
+    try {
+      return await work(new URLSearchParams(await readBody(incoming(c), LARGEST_FORM)))
+    } catch (error) {
+      const isExpected = error instanceof DomainError || error instanceof HTTPException
+      if (isExpected) return pricing(c, { of, message: sentenceOf(error) })
+      throw error
+    }
+  }
+
+  app.get('/billing/check-plan/:id', (c) =>
+    purchase(c, async (ctx, id, secret) => ({ invoice: await findPurchase(ctx, id, secret), apiKey: null })),
+  )
+  // A form and no address: what fetches pages ahead must not use up the one time that the key is shown.
+  app.post('/billing/check-plan/:id', (c) => purchase(c, claimCheckPlan))
+
+  async function purchase(
+    c: Context,
+    find: (ctx: BillingContext, id: string, secret: string) => ReturnType<typeof claimCheckPlan>,
+  ): Promise<Response> {
+    c.header('Cache-Control', 'no-store')
+    try {
+      const { invoice, apiKey } = await find(visitorOf(c), c.req.param('id') ?? '', getCookie(c, PURCHASE_COOKIE) ?? '')
+      const isOpen = invoice.status === 'NEW' || invoice.status === 'PROCESSING'
+      if (isOpen) c.header('Refresh', '15')
+      const page = hiddenPage('Your purchase')
+      return respondWithPage(c, site, page, <Purchased invoice={invoice} secret={apiKey?.secret ?? null} />)
+    } catch (error) {
+      if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+      if (error instanceof DomainError) return refusalPage(c, site, error)
+      throw error
+    }
+  }
+
+  return app
+}
+
+function keepPurchase(c: Context, site: Site, id: string, secret: string): void {
+  setCookie(c, PURCHASE_COOKIE, secret, {
+    path: `/billing/check-plan/${id}`,
+    httpOnly: true,
+    // Sent along when the payment server leads the buyer back here.
+    sameSite: 'Lax',
+    secure: site.baseUrl.startsWith('https:'),
+    maxAge: PURCHASE_KEPT / SECOND,
+  })
+}
+
+/** What a person reads of an error: of an input, only what is wrong with it. */
+function sentenceOf(error: Error): string {
+  if (!(error instanceof Invalid) || error.issues.length === 0) return error.message
+  return `${error.issues.map(({ path, message }) => `The ${path.join('.')} ${message}`).join('. ')}.`
+}

@@ -1,0 +1,11 @@
+// The door of the feature: its types and operations, by concept.
+import './graphql/words.ts'
+import './graphql/check.ts'
+import './graphql/uptime.ts'
+import './graphql/options.ts'
+import './graphql/monitor.ts'
+import './graphql/latency.ts'
+import './graphql/outage.ts'
+import './graphql/lists.ts'
+import './graphql/mutations.ts'
+import './graphql/live.ts'

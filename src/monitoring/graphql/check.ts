@@ -1,0 +1,128 @@
+import { resolveCursorConnection } from '@pothos/plugin-relay'
+import type { Prisma, ProbeResult } from '../../generated/prisma/client.ts'
+import { ProbeOutcome } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import type { Phases } from '../../network/outbound.ts'
+import { invalid } from '../../validate.ts'
+import type { Detail } from '../finding.ts'
+
+const PhasesRef = builder.objectRef<Phases>('CheckPhases').implement({
+  description: 'How long each phase of a check took, in milliseconds; null for one that did not come.',
+  fields: (t) => ({
+    dns: t.exposeFloat('dns', { nullable: true }),
+    connect: t.exposeFloat('connect', { nullable: true }),
+    tls: t.exposeFloat('tls', { nullable: true }),
+    firstByte: t.exposeFloat('firstByte', { nullable: true }),
+    total: t.exposeFloat('total'),
+  }),
+})
+
+/** What a check tells beside its outcome. */
+export const CheckDetail = builder.objectRef<Detail>('CheckDetail').implement({
+  description: 'What a check tells beside its outcome; which of it depends on the kind.',
+  fields: (t) => ({
+    phases: t.field({ type: PhasesRef, nullable: true, resolve: ({ phases }) => phases }),
+    address: t.exposeString('address', { nullable: true, description: 'The address that was reached.' }),
+    status: t.exposeInt('status', { nullable: true, description: 'The status of an HTTP answer.' }),
+    certificateEndsAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      resolve: ({ certificateEndsAt }) => (certificateEndsAt === undefined ? null : new Date(certificateEndsAt)),
+    }),
+    answers: t.exposeStringList('answers', { nullable: true, description: 'What a DNS query was answered.' }),
+    listedOn: t.exposeStringList('listedOn', { nullable: true, description: 'Blacklists, those acknowledged apart.' }),
+    failedLists: t.exposeStringList('failedLists', {
+      nullable: true,
+      description: 'Blacklists that gave no usable answer.',
+    }),
+    said: t.exposeString('said', {
+      nullable: true,
+      description: 'The first line of what a job sent with its heartbeat.',
+    }),
+  }),
+})
+
+const CheckRef = builder.interfaceRef<ProbeResult>('Check').implement({
+  description: 'What one check of a monitor found.',
+  fields: (t) => ({
+    cursor: t.string({ description: 'Its place among the monitor’s `results`.', resolve: cursorOf }),
+    at: t.expose('at', { type: 'DateTime' }),
+    region: t.exposeString('region', { description: 'From where; *: it looks the same from everywhere.' }),
+    outcome: t.expose('outcome', { type: ProbeOutcome }),
+    latencyMs: t.exposeInt('latencyMs', { nullable: true, description: 'Null when nothing could be timed.' }),
+    message: t.exposeString('message', { description: 'What was wrong, or what was seen.' }),
+    detail: t.field({
+      type: CheckDetail,
+      nullable: true,
+      // What is kept is what a finding had.
+      resolve: ({ detail }) => detail as Detail | null,
+    }),
+  }),
+})
+
+const MonitorCheck = builder.objectRef<ProbeResult>('MonitorCheck').implement({ interfaces: [CheckRef] })
+
+/** A check that has just ended. */
+export const MonitorCheckEvent = builder.objectRef<ProbeResult>('MonitorCheckEvent').implement({
+  description: 'A check of a monitor that has just ended.',
+  interfaces: [CheckRef],
+  fields: (t) => ({
+    monitor: t.prismaField({
+      type: 'Monitor',
+      nullable: true,
+      description: 'As it is now; null when it is gone.',
+      resolve: (query, { monitorId }, _args, { db }) => db.monitor.findUnique({ ...query, where: { id: monitorId } }),
+    }),
+  }),
+})
+
+function cursorOf({ at, region }: Pick<ProbeResult, 'at' | 'region'>): string {
+  return `${at.getTime().toString(36)}.${region}`
+}
+
+type Place = Pick<ProbeResult, 'at' | 'region'>
+
+/** @throws Invalid when a text is no cursor of this connection. */
+function placeOf(cursor: string): Place {
+  const [, time = '', region = ''] = /^([0-9a-z]{1,9})\.(\*|[\w-]{1,32})$/.exec(cursor) ?? []
+  const at = Number.parseInt(time, 36)
+  if (at <= LAST) return { at: new Date(at), region }
+  throw invalid([{ path: ['after'], message: 'is no cursor of this connection' }])
+}
+
+/** The end of the year 9999, beyond which the database and JavaScript write years differently. */
+const LAST = Date.UTC(10_000, 0) - 1
+
+const newestFirst = [{ at: 'desc' }, { region: 'asc' }] satisfies Prisma.ProbeResultOrderByWithRelationInput[]
+const oldestFirst = [{ at: 'asc' }, { region: 'desc' }] satisfies Prisma.ProbeResultOrderByWithRelationInput[]
+
+const olderThan = ({ at, region }: Place) => ({ OR: [{ at: { lt: at } }, { at, region: { gt: region } }] })
+const newerThan = ({ at, region }: Place) => ({ OR: [{ at: { gt: at } }, { at, region: { lt: region } }] })
+
+builder.prismaObjectField('Monitor', 'results', (t) =>
+  t.connection(
+    {
+      type: MonitorCheck,
+      description: 'What its checks found, newest first, as long as the tier keeps them.',
+      resolve: async ({ id: monitorId }, args, { db }) => {
+        const page = await resolveCursorConnection<Promise<ProbeResult[]>>(
+          { args, toCursor: cursorOf },
+          ({ after, before, limit, inverted }) =>
+            db.probeResult.findMany({
+              where: {
+                monitorId,
+                AND: [
+                  after === undefined ? {} : olderThan(placeOf(after)),
+                  before === undefined ? {} : newerThan(placeOf(before)),
+                ],
+              },
+              orderBy: inverted ? oldestFirst : newestFirst,
+              take: limit,
+            }),
+        )
+        return { ...page, count: () => db.probeResult.count({ where: { monitorId } }) }
+      },
+    },
+    { fields: (c) => ({ totalCount: c.int({ resolve: ({ count }) => count() }) }) },
+  ),
+)

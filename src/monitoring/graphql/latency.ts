@@ -1,0 +1,61 @@
+import { builder } from '../../graphql/builder.ts'
+import { perOperation } from '../../graphql/loader.ts'
+import type { LatencyPoint, LatencyRange, LatencyResolution } from '../latency.ts'
+import { latencyRanges, latencyResolutions, readLatencies } from '../latency.ts'
+import { organizationOf } from './uptime.ts'
+
+const LatencyRangeRef = builder.enumType('LatencyRange', {
+  description: 'How far back.',
+  values: latencyRanges,
+})
+
+const LatencyResolutionRef = builder.enumType('LatencyResolution', {
+  description: 'How much time one figure is of. Hours are those of UTC, days those of the organization’s time zone.',
+  values: latencyResolutions,
+})
+
+const LatencyPointRef = builder.objectRef<LatencyPoint>('LatencyPoint').implement({
+  description: 'How long answers took in a piece of time; those that did not come are not in it.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'When it begins.' }),
+    count: t.exposeInt('count', { description: 'How many answers there were.' }),
+    p50: t.exposeFloat('p50', { nullable: true, description: 'The milliseconds that half of them did not exceed.' }),
+    p95: t.exposeFloat('p95', { nullable: true, description: 'The milliseconds that 95 % did not exceed.' }),
+    p99: t.exposeFloat('p99', { nullable: true, description: 'The milliseconds that 99 % did not exceed.' }),
+  }),
+})
+
+interface Asked {
+  readonly id: string
+  readonly organizationId: string
+  readonly range: LatencyRange
+  readonly resolution: LatencyResolution
+}
+
+const keyOf = ({ organizationId, range, resolution }: Asked) => `${organizationId} ${range} ${resolution}`
+
+const latenciesOf = perOperation(async (ctx, asked: readonly Asked[]): Promise<readonly LatencyPoint[][]> => {
+  const read = new Map<string, Map<string, LatencyPoint[]>>()
+  for (const each of asked) {
+    const key = keyOf(each)
+    if (read.has(key)) continue
+    const ids = new Set(asked.filter((other) => keyOf(other) === key).map(({ id }) => id))
+    const organization = await organizationOf(ctx, each.organizationId)
+    read.set(key, await readLatencies(ctx.db, organization, [...ids], each, ctx.now()))
+  }
+  return asked.map((each) => read.get(keyOf(each))?.get(each.id) ?? [])
+})
+
+builder.prismaObjectField('Monitor', 'latency', (t) =>
+  t.field({
+    type: [LatencyPointRef],
+    complexity: { field: 5, multiplier: 3 },
+    description: 'How long it took to answer: a point for every piece of the range, at most 800.',
+    args: {
+      range: t.arg({ type: LatencyRangeRef, defaultValue: 'HOURS_24' }),
+      resolution: t.arg({ type: LatencyResolutionRef, defaultValue: 'HOUR' }),
+    },
+    resolve: ({ id, organizationId }, { range, resolution }, ctx) =>
+      latenciesOf(ctx, { id, organizationId, range, resolution }),
+  }),
+)

@@ -1,0 +1,117 @@
+import { includesScope } from '../../account/access.ts'
+import type { Monitor as MonitorRow, Watch } from '../../generated/prisma/client.ts'
+import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { heartbeatToken } from '../monitor.ts'
+import { HEARTBEAT_PATH } from '../rest.ts'
+import { rhythmOf } from '../vouching.ts'
+import { optionsOf } from './options.ts'
+import { organizationOf } from './uptime.ts'
+
+const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
+  description: 'A monitor as it is found from one region.',
+  fields: (t) => ({
+    region: t.exposeString('region', { description: '*: it looks the same from everywhere, and is watched once.' }),
+    state: t.expose('state', { type: MonitorState }),
+    stateSince: t.expose('stateSince', { type: 'DateTime' }),
+    lastCheckedAt: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true }),
+    lastKnownAt: t.expose('lastKnownAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When something about the target was last known.',
+    }),
+    lastOutcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true }),
+    lastMessage: t.exposeString('lastMessage'),
+    lastLatencyMs: t.exposeInt('lastLatencyMs', { nullable: true }),
+    nextCheckAt: t.expose('dueAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Of a heartbeat, when it is late; null: none has come yet.',
+    }),
+  }),
+})
+
+/** The newest check from any region. */
+const LastCheck = builder.objectRef<Watch>('LastCheck').implement({
+  description: 'What a monitor’s newest check found.',
+  fields: (t) => ({
+    at: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true }),
+    region: t.exposeString('region'),
+    outcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true }),
+    message: t.exposeString('lastMessage'),
+    latencyMs: t.exposeInt('lastLatencyMs', { nullable: true }),
+  }),
+})
+
+const HeartbeatOptions = builder.objectRef<MonitorRow>('HeartbeatOptions').implement({
+  fields: (t) => ({
+    graceSeconds: t.int({ resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.graceSeconds ?? 0 }),
+    url: t.string({
+      nullable: true,
+      description:
+        'What the job calls when it has succeeded; with /start, /fail or its exit code at the end it says more. A secret: null unless your key has scope WRITE.',
+      resolve: (monitor, _args, { actor, seal, site }) => {
+        const token = heartbeatToken(seal, monitor)
+        const isShown = actor.kind !== 'apiKey' || includesScope(actor.scope, 'WRITE')
+        return isShown && token !== null ? `${site.baseUrl}${HEARTBEAT_PATH}/${token}` : null
+      },
+    }),
+  }),
+})
+
+/** A monitor, as its organization and the operator see it. */
+export const Monitor = builder.prismaNode('Monitor', {
+  id: { field: 'id' },
+  nullable: true,
+  description: 'Something that is watched by itself. For the organization only.',
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    kind: t.expose('kind', { type: MonitorKind }),
+    service: t.relation('service', { nullable: true, description: 'The service whose status it bears on.' }),
+    state: t.expose('state', { type: MonitorState }),
+    stateSince: t.expose('stateSince', { type: 'DateTime' }),
+    pausedBy: t.expose('pausedBy', { type: PausedBy, nullable: true, description: 'Null: it is not paused.' }),
+    intervalSeconds: t.exposeInt('intervalSeconds', {
+      description: 'How often it is checked; of a heartbeat, how often its job reports.',
+    }),
+    effectiveIntervalSeconds: t.int({
+      description: 'How often it is really checked: not more often than the tier allows.',
+      resolve: async (monitor, _args, ctx) => {
+        const { tier } = await organizationOf(ctx, monitor.organizationId)
+        return rhythmOf(monitor, tier).intervalSeconds
+      },
+    }),
+    timeoutMs: t.exposeInt('timeoutMs'),
+    failureThreshold: t.exposeInt('failureThreshold', { description: 'How many failures in a row make it down.' }),
+    recoveryThreshold: t.exposeInt('recoveryThreshold', { description: 'How many successes in a row end that.' }),
+    agreement: t.exposeInt('agreement', {
+      nullable: true,
+      description: 'How many regions must find it down; null: a strict majority of those that report.',
+    }),
+    lastCheck: t.field({
+      type: LastCheck,
+      nullable: true,
+      description: 'Null: there was none since it is watched.',
+      select: { watches: true },
+      resolve: ({ watches }) =>
+        watches
+          .filter(({ lastCheckedAt }) => lastCheckedAt !== null)
+          .sort((one, other) => checkedAt(other) - checkedAt(one))[0],
+    }),
+    regions: t.field({
+      type: [MonitorRegion],
+      description: 'Where it is watched from; nowhere while it is paused.',
+      select: { watches: true },
+      resolve: ({ watches }) => watches.sort((one, other) => one.region.localeCompare(other.region)),
+    }),
+    heartbeat: t.field({
+      type: HeartbeatOptions,
+      nullable: true,
+      resolve: (monitor) => (monitor.kind === 'HEARTBEAT' ? monitor : null),
+    }),
+    version: t.exposeInt('version', { description: 'Raised by every edit.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+  }),
+})
+
+const checkedAt = ({ lastCheckedAt }: Watch) => lastCheckedAt?.getTime() ?? 0

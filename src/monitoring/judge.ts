@@ -1,0 +1,152 @@
+import type { MonitorState, ProbeOutcome } from '../generated/prisma/enums.ts'
+
+/** A known outcome and the time of its check, in epoch milliseconds. */
+export type Seen = readonly [outcome: Known, at: number]
+
+type Known = Exclude<ProbeOutcome, 'UNKNOWN'>
+type Judged = Exclude<MonitorState, 'PAUSED'>
+
+/** What is remembered of a watch from one check to the next. */
+export interface Memory {
+  readonly state: Judged
+  readonly stateSince: Date
+  /** The newest known outcomes, oldest first. */
+  readonly recent: readonly Seen[]
+}
+
+/** How many results in a row change a state: both from 1 to MOST_IN_A_ROW. */
+export interface Thresholds {
+  readonly failureThreshold: number
+  readonly recoveryThreshold: number
+}
+
+/** The highest threshold, and so the most outcomes that need to be remembered. */
+export const MOST_IN_A_ROW = 10
+
+export interface Judgement {
+  readonly memory: Memory
+  /** Whether the check contradicts the state without changing it: it is then made again sooner than the interval. */
+  readonly retry: boolean
+}
+
+/**
+ * What a watch is after one more check (contract §6). An unknown outcome changes nothing. A state begins with the first
+ * check of the streak that led to it; by a clock that was set back it never begins after the check that decided.
+ */
+export function judge(memory: Memory, outcome: ProbeOutcome, at: Date, thresholds: Thresholds): Judgement {
+  if (outcome === 'UNKNOWN') return { memory, retry: false }
+  const recent = [...memory.recent, [outcome, at.getTime()] as const].slice(-MOST_IN_A_ROW)
+  const next = stateAfter(memory.state, recent, thresholds)
+  if (next === null) return { memory: { ...memory, recent }, retry: outcome !== memory.state }
+  const earliest = Math.min(memory.stateSince.getTime(), at.getTime())
+  const stateSince = new Date(Math.max(Math.min(next.since, at.getTime()), earliest))
+  return { memory: { state: next.state, stateSince, recent }, retry: outcome !== next.state }
+}
+
+interface Change {
+  readonly state: Judged
+  /** The time of the first check of the streak. */
+  readonly since: number
+}
+
+/** The state that the newest outcomes lead to; null: they leave it as it is. */
+function stateAfter(state: Judged, recent: readonly Seen[], thresholds: Thresholds): Change | null {
+  const { failureThreshold, recoveryThreshold } = thresholds
+  const failed = streak(recent, isDown)
+  const impaired = streak(recent, isNotUp)
+  const recovered = streak(recent, isNotDown)
+  const healthy = streak(recent, isUp)
+  const better = healthy.length >= recoveryThreshold ? 'UP' : 'DEGRADED'
+  if (state === 'DOWN') return recovered.length >= recoveryThreshold ? begun(better, recovered) : null
+  if (failed.length >= failureThreshold) return begun('DOWN', failed)
+  switch (state) {
+    case 'PENDING':
+      return failed.length > 0 ? null : begun(healthy.length > 0 ? 'UP' : 'DEGRADED', recent.slice(-1))
+    case 'UP':
+      return impaired.length >= failureThreshold ? begun('DEGRADED', impaired) : null
+    case 'DEGRADED':
+      return better === 'UP' ? begun('UP', healthy) : null
+  }
+}
+
+function begun(state: Judged, [first]: readonly Seen[]): Change | null {
+  return first === undefined ? null : { state, since: first[1] }
+}
+
+const isUp = ([outcome]: Seen) => outcome === 'UP'
+const isDown = ([outcome]: Seen) => outcome === 'DOWN'
+const isNotUp = (seen: Seen) => !isUp(seen)
+const isNotDown = (seen: Seen) => !isDown(seen)
+
+/** The newest outcomes that are all such, oldest first. */
+function streak(recent: readonly Seen[], such: (seen: Seen) => boolean): readonly Seen[] {
+  return recent.slice(recent.findLastIndex((seen) => !such(seen)) + 1)
+}
+
+/** The outcomes that a watch's row remembers; what is malformed there is as good as forgotten. */
+export function readRecent(json: unknown): Seen[] {
+  if (!Array.isArray(json)) return []
+  return json.every(isSeen) ? json.slice(-MOST_IN_A_ROW) : []
+}
+
+function isSeen(value: unknown): value is Seen {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const [outcome, at] = value
+  return ['UP', 'DEGRADED', 'DOWN'].includes(outcome) && Number.isFinite(at) && Math.abs(at) <= LAST_TIME
+}
+
+/** The last millisecond of a Date (ECMAScript, "Time Values and Time Range"). */
+const LAST_TIME = 8.64e15
+
+/** A watch as far as its monitor is judged by it. */
+export interface Report {
+  readonly state: MonitorState
+  readonly stateSince: Date
+  /** When something was last known from there. */
+  readonly lastKnownAt: Date | null
+}
+
+/** A monitor before it is judged anew. */
+export interface Standing {
+  readonly state: MonitorState
+  readonly stateSince: Date
+  /** How many regions must find it down; null: a strict majority of those that report. */
+  readonly agreement: number | null
+  /** How old what was known last may be before its region reports no more, in milliseconds. */
+  readonly allowanceMs: number
+}
+
+/**
+ * What a monitor is by what its regions report: DOWN when enough of them find it down, else DEGRADED when enough find it
+ * at least degraded, else UP. It begins when the last region came that makes them enough, or left; a region that has gone
+ * silent left when this is found out, for what it said before was true then. Null when it stays what it is because no
+ * region knows anything, or fewer find something than would have to agree.
+ */
+export function judgeMonitor(
+  reports: readonly Report[],
+  standing: Standing,
+  now: Date,
+): { readonly state: MonitorState; readonly since: Date } | null {
+  const heard = reports.filter(
+    ({ state, lastKnownAt }) =>
+      state in badness && lastKnownAt !== null && now.getTime() - lastKnownAt.getTime() <= standing.allowanceMs,
+  )
+  if (heard.length === 0) return null
+  const enough = standing.agreement ?? Math.floor(heard.length / 2) + 1
+  if (heard.length < enough && heard.some(({ state }) => state !== 'UP')) return null
+  const atLeast = (least: number) => heard.filter(({ state }) => badnessOf(state) >= least)
+  const state = (['DOWN', 'DEGRADED'] as const).find((each) => atLeast(badness[each]).length >= enough) ?? 'UP'
+  if (state === standing.state) return { state, since: standing.stateSince }
+
+  const times = (which: readonly Report[]) => which.map(({ stateSince }) => stateSince.getTime()).sort((a, b) => a - b)
+  const wasWorse = badnessOf(standing.state) > badness[state]
+  const since = wasWorse
+    ? times(heard.filter((each) => badnessOf(each.state) < badnessOf(standing.state))).at(-1)
+    : times(atLeast(badness[state]))[state === 'UP' ? 0 : enough - 1]
+  const start = standing.stateSince.getTime()
+  const plausible = since !== undefined && (since > start || (since === start && standing.state === 'PENDING'))
+  return { state, since: new Date(plausible ? Math.min(since, now.getTime()) : now.getTime()) }
+}
+
+const badness: Readonly<Record<'UP' | 'DEGRADED' | 'DOWN', number>> = { UP: 0, DEGRADED: 1, DOWN: 2 }
+const badnessOf = (state: MonitorState) => (badness as Partial<Record<MonitorState, number>>)[state] ?? 0

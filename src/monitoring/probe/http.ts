@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import { readHost } from '../../network/outbound/host.ts'
+import type { Answer, Certificate } from '../../network/outbound.ts'
+import { DAY } from '../../time.ts'
+import type { Detail, Finding } from '../finding.ts'
+import { found } from '../finding.ts'
+import { isExpectedStatus, isSingularPath, jsonMistake, keywordMistake } from './assertion.ts'
+import { notReached } from './host.ts'
+import type { Probe, ProbeRun } from './probe.ts'
+
+/** What is read of an answer that nothing is asserted of: enough to see that it comes. */
+const UNASSERTED_BYTES = 64 * 1024
+const MOST_BYTES = 1024 * 1024
+
+const webAddress = z
+  .string()
+  .trim()
+  .max(2048, 'must have at most 2048 characters')
+  .transform((text, ctx) => {
+    const mistake = urlMistake(text)
+    if (mistake === null) return new URL(text).href.replace(/#.*$/, '')
+    ctx.addIssue({ code: 'custom', message: mistake })
+    return z.NEVER
+  })
+
+function urlMistake(text: string): string | null {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an http:// or https:// URL'
+  const { hostname, username, password, port } = new URL(text)
+  if (readHost(hostname) === null) return 'must have a host name or an IP address'
+  if (username !== '' || password !== '') return 'must not have a user: send an Authorization header instead'
+  return port === '25' ? 'must not have port 25, which is for mail' : null
+}
+
+/** Headers that belong to the connection (RFC 9110 §7.6.1), or follow from the URL and the body. */
+const reserved = /^(?:host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/i
+
+const header = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a header')
+    .refine((name) => !reserved.test(name), 'must not be a header that is set by itself'),
+  /** A secret. */
+  value: z
+    .string()
+    .max(4096)
+    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must not have line breaks, control characters or letters beyond Latin-1'),
+})
+
+const status = z.string().regex(/^[1-5](?:\d\d|xx|\d\d-[1-5]\d\d)$/, 'must be like 200, 2xx or 200-299')
+
+const keyword = z.strictObject({
+  text: z.string().min(1, 'must not be empty').max(500),
+  absent: z.boolean().default(false),
+})
+
+const json = z.strictObject({
+  path: z
+    .string()
+    .max(200)
+    .refine(isSingularPath, "must be a JSONPath that leads to one value, such as $.checks[0].status or $['a b']"),
+  equals: z.union([z.string().max(1000), z.number(), z.boolean()]).optional(),
+  absent: z.boolean().default(false),
+})
+
+const options = z
+  .strictObject({
+    url: webAddress,
+    method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
+    headers: z.array(header).max(20).default([]),
+    /** A secret. */
+    body: z
+      .string()
+      .refine((text) => Buffer.byteLength(text) <= 64 * 1024, 'must have at most 64 KiB')
+      .optional(),
+    /** Each like `200`, `2xx` or `200-299`; of the answer after redirects. */
+    expectedStatus: z.array(status).min(1, 'must not be empty').max(20).default(['2xx']),
+    /** 0: a redirect is the answer. */
+    maxRedirects: z.int().min(0).max(10).default(5),
+    keyword: keyword.optional(),
+    json: json.optional(),
+    /** How much of an answer is looked into for the keyword and the JSON. */
+    maxBodyBytes: z.int().min(1).max(MOST_BYTES).default(MOST_BYTES),
+    /** Whether the certificate has to be trusted. */
+    verifyCertificate: z.boolean().default(true),
+    /** So many days before a trusted certificate ends, the monitor is degraded; 0: never. */
+    certificateDays: z.int().min(0).max(365).default(14),
+    degradedAboveMs: z.int().min(1).max(30_000).optional(),
+    /** Absent: whichever connects. */
+    ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
+  })
+  .superRefine(({ method, body, keyword: word, json: assertion }, ctx) => {
+    const bodiless = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+    if (bodiless && body !== undefined) {
+      ctx.addIssue({ code: 'custom', path: ['body'], message: `must be left out for ${method}` })
+    }
+    for (const [name, given] of Object.entries({ keyword: word, json: assertion })) {
+      if (method !== 'HEAD' || given === undefined) continue
+      ctx.addIssue({ code: 'custom', path: [name], message: 'must be left out for HEAD, whose answers have no body' })
+    }
+  })
+
+export type HttpOptions = z.output<typeof options>
+
+/** Sends a request anew each time, and looks at its answer. */
+export const http: Probe<typeof options> = {
+  kind: 'HTTP',
+  options,
+  anywhere: false,
+  minIntervalSeconds: 10,
+  run: async (given, run) => {
+    const { url, method, headers, body, maxRedirects, verifyCertificate, ipVersion } = given
+    const maxBodyBytes = given.keyword || given.json ? given.maxBodyBytes : UNASSERTED_BYTES
+    const answer = await run.tools.outbound.request(
+      { url, method, headers, body, maxRedirects, maxBodyBytes, verify: verifyCertificate, family: ipVersion },
+      run,
+    )
+    if (answer.kind === 'answer') return judge(given, answer, run)
+    const finding = notReached(new URL(url).hostname, answer)
+    const expiry = answer.reason === 'certificate' ? expired(answer.certificate, run) : null
+    return expiry === null ? finding : { ...finding, message: expiry }
+  },
+}
+
+function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Finding {
+  const { phases, address, certificate } = answer
+  const latencyMs = phases.total
+  const detail: Detail = {
+    phases,
+    address,
+    status: answer.status,
+    ...(certificate !== null && { certificateEndsAt: certificate.validTo.toISOString() }),
+  }
+  const mistake = mistakeOf(given, answer)
+  if (mistake !== null) return found('DOWN', mistake, { latencyMs, detail })
+  const flaw = slowness(given, latencyMs) ?? expirySoon(given, certificate, run)
+  if (flaw !== null) return found('DEGRADED', flaw, { latencyMs, detail })
+  return found('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
+}
+
+function mistakeOf({ expectedStatus, keyword: word, json: assertion }: HttpOptions, answer: Answer): string | null {
+  if (!isExpectedStatus(expectedStatus, answer.status)) {
+    return `HTTP ${answer.status} instead of ${expectedStatus.join(', ')}`
+  }
+  return (word && keywordMistake(word, answer)) ?? (assertion && jsonMistake(assertion, answer)) ?? null
+}
+
+function slowness({ degradedAboveMs }: HttpOptions, latencyMs: number): string | null {
+  if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs) return null
+  return `Answered in ${Math.round(latencyMs)} ms, more than ${degradedAboveMs} ms`
+}
+
+function expirySoon(
+  { verifyCertificate, certificateDays }: HttpOptions,
+  certificate: Certificate | null,
+  { tools }: ProbeRun,
+): string | null {
+  if (certificate === null || !verifyCertificate) return null
+  const leftMs = certificate.validTo.getTime() - tools.now().getTime()
+  return leftMs < certificateDays * DAY ? `TLS certificate expires ${inDays(leftMs)}` : null
+}
+
+/** How long ago the certificate expired; null when that is not what is wrong with it. */
+function expired(certificate: Certificate | null, { tools }: ProbeRun): string | null {
+  const agoMs = tools.now().getTime() - (certificate?.validTo.getTime() ?? Number.POSITIVE_INFINITY)
+  if (certificate?.problem !== 'CERT_HAS_EXPIRED' || agoMs < 0) return null
+  return `TLS certificate expired ${agoMs < DAY ? 'today' : `${days(agoMs)} ago`}`
+}
+
+function inDays(ms: number): string {
+  return ms < DAY ? 'within a day' : `in ${days(ms)}`
+}
+
+function days(ms: number): string {
+  const count = Math.floor(ms / DAY)
+  return count === 1 ? '1 day' : `${count} days`
+}

@@ -1,0 +1,178 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Context } from '../context.ts'
+import { takeDue } from '../database/lease.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { Metrics } from '../metrics.ts'
+import { SECOND } from '../time.ts'
+import { createConnectivity } from './connectivity.ts'
+import type { DueWatch } from './due-watch.ts'
+import { readWatches } from './due-watch.ts'
+import type { Finding } from './finding.ts'
+import { missed } from './heartbeat.ts'
+import type { Recorder } from './recorder.ts'
+import { tendWatches } from './tend.ts'
+import { ANYWHERE } from './watch.ts'
+
+/** Runs the checks that are due in one region. */
+export interface Round {
+  /** Looks once for what is due and starts it. Gives in how many milliseconds to look again. */
+  look(): Promise<number>
+  /** Looks again and again until it is closed. */
+  start(): void
+  /** Has it look at once, for something may have become due. */
+  wake(): void
+  /** Resolves once every check that was started has ended and is recorded. */
+  idle(): Promise<void>
+  /** Takes no more, ends the checks that run, and gives them back: another worker, or the next start, goes on at once. */
+  close(): Promise<void>
+}
+
+/** Runs the probe of a watch that is no heartbeat. Never rejects; `signal` ends it early. */
+export type RunCheck = (watch: DueWatch, signal: AbortSignal) => Promise<Finding>
+
+/** Longer than the longest probe (30 s) and the writing of its result take. When a worker dies, another takes over after it. */
+export const LEASE = 40 * SECOND
+/** Each check that runs takes a socket and some memory. How many are taken with one statement. */
+const CONCURRENCY = 1000
+const AT_ONCE = 250
+/** How soon to look again, in milliseconds: at once while there may be more, soon while there is work at all. */
+const EAGER = 10
+const BUSY = 50
+const LONGEST = SECOND
+/** How often the watches as a whole are looked after. */
+const TENDING = 10 * SECOND
+
+/** The round of one worker, which looks for work as the system. */
+export function createRound(parts: {
+  readonly ctx: Context
+  readonly pool: Pick<pg.Pool, 'query'>
+  readonly recorder: Recorder
+  readonly run: RunCheck
+  readonly metrics: Metrics
+  /** How many checks run at once at most. */
+  readonly concurrency?: number
+}): Round {
+  const { ctx, pool, recorder, run, metrics, concurrency = CONCURRENCY } = parts
+  const { now, log, config } = ctx
+  const ours = Prisma.sql`region IN (${config.REGION}, ${ANYWHERE})`
+  const connectivity = createConnectivity()
+  const running = new Map<string, Promise<void>>()
+  const unfinished = new Map<string, Date>()
+  const stopping = new AbortController()
+  // Each check that runs listens.
+  setMaxListeners(0, stopping.signal)
+  let tended: number | null = null
+  let looping: Promise<void> = Promise.resolve()
+  let wake = () => {}
+
+  async function tend(): Promise<void> {
+    if (tended !== null && Math.abs(now().getTime() - tended) < TENDING) return
+    await tendWatches(ctx, LEASE)
+    tended = now().getTime()
+  }
+
+  async function look(): Promise<number> {
+    await tend()
+    const free = concurrency - running.size
+    if (free <= 0) return EAGER
+    const limit = Math.min(free, AT_ONCE)
+    const lease = { table: 'Watch', dueColumn: 'dueAt', where: ours, limit, leaseMs: LEASE }
+    const { taken, until } = await takeDue(ctx, lease)
+    if (taken.length === 0) return untilNext()
+    const watches = new Map(
+      (
+        await readWatches(
+          pool,
+          taken.map(({ id }) => id),
+        )
+      ).map((watch) => [watch.id, watch]),
+    )
+    for (const { id, dueAt } of taken) {
+      const watch = watches.get(id)
+      // Another due time: it was edited or paused since.
+      if (watch && watch.dueAt.getTime() === until.getTime()) begin(watch, dueAt)
+    }
+    return taken.length === limit ? EAGER : BUSY
+  }
+
+  async function untilNext(): Promise<number> {
+    const where = { region: { in: [config.REGION, ANYWHERE] }, dueAt: { not: null } }
+    const next = await ctx.db.watch.findFirst({ where, orderBy: { dueAt: 'asc' }, select: { dueAt: true } })
+    if (!next?.dueAt) return LONGEST
+    return Math.min(Math.max(next.dueAt.getTime() - now().getTime(), EAGER), LONGEST)
+  }
+
+  function begin(watch: DueWatch, dueAt: Date): void {
+    // A lease that ran out is still with the check that runs, which will not be recorded: it is not run beside itself.
+    if (running.has(watch.id)) return
+    metrics.inFlight.set(running.size + 1)
+    unfinished.set(watch.id, watch.dueAt)
+    const ended = check(watch, dueAt)
+      .catch((error: unknown) => log.error({ err: error, watch: watch.id }, 'monitoring: a check failed by itself'))
+      .finally(() => {
+        running.delete(watch.id)
+        metrics.inFlight.set(running.size)
+      })
+    running.set(watch.id, ended)
+  }
+
+  async function check(watch: DueWatch, dueAt: Date): Promise<void> {
+    const at = now()
+    metrics.lateness.observe(Math.max(0, at.getTime() - dueAt.getTime()) / SECOND)
+    const isHeartbeat = watch.monitor.kind === 'HEARTBEAT'
+    const found = isHeartbeat ? missed(watch, dueAt, at) : await run(watch, stopping.signal)
+    if (stopping.signal.aborted) return
+    const finding = isHeartbeat ? found : connectivity.weigh(found, watch.memory.state === 'DOWN', performance.now())
+    unfinished.delete(watch.id)
+    await recorder.record(watch, { at, finding })
+  }
+
+  /** Makes what was taken and not finished due again, unless somebody else has done so. */
+  async function giveBack(): Promise<void> {
+    if (unfinished.size === 0) return
+    const left = [...unfinished]
+    await ctx.db.$executeRaw`
+      UPDATE "Watch" AS watch SET "dueAt" = ${now()}
+      FROM unnest(${left.map(([id]) => id)}::text[], ${left.map(([, until]) => until)}::timestamptz[]) AS left_over (id, until)
+      WHERE watch.id = left_over.id AND watch."dueAt" = left_over.until`
+    unfinished.clear()
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const waking = new AbortController()
+      wake = () => waking.abort()
+      const wait = await look().catch((error: unknown) => {
+        log.error({ err: error }, 'monitoring: could not look for checks that are due; trying again')
+        return LONGEST
+      })
+      const signal = AbortSignal.any([waking.signal, stopping.signal])
+      // Not woken sooner than that: many things may become due at about the same time.
+      const soonest = Math.min(wait, BUSY)
+      await sleep(soonest, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      await sleep(wait - soonest, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  return {
+    look,
+    start() {
+      looping = loop()
+    },
+    wake: () => wake(),
+    async idle() {
+      while (running.size > 0) await Promise.all(running.values())
+      await recorder.idle()
+    },
+    async close() {
+      stopping.abort()
+      await looping
+      await Promise.all(running.values())
+      await giveBack().catch((error: unknown) =>
+        log.warn({ err: error }, 'monitoring: checks are not given back; they are made when their leases are over'),
+      )
+    },
+  }
+}

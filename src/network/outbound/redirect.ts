@@ -1,0 +1,84 @@
+import type { OutboundRequest } from '../outbound.ts'
+import { Stop } from './attempt.ts'
+
+/** One request on the way of its redirects. */
+export interface Hop {
+  readonly url: URL
+  readonly method: string
+  /** The values by lower-case name; Host and Content-Length come by themselves. */
+  readonly headers: ReadonlyMap<string, string[]>
+  readonly body: Buffer | undefined
+}
+
+/** SMTP, which can be spoken to in the body of an HTTP request: nobody sends mail through us (the Fetch Standard's bad ports). */
+const MAIL_PORT = '25'
+
+/** What may be told to those who were not asked: everything else may be a secret. */
+const harmless = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-type',
+  'user-agent',
+])
+
+/**
+ * The first hop of a request, with the headers that every request has.
+ * @throws Stop `invalid` or `forbidden`.
+ */
+export function firstHop(request: OutboundRequest, defaults: Hop['headers']): Hop {
+  const body = request.body === undefined ? undefined : Buffer.from(request.body)
+  const given = new Map<string, string[]>()
+  for (const { name, value } of request.headers ?? []) {
+    const key = name.toLowerCase()
+    given.set(key, [...(given.get(key) ?? []), value])
+  }
+  return {
+    url: readUrl(request.url, undefined),
+    method: request.method ?? 'GET',
+    headers: new Map([...defaults, ...given]),
+    body,
+  }
+}
+
+/**
+ * Where an answer redirects to (RFC 9110 §15.4); null when it does not. Other parties than the one asked are told no
+ * header that may be a secret, and get no body: a redirect that asks for that is not followed.
+ * @throws Stop when it redirects to where nothing can be asked.
+ */
+export function nextHop({ url, method, headers, body }: Hop, status: number, location: string | undefined): Hop | null {
+  if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return null
+  const target = readUrl(location, url)
+  const toGet = status === 303 ? method !== 'HEAD' : status <= 302 && method === 'POST'
+  const trusted = isSameParty(url, target)
+  if (body !== undefined && !toGet && !trusted) return null
+  const kept = [...headers].filter(([name]) => (trusted || harmless.has(name)) && !(toGet && name === 'content-type'))
+  return {
+    url: target,
+    method: toGet ? 'GET' : method,
+    headers: new Map(kept),
+    body: toGet ? undefined : body,
+  }
+}
+
+/** The same origin, or the same host in its secure form. */
+function isSameParty(from: URL, to: URL): boolean {
+  if (from.origin === to.origin) return true
+  return (
+    from.hostname === to.hostname &&
+    from.protocol === 'http:' &&
+    from.port === '' &&
+    to.origin === `https://${to.hostname}`
+  )
+}
+
+function readUrl(text: string, base: URL | undefined): URL {
+  const where = base === undefined ? 'The URL is' : 'Redirects to what is'
+  if (!URL.canParse(text, base)) throw new Stop('invalid', 'theirs', `${where} not a valid URL`)
+  const url = new URL(text, base)
+  if (!/^https?:$/.test(url.protocol)) throw new Stop('invalid', 'theirs', `${where} no http:// or https:// URL`)
+  if (url.username !== '' || url.password !== '') throw new Stop('invalid', 'theirs', `${where} a URL with a user`)
+  if (url.port === MAIL_PORT) throw new Stop('forbidden', 'theirs', `${where} on port 25, which is for mail`)
+  return url
+}

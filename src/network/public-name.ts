@@ -1,0 +1,39 @@
+import { parse } from 'tldts'
+import { isPublic } from './address.ts'
+
+/**
+ * Whether a name, lower-case and without a final dot, belongs to the public DNS. What does not is known at most to the
+ * resolvers of one site: a suffix that nobody registers under, such as `internal` or `cluster.local`, `home.arpa`
+ * (RFC 8375), and the reverse names of addresses that are not public.
+ */
+export function isPublicName(name: string): boolean {
+  const { isIcann, isPrivate, publicSuffix } = parse(name, {
+    allowPrivateDomains: true,
+    extractHostname: false,
+    validateHostname: false,
+  })
+  if (publicSuffix === 'home.arpa' || !(isIcann || isPrivate)) return false
+  const start = firstAddressBelow(name)
+  return start === null || isPublic(start)
+}
+
+/** The first of the addresses whose reverse names (RFC 1035 §3.5, RFC 3596 §2.5) stand below a name; null: it has none. */
+function firstAddressBelow(name: string): string | null {
+  const [, labels, version] = /^(?:(.*)\.)?(in-addr|ip6)\.arpa$/.exec(name) ?? []
+  if (labels === undefined) return null
+  const outermostFirst = labels.split('.').reverse()
+  return version === 'ip6'
+    ? nibbles(numbersOf(outermostFirst, /^[\da-f]$/, 32))
+    : numbersOf(outermostFirst, /^(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/, 4).join('.')
+}
+
+/** The leading labels that are numbers of an address, and zeros for the rest of it. */
+function numbersOf(labels: readonly string[], number: RegExp, length: number): string[] {
+  const end = labels.findIndex((label) => !number.test(label))
+  const known = labels.slice(0, end < 0 ? length : Math.min(end, length))
+  return [...known, ...new Array<string>(length - known.length).fill('0')]
+}
+
+function nibbles(digits: readonly string[]): string {
+  return (digits.join('').match(/.{4}/g) ?? []).join(':')
+}

@@ -1,0 +1,40 @@
+import { createHmac } from 'node:crypto'
+import { SECOND } from '../../time.ts'
+import type { Channel, Message } from './channel.ts'
+import { postAddress } from './channel.ts'
+import { post } from './post.ts'
+
+/**
+ * Webhooks by Standard Webhooks 1.0 (https://www.standardwebhooks.com): any answer but 2xx is tried again, 410 ends the
+ * subscription, and during the rotation of a secret the message carries a signature by each.
+ */
+export const webhook: Channel = {
+  name: 'webhook',
+  // Anybody may be behind a host, so it is the host that is not to be flooded.
+  address: postAddress(
+    () => null,
+    ({ hostname }) => hostname,
+  ),
+  async send(message, tools) {
+    const { id, address, secrets } = message
+    const body = bodyOf(message)
+    const timestamp = Math.floor(tools.now().getTime() / SECOND)
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': secrets.map((secret) => signatureOf(secret, id, timestamp, body)).join(' '),
+    }
+    return post({ url: address, body, headers }, tools, ({ status }) => (status === 410 ? 'GONE' : null))
+  },
+}
+
+function bodyOf({ letter: { event }, manageUrl, unsubscribeUrl }: Message): string {
+  const data = { ...event.data, manage_url: manageUrl, unsubscribe_url: unsubscribeUrl }
+  return JSON.stringify({ type: event.type, timestamp: event.at.toISOString(), data })
+}
+
+/** @param secret `whsec_` and base64. @param timestamp in seconds. */
+function signatureOf(secret: string, id: string, timestamp: number, body: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+}

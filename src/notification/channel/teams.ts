@@ -1,0 +1,66 @@
+import { plainText } from '../../markdown.ts'
+import type { Letter, Tone } from '../letter.ts'
+import type { Channel } from './channel.ts'
+import { hookAddress } from './channel.ts'
+import { cut } from './cut.ts'
+import { post } from './post.ts'
+
+/**
+ * Workflows of Microsoft Teams that post to a channel "when a webhook request is received", which take an adaptive card in a
+ * message (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). A workflow
+ * that is no more is answered for with 404 or 410, one that is switched off with 400 or 401.
+ */
+export const teams: Channel = {
+  name: 'Microsoft Teams',
+  address: hookAddress('Microsoft Teams', ['logic.azure.com', 'environment.api.powerplatform.com']),
+  send: ({ letter, address, manageUrl }, tools) =>
+    post({ url: address, body: JSON.stringify(bodyOf(letter, manageUrl)) }, tools, ({ status }) =>
+      [404, 410].includes(status) ? 'GONE' : null,
+    ),
+}
+
+/** Teams takes 28 KB. */
+const LONGEST_TEXT = 5000
+
+function bodyOf({ page, headline, tone, facts, message, action, reason }: Letter, manageUrl: string) {
+  const paragraph = (text: string, more: object = {}) => ({
+    type: 'TextBlock',
+    text: cut(escapeText(text), LONGEST_TEXT),
+    wrap: true,
+    ...more,
+  })
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      paragraph(`${page.name} status`, { isSubtle: true, size: 'Small' }),
+      paragraph(headline, { weight: 'Bolder', size: 'Medium', color: colours[tone] }),
+      ...(facts.length === 0
+        ? []
+        : [
+            { type: 'FactSet', facts: facts.map(([title, value]) => ({ title, value: cut(escapeText(value), 1000) })) },
+          ]),
+      ...(message === '' ? [] : [paragraph(plainText(message))]),
+      paragraph(reason, { isSubtle: true, size: 'Small' }),
+    ],
+    actions: [
+      { type: 'Action.OpenUrl', title: action.label, url: action.url },
+      { type: 'Action.OpenUrl', title: 'Change or end it', url: manageUrl },
+    ],
+  }
+  return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }
+}
+
+/** Text blocks are read as markdown; only what makes links, emphasis and lists there is escaped. */
+function escapeText(text: string): string {
+  return text.replace(/[\\`*_[\]<>#]/g, '\\$&')
+}
+
+const colours = {
+  good: 'Good',
+  planned: 'Accent',
+  minor: 'Warning',
+  major: 'Attention',
+  neutral: 'Default',
+} as const satisfies Record<Tone, string>

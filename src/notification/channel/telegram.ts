@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { plainText } from '../../markdown.ts'
+import type { Answer } from '../../network/outbound.ts'
+import { SECOND } from '../../time.ts'
+import type { Letter } from '../letter.ts'
+import type { Address, Channel, Outcome } from './channel.ts'
+import { cut } from './cut.ts'
+import { escapeHtml } from './mail-template.ts'
+import { jsonOf, post } from './post.ts'
+
+const HOST = 'api.telegram.org'
+/** Below the 4,096 characters of a message, which count without its marks. */
+const LONGEST_MESSAGE = 3000
+
+/** A bot of the subscriber's own, and a chat that it may write to. */
+const address = z
+  .object({
+    botToken: z
+      .string()
+      .trim()
+      .regex(/^\d{5,20}:[\w-]{30,60}$/, 'must be a bot’s token, such as 123456:ABC-DEF…'),
+    chatId: z
+      .string()
+      .trim()
+      .regex(/^(-?\d{1,20}|@\w{5,32})$/, 'must be the id of a chat, or a channel’s @name'),
+  })
+  .transform(({ botToken, chatId }): Address => {
+    const text = `${botToken}/${chatId}`
+    return { text, label: `bot ${botToken.split(':', 1)[0]}, chat ${chatId}`, destination: HOST, target: text }
+  })
+
+/**
+ * Telegram, through a bot of the subscriber's (https://core.telegram.org/bots/api#sendmessage). A refusal says its reason in
+ * JSON, and how many seconds to wait in `parameters.retry_after`; 401, 403 and 404 say that the bot is no more or was thrown
+ * out, 400 that the chat is none or the message is not taken.
+ */
+export const telegram: Channel = {
+  name: 'Telegram',
+  address,
+  async send({ letter, address, manageUrl }, tools) {
+    const [botToken, chatId] = [address.slice(0, address.indexOf('/')), address.slice(address.indexOf('/') + 1)]
+    const body = JSON.stringify({
+      chat_id: chatId,
+      text: textOf(letter, manageUrl),
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+    })
+    let wait: number | null = null
+    const outcome = await post({ url: `https://${HOST}/bot${botToken}/sendMessage`, body }, tools, (answer) => {
+      wait = retryAfterOf(answer)
+      return lastingOf(answer)
+    })
+    return withWait(outcome, wait)
+  },
+}
+
+function lastingOf(answer: Answer): 'GONE' | 'REFUSED' | null {
+  if ([401, 403, 404].includes(answer.status)) return 'GONE'
+  if (answer.status !== 400) return null
+  return /chat not found|user is deactivated|group chat was/i.test(String(jsonOf(answer)['description']))
+    ? 'GONE'
+    : 'REFUSED'
+}
+
+const parameters = z.object({ retry_after: z.number().min(0) })
+
+function retryAfterOf(answer: Answer): number | null {
+  const parsed = parameters.safeParse(jsonOf(answer)['parameters'])
+  return parsed.success ? parsed.data.retry_after * SECOND : null
+}
+
+function withWait(outcome: Outcome, wait: number | null): Outcome {
+  return outcome.kind === 'failed' && wait !== null ? { ...outcome, retryAfterMs: wait } : outcome
+}
+
+/** Of the tags that Telegram knows, bold and links (https://core.telegram.org/bots/api#html-style). */
+function textOf({ page, headline, facts, message, action, reason }: Letter, manageUrl: string): string {
+  const link = (url: string, label: string) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`
+  return [
+    `${escapeHtml(page.name)} status\n<b>${escapeHtml(headline)}</b>`,
+    facts.map(([name, value]) => `${escapeHtml(name)}: ${escapeHtml(cut(value, 500))}`).join('\n'),
+    escapeHtml(cut(plainText(message), LONGEST_MESSAGE)),
+    link(action.url, action.label),
+    `${escapeHtml(reason)} ${link(manageUrl, 'Change or end it')}`,
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}

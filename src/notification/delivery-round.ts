@@ -1,0 +1,258 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Context } from '../context.ts'
+import { takeDue } from '../database/lease.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Seal } from '../seal.ts'
+import { SECOND } from '../time.ts'
+import { verdictOf } from './attempt.ts'
+import type { Outcome, SendTools } from './channel/channel.ts'
+import { MAIL } from './channel/email.ts'
+import { MAILS_AT_ONCE } from './channel/mailer.ts'
+import { channels } from './channels.ts'
+import type { DueDelivery } from './delivery.ts'
+import { readDeliveries } from './delivery.ts'
+import { messageOf } from './message.ts'
+import type { Outcomes } from './outcomes.ts'
+import { createOutcomes } from './outcomes.ts'
+
+/** Sends the deliveries that are due. */
+export interface DeliveryRound {
+  /** Looks once for what is due and starts it. Gives in how many milliseconds to look again. */
+  look(): Promise<number>
+  /** Looks again and again until it is closed. */
+  start(): void
+  /** Has it look at once, for something may have become due. */
+  wake(): void
+  /** Resolves once everything that was taken has ended and is stored. */
+  idle(): Promise<void>
+  /** Takes no more, gives back what was not begun, and waits for what is under way. */
+  close(): Promise<void>
+}
+
+/** Longer than the longest sending takes (45 s) and its outcome is stored; what has not begun by half of it is left to others. */
+export const LEASE = 120 * SECOND
+/** How many are sent at once at most, and how many are taken with one statement. */
+const CONCURRENCY = 64
+const AT_ONCE = 200
+/** How many go at once to one host, behind which may be many subscribers; to one subscriber it is one. */
+const PER_HOST = 4
+/** How long, in milliseconds, what was read of a delivery may wait: then somebody may have unsubscribed. */
+const FRESH = SECOND
+/** How soon to look again, in milliseconds: at once while there may be more, soon after something ended, and now and then. */
+const EAGER = 5
+const PAUSE = 20
+const SHORT = 0.25 * SECOND
+const LONGEST = SECOND
+
+/**
+ * The deliveries that come before others of the same subscriber about the same thing; those have to wait, so that what is told
+ * of an incident keeps its order.
+ */
+const nothingBefore = Prisma.sql`NOT EXISTS (
+  SELECT 1 FROM "Delivery" AS earlier
+  WHERE earlier."subscriberId" = "Delivery"."subscriberId" AND earlier."subjectId" = "Delivery"."subjectId"
+    AND earlier.seq < "Delivery".seq AND earlier.status = 'PENDING')`
+
+/** A delivery that is at hand. */
+interface Taken {
+  readonly delivery: DueDelivery
+  /** Until when what was read of it is taken to be true, in milliseconds of a clock that nobody sets. */
+  freshUntil: number
+}
+
+/** The round of one worker, which sends as the system. */
+export function createDeliveryRound(parts: {
+  readonly ctx: Context & { readonly db: PrismaClient }
+  readonly pool: Pick<pg.Pool, 'query'>
+  readonly seal: Seal
+  readonly tools: SendTools
+  /** Our public address, without a slash at its end. */
+  readonly site: { readonly baseUrl: string }
+  readonly metrics: Pick<Metrics, 'deliveries'>
+  /** From 0 to 1, to spread what failed together. */
+  readonly random?: () => number
+}): DeliveryRound {
+  const { ctx, pool, seal, tools, site, metrics, random = Math.random } = parts
+  const { now, log } = ctx
+  const outcomes: Outcomes = createOutcomes(ctx, pool)
+  const running = new Map<string, Promise<void>>()
+  const busy = new Map<string, number>()
+  const waiting: Taken[] = []
+  const stopping = new AbortController()
+  let looping: Promise<void> = Promise.resolve()
+  let wake = () => {}
+
+  const count = (key: string, by: number) => {
+    const left = (busy.get(key) ?? 0) + by
+    if (left > 0) busy.set(key, left)
+    else busy.delete(key)
+  }
+
+  async function look(): Promise<number> {
+    const free = CONCURRENCY + AT_ONCE - running.size - waiting.length
+    if (free <= 0) return LONGEST
+    const limit = Math.min(free, AT_ONCE)
+    const where = Prisma.sql`destination <> ALL (${crowded()}::text[]) AND ${nothingBefore}`
+    const { taken, until } = await takeDue(ctx, { table: 'Delivery', dueColumn: 'dueAt', where, limit, leaseMs: LEASE })
+    if (taken.length === 0) return untilNext()
+    const ids = taken.map(({ id }) => id)
+    const read = new Map((await readDeliveries(pool, ids)).map((delivery) => [delivery.id, delivery]))
+    for (const id of ids) {
+      const delivery = read.get(id)
+      // Another due time: it was put off, or ended, since. One whose lease ran out may still be under way here.
+      if (delivery && delivery.dueAt.getTime() === until.getTime() && !running.has(id)) {
+        waiting.push({ delivery, freshUntil: performance.now() + FRESH })
+      }
+    }
+    begin()
+    return taken.length === limit ? EAGER : SHORT
+  }
+
+  /** The destinations for which enough is at hand. */
+  function crowded(): string[] {
+    const taken = new Map(busy)
+    for (const { destination } of waiting.map(({ delivery }) => delivery))
+      taken.set(destination, (taken.get(destination) ?? 0) + 1)
+    return [...taken].filter(([destination, held]) => held >= 2 * most(destination)).map(([destination]) => destination)
+  }
+
+  async function untilNext(): Promise<number> {
+    const next = await ctx.db.delivery.findFirst({
+      where: { dueAt: { not: null } },
+      orderBy: { dueAt: 'asc' },
+      select: { dueAt: true },
+    })
+    if (!next?.dueAt) return LONGEST
+    return Math.min(Math.max(next.dueAt.getTime() - now().getTime(), SHORT), LONGEST)
+  }
+
+  /** Begins what may begin, in the order in which it was taken. */
+  function begin(): void {
+    for (const taken of waiting.splice(0)) {
+      if (taken.delivery.dueAt.getTime() - now().getTime() < LEASE / 2) continue
+      if (stopping.signal.aborted || !mayBegin(taken.delivery)) waiting.push(taken)
+      else run(taken)
+    }
+  }
+
+  function mayBegin({ destination, subscriber }: DueDelivery): boolean {
+    return running.size < CONCURRENCY && (busy.get(destination) ?? 0) < most(destination) && !busy.has(subscriber.id)
+  }
+
+  function run(taken: Taken): void {
+    const { id, destination, subscriber } = taken.delivery
+    count(destination, 1)
+    count(subscriber.id, 1)
+    const sent = () => {
+      count(destination, -1)
+      begin()
+      // While enough is at hand, looking for more would be in vain.
+      if (!crowded().includes(destination)) wake()
+    }
+    const ended = deliver(taken, sent)
+      .catch((error: unknown) => log.error({ err: error, delivery: id }, 'notification: a delivery failed by itself'))
+      .finally(() => {
+        running.delete(id)
+        count(subscriber.id, -1)
+        // It may have ended the subscription.
+        for (const other of waiting) if (other.delivery.subscriber.id === subscriber.id) other.freshUntil = 0
+        begin()
+      })
+    running.set(id, ended)
+  }
+
+  /** @param sent called once the receiver is free for another; the subscriber is only when the outcome is stored. */
+  async function deliver(taken: Taken, sent: () => void): Promise<void> {
+    const delivery = await refreshed(taken)
+    const at = now()
+    const begun = performance.now()
+    const outcome = delivery && (await attempt(delivery, at))
+    sent()
+    if (delivery === null) return
+    const { channel } = delivery.subscriber
+    metrics.deliveries.inc({ channel, outcome: outcome?.kind ?? 'cancelled' })
+    if (outcome === null) {
+      return outcomes.record({ delivery, attempt: null, outcome, verdict: { status: 'CANCELLED', dueAt: null } })
+    }
+    const { kind, status, message } = outcome
+    const durationMs = Math.round(performance.now() - begun)
+    await outcomes.record({
+      delivery,
+      attempt: { at, delivered: kind === 'delivered', status, message, durationMs },
+      outcome,
+      verdict: verdictOf(outcome, delivery, now(), random()),
+    })
+  }
+
+  /** The delivery as it is now; null: it was ended, or put off, since it was taken. */
+  async function refreshed({ delivery, freshUntil }: Taken): Promise<DueDelivery | null> {
+    if (performance.now() < freshUntil) return delivery
+    const [found] = await readDeliveries(pool, [delivery.id])
+    return found && found.dueAt.getTime() === delivery.dueAt.getTime() ? found : null
+  }
+
+  /** Null: there is nobody to send it to any more. */
+  async function attempt(delivery: DueDelivery, at: Date): Promise<Outcome | null> {
+    try {
+      const message = messageOf(delivery, seal, site.baseUrl, at)
+      return message && (await channels[delivery.subscriber.channel].send(message, tools))
+    } catch (error) {
+      log.error({ err: error, delivery: delivery.id }, 'notification: a message could not be made or sent')
+      const message = 'It could not be sent, by an error of ours that is logged.'
+      return { kind: 'failed', status: null, message, lasts: 'PASSING', retryAfterMs: null }
+    }
+  }
+
+  /** Makes what was taken and not begun due again, unless somebody else has done so. */
+  async function giveBack(): Promise<void> {
+    const left = waiting.splice(0).map(({ delivery }) => delivery)
+    if (left.length === 0) return
+    await ctx.db.$executeRaw`
+      UPDATE "Delivery" AS delivery SET "dueAt" = ${now()}
+      FROM unnest(${left.map(({ id }) => id)}::text[], ${left.map(({ dueAt }) => dueAt)}::timestamptz[]) AS left_over (id, until)
+      WHERE delivery.id = left_over.id AND delivery."dueAt" = left_over.until`
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const waking = new AbortController()
+      wake = () => waking.abort()
+      const wait = await look().catch((error: unknown) => {
+        log.error({ err: error }, 'notification: could not look for deliveries that are due; trying again')
+        return LONGEST
+      })
+      // Not woken sooner than that: many end at about the same time.
+      const soonest = Math.min(wait, PAUSE)
+      await sleep(soonest, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      const signal = AbortSignal.any([waking.signal, stopping.signal])
+      await sleep(wait - soonest, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  return {
+    look,
+    start() {
+      looping = loop()
+    },
+    wake: () => wake(),
+    async idle() {
+      while (running.size > 0) await Promise.all(running.values())
+    },
+    async close() {
+      stopping.abort()
+      await looping
+      await giveBack().catch((error: unknown) =>
+        log.warn(
+          { err: error },
+          'notification: deliveries are not given back; they are sent when their leases are over',
+        ),
+      )
+      await Promise.all(running.values())
+    },
+  }
+}
+
+const most = (destination: string) => (destination === MAIL ? MAILS_AT_ONCE : PER_HOST)

@@ -1,0 +1,76 @@
+import { Invalid, NotFound, TierLimitReached } from '../../errors.ts'
+import { Topic } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { deletionOf } from '../../graphql/deletion.ts'
+import { reportBounce } from '../bounce.ts'
+import type { Imported } from '../import.ts'
+import { importSubscribers } from '../import.ts'
+import { deleteSubscriber } from '../subscriber.ts'
+
+builder.mutationField('deleteSubscriber', (t) =>
+  t.field({
+    type: deletionOf('Subscriber'),
+    description: 'Deletes a subscriber with what was sent to it. Needs a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => deleteSubscriber(ctx, id),
+  }),
+)
+
+const ImportSubscribersInput = builder.inputType('ImportSubscribersInput', {
+  fields: (t) => ({
+    csv: t.string({
+      description: 'Mail addresses in the column `email`, or in the first one; up to about 4,000 at once.',
+    }),
+    topics: t.field({ type: [Topic], required: false, description: 'Absent: incidents and maintenance.' }),
+    serviceIds: t.idList({ required: false, description: 'Absent or empty: everything.' }),
+  }),
+})
+
+const ImportProblem = builder.objectRef<Imported['problems'][number]>('ImportProblem').implement({
+  description: 'A line that could not be used.',
+  fields: (t) => ({ line: t.exposeInt('line', { description: 'From 1.' }), message: t.exposeString('message') }),
+})
+
+const ImportSubscribersPayload = builder.objectRef<Imported>('ImportSubscribersPayload').implement({
+  fields: (t) => ({
+    imported: t.exposeInt('imported'),
+    known: t.exposeInt('known', { description: 'Those that were there: subscribed, or stopped, which stays so.' }),
+    problems: t.expose('problems', { type: [ImportProblem], description: 'At most 100.' }),
+  }),
+})
+
+builder.mutationField('importSubscribers', (t) =>
+  t.field({
+    type: ImportSubscribersPayload,
+    description:
+      'Subscribes mail addresses without asking them to confirm: you vouch that they want it. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: ImportSubscribersInput }) },
+    errors: { types: [Invalid, NotFound, TierLimitReached] },
+    resolve: (_root, { input }, ctx) => importSubscribers(ctx, input),
+  }),
+)
+
+const BounceKind = builder.enumType('BounceKind', {
+  description: 'BOUNCE: mail came back for good. COMPLAINT: its reader reported it as unwanted.',
+  values: ['BOUNCE', 'COMPLAINT'],
+})
+
+const ReportBounceInput = builder.inputType('ReportBounceInput', {
+  fields: (t) => ({ email: t.string(), kind: t.field({ type: BounceKind }) }),
+})
+
+const ReportBouncePayload = builder.objectRef<{ readonly stopped: number }>('ReportBouncePayload').implement({
+  fields: (t) => ({ stopped: t.exposeInt('stopped', { description: 'How many subscriptions that ended.' }) }),
+})
+
+builder.mutationField('reportBounce', (t) =>
+  t.field({
+    type: ReportBouncePayload,
+    description:
+      'Takes word from your mail system: a complaint ends all subscriptions of an address, as does its third bounce in a row. Operator only.',
+    args: { input: t.arg({ type: ReportBounceInput }) },
+    errors: { types: [Invalid] },
+    resolve: async (_root, { input }, ctx) => ({ stopped: await reportBounce(ctx, input) }),
+  }),
+)

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { requireScope } from '../account/access.ts'
+import { change } from '../eventlog/change.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
+import { newId } from '../id.ts'
+import { validate } from '../validate.ts'
+import { addressHash } from './address.ts'
+import { email } from './channel/email.ts'
+import type { Choices } from './choices.ts'
+import { choiceMembers, readChoices, requireChoices } from './choices.ts'
+import type { NotificationContext } from './context.ts'
+import { parseCsv } from './csv.ts'
+import { beginDispatch, requireRoom } from './subscriber.ts'
+import { tokenFields } from './token.ts'
+
+/** What came of an import. */
+export interface Imported {
+  readonly imported: number
+  /** Those that were there already: subscribed, or stopped, which an import does not undo. */
+  readonly known: number
+  /** The lines that have no mail address, the first hundred of them. */
+  readonly problems: readonly { readonly line: number; readonly message: string }[]
+}
+
+const given = z.object({ csv: z.string(), ...choiceMembers })
+
+const MOST_PROBLEMS = 100
+/** Rows inserted with one statement: PostgreSQL takes 65,535 parameters. */
+const AT_ONCE = 1000
+
+/**
+ * Subscribes mail addresses, confirmed: the organization vouches that they want it. Those that are stopped stay so. Needs a key
+ * with scope WRITE.
+ * @param input `csv` as RFC 4180 has it: addresses in the column `email`, or in the first when no such head is there.
+ * @throws Invalid, NotFound for services that are not there, and TierLimitReached, in which case none is subscribed.
+ */
+export async function importSubscribers(ctx: NotificationContext, input: unknown): Promise<Imported> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { csv, ...chosen } = validate(given, input)
+  const choices = readChoices(chosen)
+  const { addresses, problems } = readAddresses(csv)
+  return change(ctx, organizationId, async (tx) => {
+    await requireChoices(tx, organizationId, choices)
+    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const known = await tx.db.subscriber.findMany({
+      where: { organizationId, addressHash: { in: [...addresses.keys()] } },
+      select: { addressHash: true },
+    })
+    for (const { addressHash } of known) addresses.delete(addressHash)
+    const result = { imported: addresses.size, known: known.length, problems }
+    if (addresses.size === 0) return [result]
+    await requireRoom(tx, organization, addresses.size)
+    await beginDispatch(tx.db, organizationId, organization.lastSeq)
+    const rows = [...addresses].map(([hash, text]) => rowOf({ ...ctx, ...tx }, organization, hash, text, choices))
+    await insert({ ...ctx, ...tx }, rows, choices)
+    const subjectName = `${rows.length} ${rows.length === 1 ? 'address' : 'addresses'}`
+    return [result, { kind: 'SUBSCRIBERS_IMPORTED', subjectId: organizationId, subjectName }]
+  })
+}
+
+/** The addresses of a CSV text, each once, by their hashes. */
+function readAddresses(csv: string): { addresses: Map<string, string>; problems: Imported['problems'][number][] } {
+  const [head, ...rest] = parseCsv(csv)
+  const named = head?.fields.findIndex((field) => /^e-?mail( address)?$/i.test(field.trim())) ?? -1
+  const rows = head === undefined ? [] : named === -1 ? [head, ...rest] : rest
+  const addresses = new Map<string, string>()
+  const problems: Imported['problems'][number][] = []
+  for (const { line, fields } of rows) {
+    if (fields.every((field) => field.trim() === '')) continue
+    const parsed = email.address.safeParse(fields[Math.max(named, 0)] ?? '')
+    if (parsed.success) addresses.set(addressHash('EMAIL', parsed.data.text), parsed.data.text)
+    else if (problems.length < MOST_PROBLEMS) problems.push({ line, message: 'must be an e-mail address' })
+  }
+  return { addresses, problems }
+}
+
+function rowOf(
+  { seal, now }: NotificationContext,
+  { id: organizationId, lastSeq }: { readonly id: string; readonly lastSeq: number },
+  hash: string,
+  text: string,
+  { topics, serviceIds }: Choices,
+): Prisma.SubscriberCreateManyInput {
+  const id = newId('Subscriber')
+  const { label, destination } = email.address.parse(text)
+  return {
+    id,
+    organizationId,
+    channel: 'EMAIL',
+    address: text,
+    addressHash: hash,
+    label,
+    destination,
+    ...tokenFields(seal, id),
+    topics,
+    allServices: serviceIds.length === 0,
+    createdAt: now(),
+    confirmableUntil: now(),
+    confirmedAt: now(),
+    sinceSeq: lastSeq,
+  }
+}
+
+async function insert(
+  { db }: NotificationContext,
+  rows: readonly Prisma.SubscriberCreateManyInput[],
+  { serviceIds }: Choices,
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += AT_ONCE) {
+    const batch = rows.slice(from, from + AT_ONCE)
+    await db.subscriber.createMany({ data: batch })
+    await db.$executeRaw`
+      INSERT INTO "SubscriberService" ("subscriberId", "serviceId")
+      SELECT reader.id, chosen.id FROM unnest(${batch.map(({ id }) => id)}::text[]) AS reader (id)
+      CROSS JOIN unnest(${[...serviceIds]}::text[]) AS chosen (id)`
+  }
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { includesScope } from '../account/access.ts'
+import { slugText } from '../account/page-settings.ts'
+import { hashSecret } from '../account/secret.ts'
+import { clientSubject } from '../account/usage.ts'
+import { transaction } from '../context.ts'
+import { Conflict, LimitExceeded, NotFound } from '../errors.ts'
+import { change } from '../eventlog/change.ts'
+import type { Organization, Subscriber } from '../generated/prisma/client.ts'
+import { newId } from '../id.ts'
+import { HOUR, nextUtcDay, utcDay } from '../time.ts'
+import { validate } from '../validate.ts'
+import type { KnownAddress } from './address.ts'
+import { addressMembers, readAddress } from './address.ts'
+import type { Choices } from './choices.ts'
+import { choiceMembers, readChoices, requireChoices, setServices } from './choices.ts'
+import type { NotificationContext } from './context.ts'
+import { announceDeliveries } from './delivery.ts'
+import { activate, requireRoom } from './subscriber.ts'
+import { newSecret, sealAddress, tokenFields } from './token.ts'
+
+/** How long a subscription may be confirmed after it was asked for. */
+export const CONFIRMABLE = 48 * HOUR
+
+/** How often a day (UTC) somebody may ask from one client address (IPv6: /64). */
+const ASKS_A_DAY = 20
+/** How many letters a day (UTC) asking makes us write to one mailbox, or to one host of webhooks, whoever asks. */
+const LETTERS_A_DAY = 5
+
+const newSubscriber = z.object({ slug: z.string(), ...addressMembers, ...choiceMembers })
+
+/**
+ * Subscribes an address to a page. A stranger is told nothing (null), whether the address was there already or not: it is
+ * written to, and whoever reads that confirms within 48 hours. An organization that subscribes somebody to its own page, with a
+ * key of scope WRITE, vouches for it: that is confirmed at once, and given.
+ * @throws Invalid, NotFound for a page or services that are not there, LimitExceeded when too much was asked from here, and
+ * TierLimitReached when the page has all the subscribers it may have. @throws Conflict, to the organization alone, when the
+ * address is subscribed, or has unsubscribed: nobody but its owner can undo that.
+ */
+export async function subscribe(ctx: NotificationContext, input: unknown): Promise<Subscriber | null> {
+  const { slug, topics, serviceIds, ...where } = validate(newSubscriber, input)
+  const address = readAddress(ctx, where)
+  const choices = readChoices({ topics, serviceIds })
+  const organization = slugText.safeParse(slug).success
+    ? await ctx.db.organization.findUnique({ where: { slug } })
+    : null
+  if (!organization) throw new NotFound('There is no such status page.')
+  await requireChoices(ctx, organization.id, choices)
+  const { actor } = ctx
+  if (actor.kind === 'apiKey' && actor.organizationId === organization.id && includesScope(actor.scope, 'WRITE')) {
+    return vouchFor(ctx, organization.id, address, choices)
+  }
+  await ask(ctx, organization, address, choices)
+  return null
+}
+
+/** Does the same, in the same statements, whatever is known of the address. */
+async function ask(
+  ctx: NotificationContext,
+  organization: Pick<Organization, 'id' | 'tier'>,
+  address: KnownAddress,
+  choices: Choices,
+): Promise<void> {
+  const now = ctx.now()
+  const asked = await ctx.usage.take(`subscribe ${clientSubject(ctx.clientAddress)}`, utcDay(now), ASKS_A_DAY)
+  if (!asked.granted) {
+    const message = `All ${ASKS_A_DAY} subscriptions a day (UTC) from your address are used up.`
+    throw new LimitExceeded(message, ASKS_A_DAY, nextUtcDay(now))
+  }
+  await requireRoom(ctx, organization, 1)
+  const target = `letters ${hashSecret(`${address.channel} ${address.target}`)}`
+  const { granted } = await ctx.usage.take(target, utcDay(now), LETTERS_A_DAY)
+  await transaction(ctx, async (tx) => {
+    const { id, isActive, complained } = await put(tx, organization.id, address, choices)
+    await setServices(tx, id, choices.serviceIds, !isActive)
+    const silent = !granted || complained
+    await tx.db.delivery.create({
+      data: {
+        id: newId('Delivery'),
+        organizationId: organization.id,
+        subscriberId: id,
+        channel: address.channel,
+        subjectId: id,
+        destination: address.destination,
+        status: silent ? 'CANCELLED' : 'PENDING',
+        dueAt: silent ? null : now,
+        createdAt: now,
+        endedAt: silent ? now : null,
+      },
+    })
+    await announceDeliveries(tx)
+  })
+}
+
+/** Subscribes an address, confirmed, as the organization. */
+function vouchFor(
+  ctx: NotificationContext,
+  organizationId: string,
+  address: KnownAddress,
+  choices: Choices,
+): Promise<Subscriber> {
+  return change(ctx, organizationId, async (tx) => {
+    const known = await tx.db.subscriber.findUnique({
+      where: { organizationId_addressHash: { organizationId, addressHash: address.hash } },
+    })
+    if (known?.stoppedAt) throw new Conflict('This address does not want to be told any more.')
+    if (known?.confirmedAt) throw new Conflict('This address is subscribed already.')
+    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    await requireRoom(tx, organization, 1)
+    const { id } = await put({ ...ctx, ...tx }, organizationId, address, choices)
+    await setServices(tx, id, choices.serviceIds)
+    return [await activate(tx, organization, id)]
+  })
+}
+
+interface Put {
+  readonly id: string
+  readonly isActive: boolean
+  readonly complained: boolean
+}
+
+/** Makes the row of an address, to be confirmed, or changes what it is to be told of; one that is active stays as it is. */
+async function put(
+  { db, now, seal }: NotificationContext,
+  organizationId: string,
+  { channel, text, hash, label, destination }: KnownAddress,
+  { topics, serviceIds }: Choices,
+): Promise<Put> {
+  const id = newId('Subscriber')
+  const { tokenHash, token } = tokenFields(seal, id)
+  const secret = channel === 'WEBHOOK' ? newSecret(seal, id) : null
+  const until = new Date(now().getTime() + CONFIRMABLE)
+  const [row] = await db.$queryRaw<Put[]>`
+    INSERT INTO "Subscriber" AS known (id, "organizationId", channel, address, "addressHash", label, destination,
+      "tokenHash", token, secret, topics, "allServices", "createdAt", "confirmableUntil")
+    VALUES (${id}, ${organizationId}, ${channel}::"ChannelKind", ${sealAddress(seal, { id, channel }, text)}, ${hash},
+      ${label}, ${destination}, ${tokenHash}, ${token}, ${secret}, ${topics}::"Topic"[], ${serviceIds.length === 0},
+      ${now()}, ${until})
+    ON CONFLICT ("organizationId", "addressHash") DO UPDATE SET
+      topics = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
+        THEN known.topics ELSE EXCLUDED.topics END,
+      "allServices" = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
+        THEN known."allServices" ELSE EXCLUDED."allServices" END,
+      "confirmableUntil" = EXCLUDED."confirmableUntil"
+    RETURNING id, ("confirmedAt" IS NOT NULL AND "stoppedAt" IS NULL) AS "isActive",
+      ("stopReason" IS NOT NULL AND "stopReason" = 'COMPLAINED') AS complained`
+  if (!row) throw new Error('The row of a subscriber was neither made nor found.')
+  return row
+}

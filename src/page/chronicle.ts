@@ -1,0 +1,52 @@
+import type { Database } from '../context.ts'
+import type { IncidentState, MaintenanceState } from '../status/page-state.ts'
+import { incidentStory, maintenanceStory } from '../status/page-state.ts'
+
+/** The newest incidents of an organization, whatever their status: at most `most`, the last to begin first. */
+export function readNewestIncidents(db: Database, organizationId: string, most: number): Promise<IncidentState[]> {
+  return db.incident.findMany({
+    where: { organizationId },
+    include: incidentStory,
+    orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
+    take: most,
+  })
+}
+
+/** The newest maintenances of an organization, whatever their status: at most `most`, the last to begin first. */
+export function readNewestMaintenances(
+  db: Database,
+  organizationId: string,
+  most: number,
+): Promise<MaintenanceState[]> {
+  return db.maintenance.findMany({
+    where: { organizationId },
+    include: maintenanceStory,
+    orderBy: [{ startsAt: 'desc' }, { id: 'desc' }],
+    take: most,
+  })
+}
+
+/** When an incident or a maintenance last changed: by the log, or by its timeline, for an entry may come a moment after its event. */
+export function lastChangeOf({ id, createdAt, updates }: Told, changes: ReadonlyMap<string, Date>): Date {
+  const entries = updates.map((update) => update.editedAt ?? update.createdAt)
+  return new Date(Math.max(...[createdAt, changes.get(id) ?? createdAt, ...entries].map((at) => at.getTime())))
+}
+
+interface Told {
+  readonly id: string
+  readonly createdAt: Date
+  readonly updates: readonly { readonly createdAt: Date; readonly editedAt?: Date | null }[]
+}
+
+/** What an entry of a timeline says, also where nobody wrote anything: maintenance starts and ends by itself. */
+export function saidIn({ status, message }: { readonly status: string; readonly message: string }): string {
+  return message || (unwritten[status] ?? '')
+}
+
+const unwritten: Readonly<Record<string, string>> = {
+  SCHEDULED: 'The maintenance is planned.',
+  IN_PROGRESS: 'The maintenance has started.',
+  VERIFYING: 'The maintenance is done, and is being verified.',
+  COMPLETED: 'The maintenance is over.',
+  CANCELLED: 'The maintenance is cancelled.',
+}

@@ -1,0 +1,10 @@
+import type { ServiceStatus } from '../generated/prisma/enums.ts'
+
+/** The colours of each status in the light scheme of the style sheet, for pictures, which have no scheme. */
+export const tones = {
+  OPERATIONAL: { ink: '#14653c', tint: '#e7f3ec' },
+  DEGRADED_PERFORMANCE: { ink: '#7a4f00', tint: '#fbf1dc' },
+  PARTIAL_OUTAGE: { ink: '#983d06', tint: '#fdeee2' },
+  MAJOR_OUTAGE: { ink: '#a61b1b', tint: '#fbecea' },
+  UNDER_MAINTENANCE: { ink: '#1f5a94', tint: '#e8f1fa' },
+} as const satisfies Record<ServiceStatus, { readonly ink: string; readonly tint: string }>

@@ -1,0 +1,8 @@
+/** A server for monitors to watch, in a process of its own: it answers everything at once, and tells its port. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+const server = createServer((_request, response) => response.end('ok'))
+server.keepAliveTimeout = 1
+// A server that listens on an address has one with a port.
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))

@@ -1,0 +1,363 @@
+import { describe, expect, test } from 'vitest'
+import { authenticate } from '../../src/account/authenticate.ts'
+import { createOrganization, setCheckPlan } from '../../src/account/organization.ts'
+import { planAt } from '../../src/account/plan.ts'
+import { createBtcpay } from '../../src/billing/btcpay.ts'
+import { buyCheckPlan, claimCheckPlan } from '../../src/billing/check-plan.ts'
+import {
+  effectOf,
+  nextAsked,
+  reconcileDueInvoices,
+  reconcileInvoice,
+  takeBtcpayDelivery,
+} from '../../src/billing/check-plan-invoice.ts'
+import { createTokens } from '../../src/billing/token.ts'
+import type { Actor } from '../../src/context.ts'
+import { Invalid, NotFound, Unavailable } from '../../src/errors.ts'
+import { DAY, HOUR, MINUTE } from '../../src/time.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { send } from './send.ts'
+import { startBtcpay } from './setup.ts'
+
+let at = noon
+const { prisma } = await testDatabase()
+const fake = await startBtcpay({ now: () => at })
+const btcpay = createBtcpay({ url: fake.url, apiKey: 'key-of-the-tests', storeId: 'store-1', send })
+const billing = { tokens: createTokens(Buffer.alloc(32)), btcpay, baseUrl: () => 'https://allclear.example' }
+const contextOf = (actor: Actor) => ({ ...testContext(prisma, { actor, now: () => at }), billing })
+const visitor = contextOf({ kind: 'visitor' })
+const operator = contextOf({ kind: 'operator' })
+const later = (ms: number) => new Date(noon.getTime() + ms)
+
+let made = 0
+
+/** An organization of a test's own, with the context of its key. */
+async function tenant() {
+  const fields = { name: 'Acme', slug: `plan-${++made}`, contactEmail: 'ops@acme.example' }
+  const { organization, apiKey } = await createOrganization(operator, fields)
+  return { id: organization.id, ctx: contextOf(await authenticate(operator, apiKey.secret)) }
+}
+
+const planOf = async (id: string) => {
+  const organization = await prisma.organization.findUniqueOrThrow({ where: { id } })
+  return [planAt(organization, at), organization.checkPlanUntil]
+}
+const invoiceOf = (id: string) => prisma.checkPlanInvoice.findUniqueOrThrow({ where: { id } })
+const ofOrder = (id: string) => {
+  const found = [...fake.invoices.values()].find(({ metadata }) => metadata['orderId'] === id)
+  if (!found) throw new Error(`The payment server has no invoice of ${id}.`)
+  return found
+}
+
+/** The payment server's side of an invoice comes to a status, and we are told of it. */
+async function becomes(id: string, status: string, type = `Invoice${status}`) {
+  const invoice = ofOrder(id)
+  invoice.status = status
+  await takeBtcpayDelivery(visitor, fake.delivery(invoice.id, type))
+}
+
+describe('buying', () => {
+  test('stores an invoice for the caller’s organization, and sends the buyer to pay it', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice, secret } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    expect(secret).toBe(null)
+    expect(invoice).toMatchObject({
+      organizationId: id,
+      currency: 'BTC',
+      email: 'ops@acme.example',
+      status: 'NEW',
+      checkoutUrl: expect.stringContaining('https://btcpay.example/i/'),
+      expiresAt: later(30 * MINUTE),
+      secretHash: null,
+    })
+    expect(ofOrder(invoice.id).checkout['redirectURL']).toBe(
+      `https://allclear.example/billing/check-plan/${invoice.id}`,
+    )
+    expect(await planOf(id)).toEqual(['FREE', null])
+  })
+
+  test('again gives the invoice that can still be paid, so that nothing is paid twice', async () => {
+    at = noon
+    const { ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    expect((await buyCheckPlan(ctx, { currency: 'BTC' })).invoice.id).toBe(invoice.id)
+    expect((await buyCheckPlan(ctx, { currency: 'LTC' })).invoice.id).not.toBe(invoice.id)
+    at = later(26 * MINUTE)
+    expect((await buyCheckPlan(ctx, { currency: 'BTC' })).invoice.id).not.toBe(invoice.id)
+    at = noon
+    const { ctx: other } = await tenant()
+    expect((await buyCheckPlan(other, { currency: 'BTC' })).invoice.id).not.toBe(invoice.id)
+  })
+
+  test('needs an address where there is no organization, and a coin that is taken', async () => {
+    await expect(buyCheckPlan(visitor, { currency: 'BTC' })).rejects.toMatchObject({
+      issues: [{ path: ['email'], message: 'is needed' }],
+    })
+    await expect(buyCheckPlan(visitor, { currency: 'BTC', email: 'nobody' })).rejects.toThrow(Invalid)
+    await expect(buyCheckPlan(visitor, { currency: 'DOGE', email: 'a@b.example' })).rejects.toThrow(Invalid)
+  })
+
+  test('says so where nothing is set up', async () => {
+    const bare = { ...visitor, billing: { ...billing, btcpay: null } }
+    await expect(buyCheckPlan(bare, { currency: 'BTC', email: 'a@b.example' })).rejects.toMatchObject({
+      code: 'PAYMENT_PROVIDER_NOT_CONFIGURED',
+    })
+    expect(await reconcileDueInvoices(bare)).toBe(null)
+  })
+
+  test.each(['silent', 'nonsense', 'error', 'other-amount'] as const)(
+    'fails when the server does: %s',
+    async (fault) => {
+      at = noon
+      const { id, ctx } = await tenant()
+      fake.server.fault = fault
+      await expect(buyCheckPlan(ctx, { currency: 'BTC' })).rejects.toThrow(Unavailable)
+      fake.server.fault = null
+      const [kept] = await prisma.checkPlanInvoice.findMany({ where: { organizationId: id } })
+      expect(kept).toMatchObject({ status: 'NEW', providerId: null, dueAt: later(MINUTE) })
+    },
+  )
+
+  test('of which the answer was lost is found again, and counts when it is paid after all', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    fake.server.fault = 'slow-but-made'
+    await expect(buyCheckPlan(ctx, { currency: 'BTC' })).rejects.toThrow(Unavailable)
+    fake.server.fault = null
+    const { id: invoiceId } = await prisma.checkPlanInvoice.findFirstOrThrow({ where: { organizationId: id } })
+    await becomes(invoiceId, 'Settled')
+    expect(await planOf(id)).toEqual(['PRO', later(30 * DAY)])
+  })
+})
+
+describe('a payment', () => {
+  test('gives thirty days once it is settled, however often that is said', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'LTC' })
+    await becomes(invoice.id, 'New', 'InvoiceReceivedPayment')
+    await becomes(invoice.id, 'Processing')
+    expect([(await invoiceOf(invoice.id)).status, ...(await planOf(id))]).toEqual(['PROCESSING', 'FREE', null])
+    at = later(HOUR)
+    for (let time = 0; time < 3; time++) await becomes(invoice.id, 'Settled')
+    await Promise.all([1, 2, 3].map(() => reconcileInvoice(visitor, invoice.id)))
+    expect(await planOf(id)).toEqual(['PRO', later(HOUR + 30 * DAY)])
+    expect(await invoiceOf(invoice.id)).toMatchObject({ settledAt: at, grantedAt: at, dueAt: null })
+    const events = await prisma.event.findMany({ where: { organizationId: id, kind: 'CHECK_PLAN_CHANGED' } })
+    expect(events).toMatchObject([{ actorKind: 'SYSTEM' }])
+    at = later(HOUR + 30 * DAY)
+    expect((await planOf(id))[0]).toBe('FREE')
+  })
+
+  test('prolongs from the later of now and the end', async () => {
+    const { id, ctx } = await tenant()
+    const buy = async () => {
+      const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+      await becomes(invoice.id, 'Settled')
+      return (await planOf(id))[1]
+    }
+    at = noon
+    expect(await buy()).toEqual(later(30 * DAY))
+    at = later(10 * DAY)
+    expect(await buy()).toEqual(later(60 * DAY))
+    at = later(100 * DAY)
+    expect(await buy()).toEqual(later(130 * DAY))
+  })
+
+  test('does not shorten a plan without an end', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    await becomes(invoice.id, 'Settled')
+    expect(await planOf(id)).toEqual(['PRO', null])
+  })
+
+  test('that is too small or does not come gives nothing', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    ofOrder(invoice.id).additionalStatus = 'PaidPartial'
+    await becomes(invoice.id, 'Expired')
+    expect([(await invoiceOf(invoice.id)).status, ...(await planOf(id))]).toEqual(['EXPIRED', 'FREE', null])
+    await becomes(invoice.id, 'Invalid')
+    expect([(await invoiceOf(invoice.id)).status, ...(await planOf(id))]).toEqual(['INVALID', 'FREE', null])
+  })
+
+  test('that comes late counts from when it came', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    at = later(HOUR)
+    await becomes(invoice.id, 'Expired')
+    at = later(5 * HOUR)
+    ofOrder(invoice.id).additionalStatus = 'PaidLate'
+    await becomes(invoice.id, 'Settled')
+    expect(await planOf(id)).toEqual(['PRO', later(5 * HOUR + 30 * DAY)])
+  })
+
+  test('that is declared invalid by hand is taken back, and given again when it is declared settled', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    await becomes(invoice.id, 'Settled')
+    for (let time = 0; time < 2; time++) await becomes(invoice.id, 'Invalid')
+    expect(await planOf(id)).toEqual(['FREE', noon])
+    await becomes(invoice.id, 'Settled')
+    expect(await planOf(id)).toEqual(['PRO', later(30 * DAY)])
+  })
+
+  test('is believed only when the server says so itself, of the invoice that was made', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    const theirs = ofOrder(invoice.id)
+    await takeBtcpayDelivery(visitor, fake.delivery(theirs.id, 'InvoiceSettled'))
+    expect(await planOf(id)).toEqual(['FREE', null])
+    theirs.amount = '0.01'
+    await becomes(invoice.id, 'Settled')
+    expect(await planOf(id)).toEqual(['FREE', null])
+    theirs.amount = '9.00'
+    theirs.currency = 'USD'
+    await becomes(invoice.id, 'Settled')
+    expect(await planOf(id)).toEqual(['FREE', null])
+    theirs.currency = 'EUR'
+    theirs.metadata['orderId'] = 'another'
+    await takeBtcpayDelivery(visitor, fake.delivery(theirs.id, 'InvoiceSettled'))
+    expect(await planOf(id)).toEqual(['FREE', null])
+  })
+
+  test('of which nobody told us is found by the round', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    ofOrder(invoice.id).status = 'Settled'
+    await prisma.checkPlanInvoice.updateMany({ where: { id: { not: invoice.id } }, data: { dueAt: null } })
+    expect(await reconcileDueInvoices(visitor)).toEqual(later(MINUTE))
+    expect(await planOf(id)).toEqual(['FREE', null])
+    at = later(MINUTE)
+    fake.server.fault = 'silent'
+    expect(await reconcileDueInvoices(visitor)).toEqual(later(2 * MINUTE))
+    expect(await planOf(id)).toEqual(['FREE', null])
+    fake.server.fault = null
+    at = later(2 * MINUTE)
+    expect(await reconcileDueInvoices(visitor)).toBe(null)
+    expect(await planOf(id)).toEqual(['PRO', later(2 * MINUTE + 30 * DAY)])
+  })
+
+  test('that we are told of while the server is silent is noted, and found by the next round', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    fake.server.fault = 'silent'
+    await becomes(invoice.id, 'Settled')
+    fake.server.fault = null
+    expect((await invoiceOf(invoice.id)).dueAt).toEqual(noon)
+    await reconcileDueInvoices(visitor)
+    expect((await planOf(id))[0]).toBe('PRO')
+  })
+
+  test('can come while its invoice was never heard of: one that was never made is given up after an hour', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    fake.server.fault = 'error'
+    await expect(buyCheckPlan(ctx, { currency: 'BTC' })).rejects.toThrow(Unavailable)
+    fake.server.fault = null
+    const { id: invoiceId } = await prisma.checkPlanInvoice.findFirstOrThrow({ where: { organizationId: id } })
+    at = later(MINUTE)
+    await reconcileInvoice(visitor, invoiceId)
+    expect(await invoiceOf(invoiceId)).toMatchObject({ status: 'NEW', dueAt: later(2 * MINUTE) })
+    at = later(HOUR + 1)
+    await reconcileInvoice(visitor, invoiceId)
+    expect(await invoiceOf(invoiceId)).toMatchObject({ status: 'INVALID', dueAt: null })
+  })
+})
+
+describe('a buyer without an organization', () => {
+  const buy = () => buyCheckPlan(visitor, { currency: 'LTC', email: 'mail@admin.example' })
+
+  test('gets one when the payment has settled, though signing up is closed, and its key once', async () => {
+    at = noon
+    const { invoice, secret } = await buy()
+    expect(secret).toMatch(/^[0-9a-v]{32}$/)
+    expect(await claimCheckPlan(visitor, invoice.id, secret ?? '')).toMatchObject({ apiKey: null })
+    expect((await invoiceOf(invoice.id)).organizationId).toBe(null)
+    await becomes(invoice.id, 'Settled')
+    const { organizationId } = await invoiceOf(invoice.id)
+    const claims = await Promise.all([1, 2, 3].map(() => claimCheckPlan(visitor, invoice.id, secret ?? '')))
+    const keys = claims.flatMap(({ apiKey }) => apiKey?.secret ?? [])
+    expect(keys).toHaveLength(1)
+    expect(await authenticate(operator, keys[0] ?? '')).toMatchObject({
+      organizationId,
+      checkPlan: 'PRO',
+      scope: 'ADMIN',
+    })
+    const organization = await prisma.organization.findUniqueOrThrow({ where: { id: organizationId ?? '' } })
+    expect(organization).toMatchObject({ contactEmail: 'mail@admin.example', tier: 'FREE', name: 'Blacklist checks' })
+    const events = await prisma.event.findMany({ where: { organizationId: organization.id }, orderBy: { seq: 'asc' } })
+    expect(events.map(({ kind }) => kind)).toEqual(['ORGANIZATION_CREATED', 'CHECK_PLAN_CHANGED', 'API_KEY_CREATED'])
+    expect(JSON.stringify(await invoiceOf(invoice.id))).not.toContain(secret)
+  })
+
+  test('is known by the secret alone', async () => {
+    at = noon
+    const { invoice } = await buy()
+    const { secret: other } = await buy()
+    await becomes(invoice.id, 'Settled')
+    for (const [id, secret] of [
+      [invoice.id, other],
+      [invoice.id, ''],
+      ['\u0000', ''],
+      ['0'.repeat(24), other],
+    ] as const) {
+      await expect(claimCheckPlan(visitor, id, secret ?? '')).rejects.toThrow(NotFound)
+    }
+    const { ctx } = await tenant()
+    const { invoice: withKey } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    await expect(claimCheckPlan(visitor, withKey.id, '')).rejects.toThrow(NotFound)
+  })
+})
+
+test('deliveries about nothing of ours are left', async () => {
+  const before = await prisma.paymentEvent.count()
+  await takeBtcpayDelivery(visitor, fake.delivery('unknown', 'InvoiceSettled'))
+  await takeBtcpayDelivery(visitor, fake.delivery('btcpay1', 'InvoiceSettled', { storeId: 'another' }))
+  await takeBtcpayDelivery(visitor, fake.delivery('btcpay1', 'PayoutCreated', { invoiceId: undefined }))
+  expect(await prisma.paymentEvent.count()).toBe(before)
+  for (const body of ['', '{}', '[]', '{"deliveryId":"\\u0000","type":"x","storeId":"s","timestamp":1}']) {
+    await expect(takeBtcpayDelivery(visitor, body)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+  }
+})
+
+describe('the judgement of an invoice', () => {
+  test.each([
+    [false, 'NEW', null],
+    [false, 'PROCESSING', null],
+    [false, 'SETTLED', 'grant'],
+    [false, 'EXPIRED', null],
+    [false, 'INVALID', null],
+    [true, 'NEW', null],
+    [true, 'PROCESSING', null],
+    [true, 'SETTLED', null],
+    [true, 'EXPIRED', null],
+    [true, 'INVALID', 'withdraw'],
+  ] as const)('granted %s, and then %s: %s', (isGranted, status, effect) => {
+    expect(effectOf(isGranted, status)).toBe(effect)
+  })
+
+  test.each([
+    ['NEW', 0, MINUTE],
+    ['NEW', 31 * MINUTE, 41 * MINUTE],
+    ['PROCESSING', 5 * DAY, 5 * DAY + MINUTE],
+    ['EXPIRED', HOUR, HOUR + 10 * MINUTE],
+    ['EXPIRED', 25 * HOUR, 25 * HOUR + 10 * MINUTE],
+    ['EXPIRED', 26 * HOUR, null],
+    ['SETTLED', 0, null],
+    ['INVALID', 0, null],
+  ] as const)('%s after %i ms is asked about after %s', (status, now, expected) => {
+    const asked = nextAsked({ status, expiresAt: later(30 * MINUTE) }, later(now))
+    expect(asked).toEqual(expected === null ? null : later(expected))
+  })
+})

@@ -1,0 +1,208 @@
+import pino from 'pino'
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../support/app.ts'
+import { noon } from '../support/context.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { geoFiles } from '../support/geo-files.ts'
+import { newOrganization, post } from '../support/graphql-client.ts'
+import { nestingFaults, repeatedIds } from '../support/markup.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+import { checkout } from './events.ts'
+import { btcpaySecret, deliver, deliverCoins, startBtcpay, stripeSettings, webhookSecret } from './setup.ts'
+
+const at = noon
+const dns = await startDnsServer(scriptedLists())
+const fake = await startBtcpay()
+const geo = await geoFiles()
+const settings = { ...stripeSettings, ...fake.settings, ...geo, STRIPE_PRO_AMOUNT: '1950' }
+const logged: string[] = []
+const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
+const { baseUrl: url } = await testApp({ dns, settings, now: () => at, log })
+const { baseUrl: bare } = await testApp({ dns, settings: geo, now: () => at })
+
+const submit = (path: string, fields: Record<string, string>, cookie = '') =>
+  fetch(`${url}${path}`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual', headers: { cookie } })
+
+function wellFormed(html: string): string {
+  expect(nestingFaults(html)).toEqual([])
+  expect(repeatedIds(html)).toEqual([])
+  expect(html).not.toContain('<script')
+  return html
+}
+
+describe('/pricing', () => {
+  test('tells the limits and prices that the service goes by, and offers what can be paid', async () => {
+    const html = wellFormed(await (await fetch(`${url}/pricing`)).text())
+    for (const words of ['€0', '€19.50', '€99', '€9', '500 monitors', 'every 10 s', '730 days', '1,000 checks a day']) {
+      expect(html).toContain(words)
+    }
+    expect(html).toContain('Upgrade to Pro')
+    expect(html).toContain('Pay in Litecoin')
+    expect(html).toContain('<a href="/pricing" aria-current="page">Prices</a>')
+  })
+
+  test('offers nothing where nothing is set up', async () => {
+    const html = wellFormed(await (await fetch(`${bare}/pricing`)).text())
+    expect(html).not.toContain('<form')
+    expect(html).toContain('takes no payments yet')
+    expect(html).toContain('takes no coins yet')
+  })
+})
+
+describe('upgrading', () => {
+  test('leads from a key to the payment link, without the key in any address', async () => {
+    const { id, key } = await newOrganization(url)
+    const response = await submit('/pricing/upgrade', { tier: 'pro', key: ` ${key} ` })
+    const html = wellFormed(await response.text())
+    expect(response.status).toBe(200)
+    expect(response.headers.get('cache-control')).toContain('no')
+    expect(html).toContain('<h1>Upgrade to Pro</h1>')
+    expect(html).toContain('€19.50 a month')
+    expect(html).not.toContain(key)
+    const link = /href="([^"]+\/checkout\/pro\?token=[^"]+)"/.exec(html)?.[1] ?? ''
+    const led = await fetch(link, { redirect: 'manual' })
+    expect(led.headers.get('location')).toContain(`client_reference_id=${id}`)
+  })
+
+  test('says on the page what is wrong', async () => {
+    const { id, key } = await newOrganization(url)
+    const said = async (fields: Record<string, string>) => {
+      const response = await submit('/pricing/upgrade', fields)
+      const html = wellFormed(await response.text())
+      return [response.status, /<p class="problem" id="tier-problem" role="alert">([^<]*)</.exec(html)?.[1]]
+    }
+    expect(await said({ tier: 'pro', key: 'ac_wrong' })).toEqual([400, expect.stringContaining('unknown, revoked')])
+    expect(await said({ tier: 'pro' })).toEqual([400, expect.stringContaining('unknown, revoked')])
+    expect(await said({ tier: 'gold', key })).toEqual([400, expect.stringContaining('no such tier')])
+    await deliver(url, checkout({ reference: id, amount: 9900 }))
+    expect(await said({ tier: 'pro', key })).toEqual([400, 'The organization is on the team tier already.'])
+    expect(await said({ key: 'x'.repeat(9000) })).toEqual([400, expect.stringContaining('KiB')])
+  })
+})
+
+describe('buying the check plan', () => {
+  const buy = async (fields: Record<string, string> = {}) => {
+    const response = await submit('/pricing/check-plan', { currency: 'BTC', email: 'mail@admin.example', ...fields })
+    const [left = ''] = response.headers.getSetCookie()
+    return { response, path: response.headers.get('location') ?? '', left, cookie: left.split(';')[0] ?? '' }
+  }
+  const show = async (path: string, cookie: string, method = 'GET') => {
+    const response = await fetch(`${url}${path}`, { method, headers: { cookie }, redirect: 'manual' })
+    return { status: response.status, headers: response.headers, html: wellFormed(await response.text()) }
+  }
+  const becomes = async (path: string, status: string) => {
+    const id = path.split('/').at(-1)
+    const theirs = [...fake.invoices.values()].find(({ metadata }) => metadata['orderId'] === id)
+    if (!theirs) throw new Error('There is no such invoice.')
+    theirs.status = status
+    const answer = await deliverCoins(url, fake.delivery(theirs.id, `Invoice${status}`))
+    expect([answer.status, await answer.json()]).toEqual([200, { received: true }])
+  }
+
+  test('shows the buyer’s browser how far it is, and the key once, when it is asked for', async () => {
+    const { response, path, left, cookie } = await buy()
+    expect(response.status).toBe(303)
+    expect(path).toMatch(/^\/billing\/check-plan\/[0-9a-v]{24}$/)
+    expect(left).toMatch(
+      new RegExp(`^allclear_purchase=[0-9a-v]{32}; Max-Age=2592000; Path=${path}; HttpOnly; SameSite=Lax$`),
+    )
+    const waiting = await show(path, cookie)
+    expect(waiting.html).toContain('<h1>Waiting for your payment</h1>')
+    expect(waiting.html).toContain('href="https://btcpay.example/i/')
+    expect(waiting.headers.get('refresh')).toBe('15')
+    await becomes(path, 'Processing')
+    expect((await show(path, cookie)).html).toContain('<h1>Your payment has been seen</h1>')
+    await becomes(path, 'Settled')
+    for (let time = 0; time < 2; time++) {
+      const settled = await show(path, cookie)
+      expect(settled.html).toContain('Show my key')
+      expect(settled.html).not.toContain('ac_')
+      expect(settled.headers.get('refresh')).toBe(null)
+    }
+    const shown = await show(path, cookie, 'POST')
+    const key = /<code>(ac_[0-9a-v]{40})<\/code>/.exec(shown.html)?.[1]
+    const { data } = await post(url, { key, query: '{ organization { checkPlan billing { checkPlanUntil } } }' })
+    expect(data).toEqual({
+      organization: { checkPlan: 'PRO', billing: { checkPlanUntil: '2026-12-20T12:00:00.000Z' } },
+    })
+    for (const method of ['GET', 'POST']) {
+      const after = await show(path, cookie, method)
+      expect(after.html).toContain('<h1>Your key was shown</h1>')
+      expect(after.html).not.toContain('ac_')
+    }
+  })
+
+  test('shows nothing to another browser', async () => {
+    const { path } = await buy()
+    const { cookie: other } = await buy()
+    await becomes(path, 'Settled')
+    const nowhere = await show('/billing/check-plan/000000000000000000000000', other)
+    for (const cookie of ['', other, 'allclear_purchase=%00']) {
+      for (const method of ['GET', 'POST']) {
+        const seen = await show(path, cookie, method)
+        expect([seen.status, seen.html]).toEqual([404, nowhere.html])
+      }
+    }
+  })
+
+  test.each([
+    ['Expired', 'The time to pay is over'],
+    ['Invalid', 'This payment is not valid'],
+  ])('shows what became of one that is %s', async (status, title) => {
+    const { path, cookie } = await buy()
+    await becomes(path, status)
+    expect((await show(path, cookie)).html).toContain(`<h1>${title}</h1>`)
+  })
+
+  test('with a key prolongs the plan of its organization', async () => {
+    const { key } = await newOrganization(url)
+    const { response, left } = await buy({ key, email: '' })
+    expect([response.status, left]).toEqual([200, ''])
+    const html = wellFormed(await response.text())
+    expect(html).toContain('Pay in Bitcoin')
+    const { data } = await post(url, { key, query: '{ organization { billing { invoices { id status currency } } } }' })
+    const [invoice] = (data as unknown as { organization: { billing: { invoices: { id: string }[] } } }).organization
+      .billing.invoices
+    expect(invoice).toMatchObject({ status: 'NEW', currency: 'BTC' })
+    await becomes(`/${invoice?.id}`, 'Settled')
+    const after = await post(url, { key, query: '{ organization { checkPlan } }' })
+    expect(after.data).toEqual({ organization: { checkPlan: 'PRO' } })
+  })
+
+  test('says on the page what is wrong', async () => {
+    const said = async (fields: Record<string, string>) => {
+      const { response } = await buy(fields)
+      const html = wellFormed(await response.text())
+      return [response.status, /<p class="problem" id="plan-problem" role="alert">([^<]*)</.exec(html)?.[1]]
+    }
+    expect(await said({ email: '' })).toEqual([400, 'The email is needed.'])
+    expect(await said({ email: 'nobody' })).toEqual([400, 'The email must be an e-mail address.'])
+    expect(await said({ key: 'ac_wrong' })).toEqual([400, expect.stringContaining('unknown, revoked')])
+    fake.server.fault = 'error'
+    expect(await said({})).toEqual([400, expect.stringContaining('Nothing has been charged')])
+    fake.server.fault = null
+  })
+})
+
+describe('a delivery of the payment server for coins', () => {
+  test('that is not signed, or says nothing, is refused', async () => {
+    const body = fake.delivery('btcpay1', 'InvoiceSettled')
+    const codeOf = async (response: Response) => [
+      response.status,
+      ((await response.json()) as { error: { code: string } }).error.code,
+    ]
+    expect(await codeOf(await deliverCoins(url, body, 'another'))).toEqual([400, 'INVALID_SIGNATURE'])
+    expect(await codeOf(await deliverCoins(url, '{}'))).toEqual([400, 'INVALID_PAYLOAD'])
+    expect(await codeOf(await deliverCoins(bare, body))).toEqual([503, 'WEBHOOK_NOT_CONFIGURED'])
+  })
+})
+
+test('the log of all this tells no key, no secret, no token and no address', () => {
+  const text = logged.join('')
+  expect(text).toContain('a delivery was refused')
+  expect(text).toContain('billing: ')
+  for (const secret of [webhookSecret, btcpaySecret, 'key-of-the-tests', 'token=', 'admin.example', 'payer@']) {
+    expect(text).not.toContain(secret)
+  }
+  expect(text).not.toMatch(/ac_[0-9a-v]{8}|allclear_purchase/)
+})

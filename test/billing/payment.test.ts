@@ -1,0 +1,379 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createOrganization } from '../../src/account/organization.ts'
+import { assignPayment, takeStripeEvent } from '../../src/billing/payment.ts'
+import { setTier } from '../../src/billing/tier.ts'
+import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { checkout, deleted, failed, invoice, MONTH, NOON, newSubscriptionId, subscription } from './events.ts'
+
+const { prisma } = await testDatabase()
+const ctx = testContext(prisma, { actor: { kind: 'visitor' } })
+const operator = testContext(prisma, { actor: { kind: 'operator' } })
+
+let made = 0
+
+/** An organization of a test's own. */
+async function tenant(): Promise<string> {
+  const fields = { name: 'Acme', slug: `billing-${++made}`, contactEmail: 'ops@acme.example' }
+  return (await createOrganization(operator, fields)).organization.id
+}
+
+async function deliver(...events: readonly object[]) {
+  for (const event of events) await takeStripeEvent(ctx, JSON.stringify(event))
+}
+
+const tierOf = async (id: string) => (await prisma.organization.findUniqueOrThrow({ where: { id } })).tier
+const subscriptionOf = (id: string) => prisma.paidSubscription.findUniqueOrThrow({ where: { id } })
+const outcomesOf = async (...events: readonly { readonly id: string }[]) => {
+  const rows = await prisma.paymentEvent.findMany({ where: { id: { in: events.map(({ id }) => id) } } })
+  return events.map((event) => {
+    const row = rows.find(({ id }) => id === event.id)
+    return row?.reason ?? row?.outcome
+  })
+}
+const changesOf = (organizationId: string) =>
+  prisma.event.findMany({ where: { organizationId, kind: 'TIER_CHANGED' }, orderBy: { seq: 'asc' } })
+
+describe('a payment', () => {
+  test('gives the organization that its link names the tier that it pays for, and says so in the log once', async () => {
+    const id = await tenant()
+    const event = checkout({ reference: id, amount: 9900 })
+    await deliver(event, event)
+    expect(await tierOf(id)).toBe('TEAM')
+    expect(await changesOf(id)).toMatchObject([{ actorKind: 'SYSTEM', subjectId: id, subjectName: 'Acme' }])
+    expect(await prisma.paymentEvent.findUnique({ where: { id: event.id } })).toMatchObject({
+      provider: 'STRIPE',
+      type: 'checkout.session.completed',
+      organizationId: id,
+      amount: 9900,
+      currency: 'eur',
+      email: 'payer@acme.example',
+      outcome: 'APPLIED',
+      payload: JSON.stringify(event),
+      createdAt: noon,
+    })
+  })
+
+  test.each([
+    ['a coupon', { amount: 2900, total: 2320 }],
+    ['a coupon for all of it', { amount: 2900, total: 0, paid: 'no_payment_required' }],
+    ['tax on top', { amount: 2900, total: 3451 }],
+  ])('counts by its price without %s', async (_, amounts) => {
+    const id = await tenant()
+    await deliver(checkout({ reference: id, ...amounts }))
+    expect(await tierOf(id)).toBe('PRO')
+  })
+
+  test.each([
+    ['another currency', { currency: 'usd' }],
+    ['another amount', { amount: 2901 }],
+    ['what a coupon makes of another price', { amount: 12_000, total: 2900 }],
+  ])('of %s changes nothing, and is kept for the operator', async (_, amounts) => {
+    const id = await tenant()
+    const event = checkout({ reference: id, ...amounts })
+    await deliver(event)
+    expect(await tierOf(id)).toBe('FREE')
+    expect(await outcomesOf(event)).toEqual(['UNKNOWN_AMOUNT'])
+  })
+
+  test('that takes days gives nothing before it has gone through', async () => {
+    const [id, other] = [await tenant(), await tenant()]
+    const [one, two] = [newSubscriptionId(), newSubscriptionId()]
+    await deliver(checkout({ reference: id, subscription: one, paid: 'unpaid' }))
+    await deliver(checkout({ reference: other, subscription: two, paid: 'unpaid' }))
+    expect(await tierOf(id)).toBe('FREE')
+    const done = { paid: 'paid', type: 'checkout.session.async_payment_succeeded', created: NOON + 200_000 }
+    await deliver(checkout({ reference: id, subscription: one, ...done }))
+    const not = { paid: 'unpaid', type: 'checkout.session.async_payment_failed', created: NOON + 200_000 }
+    await deliver(checkout({ reference: other, subscription: two, ...not }))
+    expect([await tierOf(id), await tierOf(other)]).toEqual(['PRO', 'FREE'])
+    expect((await subscriptionOf(two)).status).toBe('INCOMPLETE')
+  })
+
+  test.each([
+    ['no reference', null, 'NO_REFERENCE'],
+    ['an empty reference', '', 'NO_REFERENCE'],
+    ['an organization that does not exist', 'org_000000000000000000000000', 'UNKNOWN_ORGANIZATION'],
+    ['something else', 'x\'; DROP TABLE "Organization"; --', 'UNKNOWN_ORGANIZATION'],
+    ['what no database holds', 'org_\u0000', 'UNKNOWN_ORGANIZATION'],
+    ['another kind of id', 'key_000000000000000000000000', 'UNKNOWN_ORGANIZATION'],
+  ])('with %s is kept for the operator', async (_, reference, reason) => {
+    const event = checkout({ reference })
+    await deliver(event)
+    expect(await outcomesOf(event)).toEqual([reason])
+  })
+
+  test('for a single thing is kept for the operator, and one for nothing of ours is ignored', async () => {
+    const single = checkout({ reference: await tenant(), mode: 'payment', subscription: null })
+    const setup = checkout({ mode: 'setup', subscription: null, amount: 0 })
+    const other = invoice({ subscription: null })
+    await deliver(single, setup, other)
+    expect(await outcomesOf(single, setup, other)).toEqual(['NO_SUBSCRIPTION', 'IGNORED', 'IGNORED'])
+  })
+
+  test('of another type is not kept', async () => {
+    const other = { ...checkout(), type: 'charge.succeeded' }
+    await deliver(other)
+    expect(await outcomesOf(other)).toEqual([undefined])
+  })
+})
+
+describe.each([
+  ['present', false],
+  ['previous', true],
+])('with the %s API version', (_, old) => {
+  const month = (count: number) => NOON + count * MONTH
+
+  test('a subscription lives from its beginning through a grace period to its end, and begins again', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId(), old }
+    const tiers: string[] = []
+    const then = async (...events: object[]) => {
+      await deliver(...events)
+      tiers.push(await tierOf(id))
+    }
+    await then(checkout({ ...sub, reference: id }), invoice({ ...sub, reason: 'subscription_create' }))
+    await then(invoice({ ...sub, created: month(1), end: month(2) }))
+    await then(failed({ ...sub, created: month(2), end: month(3) }))
+    expect((await subscriptionOf(sub.subscription)).status).toBe('PAST_DUE')
+    await then(subscription({ ...sub, created: month(2) + 5, status: 'past_due', end: month(3) }))
+    await then(subscription({ ...sub, created: month(2) + 900, status: 'unpaid', end: month(3) }))
+    await then(invoice({ ...sub, created: month(2) + 1000, end: month(3) }))
+    await then(subscription({ ...sub, created: month(2) + 1001, cancelAtEnd: true, end: month(3) }))
+    expect(await subscriptionOf(sub.subscription)).toMatchObject({
+      status: 'ACTIVE',
+      currentPeriodEnd: new Date(month(3) * 1000),
+      cancelAtPeriodEnd: true,
+    })
+    await then(deleted({ ...sub, created: month(3), end: month(3) }))
+    await then(checkout({ ...sub, subscription: newSubscriptionId(), reference: id, created: month(4) }))
+    expect(tiers).toEqual(['PRO', 'PRO', 'PRO', 'PRO', 'FREE', 'PRO', 'PRO', 'FREE', 'PRO'])
+    expect(await changesOf(id)).toHaveLength(5)
+  })
+
+  test('an upgrade and a downgrade in the middle of a period count at once, whatever they cost', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId(), old }
+    await deliver(checkout({ ...sub, reference: id }))
+    const up = subscription({ ...sub, created: NOON + 10, amount: 9900 })
+    const difference = invoice({
+      ...sub,
+      created: NOON + 11,
+      reason: 'subscription_update',
+      lines: [
+        { amount: -1450, proration: true },
+        { amount: 4950, proration: true },
+      ],
+    })
+    await deliver(up, difference)
+    expect(await tierOf(id)).toBe('TEAM')
+    const down = subscription({ ...sub, created: NOON + 20, amount: 2900 })
+    const next = invoice({
+      ...sub,
+      created: NOON + MONTH,
+      lines: [{ amount: -4000, proration: true }, { amount: 2900 }],
+      end: NOON + 2 * MONTH,
+      tax: 551,
+    })
+    await deliver(down, next)
+    expect(await tierOf(id)).toBe('PRO')
+    expect(await outcomesOf(up, difference, down, next)).toEqual(['APPLIED', 'APPLIED', 'APPLIED', 'APPLIED'])
+  })
+})
+
+describe('events out of order', () => {
+  test('wait for the one that says whose they are, and are matched by it', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId() }
+    const early = [invoice({ ...sub, created: NOON + 1 }), subscription({ ...sub, created: NOON + 2, amount: 9900 })]
+    const odd = subscription({ ...sub, created: NOON + 3, amount: 1234 })
+    await deliver(...early, odd)
+    expect(await outcomesOf(...early)).toEqual(['UNKNOWN_SUBSCRIPTION', 'UNKNOWN_SUBSCRIPTION'])
+    expect(await tierOf(id)).toBe('FREE')
+    await deliver(checkout({ ...sub, reference: id }))
+    expect(await outcomesOf(...early, odd)).toEqual(['APPLIED', 'APPLIED', 'UNKNOWN_AMOUNT'])
+    expect(await tierOf(id)).toBe('TEAM')
+  })
+
+  test('do not bring back what has ended', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId() }
+    await deliver(deleted({ ...sub, created: NOON + 9 }), checkout({ ...sub, reference: id }), invoice(sub))
+    expect(await tierOf(id)).toBe('FREE')
+    expect((await subscriptionOf(sub.subscription)).status).toBe('CANCELED')
+  })
+
+  test('lead to one tier, whatever their order and what there was before', async () => {
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(anyEvents, async ([specs, order]) => {
+        const arrivals = [specs, order.flatMap((position) => specs[position] ?? [])]
+        const tiers: string[] = []
+        for (const arrival of arrivals) {
+          const owner = await tenant()
+          await setTier(operator, { organizationId: owner, tier: tiers.length === 0 ? 'FREE' : 'TEAM' })
+          const events = arrival.map((spec) => eventOf(spec, `${run}_${tiers.length}`, owner))
+          await deliver(...events, ...events.slice(0, 2))
+          tiers.push(await tierOf(owner))
+        }
+        run += 1
+        const isLinked = specs.some(({ make, reference }) => make === 'checkout' && reference)
+        expect(tiers).toEqual(isLinked ? [tiers[0], tiers[0]] : ['FREE', 'TEAM'])
+      }),
+      { numRuns: 15 },
+    )
+  }, 60_000)
+})
+
+interface Spec {
+  readonly number: number
+  readonly make: 'checkout' | 'updated' | 'deleted' | 'paid' | 'failed'
+  readonly created: number
+  readonly status: string
+  readonly amount: number
+  readonly which: string
+  readonly reference: boolean
+  readonly old: boolean
+}
+
+const anyEvents = fc
+  .uniqueArray(
+    fc.record<Spec>({
+      number: fc.nat(1000),
+      make: fc.constantFrom('checkout', 'updated', 'deleted', 'paid', 'failed'),
+      created: fc.integer({ min: NOON, max: NOON + 6 }),
+      status: fc.constantFrom('active', 'past_due', 'unpaid', 'incomplete', 'trialing'),
+      amount: fc.constantFrom(2900, 9900, 5000),
+      which: fc.constantFrom('a', 'b'),
+      reference: fc.boolean(),
+      old: fc.boolean(),
+    }),
+    { selector: ({ number }) => number, minLength: 2, maxLength: 7 },
+  )
+  .chain((specs) => fc.tuple(fc.constant(specs), fc.shuffledSubarray([...specs.keys()], { minLength: specs.length })))
+
+/** The event of a spec, about one of two subscriptions of a run. */
+function eventOf(spec: Spec, run: string, owner: string) {
+  const given = { ...spec, subscription: `sub_${run}_${spec.which}`, id: `evt_${run}_${spec.number}` }
+  const lines = [{ amount: spec.amount }]
+  switch (spec.make) {
+    case 'checkout':
+      return checkout({ ...given, reference: spec.reference ? owner : null })
+    case 'updated':
+      return subscription(given)
+    case 'deleted':
+      return deleted(given)
+    case 'paid':
+      return invoice({ ...given, lines })
+    case 'failed':
+      return failed({ ...given, lines })
+  }
+}
+
+describe('two subscriptions of one organization', () => {
+  test('the highest that is paid counts', async () => {
+    const id = await tenant()
+    const [pro, team] = [{ subscription: newSubscriptionId() }, { subscription: newSubscriptionId() }]
+    await deliver(checkout({ ...pro, reference: id }), checkout({ ...team, reference: id, amount: 9900 }))
+    expect(await tierOf(id)).toBe('TEAM')
+    await deliver(subscription({ ...team, amount: 9900, status: 'unpaid', created: NOON + 5 }))
+    expect(await tierOf(id)).toBe('PRO')
+    await deliver(deleted({ ...pro, created: NOON + 6 }))
+    expect(await tierOf(id)).toBe('FREE')
+  })
+
+  test('what is set by hand stays until something of what is paid changes', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId() }
+    await deliver(checkout({ ...sub, reference: id }))
+    await setTier(operator, { organizationId: id, tier: 'TEAM' })
+    await deliver(invoice({ ...sub, created: NOON + MONTH }))
+    expect(await tierOf(id)).toBe('TEAM')
+    await deliver(deleted({ ...sub, created: NOON + MONTH + 1 }))
+    expect(await tierOf(id)).toBe('FREE')
+  })
+
+  test('an organization that pays for nothing any more has the default tier', async () => {
+    const id = await tenant()
+    const generous = testContext(prisma, { settings: { DEFAULT_TIER: 'pro' } })
+    const sub = { subscription: newSubscriptionId() }
+    await deliver(checkout({ ...sub, reference: id, amount: 9900 }))
+    await takeStripeEvent(generous, JSON.stringify(deleted({ ...sub, created: NOON + 1 })))
+    expect(await tierOf(id)).toBe('PRO')
+  })
+})
+
+describe('assigning a payment', () => {
+  test('makes the subscription the organization’s, with all that was and will be paid for it', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId() }
+    const [begun, first] = [checkout({ ...sub }), invoice({ ...sub, created: NOON + 1 })]
+    await deliver(begun, first)
+    const assigned = await assignPayment(operator, { paymentEventId: begun.id, organizationId: id })
+    expect(assigned).toMatchObject({ organizationId: id, outcome: 'APPLIED', reason: null, assignedAt: noon })
+    expect(await outcomesOf(first)).toEqual(['APPLIED'])
+    expect(await tierOf(id)).toBe('PRO')
+    const later = subscription({ ...sub, created: NOON + 2, status: 'unpaid' })
+    await deliver(later)
+    expect(await outcomesOf(later)).toEqual(['APPLIED'])
+    expect(await tierOf(id)).toBe('FREE')
+  })
+
+  test('moves it, and the tier with it, from one organization to another', async () => {
+    const [wrong, right] = [await tenant(), await tenant()]
+    const event = checkout({ reference: wrong })
+    await deliver(event)
+    await assignPayment(operator, { paymentEventId: event.id, organizationId: right })
+    expect([await tierOf(wrong), await tierOf(right)]).toEqual(['FREE', 'PRO'])
+  })
+
+  test('can say what an amount buys', async () => {
+    const id = await tenant()
+    const event = checkout({ reference: id, amount: 25_000 })
+    await deliver(event)
+    await assignPayment(operator, { paymentEventId: event.id, organizationId: id, tier: 'TEAM' })
+    expect(await tierOf(id)).toBe('TEAM')
+  })
+
+  test('of a single payment changes no tier, and it counts as dealt with', async () => {
+    const id = await tenant()
+    const event = checkout({ mode: 'payment', subscription: null })
+    await deliver(event)
+    await assignPayment(operator, { paymentEventId: event.id, organizationId: id })
+    expect([await tierOf(id), ...(await outcomesOf(event))]).toEqual(['FREE', 'APPLIED'])
+  })
+
+  test('is the operator’s, and of things that exist', async () => {
+    const event = checkout()
+    await deliver(event)
+    const input = { paymentEventId: event.id, organizationId: await tenant() }
+    await expect(assignPayment(ctx, input)).rejects.toThrow(Unauthenticated)
+    const key = { kind: 'apiKey', keyId: '', organizationId: '', scope: 'ADMIN', checkPlan: 'FREE' } as const
+    await expect(assignPayment(testContext(prisma, { actor: key }), input)).rejects.toThrow(Forbidden)
+    for (const wrong of [
+      { paymentEventId: 'evt_none' },
+      { paymentEventId: '\u0000' },
+      { organizationId: 'org_000000000000000000000000' },
+      { organizationId: '\u0000' },
+    ]) {
+      await expect(assignPayment(operator, { ...input, ...wrong })).rejects.toThrow(NotFound)
+    }
+  })
+})
+
+test.each([
+  ['no JSON', '{'],
+  ['no object', '[]'],
+  ['null', 'null'],
+  ['no event', '{}'],
+  ['no id', JSON.stringify({ ...checkout(), id: undefined })],
+  ['an odd id', JSON.stringify({ ...checkout(), id: 'evt\u0000' })],
+  ['no object in it', JSON.stringify({ ...checkout(), data: {} })],
+  ['a thin event', JSON.stringify({ ...checkout(), object: 'v2.core.event' })],
+  ['a subscription without an id', JSON.stringify({ ...subscription({ subscription: 'x' }), data: { object: {} } })],
+])('%s is no payload', async (_, body) => {
+  await expect(takeStripeEvent(ctx, body)).rejects.toThrow(Invalid)
+  await expect(takeStripeEvent(ctx, body)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+})

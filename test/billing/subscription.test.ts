@@ -1,0 +1,190 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { PaidTier } from '../../src/billing/price.ts'
+import type { SubscriptionFact, SubscriptionState } from '../../src/billing/subscription.ts'
+import {
+  assignedTo,
+  next,
+  paidTier,
+  pricedAs,
+  statusOf,
+  tierOfAll,
+  unknownSubscription,
+} from '../../src/billing/subscription.ts'
+import { SubscriptionStatus } from '../../src/generated/prisma/enums.ts'
+
+const nothing = { status: null, tier: null, organizationId: null, periodEnd: null, cancelAtEnd: null }
+let made = 0
+const fact = (kind: SubscriptionFact['kind'], at: number, more: Partial<SubscriptionFact> = {}): SubscriptionFact => ({
+  ...nothing,
+  eventId: `evt_${++made}`,
+  kind,
+  at,
+  ...more,
+})
+const stated = (status: SubscriptionStatus, at: number, tier: PaidTier | null = null) =>
+  fact('stated', at, { status, tier })
+const paid = (at: number, tier: PaidTier | null = 'PRO') => fact('paid', at, { tier })
+const known = (...facts: SubscriptionFact[]) => facts.reduce(next, unknownSubscription)
+
+describe('the status of a subscription', () => {
+  test.each<[string, SubscriptionFact[], SubscriptionStatus | null]>([
+    ['nothing', [], null],
+    ['begun, not paid', [fact('begun', 1)], null],
+    ['begun and paid', [fact('begun', 1), paid(2)], 'ACTIVE'],
+    ['the first payment failed', [fact('begun', 1), fact('failed', 2)], 'INCOMPLETE'],
+    ['and then it did not', [fact('failed', 2), paid(3)], 'ACTIVE'],
+    ['a payment failed', [paid(1), fact('failed', 2)], 'PAST_DUE'],
+    ['a trial, whose payment failed', [stated('TRIALING', 1), fact('failed', 2)], 'PAST_DUE'],
+    ['a payment failed, and was then made', [paid(1), fact('failed', 2), paid(3)], 'ACTIVE'],
+    ['what the provider states', [paid(1), stated('UNPAID', 2)], 'UNPAID'],
+    ['a payment that fails does not bring access back', [stated('UNPAID', 2), fact('failed', 3)], 'UNPAID'],
+    ['paid again', [stated('UNPAID', 2), paid(3)], 'ACTIVE'],
+    ['paid again, and failed again', [stated('UNPAID', 2), paid(3), fact('failed', 4)], 'PAST_DUE'],
+    ['an older payment is old news', [stated('UNPAID', 2), paid(1)], 'UNPAID'],
+    ['nothing comes back from its end', [stated('CANCELED', 2), stated('ACTIVE', 3), paid(4)], 'CANCELED'],
+    ['not from having never begun', [stated('INCOMPLETE_EXPIRED', 2), paid(4)], 'INCOMPLETE_EXPIRED'],
+    ['in one second: a payment outweighs what waited for it', [stated('INCOMPLETE', 1), paid(1)], 'ACTIVE'],
+    ['in one second: a failure outweighs a payment', [paid(1), fact('failed', 1)], 'PAST_DUE'],
+    ['in one second: the end of access outweighs a payment', [stated('UNPAID', 1), paid(1)], 'UNPAID'],
+    ['in one second: and a failure', [stated('UNPAID', 1), fact('failed', 1)], 'UNPAID'],
+    ['in one second: active is later than incomplete', [stated('ACTIVE', 1), stated('INCOMPLETE', 1)], 'ACTIVE'],
+    ['in one second: unpaid is later than past due', [stated('UNPAID', 1), stated('PAST_DUE', 1)], 'UNPAID'],
+  ])('%s', (_, facts, expected) => {
+    expect(statusOf(known(...facts))).toBe(expected)
+    expect(statusOf(known(...facts.toReversed()))).toBe(expected)
+  })
+})
+
+describe('what a subscription pays for', () => {
+  test.each(
+    Object.values(SubscriptionStatus).map((status) => [
+      status,
+      ['ACTIVE', 'TRIALING', 'PAST_DUE'].includes(status) ? 'TEAM' : null,
+    ]),
+  )('%s: %s', (status, expected) => {
+    expect(paidTier(known(stated(status as SubscriptionStatus, 1, 'TEAM')))).toBe(expected)
+  })
+
+  test.each<[string, SubscriptionFact[], PaidTier | null]>([
+    ['a price that buys nothing', [paid(1, null)], null],
+    ['the last price that buys something', [paid(1, 'PRO'), stated('ACTIVE', 2, 'TEAM')], 'TEAM'],
+    ['a price of no tier changes nothing', [paid(1, 'TEAM'), paid(2, null)], 'TEAM'],
+    ['up, and down again', [paid(1, 'PRO'), stated('ACTIVE', 2, 'TEAM'), stated('ACTIVE', 3, 'PRO')], 'PRO'],
+    [
+      'what failed to be paid was to be bought nevertheless',
+      [paid(1, 'PRO'), fact('failed', 2, { tier: 'TEAM' })],
+      'TEAM',
+    ],
+  ])('%s', (_, facts, expected) => {
+    expect(paidTier(known(...facts))).toBe(expected)
+    expect(paidTier(known(...facts.toReversed()))).toBe(expected)
+  })
+})
+
+test('the highest of what an organization pays for counts, and what costs nothing when it pays for nothing', () => {
+  expect(tierOfAll([], 'FREE')).toBe('FREE')
+  expect(tierOfAll([null, null], 'TEAM')).toBe('TEAM')
+  expect(tierOfAll(['PRO', null], 'FREE')).toBe('PRO')
+  expect(tierOfAll(['PRO', 'TEAM', 'PRO'], 'FREE')).toBe('TEAM')
+  expect(tierOfAll(['PRO'], 'TEAM')).toBe('PRO')
+})
+
+test('what the operator says of a subscription outweighs what its events say, also later ones', () => {
+  const theirs = fact('paid', 5, { organizationId: 'org_theirs' })
+  const at = new Date('2026-11-20T12:00:00Z')
+  const assigned = assignedTo(known(theirs), 'org_ours', at)
+  expect(assigned.organization?.value).toBe('org_ours')
+  expect(next(assigned, { ...theirs, eventId: 'later', at: 2_000_000_000 }).organization?.value).toBe('org_ours')
+  expect(assignedTo(assigned, 'org_other', at).organization?.value).toBe('org_other')
+  const odd = paid(7, null)
+  const priced = pricedAs(known(odd), odd, 'TEAM')
+  expect(paidTier(priced)).toBe('TEAM')
+  expect(paidTier(pricedAs(priced, odd, 'PRO'))).toBe('PRO')
+  expect(paidTier(next(priced, paid(8, 'PRO')))).toBe('PRO')
+  expect(paidTier(next(priced, paid(6, 'PRO')))).toBe('TEAM')
+})
+
+/** A few seconds and tiers, so that ties and contradictions are common. */
+const anyFact: fc.Arbitrary<SubscriptionFact> = fc
+  .record({
+    eventId: fc.integer({ min: 0, max: 40 }).map((number) => `evt_${number}`),
+    at: fc.integer({ min: 1, max: 8 }),
+    kind: fc.constantFrom('stated', 'paid', 'failed', 'begun'),
+    status: fc.constantFrom(...Object.values(SubscriptionStatus)),
+    tier: fc.constantFrom<PaidTier | null>('PRO', 'TEAM', null),
+    organizationId: fc.constantFrom('org_a', 'org_b', null),
+    periodEnd: fc.option(fc.integer({ min: 1, max: 9 })),
+    cancelAtEnd: fc.option(fc.boolean()),
+  })
+  .map((given) => ({ ...given, status: given.kind === 'stated' ? given.status : null }))
+
+/** A provider sends no two events under one id. */
+const anyFacts = fc.uniqueArray(anyFact, { selector: ({ eventId }) => eventId, maxLength: 12 })
+
+/** The facts as they arrive: in any order, each once or more. */
+const arriving = anyFacts.chain((facts) =>
+  fc.tuple(
+    fc.constant(facts),
+    fc.array(fc.nat({ max: Math.max(0, facts.length - 1) }), { maxLength: 8 }).chain((again) => {
+      const all = [...facts, ...again.flatMap((index) => facts[index] ?? [])]
+      return fc.shuffledSubarray(all, { minLength: all.length })
+    }),
+  ),
+)
+
+/**
+ * What a person would make of the facts who has all of them before them, in the order of the provider's clock: each
+ * changes what the ones before have led to.
+ */
+function reference(facts: readonly SubscriptionFact[]) {
+  const weights =
+    'begun stated INCOMPLETE paid PAST_DUE TRIALING ACTIVE failed PAUSED UNPAID INCOMPLETE_EXPIRED CANCELED'
+  const weight = ({ kind, status }: SubscriptionFact) => weights.split(' ').indexOf(status ?? kind)
+  const inOrder = facts.toSorted(
+    (one, other) => one.at - other.at || weight(one) - weight(other) || (one.eventId < other.eventId ? -1 : 1),
+  )
+  const said = <T>(values: readonly (T | null)[]) => values.findLast((value) => value !== null) ?? null
+  const tier = said(inOrder.map((each) => each.tier))
+  const status = inOrder.reduce(statusAfter, null)
+  const pays = status === 'ACTIVE' || status === 'TRIALING' || status === 'PAST_DUE'
+  return { status, tier, organization: said(inOrder.map((each) => each.organizationId)), paysFor: pays ? tier : null }
+}
+
+function statusAfter(before: SubscriptionStatus | null, { kind, status }: SubscriptionFact): SubscriptionStatus | null {
+  const ends = (each: SubscriptionStatus | null) => each === 'CANCELED' || each === 'INCOMPLETE_EXPIRED'
+  if (ends(before) && !ends(status)) return before
+  if (kind === 'stated') return status
+  if (kind === 'paid') return 'ACTIVE'
+  if (kind === 'begun') return before
+  if (before === null) return 'INCOMPLETE'
+  return before === 'ACTIVE' || before === 'TRIALING' ? 'PAST_DUE' : before
+}
+
+const seen = (state: SubscriptionState) => ({
+  status: statusOf(state),
+  tier: state.tier?.value ?? null,
+  organization: state.organization?.value ?? null,
+  paysFor: paidTier(state),
+})
+
+test('any order, delay and repetition of events leads to what one who has them all would say: 10,000 sequences', () => {
+  fc.assert(
+    fc.property(arriving, ([facts, arrivals]) => {
+      expect(seen(known(...arrivals))).toEqual(reference(facts))
+    }),
+    { numRuns: 10_000 },
+  )
+})
+
+test('adding facts is commutative and idempotent, to the last bit', () => {
+  fc.assert(
+    fc.property(anyFacts, anyFact, anyFact, (facts, one, other) => {
+      fc.pre(one.eventId !== other.eventId)
+      const state = known(...facts.filter(({ eventId }) => eventId !== one.eventId && eventId !== other.eventId))
+      expect(next(next(state, one), other)).toEqual(next(next(state, other), one))
+      expect(next(next(state, one), one)).toEqual(next(state, one))
+    }),
+    { numRuns: 2000 },
+  )
+})

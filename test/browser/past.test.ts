@@ -1,0 +1,137 @@
+import type { Page } from 'playwright-core'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createOrganization } from '../../src/account/organization.ts'
+import { startApp } from '../../src/app.ts'
+import { openDatabase } from '../../src/database/client.ts'
+import { bucketOf } from '../../src/monitoring/histogram.ts'
+import { createService } from '../../src/status/service.ts'
+import { DAY, HOUR, MINUTE } from '../../src/time.ts'
+import { writeMonitor } from '../monitoring/pasts.ts'
+import { testConfig, testData } from '../support/app.ts'
+import { useChromium } from '../support/chromium.ts'
+import { testContext } from '../support/context.ts'
+import { faintTexts } from '../support/contrast.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { mutate } from '../support/filled-organization.ts'
+import { silent } from '../support/scratch.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+const dns = await startDnsServer(scriptedLists())
+const { dataDir, settings, remove } = await testData()
+const config = testConfig(dns, dataDir, settings)
+const { key, api } = await writePast()
+const app = await startApp({ config, log: silent })
+afterAll(async () => {
+  await app.close()
+  await dns.close()
+  await remove()
+})
+
+/** A service with a past of 60 days, in which each kind of day occurs. */
+async function writePast() {
+  const database = await openDatabase({ dataDir, databaseUrl: config.DATABASE_URL, log: silent })
+  const now = new Date()
+  const at = (milliseconds: number) => new Date(now.getTime() + milliseconds)
+  const db = database.prisma
+  const operator = testContext(db, { actor: { kind: 'operator' }, now: () => at(-60 * DAY) })
+  const founding = { name: 'Acme', slug: 'acme', contactEmail: 'ops@acme.example' }
+  const { organization, apiKey } = await createOrganization(operator, founding)
+  const { id: organizationId } = organization
+  await db.organization.update({ where: { id: organizationId }, data: { tier: 'PRO' } })
+  const actor = { kind: 'apiKey', keyId: apiKey.apiKey.id, organizationId, scope: 'ADMIN', checkPlan: 'FREE' } as const
+  const owner = { ...operator, actor }
+  const { id: serviceId } = await createService(owner, { name: 'API' })
+  await createService(owner, { name: 'Not watched' })
+  const monitorId = await writeMonitor(db, {
+    organizationId,
+    serviceId,
+    states: [
+      ['UP', at(-60 * DAY)],
+      ['DOWN', at(-20 * DAY)],
+      ['UP', at(-20 * DAY + 12 * MINUTE)],
+      ['DEGRADED', at(-10 * DAY)],
+      ['UP', at(-10 * DAY + HOUR)],
+    ],
+    gaps: [{ from: at(-40 * DAY), to: at(-38 * DAY) }],
+    lastKnownAt: at(HOUR),
+  })
+  await db.monitorHour.createMany({
+    data: Array.from({ length: 24 }, (_, ago) => {
+      const latencies = new Array<number>(64).fill(0)
+      latencies[bucketOf(80 + ago)] = 50
+      latencies[bucketOf(400)] = 10
+      const hour = new Date(Math.floor(now.getTime() / HOUR - ago) * HOUR)
+      return { monitorId, hour, up: 60, degraded: 0, down: 0, unknown: 0, latencies }
+    }),
+  })
+  await database.close()
+  return { key: apiKey.secret, api: serviceId }
+}
+
+const newTab = useChromium()
+const openTab = (options: Parameters<typeof newTab>[1] = {}) => newTab((url) => url.startsWith(app.baseUrl), options)
+const page = () => `${app.baseUrl}/status/acme`
+const details = (tab: Page) => tab.locator(`#past-${api}`)
+
+describe('the days of a service', () => {
+  test('are drawn one beside the other, each kind in its own shape, and said in words', async () => {
+    await using tab = await openTab()
+    await tab.page.goto(page())
+    const bar = tab.page.getByRole('img', { name: /^API, last 90 days: 99\.9\d+% uptime in 5\d d( \d+ h)? of data/ })
+    const { width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
+    expect(width).toBeGreaterThan(600)
+    expect(height).toBeGreaterThan(20)
+    const boxOf = async (mark: string) => {
+      const { y = 0, height: tall = 0 } = (await bar.locator(`path.${mark}`).boundingBox()) ?? {}
+      return { top: Math.round(y), tall: Math.round(tall) }
+    }
+    const [up, down, none] = [await boxOf('up'), await boxOf('down'), await boxOf('none')]
+    expect(down.top).toBeLessThan(up.top)
+    expect(none.top).toBeGreaterThan(up.top)
+    expect(none.tall).toBeLessThan(up.tall / 2)
+    expect(await tab.page.locator('svg.days').count()).toBe(1)
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('open with the keyboard, and stay open and true while something happens', async () => {
+    await using tab = await openTab()
+    await tab.page.goto(page())
+    await tab.page.locator('#live[data-state=live]').waitFor()
+    await details(tab.page).locator('summary').focus()
+    await tab.page.keyboard.press('Enter')
+    await tab.page.getByText('Down for 12 min.').waitFor()
+    await tab.page.getByText('Degraded for 1 h.').waitFor()
+    await tab.page.getByText('Median of each hour').waitFor()
+    await mutate(app.baseUrl, key, 'createIncident', 'Incident', {
+      ...{ title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are looking.' },
+      services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }],
+    })
+    await details(tab.page).getByRole('link', { name: 'Payments fail' }).waitFor()
+    expect(await details(tab.page).getAttribute('open')).not.toBeNull()
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('open without JavaScript too', async () => {
+    await using tab = await openTab({ javaScriptEnabled: false })
+    await tab.page.goto(page())
+    await details(tab.page).locator('summary').click()
+    await tab.page.getByText('Down for 12 min.').waitFor()
+    await tab.page.locator('.latency svg').waitFor()
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'are read with enough contrast in the %s, on any width',
+    async (colorScheme) => {
+      await using tab = await openTab({ colorScheme, viewport: { width: 320, height: 640 } })
+      await tab.page.goto(page())
+      await details(tab.page).locator('summary').click()
+      expect(await faintTexts(tab.page)).toEqual([])
+      const sideways = await tab.page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement
+        return scrollWidth > clientWidth
+      })
+      expect(sideways).toBe(false)
+      expect(tab.complaints).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { notifyingService } from '../notification/service.ts'
+import { useChromium } from '../support/chromium.ts'
+import { linkIn } from '../support/mail-server.ts'
+
+const openTab = useChromium()
+const { url, mail, page: newPage } = await notifyingService()
+
+test.each([true, false])(
+  'a reader subscribes, confirms and unsubscribes in a browser (scripts: %s)',
+  async (javaScriptEnabled) => {
+    const { slug, incident } = await newPage()
+    const to = `reader-${javaScriptEnabled}@reader.example`
+    await using tab = await openTab((asked) => asked.startsWith(url) || asked === 'about:blank', { javaScriptEnabled })
+    const { page, complaints } = tab
+    await page.goto(`${url}/status/${slug}`)
+    await page.getByRole('link', { name: 'Get updates' }).click()
+    await page.getByLabel('Where').fill(to)
+    await page.getByText('Only some services').click()
+    await page.getByLabel('Mail', { exact: true }).check()
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByText('A message is on its way').waitFor()
+
+    const [letter] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === to)
+    await page.goto(linkIn(letter ?? {}, `${url}/subscriptions/`))
+    await page.getByRole('button', { name: 'Yes, send them' }).click()
+    await page.getByText('Confirmed. From now on you are told.').waitFor()
+    expect(await page.getByLabel('Mail', { exact: true }).isChecked()).toBe(true)
+
+    await incident('Slow answers')
+    const [, told] = await mail.arrived(2, ({ envelopeTo }) => envelopeTo === to)
+    // The mail itself, as a reader sees it that shows HTML: its links lead to the incident and to the subscription.
+    await page.goto('about:blank')
+    await page.setContent(told?.html ?? '')
+    await page.getByRole('link', { name: 'View the incident' }).click()
+    await page.getByRole('heading', { name: 'Slow answers' }).waitFor()
+    await page.goto(linkIn(told ?? {}, `${url}/subscriptions/`))
+    await page.getByRole('button', { name: 'Unsubscribe' }).click()
+    await page.getByText('You have unsubscribed').waitFor()
+    expect(complaints).toEqual([])
+  },
+)

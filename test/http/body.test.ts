@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { HTTPException } from 'hono/http-exception'
+import { afterAll, expect, test } from 'vitest'
+import { Invalid } from '../../src/errors.ts'
+import { readBody } from '../../src/http/body.ts'
+import { connected } from '../support/raw-http.ts'
+
+const server = createServer().listen(0, '127.0.0.1')
+await once(server, 'listening')
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+afterAll(() => {
+  server.close()
+  server.closeAllConnections()
+})
+
+/** What is read, at most 8 bytes of it, of a request that begins with `head`; the rest can be sent on the socket. */
+async function reading(head: string): Promise<{ socket: Socket; body: Promise<string> }> {
+  const socket = await connected(url)
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${head}`)
+  const [request] = (await once(server, 'request')) as [IncomingMessage]
+  return { socket, body: readBody(request, 8) }
+}
+
+test('a body in pieces is read as one text', async () => {
+  const { socket, body } = await reading('Transfer-Encoding: chunked\r\n\r\n')
+  for (const byte of Buffer.from('Grüße')) socket.write(Buffer.from([...Buffer.from('1\r\n'), byte, 13, 10]))
+  socket.write('0\r\n\r\n')
+  expect(await body).toBe('Grüße')
+})
+
+test.each([
+  ['of no bytes', 'Content-Length: 0\r\n\r\n', ''],
+  ['that is none', '\r\n', ''],
+  ['of as many bytes as may be', 'Content-Length: 8\r\n\r\n12345678', '12345678'],
+  ['of as many, their number not told', 'Transfer-Encoding: chunked\r\n\r\n8\r\n12345678\r\n0\r\n\r\n', '12345678'],
+])('a body %s is read', async (_, sent, text) => {
+  expect(await (await reading(sent)).body).toBe(text)
+})
+
+test.each([
+  ['whose length says so', 'Content-Length: 9\r\n\r\n'],
+  ['whose length is not told', 'Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n'],
+])('a larger one, %s, is refused before it has ended', async (_, sent) => {
+  const refused = (await reading(sent)).body
+  await expect(refused).rejects.toThrow(HTTPException)
+  await expect(refused).rejects.toMatchObject({ status: 413 })
+})
+
+test('one that breaks off is the caller’s mistake', async () => {
+  const { socket, body } = await reading('Content-Length: 8\r\n\r\n1234')
+  socket.destroy()
+  await expect(body).rejects.toThrow(Invalid)
+})

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import type { Context } from '../../src/context.ts'
+import { change } from '../../src/eventlog/change.ts'
+import { renderMarkdown } from '../../src/markdown.ts'
+import { escapeMarkdown, joinIncident, type LeaveReason, leaveIncident } from '../../src/monitoring/incident.ts'
+import { createIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
+import { createService } from '../../src/status/service.ts'
+import { MINUTE } from '../../src/time.ts'
+import { tenantsOf } from '../status/setup.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { watchingIn } from './workers.ts'
+
+const database = await testDatabase()
+const { prisma } = database
+const tenant = tenantsOf(prisma)
+const watching = watchingIn(database)
+
+/** A tenant with one service; monitors on it fail and recover in given minutes. */
+async function withService(name = 'Shop') {
+  const acme = await tenant('TEAM')
+  const { id: serviceId } = await createService(acme.ctx, { name })
+  const at = (minute: number) => new Date(noon.getTime() + minute * MINUTE)
+  const system = (minute: number) => testContext(prisma, { now: () => at(minute) })
+  const within = (minute: number, work: (tx: Context) => ReturnType<typeof joinIncident>) =>
+    change(system(minute), acme.id, async (tx) => [undefined, ...(await work(tx))])
+  const incidents = () =>
+    prisma.incident.findMany({
+      where: { organizationId: acme.id },
+      include: { services: true, updates: { orderBy: { createdAt: 'asc' } }, monitors: true },
+      orderBy: { createdAt: 'asc' },
+    })
+  return {
+    ...acme,
+    serviceId,
+    person: (minute: number) => acme.later(minute * MINUTE),
+    monitor: (monitorName: string, of: string | null = serviceId) =>
+      watching.monitor(acme.id, { name: monitorName, serviceId: of }),
+    async fails(minute: number, { id }: { id: string }, cause = 'Connection refused.') {
+      const monitor = await prisma.monitor.update({ where: { id }, data: { state: 'DOWN', stateSince: at(minute) } })
+      await within(minute + 1, (tx) => joinIncident(tx, monitor, { since: at(minute), cause }))
+    },
+    async recovers(minute: number, { id }: { id: string }, why: LeaveReason = 'RECOVERED') {
+      const monitor = await prisma.monitor.findUniqueOrThrow({ where: { id } })
+      await within(minute, (tx) => leaveIncident(tx, monitor, why))
+    },
+    incidents,
+    /** The timeline of each incident in few words. */
+    async told() {
+      return (await incidents()).map(({ title, updates }) => [
+        title,
+        ...updates.map((each) => `${each.status} ${each.message}`),
+      ])
+    },
+  }
+}
+
+describe('a monitor that goes down', () => {
+  test('opens an incident on its service, which its recovery resolves', async () => {
+    const { monitor, fails, recovers, incidents, told, serviceId, news } = await withService()
+    const website = await monitor('Website')
+    await fails(1, website)
+    expect(await incidents()).toMatchObject([
+      {
+        status: 'INVESTIGATING',
+        impact: 'MAJOR',
+        automatic: true,
+        startedAt: new Date(noon.getTime() + MINUTE),
+        resolvedAt: null,
+        services: [{ serviceId, status: 'MAJOR_OUTAGE' }],
+        monitors: [{ monitorId: website.id, leftAt: null }],
+      },
+    ])
+    await recovers(13, website)
+    expect(await told()).toEqual([
+      [
+        'Shop: Website is down',
+        'INVESTIGATING **Website** is down since 12:01:00 UTC: Connection refused.',
+        'RESOLVED **Website** recovered after 12 minutes.',
+      ],
+    ])
+    expect(await incidents()).toMatchObject([
+      { status: 'RESOLVED', resolvedAt: new Date(noon.getTime() + 13 * MINUTE), services: [{ status: 'OPERATIONAL' }] },
+    ])
+    expect((await news()).slice(1)).toEqual([
+      'INCIDENT_CREATED Shop: Website is down',
+      'INCIDENT_UPDATE_POSTED Shop: Website is down',
+    ])
+  })
+
+  test('of the name of its service is named once; very long names are cut', async () => {
+    const { monitor, fails, told } = await withService('Website')
+    await fails(1, await monitor('Website'))
+    expect((await told())[0]?.[0]).toBe('Website is down')
+    const long = await withService('s'.repeat(100))
+    await long.fails(1, await long.monitor('m'.repeat(100)))
+    expect((await long.told())[0]?.[0]).toHaveLength(200)
+  })
+
+  test('tells nothing without a service, and nothing twice', async () => {
+    const { monitor, fails, told } = await withService()
+    await fails(1, await monitor('Lonely', null))
+    expect(await told()).toEqual([])
+    const website = await monitor('Website')
+    await fails(1, website)
+    await fails(2, website)
+    expect(await told()).toHaveLength(1)
+    expect((await told())[0]).toHaveLength(2)
+  })
+
+  test('joins what another has opened; that is resolved when none is down any more', async () => {
+    const { monitor, fails, recovers, incidents, told } = await withService()
+    const [website, api] = [await monitor('Website'), await monitor('API')]
+    await fails(1, website)
+    await fails(3, api, 'Timed out.')
+    await recovers(6, website)
+    expect(await incidents()).toMatchObject([{ status: 'INVESTIGATING', services: [{ status: 'MAJOR_OUTAGE' }] }])
+    await recovers(68, api)
+    expect(await told()).toEqual([
+      [
+        'Shop: Website is down',
+        'INVESTIGATING **Website** is down since 12:01:00 UTC: Connection refused.',
+        'INVESTIGATING **API** is down since 12:03:00 UTC: Timed out.',
+        'INVESTIGATING **Website** recovered after 5 minutes; still down: **API**.',
+        'RESOLVED **API** recovered after 1 hour 5 minutes.',
+      ],
+    ])
+  })
+
+  test('joins a person’s incident and writes nothing on it, then or later', async () => {
+    const { monitor, fails, recovers, incidents, told, serviceId, person } = await withService()
+    const services = [{ serviceId, status: 'DEGRADED_PERFORMANCE' }]
+    const mine = { title: 'Slow', status: 'IDENTIFIED', impact: 'MINOR', message: 'We know.', services }
+    await createIncident(person(0), mine)
+    const website = await monitor('Website')
+    await fails(1, website)
+    await recovers(5, website)
+    expect(await told()).toEqual([['Slow', 'IDENTIFIED We know.']])
+    expect(await incidents()).toMatchObject([{ status: 'IDENTIFIED', monitors: [{ leftAt: expect.any(Date) }] }])
+  })
+
+  test('within half an hour of its recovery reopens its incident, and not after', async () => {
+    const { monitor, fails, recovers, incidents, told } = await withService()
+    const website = await monitor('Website')
+    await fails(0, website)
+    await recovers(10, website)
+    await fails(38, website)
+    expect(await incidents()).toMatchObject([
+      {
+        status: 'INVESTIGATING',
+        resolvedAt: null,
+        services: [{ status: 'MAJOR_OUTAGE' }],
+        monitors: [{ leftAt: null }],
+      },
+    ])
+    await recovers(40, website)
+    await fails(69, website)
+    expect((await told()).map((each) => each.length)).toEqual([5, 2])
+  })
+})
+
+describe('an incident on which a person has written', () => {
+  const writes: Record<string, (ctx: Context, id: string, updateId: string) => Promise<unknown>> = {
+    'by an update': (ctx, incidentId) =>
+      postIncidentUpdate(ctx, { incidentId, status: 'IDENTIFIED', message: 'Ours.' }),
+    'by editing it': (ctx, id) => updateIncident(ctx, { id, title: 'Ours' }),
+    'by correcting its message': (ctx, _, id) => editIncidentUpdate(ctx, { id, message: 'Ours.' }),
+  }
+
+  test.each(Object.entries(writes))('%s is that person’s: no monitor resolves or reopens it', async (_, write) => {
+    const { monitor, fails, recovers, incidents, told, person } = await withService()
+    const website = await monitor('Website')
+    await fails(0, website)
+    const [opened] = await incidents()
+    await write(person(2), opened?.id ?? '', opened?.updates[0]?.id ?? '')
+    const [before] = await told()
+    await recovers(3, website)
+    expect(await incidents()).toMatchObject([
+      { automatic: false, resolvedAt: null, monitors: [{ leftAt: expect.any(Date) }] },
+    ])
+    expect(await told()).toEqual([before])
+    await postIncidentUpdate(person(4), { incidentId: opened?.id, status: 'RESOLVED', message: 'Done.' })
+    await fails(8, website)
+    expect(await incidents()).toMatchObject([{ status: 'RESOLVED' }, { status: 'INVESTIGATING', automatic: true }])
+  })
+
+  test('and which is resolved while the monitor is down, is not opened again by it', async () => {
+    const { monitor, fails, incidents, told, person } = await withService()
+    const website = await monitor('Website')
+    await fails(0, website)
+    const [opened] = await incidents()
+    await postIncidentUpdate(person(4), { incidentId: opened?.id, status: 'RESOLVED', message: 'Ignore it.' })
+    await fails(5, website)
+    expect(await told()).toHaveLength(1)
+  })
+})
+
+test.each<[LeaveReason, string]>([
+  ['PAUSED', 'is paused'],
+  ['MOVED', 'watches this service no longer'],
+  ['CHANGED', 'was changed'],
+  ['DELETED', 'was deleted'],
+])('an incident whose only monitor leaves because it is %s is resolved, and says why', async (why, words) => {
+  const { monitor, fails, recovers, told } = await withService()
+  const website = await monitor('Website')
+  await fails(0, website)
+  await recovers(5, website, why)
+  expect((await told())[0]?.at(-1)).toMatch(new RegExp(`^RESOLVED \\*\\*Website\\*\\* ${words}.*\\.$`))
+})
+
+test('names and causes show as they are, whatever marks are in them', () => {
+  const text = '<b>*x*</b> [a](javascript:1) `c` https://evil.example/ _d_ # 1. &amp; \\ ~'
+  const shown = renderMarkdown(`**${escapeMarkdown(text)}**`)
+  expect(shown).not.toMatch(/<(?!\/?(p|strong)>)/)
+  const words = shown
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+  expect(words.replaceAll('&amp;', '&').trim()).toBe(text)
+  expect(escapeMarkdown('two\nlines')).toBe('two lines')
+})

@@ -1,0 +1,269 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { MonitorState, ProbeOutcome } from '../../src/generated/prisma/enums.ts'
+import type { Memory, Report } from '../../src/monitoring/judge.ts'
+import { judge, judgeMonitor, readRecent } from '../../src/monitoring/judge.ts'
+import { MINUTE } from '../../src/time.ts'
+import { noon } from '../support/context.ts'
+
+const at = (minute: number) => new Date(noon.getTime() + minute * MINUTE)
+const letters = { U: 'UP', G: 'DEGRADED', D: 'DOWN', '?': 'UNKNOWN' } as const
+const states = { '.': 'PENDING', U: 'UP', G: 'DEGRADED', D: 'DOWN' } as const
+
+/** Judges outcomes, one a minute from the first on; `since` is the minute in which the last state began. */
+function run(state: keyof typeof states, outcomes: string, failureThreshold = 2, recoveryThreshold = 1) {
+  let memory: Memory = { state: states[state], stateSince: at(0), recent: [] }
+  let retries = ''
+  for (const [index, letter] of [...outcomes].entries()) {
+    const outcome = letters[letter as keyof typeof letters]
+    const judged = judge(memory, outcome, at(index + 1), { failureThreshold, recoveryThreshold })
+    memory = judged.memory
+    retries += judged.retry ? 'r' : '-'
+  }
+  return [memory.state, (memory.stateSince.getTime() - noon.getTime()) / MINUTE, retries]
+}
+
+describe('a watch', () => {
+  test.each<[from: keyof typeof states, outcomes: string, state: string, since: number, retries: string]>([
+    ['.', '', 'PENDING', 0, ''],
+    ['.', '?', 'PENDING', 0, '-'],
+    ['.', 'U', 'UP', 1, '-'],
+    ['.', '?U', 'UP', 2, '--'],
+    ['.', 'G', 'DEGRADED', 1, '-'],
+    ['.', 'D', 'PENDING', 0, 'r'],
+    ['.', 'DD', 'DOWN', 1, 'r-'],
+    ['.', 'D?D', 'DOWN', 1, 'r--'],
+    ['.', 'DU', 'UP', 2, 'r-'],
+    ['.', 'DGD', 'DEGRADED', 2, 'r-r'],
+    ['U', 'U', 'UP', 0, '-'],
+    ['U', 'D', 'UP', 0, 'r'],
+    ['U', 'DUD', 'UP', 0, 'r-r'],
+    ['U', 'DD', 'DOWN', 1, 'r-'],
+    ['U', 'UUDD', 'DOWN', 3, '--r-'],
+    ['U', 'D???D', 'DOWN', 1, 'r----'],
+    ['U', '????', 'UP', 0, '----'],
+    ['U', 'G', 'UP', 0, 'r'],
+    ['U', 'GG', 'DEGRADED', 1, 'r-'],
+    ['U', 'GD', 'DEGRADED', 1, 'rr'],
+    ['U', 'DG', 'DEGRADED', 1, 'r-'],
+    ['U', 'GDD', 'DOWN', 2, 'rr-'],
+    ['U', 'GUG', 'UP', 0, 'r-r'],
+    ['G', 'G', 'DEGRADED', 0, '-'],
+    ['G', 'U', 'UP', 1, '-'],
+    ['G', '?', 'DEGRADED', 0, '-'],
+    ['G', 'D', 'DEGRADED', 0, 'r'],
+    ['G', 'DG', 'DEGRADED', 0, 'r-'],
+    ['G', 'DD', 'DOWN', 1, 'r-'],
+    ['D', 'D', 'DOWN', 0, '-'],
+    ['D', '?', 'DOWN', 0, '-'],
+    ['D', 'U', 'UP', 1, '-'],
+    ['D', 'G', 'DEGRADED', 1, '-'],
+    ['D', 'GU', 'UP', 2, '--'],
+  ])('from %s after %s', (from, outcomes, state, since, retries) => {
+    expect(run(from, outcomes)).toEqual([state, since, retries])
+  })
+
+  test.each<[from: keyof typeof states, outcomes: string, state: string, since: number, retries: string]>([
+    ['U', 'DD', 'UP', 0, 'rr'],
+    ['U', 'DDD', 'DOWN', 1, 'rr-'],
+    ['U', 'GDG', 'DEGRADED', 1, 'rr-'],
+    ['D', 'U', 'DOWN', 0, 'r'],
+    ['D', 'UD', 'DOWN', 0, 'r-'],
+    ['D', 'U?U', 'UP', 1, 'r--'],
+    ['D', 'UU', 'UP', 1, 'r-'],
+    ['D', 'GU', 'DEGRADED', 1, 'rr'],
+    ['D', 'UG', 'DEGRADED', 1, 'r-'],
+    ['G', 'U', 'DEGRADED', 0, 'r'],
+    ['G', 'UU', 'UP', 1, 'r-'],
+    ['G', 'UGU', 'DEGRADED', 0, 'r-r'],
+  ])('that fails after three and recovers after two, from %s after %s', (from, outcomes, state, since, retries) => {
+    expect(run(from, outcomes, 3, 2)).toEqual([state, since, retries])
+  })
+
+  test('that changes after one, as a heartbeat does, changes at once', () => {
+    expect(run('U', 'D', 1)).toEqual(['DOWN', 1, '-'])
+    expect(run('.', 'D', 1)).toEqual(['DOWN', 1, '-'])
+  })
+
+  test('remembers ten outcomes, which is enough for the highest threshold', () => {
+    expect(run('U', `UUU${'D'.repeat(9)}`, 10)).toEqual(['UP', 0, '---rrrrrrrrr'])
+    expect(run('U', `UUU${'D'.repeat(10)}`, 10)).toEqual(['DOWN', 4, '---rrrrrrrrr-'])
+  })
+
+  const thresholds = fc.record({
+    failureThreshold: fc.integer({ min: 1, max: 10 }),
+    recoveryThreshold: fc.integer({ min: 1, max: 10 }),
+  })
+  const streakAfter = (failures: Date[], each: ProbeOutcome, time: Date) => {
+    if (each === 'UNKNOWN') return failures
+    return each === 'DOWN' ? [...failures, time] : []
+  }
+  const outcome = fc.constantFrom<ProbeOutcome>('UP', 'DEGRADED', 'DOWN', 'UNKNOWN')
+
+  test('is never down before its threshold of failures in a row, and since the first of them', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { maxLength: 60 }), thresholds, (outcomes, limits) => {
+        let memory: Memory = { state: 'PENDING', stateSince: at(0), recent: [] }
+        let failures: Date[] = []
+        for (const [index, each] of outcomes.entries()) {
+          const before = memory.state
+          memory = judge(memory, each, at(index + 1), limits).memory
+          failures = streakAfter(failures, each, at(index + 1))
+          if (memory.state !== 'DOWN' || before === 'DOWN') continue
+          expect(failures).toHaveLength(limits.failureThreshold)
+          expect(memory.stateSince).toEqual(failures[0])
+        }
+      }),
+    )
+  })
+
+  test('does not see what is unknown', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { maxLength: 40 }), thresholds, (outcomes, limits) => {
+        const known = (each: ProbeOutcome) => each !== 'UNKNOWN'
+        const states = (seen: readonly [ProbeOutcome, number][]) => {
+          let memory: Memory = { state: 'PENDING', stateSince: at(0), recent: [] }
+          for (const [each, minute] of seen) memory = judge(memory, each, at(minute), limits).memory
+          return memory
+        }
+        const all = outcomes.map((each, index): [ProbeOutcome, number] => [each, index + 1])
+        expect(states(all)).toEqual(states(all.filter(([each]) => known(each))))
+      }),
+    )
+  })
+
+  test('whose clock jumps never has a state that begins in the future, or before the watch did', () => {
+    const jumps = fc.array(fc.tuple(outcome, fc.integer({ min: -1e9, max: 1e9 })), { maxLength: 40 })
+    fc.assert(
+      fc.property(jumps, thresholds, (seen, limits) => {
+        const start = noon.getTime()
+        let memory: Memory = { state: 'PENDING', stateSince: noon, recent: [] }
+        let now = start
+        for (const [each, jump] of seen) {
+          now = Math.max(start, now + jump)
+          const before = memory.state
+          memory = judge(memory, each, new Date(now), limits).memory
+          if (memory.state === before) continue
+          expect(memory.stateSince.getTime()).toBeLessThanOrEqual(now)
+          expect(memory.stateSince.getTime()).toBeGreaterThanOrEqual(start)
+        }
+      }),
+    )
+  })
+
+  test('with a memory that is malformed has none', () => {
+    const seen = [
+      ['UP', 1],
+      ['DOWN', 2],
+    ] as const
+    expect(readRecent(seen)).toEqual(seen)
+    for (const bad of [
+      null,
+      {},
+      'UP',
+      [['UP']],
+      [['PAUSED', 1]],
+      [['UP', '1']],
+      [['UP', 1e300]],
+      [['UP', null]],
+      [1],
+    ]) {
+      expect(readRecent(bad)).toEqual([])
+    }
+    fc.assert(fc.property(fc.jsonValue(), (json) => readRecent(json).length <= 10))
+  })
+})
+
+describe('a monitor', () => {
+  const report = (letter: string, since: number, known = 60): Report => ({
+    state: states[letter as keyof typeof states],
+    stateSince: at(since),
+    lastKnownAt: at(known),
+  })
+  const judged = (
+    state: MonitorState,
+    reports: readonly Report[],
+    agreement: number | null = null,
+    since = 0,
+  ): [string, number] | null => {
+    const standing = { state, stateSince: at(since), agreement, allowanceMs: 5 * MINUTE }
+    const next = judgeMonitor(reports, standing, at(61))
+    return next && [next.state, (next.since.getTime() - noon.getTime()) / MINUTE]
+  }
+
+  test('of one region is what that finds', () => {
+    expect(judged('UP', [report('U', 1)])).toEqual(['UP', 0])
+    expect(judged('UP', [report('D', 7)])).toEqual(['DOWN', 7])
+    expect(judged('UP', [report('G', 7)])).toEqual(['DEGRADED', 7])
+    expect(judged('DOWN', [report('U', 7)])).toEqual(['UP', 7])
+    expect(judged('DOWN', [report('G', 7)])).toEqual(['DEGRADED', 7])
+    expect(judged('PENDING', [report('U', 7)])).toEqual(['UP', 7])
+    expect(judged('PENDING', [report('D', 0)])).toEqual(['DOWN', 0])
+  })
+
+  test('stays what it is while nobody knows', () => {
+    expect(judged('UP', [])).toBeNull()
+    expect(judged('DOWN', [report('.', 1)])).toBeNull()
+    expect(judged('UP', [{ state: 'UP', stateSince: at(1), lastKnownAt: null }])).toBeNull()
+    expect(judged('UP', [report('D', 1, 55)])).toBeNull()
+  })
+
+  test('is down since a strict majority of those that report find it so', () => {
+    expect(judged('UP', [report('D', 5), report('U', 1)])).toEqual(['UP', 0])
+    expect(judged('UP', [report('D', 5), report('D', 9)])).toEqual(['DOWN', 9])
+    expect(judged('UP', [report('D', 9), report('U', 1), report('D', 5)])).toEqual(['DOWN', 9])
+    expect(judged('UP', [report('D', 9), report('U', 1), report('D', 5), report('U', 1)])).toEqual(['UP', 0])
+    expect(judged('UP', [report('D', 9), report('.', 1), report('D', 5)])).toEqual(['DOWN', 9])
+  })
+
+  test('is down since as many regions agree as it wants', () => {
+    expect(judged('UP', [report('D', 5), report('U', 1), report('U', 1)], 1)).toEqual(['DOWN', 5])
+    expect(judged('UP', [report('D', 5), report('D', 9), report('U', 1)], 3)).toEqual(['UP', 0])
+    expect(judged('UP', [report('D', 5), report('D', 9), report('D', 2)], 3)).toEqual(['DOWN', 9])
+  })
+
+  test('is neither down nor known to be up when fewer report than have to agree', () => {
+    expect(judged('UP', [report('D', 5)], 2)).toBeNull()
+    expect(judged('DOWN', [report('D', 5)], 2)).toBeNull()
+    expect(judged('DOWN', [report('U', 5)], 2)).toEqual(['UP', 5])
+  })
+
+  test('is degraded when down and degraded together are enough', () => {
+    expect(judged('UP', [report('D', 5), report('G', 9), report('U', 1)])).toEqual(['DEGRADED', 9])
+    expect(judged('UP', [report('G', 5), report('U', 1), report('U', 1)])).toEqual(['UP', 0])
+  })
+
+  test('recovers when the region recovers that made it enough', () => {
+    expect(judged('DOWN', [report('U', 20), report('D', 5), report('U', 1)], null, 9)).toEqual(['UP', 20])
+    expect(judged('DOWN', [report('G', 20), report('D', 5), report('U', 1)], null, 9)).toEqual(['DEGRADED', 20])
+  })
+
+  test('changes when it is found out that a region is silent, which was right while it spoke', () => {
+    expect(judged('DOWN', [report('D', 5), report('U', 1), report('D', 9, 50)], null, 9)).toEqual(['UP', 61])
+    expect(judged('UP', [report('D', 5), report('U', 1, 50), report('U', 1, 50)], null, 20)).toEqual(['DOWN', 61])
+  })
+
+  test('never begins a state in the future or before the one it had', () => {
+    const someReport = fc.record({
+      state: fc.constantFrom<MonitorState>('PENDING', 'UP', 'DEGRADED', 'DOWN', 'PAUSED'),
+      stateSince: fc.integer({ min: -100, max: 200 }).map(at),
+      lastKnownAt: fc.option(fc.integer({ min: 0, max: 200 }).map(at)),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(someReport, { maxLength: 6 }),
+        fc.constantFrom<MonitorState>('PENDING', 'UP', 'DEGRADED', 'DOWN'),
+        fc.option(fc.integer({ min: 1, max: 4 })),
+        (reports, state, agreement) => {
+          const standing = { state, stateSince: at(10), agreement, allowanceMs: 5 * MINUTE }
+          const next = judgeMonitor(reports, standing, at(61))
+          if (next === null) return
+          expect(next.since.getTime()).toBeGreaterThanOrEqual(at(10).getTime())
+          expect(next.since.getTime()).toBeLessThanOrEqual(at(61).getTime())
+          const down = reports.filter((each) => each.state === 'DOWN').length
+          if (next.state === 'DOWN') expect(down).toBeGreaterThanOrEqual(agreement ?? 1)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,292 @@
+import { describe, expect, test } from 'vitest'
+import type { HttpOptions } from '../../../src/monitoring/probe/http.ts'
+import { http } from '../../../src/monitoring/probe/http.ts'
+import type { ProbeTools } from '../../../src/monitoring/probe/probe.ts'
+import { createOutbound } from '../../../src/network/outbound.ts'
+import { zone } from '../../network/outbound/setup.ts'
+import type { Certified } from '../../support/certificate.ts'
+import { createAuthority, selfSigned } from '../../support/certificate.ts'
+import { rcodes } from '../../support/dns-server.ts'
+import { freePort } from '../../support/free-port.ts'
+import { startScript, startTcpServer } from '../../support/tcp-server.ts'
+import { runWith, startTools } from './run.ts'
+
+const DAY = 86_400_000
+const authority = createAuthority()
+const host = 'www.example.com'
+
+const options = (given: object): HttpOptions => http.options.parse({ url: 'http://127.0.0.1/', ...given })
+
+async function run(given: object, timeoutMs = 5000, change: (tools: ProbeTools) => Partial<ProbeTools> = () => ({})) {
+  const { tools } = await startTools(zone({ [host]: ['127.0.0.1'] }))
+  return http.run(options(given), runWith({ ...tools, ...change(tools) }, { timeoutMs }))
+}
+
+/** What one run finds against a server that answers so. */
+async function probe(answer: string, given: object = {}, timeoutMs = 5000) {
+  const { port } = await startScript(answer)
+  return run({ url: `http://127.0.0.1:${port}/`, ...given }, timeoutMs)
+}
+
+/** The same over TLS, of a name, with an authority that is trusted. */
+async function probeTls(certified: Certified, given: object = {}, now = () => new Date()) {
+  const { port } = await startScript(reply('ok'), certified)
+  const trusting = ({ dns }: ProbeTools) => ({
+    now,
+    outbound: createOutbound({ dns, allowPrivate: true, ca: authority.ca }),
+  })
+  return run({ url: `https://${host}:${port}/`, ...given }, 5000, trusting)
+}
+
+function reply(body: string, status = '200 OK', more = ''): string {
+  return `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n${more}\r\n${body}`
+}
+
+describe('options', () => {
+  test('have defaults', () => {
+    expect(options({ url: ' HTTPS://Example.com:443/a b#c ' })).toEqual({
+      url: 'https://example.com/a%20b',
+      method: 'GET',
+      headers: [],
+      expectedStatus: ['2xx'],
+      maxRedirects: 5,
+      maxBodyBytes: 1024 * 1024,
+      verifyCertificate: true,
+      certificateDays: 14,
+    })
+  })
+
+  test('are read again as they are', () => {
+    const read = options({
+      url: 'http://0x7f.1:8080/?a=b',
+      method: 'POST',
+      headers: [{ name: 'X-Api-Key', value: 's3cret' }],
+      body: '{}',
+      expectedStatus: ['200', '3xx', '400-404'],
+      keyword: { text: 'ok' },
+      json: { path: '$.a', equals: 1 },
+      ipVersion: 6,
+      degradedAboveMs: 500,
+    })
+    expect(read.url).toBe('http://127.0.0.1:8080/?a=b')
+    expect(http.options.parse(read)).toEqual(read)
+  })
+
+  test.each([
+    [{ url: 'example.com' }, 'url'],
+    [{ url: 'ftp://example.com/' }, 'url'],
+    [{ url: 'http:example.com' }, 'url'],
+    [{ url: 'http://user:word@example.com/' }, 'url'],
+    [{ url: 'http://example.com:25/' }, 'url'],
+    [{ url: 'http://a..b/' }, 'url'],
+    [{ url: `http://example.com/${'x'.repeat(2048)}` }, 'url'],
+    [{ method: 'CONNECT' }, 'method'],
+    [{ headers: [{ name: 'Host', value: 'inside' }] }, 'headers.0.name'],
+    [{ headers: [{ name: 'content-length', value: '1' }] }, 'headers.0.name'],
+    [{ headers: [{ name: 'Transfer-Encoding', value: 'chunked' }] }, 'headers.0.name'],
+    [{ headers: [{ name: 'a b', value: '1' }] }, 'headers.0.name'],
+    [{ headers: [{ name: 'a:', value: '1' }] }, 'headers.0.name'],
+    [{ headers: [{ name: 'a', value: 'b\r\nHost: inside' }] }, 'headers.0.value'],
+    [{ headers: [{ name: 'a', value: '€' }] }, 'headers.0.value'],
+    [{ headers: new Array(21).fill({ name: 'a', value: 'b' }) }, 'headers'],
+    [{ body: 'x' }, 'body'],
+    [{ method: 'POST', body: 'ä'.repeat(32 * 1024 + 1) }, 'body'],
+    [{ expectedStatus: [] }, 'expectedStatus'],
+    [{ expectedStatus: ['200', '2x'] }, 'expectedStatus.1'],
+    [{ expectedStatus: ['600'] }, 'expectedStatus.0'],
+    [{ maxRedirects: 11 }, 'maxRedirects'],
+    [{ keyword: { text: '' } }, 'keyword.text'],
+    [{ method: 'HEAD', keyword: { text: 'ok' } }, 'keyword'],
+    [{ method: 'HEAD', json: { path: '$.a' } }, 'json'],
+    [{ json: { path: '$..a' } }, 'json.path'],
+    [{ json: { path: 'a' } }, 'json.path'],
+    [{ maxBodyBytes: 1024 * 1024 + 1 }, 'maxBodyBytes'],
+    [{ certificateDays: -1 }, 'certificateDays'],
+    [{ ipVersion: 5 }, 'ipVersion'],
+  ])('such as %j are refused', (given, path) => {
+    const { error } = http.options.safeParse({ url: 'http://127.0.0.1/', ...given })
+    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
+  })
+})
+
+describe('an HTTP monitor', () => {
+  test('is up when the answer is as expected', async () => {
+    expect(await probe(reply('all is well'), { keyword: { text: 'well' } })).toMatchObject({
+      outcome: 'UP',
+      message: expect.stringMatching(/^HTTP 200 in \d+ ms$/),
+      latencyMs: expect.any(Number),
+      detail: {
+        status: 200,
+        address: '127.0.0.1',
+        phases: { dns: expect.any(Number), connect: expect.any(Number), tls: null, firstByte: expect.any(Number) },
+      },
+      suspect: null,
+    })
+  })
+
+  test('sends what its owner gives, and shows no secret', async () => {
+    let seen = ''
+    const { port } = await startTcpServer((socket) => {
+      socket.once('data', (chunk) => {
+        seen = String(chunk)
+        socket.end(reply('', '503 Service Unavailable'))
+      })
+    })
+    const headers = [{ name: 'X-Api-Key', value: 's3cret' }]
+    const given = { url: `http://127.0.0.1:${port}/a?b`, method: 'PUT', headers, body: 's3cret body' }
+    const finding = await run(given)
+    expect(seen).toMatch(/^PUT \/a\?b HTTP\/1\.1\r\n/)
+    expect(seen).toMatch(/\r\nx-api-key: s3cret\r\n/)
+    expect(seen).toMatch(/\r\n\r\ns3cret body$/)
+    expect(finding).toMatchObject({
+      outcome: 'DOWN',
+      message: 'HTTP 503 instead of 2xx',
+      latencyMs: expect.any(Number),
+    })
+    expect(JSON.stringify(finding)).not.toContain('s3cret')
+  })
+
+  test('is down when the answer is not as expected', async () => {
+    const down = (message: string) => ({ outcome: 'DOWN', message, suspect: null })
+    expect(await probe(reply(''), { expectedStatus: ['204', '3xx'] })).toMatchObject(
+      down('HTTP 200 instead of 204, 3xx'),
+    )
+    expect(await probe(reply('ill'), { keyword: { text: 'well' } })).toMatchObject(
+      down('The answer does not contain "well"'),
+    )
+    expect(await probe(reply('{"up":false}'), { json: { path: '$.up', equals: true } })).toMatchObject(
+      down('$.up is false instead of true'),
+    )
+    expect(await probe(reply('x'.repeat(100)), { json: { path: '$' }, maxBodyBytes: 99 })).toMatchObject(
+      down('The answer is too long to be read as JSON'),
+    )
+  })
+
+  test('reads little of an answer of which nothing is asserted', async () => {
+    const { port } = await startTcpServer((socket) => {
+      socket.once('data', () => {
+        const write = () => {
+          while (!socket.destroyed && socket.write(Buffer.alloc(16 * 1024)));
+        }
+        socket.on('drain', write).write(`HTTP/1.1 200 OK\r\nContent-Length: ${10 ** 10}\r\n\r\n`)
+        write()
+      })
+    })
+    const url = `http://127.0.0.1:${port}/`
+    expect(await run({ url })).toMatchObject({ outcome: 'UP' })
+    expect(await run({ url, keyword: { text: 'x' } })).toMatchObject({ outcome: 'DOWN' })
+  })
+
+  test('follows redirects, or takes one for the answer', async () => {
+    const { port } = await startScript(reply('', '302 Found', 'Location: /\r\n'))
+    const url = `http://127.0.0.1:${port}/`
+    expect(await run({ url })).toMatchObject({ outcome: 'DOWN', message: 'More than 5 redirects' })
+    expect(await run({ url, maxRedirects: 0 })).toMatchObject({ outcome: 'DOWN', message: 'HTTP 302 instead of 2xx' })
+    expect(await run({ url, maxRedirects: 0, expectedStatus: ['302'] })).toMatchObject({ outcome: 'UP' })
+  })
+
+  test('is degraded when the answer takes long', async () => {
+    const { port } = await startTcpServer((socket) => {
+      socket.once('data', () => setTimeout(() => socket.end(reply('')), 30))
+    })
+    expect(await run({ url: `http://127.0.0.1:${port}/`, degradedAboveMs: 20 })).toMatchObject({
+      outcome: 'DEGRADED',
+      message: expect.stringMatching(/^Answered in \d+ ms, more than 20 ms$/),
+      latencyMs: expect.any(Number),
+    })
+  })
+
+  test('is down when nothing comes in time, which may be our own fault', async () => {
+    const { port } = await startTcpServer(() => undefined)
+    expect(await run({ url: `http://127.0.0.1:${port}/` }, 100)).toMatchObject({
+      outcome: 'DOWN',
+      message: 'No answer within 0.1 s',
+      latencyMs: null,
+      suspect: '127.0.0.1',
+    })
+  })
+
+  test('is down when the connection is refused, or its name does not exist', async () => {
+    const port = await freePort()
+    expect(await run({ url: `http://127.0.0.1:${port}/` })).toMatchObject({
+      outcome: 'DOWN',
+      message: `Connection to port ${port} refused`,
+      suspect: null,
+    })
+    expect(await run({ url: 'http://no.example.com/' })).toMatchObject({
+      outcome: 'DOWN',
+      message: 'no.example.com does not exist',
+      suspect: null,
+    })
+  })
+
+  test('is unknown where it may not be reached, also by a redirect', async () => {
+    const { port } = await startScript(reply('', '302 Found', 'Location: http://169.254.169.254/\r\n'))
+    expect(await run({ url: `http://127.0.0.1:${port}/` })).toMatchObject({
+      outcome: 'UNKNOWN',
+      message: '169.254.169.254 is an address that is not reached',
+      suspect: null,
+    })
+  })
+
+  test('is unknown when our own resolvers fail', async () => {
+    const { tools } = await startTools(() => ({ rcode: rcodes.refused }))
+    const given = options({ url: 'http://a.example.com/' })
+    expect(await http.run(given, runWith(tools, {}))).toMatchObject({
+      outcome: 'UNKNOWN',
+      message: 'Our DNS resolvers refuse to look up a.example.com',
+      suspect: null,
+    })
+  })
+})
+
+describe('the certificate of an HTTP monitor', () => {
+  test('is trusted and lasts', async () => {
+    const to = new Date('2040-01-02T03:04:05Z')
+    expect(await probeTls(authority.issue([host], { to }))).toMatchObject({
+      outcome: 'UP',
+      detail: { certificateEndsAt: to.toISOString(), phases: { tls: expect.any(Number) } },
+    })
+  })
+
+  test('degrades it when it ends soon', async () => {
+    const to = new Date('2040-01-20T00:00:00Z')
+    const certified = authority.issue([host], { to })
+    const at = (day: string) => () => new Date(`2040-01-${day}T01:00:00Z`)
+    expect(await probeTls(certified, {}, at('05'))).toMatchObject({ outcome: 'UP' })
+    expect(await probeTls(certified, {}, at('06'))).toMatchObject({
+      outcome: 'DEGRADED',
+      message: 'TLS certificate expires in 13 days',
+      latencyMs: expect.any(Number),
+    })
+    expect(await probeTls(certified, {}, at('18'))).toMatchObject({ message: 'TLS certificate expires in 1 day' })
+    expect(await probeTls(certified, {}, at('19'))).toMatchObject({ message: 'TLS certificate expires within a day' })
+    expect(await probeTls(certified, { certificateDays: 0 }, at('19'))).toMatchObject({ outcome: 'UP' })
+    expect(await probeTls(certified, { certificateDays: 30 }, at('05'))).toMatchObject({ outcome: 'DEGRADED' })
+  })
+
+  test('brings it down when it has expired', async () => {
+    const from = new Date(Date.now() - 9 * DAY)
+    const expired = (agoMs: number) => authority.issue([host], { from, to: new Date(Date.now() - agoMs) })
+    expect(await probeTls(expired(3.5 * DAY))).toMatchObject({
+      outcome: 'DOWN',
+      message: 'TLS certificate expired 3 days ago',
+      detail: { certificateEndsAt: expect.any(String), address: '127.0.0.1' },
+      suspect: null,
+    })
+    expect(await probeTls(expired(1000))).toMatchObject({ message: 'TLS certificate expired today' })
+  })
+
+  test('brings it down when it is not to be trusted, unless that is not asked', async () => {
+    const wrong = authority.issue(['other.example.com'])
+    expect(await probeTls(wrong)).toMatchObject({ outcome: 'DOWN', message: `TLS certificate is not for ${host}` })
+    expect(await probeTls(selfSigned(host))).toMatchObject({
+      outcome: 'DOWN',
+      message: 'TLS certificate is self-signed',
+    })
+    expect(await probeTls(selfSigned(host), { verifyCertificate: false, certificateDays: 365 })).toMatchObject({
+      outcome: 'UP',
+      detail: { certificateEndsAt: expect.any(String) },
+    })
+  })
+})

@@ -1,0 +1,213 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { PingOptions } from '../../../src/monitoring/probe/ping.ts'
+import { ping, pingBy, readPing } from '../../../src/monitoring/probe/ping.ts'
+import { answer, rcodes } from '../../support/dns-server.ts'
+import { requirePing } from '../../support/ping.ts'
+import { temporaryDirectory } from '../../support/scratch.ts'
+import { essence, runWith, startTools } from './run.ts'
+
+const options = (given: object): PingOptions => ping.options.parse({ host: '127.0.0.1', ...given })
+
+describe('options', () => {
+  test('have defaults, and one spelling', () => {
+    expect(options({ host: ' WWW.Example.com. ' })).toEqual({ host: 'www.example.com', count: 3 })
+    expect(options({ host: '[2001:DB8::7]' }).host).toBe('2001:db8::7')
+  })
+
+  test.each([
+    [{ host: '-c 1000000' }, 'host'],
+    [{ host: 'example.com;reboot' }, 'host'],
+    [{ host: '' }, 'host'],
+    [{ host: 'http://example.com' }, 'host'],
+    [{ count: 0 }, 'count'],
+    [{ count: 6 }, 'count'],
+    [{ degradedAboveMs: 30_001 }, 'degradedAboveMs'],
+  ])('refuse %j', (given, path) => {
+    const read = ping.options.safeParse({ host: 'example.com', ...given })
+    expect(read.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
+  })
+})
+
+describe('what ping writes is read', () => {
+  const outputs = {
+    'iputils 20221126': `PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data.
+64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.022 ms
+
+--- 127.0.0.1 ping statistics ---
+3 packets transmitted, 3 received, 0% packet loss, time 405ms
+rtt min/avg/max/mdev = 0.022/0.025/0.027/0.002 ms
+`,
+    'BusyBox 1.35': `PING ::1 (::1): 56 data bytes
+64 bytes from ::1: seq=0 ttl=64 time=0.036 ms
+
+--- ::1 ping statistics ---
+3 packets transmitted, 3 packets received, 0% packet loss
+round-trip min/avg/max = 0.021/0.025/0.071 ms
+`,
+    macOS: `PING 127.0.0.1 (127.0.0.1): 56 data bytes
+64 bytes from 127.0.0.1: icmp_seq=0 ttl=64 time=0.045 ms
+
+--- 127.0.0.1 ping statistics ---
+3 packets transmitted, 3 packets received, 0.0% packet loss
+round-trip min/avg/max/stddev = 0.021/0.025/0.097/0.021 ms
+`,
+    'iputils with duplicates and errors': `PING 192.0.2.7 (192.0.2.7) 56(84) bytes of data.
+3 packets transmitted, 3 received, +1 duplicates, +2 errors, 0% packet loss, time 2030ms
+rtt min/avg/max/mdev = 0.022/0.025/0.027/0.002 ms, pipe 3
+`,
+  }
+  test.each(Object.entries(outputs))('%s', (_, stdout) => {
+    const read = readPing({ stdout, stderr: '', failure: null })
+    expect(read).toEqual({ kind: 'counted', sent: 3, received: 3, averageMs: 0.025 })
+  })
+
+  test('when nothing was answered', () => {
+    const stdout = `PING 2001:db8::1(2001:db8::1) 56 data bytes
+From fd00::2 icmp_seq=1 Destination unreachable: Address unreachable
+
+--- 2001:db8::1 ping statistics ---
+2 packets transmitted, 0 received, +1 errors, 100% packet loss, time 1017ms
+
+`
+    expect(readPing({ stdout, stderr: '', failure: null })).toEqual({
+      kind: 'counted',
+      sent: 2,
+      received: 0,
+      averageMs: null,
+    })
+  })
+
+  test.each([
+    ['missing', '', 'ENOENT'],
+    ['forbidden', '', 'EACCES'],
+    ['forbidden', 'ping: socktype: SOCK_RAW\nping: socket: Operation not permitted\n', null],
+    ['forbidden', 'ping: permission denied (are you root?)\n', null],
+    ['network', 'ping: connect: Network is unreachable\n', null],
+    ['network', 'ping: sendto: Network is unreachable\n', null],
+    ['network', 'ping: socket: Address family not supported by protocol\n', null],
+    ['other', 'ping: connect: Invalid argument\n', null],
+    ['other', '', null],
+  ])('%s: %j', (trouble, stderr, failure) => {
+    expect(readPing({ stdout: '', stderr, failure })).toEqual({ kind: 'failed', trouble })
+  })
+})
+
+describe('a run', () => {
+  let programs = 0
+  let folder: Awaited<ReturnType<typeof temporaryDirectory>>
+  beforeAll(async () => {
+    folder = await temporaryDirectory()
+  })
+  afterEach(() => {
+    vi.unstubAllEnvs()
+  })
+  afterAll(() => folder.remove())
+
+  /** Stands for ping. */
+  async function program(script: string): Promise<string> {
+    const path = join(folder.path, `ping-${programs++}`)
+    await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    return path
+  }
+  const counted = (sent: number, received: number, average = '12.500') =>
+    `echo '${sent} packets transmitted, ${received} received'; echo 'rtt min/avg/max/mdev = 1.0/${average}/20.0/1.0 ms'`
+
+  async function run(script: string, given: object = {}, timeoutMs = 5000) {
+    const { tools } = await startTools((query) =>
+      query.type === 'A' ? answer(query, ['127.0.0.1']) : { rcode: rcodes.nxdomain },
+    )
+    const path = script === '' ? join(folder.path, 'nowhere') : await program(script)
+    return pingBy(path).run(options(given), runWith(tools, { timeoutMs }))
+  }
+
+  test.each([
+    ['UP', '3 packets answered', 3, {}],
+    ['DEGRADED', '1 of 3 packets got lost', 2, {}],
+    ['DEGRADED', 'Answered in 12.5 ms on average, more than 12 ms', 3, { degradedAboveMs: 12 }],
+    ['UP', '3 packets answered', 3, { degradedAboveMs: 13 }],
+  ])('is %s: %s', async (outcome, message, received, given) => {
+    const finding = await run(counted(3, received), given)
+    expect(finding).toEqual({ outcome, message, latencyMs: 12.5, detail: { address: '127.0.0.1' }, suspect: null })
+  })
+
+  test('is down when nothing is answered, which may be our own network', async () => {
+    expect(await run(counted(3, 0), { host: 'www.example.com' })).toEqual({
+      outcome: 'DOWN',
+      message: 'None of 3 packets was answered',
+      latencyMs: null,
+      detail: null,
+      suspect: 'www.example.com',
+    })
+  })
+
+  test.each([
+    ['the machine that watches has no ping program', ''],
+    ['the machine that watches does not permit the ping program to send', 'echo permission denied >&2; exit 1'],
+    ['the machine that watches has no way to this address', 'echo Network is unreachable >&2; exit 2'],
+    ['the ping program failed', 'exit 2'],
+  ])('is unknown when %s', async (why, script) => {
+    expect(essence(await run(script))).toEqual({ outcome: 'UNKNOWN', message: `Not pinged: ${why}`, suspect: null })
+  })
+
+  test('gives the program an address that was checked, and nothing of our environment', async () => {
+    vi.stubEnv('ALLCLEAR_TEST_SECRET', 's3cret')
+    const log = join(folder.path, 'called')
+    await run(`{ printf '%s\\n' "$*"; env; } > ${log}; ${counted(2, 2)}`, { host: 'www.example.com', count: 2 })
+    const called = await readFile(log, 'utf8')
+    expect(called.split('\n')[0]).toBe('-n -c 2 -i 0.2 -- 127.0.0.1')
+    expect(called).not.toContain('s3cret')
+  })
+
+  test('goes slower with a program that takes whole seconds only', async () => {
+    const finding = await run(
+      `case "$*" in *0.2*) echo "ping: invalid number '0.2'" >&2; exit 1;; esac; ${counted(3, 3)}`,
+    )
+    expect(finding.outcome).toBe('UP')
+  })
+
+  test('goes by what was counted when time is up', async () => {
+    const finding = await run(`trap "${counted(2, 1)}; exit 0" INT; while :; do sleep 0.02; done`, {}, 500)
+    expect(essence(finding)).toEqual({ outcome: 'DEGRADED', message: '1 of 2 packets got lost', suspect: null })
+  })
+
+  test('ends by its deadline, whatever the program does', async () => {
+    const started = performance.now()
+    const finding = await run('trap "" INT TERM; exec sleep 60', {}, 300)
+    expect(finding).toMatchObject({ outcome: 'UNKNOWN', message: 'Not pinged: the ping program failed' })
+    expect(performance.now() - started).toBeLessThan(3000)
+  })
+
+  test('ends at once when the process stops', async () => {
+    const { tools } = await startTools()
+    const stopping = new AbortController()
+    const path = await program('exec sleep 60')
+    const running = pingBy(path).run(options({}), runWith(tools, { signal: stopping.signal, timeoutMs: 30_000 }))
+    setImmediate(() => stopping.abort())
+    expect((await running).outcome).toBe('UNKNOWN')
+  })
+
+  test('is unknown for an address that tenants may not reach, and runs nothing', async () => {
+    const { tools } = await startTools((query) => (query.type === 'A' ? answer(query, ['10.0.0.1']) : {}), false)
+    for (const host of ['127.0.0.1', '0x7f.1', '::ffff:10.0.0.1', 'localhost', 'www.example.com']) {
+      const finding = await pingBy(join(folder.path, 'nowhere')).run(options({ host }), runWith(tools))
+      expect(finding.outcome).toBe('UNKNOWN')
+      expect(finding.message).not.toMatch(/no ping program|10\.0\.0\.1$/)
+    }
+  })
+
+  test('is down for a name that does not exist', async () => {
+    const { tools } = await startTools(() => ({ rcode: rcodes.nxdomain }), false)
+    const finding = await ping.run(options({ host: 'www.example.com' }), runWith(tools))
+    expect(essence(finding)).toEqual({ outcome: 'DOWN', message: 'www.example.com does not exist', suspect: null })
+  })
+
+  test.for(['127.0.0.1', '::1'])('pings %s by the system’s ping', async (host, given) => {
+    const path = requirePing(given)
+    const { tools } = await startTools()
+    const finding = await pingBy(path).run(options({ host, count: 2 }), runWith(tools))
+    expect(essence(finding)).toEqual({ outcome: 'UP', message: '2 packets answered', suspect: null })
+    expect(finding.latencyMs).toBeGreaterThan(0)
+  })
+})

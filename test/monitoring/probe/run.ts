@@ -1,0 +1,41 @@
+import { onTestFinished } from 'vitest'
+import { createChecker } from '../../../src/blacklist/checker.ts'
+import { createListHealth } from '../../../src/blacklist/health.ts'
+import type { Finding } from '../../../src/monitoring/finding.ts'
+import type { ProbeRun, ProbeTools } from '../../../src/monitoring/probe/probe.ts'
+import { createDnsClient } from '../../../src/network/dns/client.ts'
+import { createOutbound } from '../../../src/network/outbound.ts'
+import type { Behaviour, TestDnsServer } from '../../support/dns-server.ts'
+import { startDnsServer } from '../../support/dns-server.ts'
+import { silent } from '../../support/scratch.ts'
+
+/** What probes work with, around a scripted DNS server that is all of the DNS; stopped when the test ends. */
+export async function startTools(
+  behaviour?: Behaviour,
+  allowPrivate = true,
+): Promise<{ readonly tools: ProbeTools; readonly server: TestDnsServer }> {
+  const server = await startDnsServer(behaviour)
+  const now = () => new Date()
+  const dns = createDnsClient({ servers: [server], timeoutMs: 5000, now })
+  onTestFinished(async () => {
+    await dns.close()
+    await server.close()
+  })
+  const health = createListHealth({ lists: [], dns, now, log: silent })
+  const geo = { locate: () => Promise.reject(new Error('Nobody asks')), ready: async () => {}, close: async () => {} }
+  const checker = createChecker({ lists: [], lookup: { dns, health, budgets: new Map() }, geo, now })
+  return {
+    tools: { outbound: createOutbound({ dns, allowPrivate }), dns, checker, allowPrivate, now, log: silent },
+    server,
+  }
+}
+
+/** A run of a monitor that was up, with time enough on a busy machine unless a test says otherwise. */
+export function runWith(tools: ProbeTools, given: Partial<Omit<ProbeRun, 'tools'>> = {}): ProbeRun {
+  return { tools, timeoutMs: 5000, signal: new AbortController().signal, state: 'UP', ...given }
+}
+
+/** The parts of a finding that a test can know. */
+export function essence({ outcome, message, suspect }: Finding): Pick<Finding, 'outcome' | 'message' | 'suspect'> {
+  return { outcome, message, suspect }
+}

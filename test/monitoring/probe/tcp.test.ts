@@ -1,0 +1,135 @@
+import type { Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import type { TcpOptions } from '../../../src/monitoring/probe/tcp.ts'
+import { tcp } from '../../../src/monitoring/probe/tcp.ts'
+import { zone } from '../../network/outbound/setup.ts'
+import { selfSigned } from '../../support/certificate.ts'
+import { freePort } from '../../support/free-port.ts'
+import { startTcpServer } from '../../support/tcp-server.ts'
+import { runWith, startTools } from './run.ts'
+
+const options = (given: object): TcpOptions => tcp.options.parse({ host: '127.0.0.1', port: 1, ...given })
+
+/** What one run finds against a server that does so. */
+async function probe(serve: (socket: Socket) => void, given: object = {}, timeoutMs = 5000) {
+  const { port } = await startTcpServer(serve)
+  return run({ port, ...given }, timeoutMs)
+}
+
+async function run(given: object, timeoutMs = 5000, allowPrivate = true) {
+  const { tools } = await startTools(zone({}), allowPrivate)
+  return tcp.run(options(given), runWith(tools, { timeoutMs }))
+}
+
+describe('options', () => {
+  test('have defaults, and are read again as they are', () => {
+    const read = options({ host: ' DB.Example.com. ', port: 5432 })
+    expect(read).toEqual({ host: 'db.example.com', port: 5432, tls: false, verifyCertificate: true })
+    expect(tcp.options.parse(read)).toEqual(read)
+  })
+
+  test.each([
+    [{ host: 'a b' }, 'host'],
+    [{ host: 'a:80' }, 'host'],
+    [{ port: 0 }, 'port'],
+    [{ port: 65_536 }, 'port'],
+    [{ expect: '' }, 'expect'],
+    [{ send: 'x'.repeat(1001) }, 'send'],
+    [{ port: 25, send: 'HELO me\\r\\n' }, 'send'],
+    [{ degradedAboveMs: 0 }, 'degradedAboveMs'],
+    [{ more: 1 }, ''],
+  ])('such as %j are refused', (given, path) => {
+    const { error } = tcp.options.safeParse({ host: '127.0.0.1', port: 1, ...given })
+    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
+  })
+})
+
+describe('a TCP monitor', () => {
+  test('is up when the connection is taken', async () => {
+    const finding = await probe(() => undefined)
+    expect(finding).toMatchObject({
+      outcome: 'UP',
+      message: expect.stringMatching(/^Connected in \d+ ms$/),
+      latencyMs: expect.any(Number),
+      detail: { address: '127.0.0.1', phases: { tls: null, firstByte: null } },
+      suspect: null,
+    })
+  })
+
+  test('is up when what was sent is answered as expected, in any pieces', async () => {
+    const echo = (socket: Socket) => {
+      socket.on('data', (chunk) => {
+        socket.write(`you said ${chunk.subarray(0, 2)}`)
+        setImmediate(() => socket.write(chunk.subarray(2)))
+      })
+    }
+    const given = { send: 'PI\\\\NG\\r\\n\\0', expect: 'said PI\\\\NG\\r\\n\\0' }
+    expect(await probe(echo, given)).toMatchObject({ outcome: 'UP' })
+  })
+
+  test('is down when the other side takes the connection and says nothing', async () => {
+    expect(await probe(() => undefined, { expect: '220' }, 200)).toMatchObject({
+      outcome: 'DOWN',
+      message: 'Connected, but "220" did not come within 0.2 s',
+      latencyMs: null,
+      suspect: null,
+    })
+  })
+
+  test('is down when the other side says something else', async () => {
+    expect(await probe((socket) => socket.end('421 busy'), { expect: '220' })).toMatchObject({
+      outcome: 'DOWN',
+      message: 'Connected, but closed before "220" came',
+    })
+    const talkative = (socket: Socket) => void socket.write('x'.repeat(64 * 1024))
+    expect(await probe(talkative, { expect: '220' })).toMatchObject({
+      outcome: 'DOWN',
+      message: 'Connected, but "220" is not in the first 16 KiB',
+    })
+    const late = (socket: Socket) => void socket.write(`${'x'.repeat(16 * 1024)}220`)
+    expect(await probe(late, { expect: '220' })).toMatchObject({ outcome: 'DOWN' })
+  })
+
+  test('is down when the connection is refused', async () => {
+    const port = await freePort()
+    expect(await run({ port })).toMatchObject({
+      outcome: 'DOWN',
+      message: `Connection to port ${port} refused`,
+      suspect: null,
+    })
+  })
+
+  test('is degraded when that takes long', async () => {
+    const slow = (socket: Socket) => void setTimeout(() => socket.write('220'), 30)
+    expect(await probe(slow, { expect: '220', degradedAboveMs: 20 })).toMatchObject({
+      outcome: 'DEGRADED',
+      message: expect.stringMatching(/^Connected in \d+ ms, more than 20 ms$/),
+    })
+  })
+
+  test('speaks TLS, and judges the certificate when told to', async () => {
+    const { port } = await startTcpServer((socket) => socket.write('hello'), selfSigned('127.0.0.1'))
+    const given = { port, tls: true, expect: 'hello' }
+    expect(await run(given)).toMatchObject({ outcome: 'DOWN', message: 'TLS certificate is self-signed' })
+    expect(await run({ ...given, verifyCertificate: false })).toMatchObject({
+      outcome: 'UP',
+      detail: { certificateEndsAt: expect.stringMatching(/Z$/), phases: { tls: expect.any(Number) } },
+    })
+  })
+
+  test('is not watched where it may not be reached', async () => {
+    const server = await startTcpServer(() => undefined)
+    expect(await run({ port: server.port }, 5000, false)).toMatchObject({ outcome: 'UNKNOWN', suspect: null })
+    expect(server.connections).toBe(0)
+  })
+
+  test('is unknown when the run is ended', async () => {
+    const leaving = new AbortController()
+    const { port } = await startTcpServer(() => leaving.abort())
+    const { tools } = await startTools(zone({}))
+    const limits = { timeoutMs: 60_000, signal: leaving.signal }
+    expect(await tcp.run(options({ port, expect: '220' }), runWith(tools, limits))).toMatchObject({
+      outcome: 'UNKNOWN',
+    })
+  })
+})

@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { freePort } from '../../support/free-port.ts'
+import { silentPort } from '../../support/silent-port.ts'
+import { startTcpServer } from '../../support/tcp-server.ts'
+import { ample, startOutbound, zone } from './setup.ts'
+
+describe('a connection', () => {
+  test('is made to an address that takes it, though others refuse', async () => {
+    const { port } = await startTcpServer((socket) => socket.end('hello'))
+    const { outbound } = await startOutbound(zone({ 'a.example.com': ['127.0.0.3', '::1', '127.0.0.1'] }))
+    const connected = await outbound.connect({ host: 'a.example.com', port }, ample)
+    if (connected.kind === 'failed') throw new Error(connected.message)
+    expect(connected).toMatchObject({ address: '127.0.0.1', certificate: null, phases: { tls: null, firstByte: null } })
+    const [data] = await once(connected.socket, 'data')
+    expect(String(data)).toBe('hello')
+    connected.socket.destroy()
+  })
+
+  test('is not waited for at an address that is silent, when another one takes it', async () => {
+    const { port } = await startTcpServer((socket) => socket.end())
+    await silentPort('127.0.0.2', port)
+    const { outbound } = await startOutbound(zone({ 'a.example.com': ['127.0.0.2', '127.0.0.1'] }))
+    const connected = await outbound.connect({ host: 'a.example.com', port }, ample)
+    expect(connected).toMatchObject({ kind: 'connected', address: '127.0.0.1' })
+    expect(connected.phases.connect).toBeGreaterThanOrEqual(240)
+    if (connected.kind === 'connected') connected.socket.destroy()
+  })
+
+  test('that nobody takes ends at the deadline', async () => {
+    const port = await silentPort('127.0.0.1')
+    const { outbound } = await startOutbound(zone({}))
+    expect(await outbound.connect({ host: '127.0.0.1', port }, { timeoutMs: 100 })).toMatchObject({
+      reason: 'timeout',
+      fault: 'unclear',
+      message: 'No connection within 0.1 s',
+    })
+  })
+
+  test('that is refused is told', async () => {
+    const port = await freePort()
+    const { outbound } = await startOutbound(zone({}))
+    expect(await outbound.connect({ host: '127.0.0.1', port }, ample)).toMatchObject({
+      reason: 'refused',
+      fault: 'theirs',
+      message: `Connection to port ${port} refused`,
+    })
+  })
+
+  test.each([0, -1, 65_536, 1.5])('to port %d is not made', async (port) => {
+    const { outbound } = await startOutbound(zone({}))
+    expect(await outbound.connect({ host: '127.0.0.1', port }, ample)).toMatchObject({ reason: 'invalid' })
+  })
+})

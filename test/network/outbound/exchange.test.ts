@@ -1,0 +1,291 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import type { OutboundRequest } from '../../../src/network/outbound.ts'
+import { startScript, startTcpServer } from '../../support/tcp-server.ts'
+import { ample, startOutbound, zone } from './setup.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+async function ask(port: number, request: Partial<OutboundRequest> = {}, timeoutMs = ample.timeoutMs) {
+  const { outbound } = await startOutbound(zone({}))
+  return outbound.request({ url: `http://127.0.0.1:${port}/a?b`, maxBodyBytes: 64 * KIB, ...request }, { timeoutMs })
+}
+
+function reply(body: string | Buffer, headers: readonly string[] = [`Content-Length: ${body.length}`]): Buffer {
+  return Buffer.concat([Buffer.from(['HTTP/1.1 200 OK', ...headers, '', ''].join('\r\n')), Buffer.from(body)])
+}
+
+/** Writes the same bytes again and again, as long as the other side takes them; `written` is how many that were. */
+async function startEndless(head: Buffer, bytes: Buffer) {
+  let close = (_bytes: number) => {}
+  const written = new Promise<number>((resolve) => {
+    close = resolve
+  })
+  const { port } = await startTcpServer((socket) => {
+    socket.on('close', () => close(socket.bytesWritten))
+    const write = () => {
+      while (!socket.destroyed && socket.write(bytes));
+    }
+    socket.once('data', () => {
+      socket.on('drain', write).write(head)
+      write()
+    })
+  })
+  return { port, written }
+}
+
+describe('a request', () => {
+  test('is sent as it is given, and its answer told with the time of each phase', async () => {
+    let seen = ''
+    const { port } = await startTcpServer((socket) => {
+      socket.on('data', (chunk) => {
+        seen += chunk
+        if (seen.endsWith('hello')) socket.end(reply('world', ['X-Test: yes', 'Content-Length: 5']))
+      })
+    })
+    const headers = [
+      { name: 'X-Api-Key', value: 's3cret' },
+      { name: 'x-twice', value: '1' },
+      { name: 'X-Twice', value: '2' },
+      { name: 'User-Agent', value: 'mine' },
+      { name: 'Host', value: 'forged' },
+    ]
+    const answer = await ask(port, { method: 'POST', headers, body: 'hello' })
+    expect(answer).toMatchObject({
+      kind: 'answer',
+      status: 200,
+      complete: true,
+      url: `http://127.0.0.1:${port}/a?b`,
+      address: '127.0.0.1',
+      certificate: null,
+      phases: { tls: null },
+    })
+    if (answer.kind === 'failed') throw new Error(answer.message)
+    expect(answer.body.toString()).toBe('world')
+    expect(answer.headers['x-test']).toBe('yes')
+    const { dns, connect, firstByte, total } = answer.phases
+    const sum = (dns ?? Number.NaN) + (connect ?? Number.NaN) + (firstByte ?? Number.NaN)
+    expect(sum).toBeGreaterThan(0)
+    expect(total).toBeGreaterThanOrEqual(sum)
+    expect(seen.split('\r\n')).toEqual([
+      'POST /a?b HTTP/1.1',
+      'user-agent: mine',
+      'accept-encoding: gzip, br',
+      'accept: */*',
+      'x-api-key: s3cret',
+      'x-twice: 1',
+      'x-twice: 2',
+      `host: 127.0.0.1:${port}`,
+      'Connection: close',
+      'Content-Length: 5',
+      '',
+      'hello',
+    ])
+  })
+
+  test('that cannot be sent is told without its secrets', async () => {
+    const { port } = await startScript(reply(''))
+    const value = 's3cret\r\nHost: inside'
+    const failure = await ask(port, { headers: [{ name: 'x', value }] })
+    expect(failure).toMatchObject({ reason: 'invalid', message: expect.not.stringContaining('s3cret') })
+    expect(await ask(port, { method: 'A B' })).toMatchObject({ reason: 'invalid' })
+  })
+
+  test.each([
+    ['ftp://a.example/', 'invalid'],
+    ['not a URL', 'invalid'],
+    ['http://user@a.example/', 'invalid'],
+    ['http://a.example:25/', 'forbidden'],
+    ['http://169.254.169.254/latest/meta-data/', 'forbidden'],
+  ])('to %s is not made: %s', async (url, reason) => {
+    expect(await ask(0, { url })).toMatchObject({ reason })
+  })
+})
+
+describe('a redirect', () => {
+  async function startSite(locations: Readonly<Record<string, string>>) {
+    const seen: string[] = []
+    const { port } = await startTcpServer((socket) => {
+      socket.once('data', (chunk) => {
+        const [, path = ''] = String(chunk).split(' ')
+        seen.push(path)
+        const location = locations[path]
+        const head = location === undefined ? 'HTTP/1.1 200 OK' : `HTTP/1.1 302 Found\r\nLocation: ${location}`
+        socket.end(`${head}\r\nContent-Length: 0\r\n\r\n`)
+      })
+    })
+    return { port, seen }
+  }
+
+  test('is followed when asked for, and the answer otherwise', async () => {
+    const { port } = await startSite({ '/a?b': '/c', '/c': './d' })
+    expect(await ask(port, { maxRedirects: 2 })).toMatchObject({ status: 200, url: `http://127.0.0.1:${port}/d` })
+    expect(await ask(port)).toMatchObject({ status: 302, headers: { location: '/c' } })
+  })
+
+  test('in a circle ends', async () => {
+    const { port, seen } = await startSite({ '/a?b': '/c', '/c': '/a?b' })
+    expect(await ask(port, { maxRedirects: 5 })).toMatchObject({
+      reason: 'redirects',
+      fault: 'theirs',
+      message: 'More than 5 redirects',
+    })
+    expect(seen.length).toBe(6)
+  })
+
+  test('is checked as the first request was, by name and by address', async () => {
+    const inside = { 'inside.example.com': ['169.254.169.254'] }
+    const { outbound, server } = await startOutbound(zone(inside))
+    for (const target of ['http://169.254.169.254/', 'http://[fe80::1]/', 'http://inside.example.com/']) {
+      const { port } = await startSite({ '/': target })
+      const request = { url: `http://127.0.0.1:${port}/`, maxRedirects: 3, maxBodyBytes: KIB }
+      expect(await outbound.request(request, ample)).toMatchObject({ reason: 'forbidden', address: null })
+    }
+    expect(server.queries.map(({ name }) => name)).toEqual(['inside.example.com', 'inside.example.com'])
+  })
+})
+
+describe('an answer', () => {
+  test('that drips ends at the deadline', async () => {
+    const { port } = await startTcpServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
+      const timer = setInterval(() => socket.write('x'), 20)
+      socket.on('close', () => clearInterval(timer))
+    })
+    expect(await ask(port, {}, 300)).toMatchObject({
+      reason: 'timeout',
+      fault: 'unclear',
+      message: 'No complete answer within 0.3 s',
+    })
+  })
+
+  test('whose head drips ends at the deadline', async () => {
+    const { port } = await startTcpServer((socket) => {
+      const timer = setInterval(() => socket.write('H'), 20)
+      socket.on('close', () => clearInterval(timer))
+    })
+    expect(await ask(port, {}, 300)).toMatchObject({ kind: 'failed', fault: expect.not.stringMatching('ours') })
+  })
+
+  test('that does not come ends at the deadline', async () => {
+    const { port } = await startTcpServer(() => undefined)
+    expect(await ask(port, {}, 100)).toMatchObject({ reason: 'timeout', message: 'No answer within 0.1 s' })
+  })
+
+  test('that is shorter than it says is broken', async () => {
+    const { port } = await startScript(reply('short', ['Content-Length: 1000']))
+    expect(await ask(port)).toMatchObject({
+      reason: 'closed',
+      fault: 'theirs',
+      message: 'Connection closed before the answer was complete',
+    })
+  })
+
+  test('that is longer than it says ends where it says', async () => {
+    const { port } = await startScript(reply('short and more', ['Content-Length: 5']))
+    const answer = await ask(port)
+    expect(answer).toMatchObject({ complete: true, body: Buffer.from('short') })
+  })
+
+  test('without end is read to the limit and no further', async () => {
+    const { port, written } = await startEndless(reply('', []), Buffer.alloc(64 * KIB, 'x'))
+    const answer = await ask(port, { maxBodyBytes: MIB })
+    expect(answer).toMatchObject({ status: 200, complete: false, body: { length: MIB } })
+    // What is under way when the limit comes is in buffers of the system.
+    expect(await written).toBeLessThan(32 * MIB)
+  })
+
+  test.each(['gzip', 'br'])('packed with %s is unpacked', async (encoding) => {
+    const packed = encoding === 'gzip' ? gzipSync('hello') : brotliCompressSync('hello')
+    const { port } = await startScript(reply(packed, [`Content-Encoding: ${encoding}`]))
+    expect(await ask(port)).toMatchObject({ complete: true, body: Buffer.from('hello') })
+  })
+
+  test('without a body may claim to be packed', async () => {
+    const { port } = await startScript(reply('', ['Content-Encoding: gzip', 'Content-Length: 0']))
+    expect(await ask(port)).toMatchObject({ complete: true, body: { length: 0 } })
+    expect(await ask(port, { method: 'HEAD' })).toMatchObject({ complete: true, body: { length: 0 } })
+  })
+
+  test.each([
+    ['gzip', (bytes: Buffer) => gzipSync(bytes)],
+    ['br', (bytes: Buffer) => brotliCompressSync(bytes)],
+  ])('that unpacks to very much, by %s, is unpacked to the limit', async (encoding, pack) => {
+    const bomb = pack(Buffer.alloc(16 * MIB))
+    expect(bomb.length).toBeLessThan(100 * KIB)
+    const { port } = await startScript(reply(bomb, [`Content-Encoding: ${encoding}`]))
+    expect(await ask(port)).toMatchObject({ complete: false, body: { length: 64 * KIB } })
+  })
+
+  test('that is packed without end and unpacks to nothing is broken', async () => {
+    // Empty stored blocks of deflate (RFC 1951 §3.2.4), behind the head of gzip.
+    const head = reply(gzipSync('').subarray(0, 10), ['Content-Encoding: gzip'])
+    const { port } = await startEndless(head, Buffer.from('000000ffff'.repeat(1000), 'hex'))
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The answer does not unpack' })
+  })
+
+  test('that is packed wrongly is broken', async () => {
+    const { port } = await startScript(reply('not packed at all', ['Content-Encoding: gzip']))
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The answer does not unpack' })
+    const { port: other } = await startScript(reply('not packed at all', ['Content-Encoding: br']))
+    expect(await ask(other)).toMatchObject({ reason: 'protocol', message: 'The answer does not unpack' })
+  })
+
+  test('that is packed and breaks off is broken', async () => {
+    const { port } = await startScript(reply(gzipSync('hello').subarray(0, 15), ['Content-Encoding: gzip']))
+    expect(await ask(port)).toMatchObject({ reason: 'protocol' })
+  })
+
+  test('with a head without end is refused', async () => {
+    const { port } = await startEndless(
+      Buffer.from('HTTP/1.1 200 OK\r\n'),
+      Buffer.from(`X-Flood: ${'x'.repeat(KIB)}\r\n`),
+    )
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The head of the answer exceeds 16 KiB' })
+  })
+
+  test('with a tail without end is refused', async () => {
+    const head = reply('0\r\n', ['Transfer-Encoding: chunked'])
+    const { port } = await startEndless(head, Buffer.from(`X-Flood: ${'x'.repeat(KIB)}\r\n`))
+    expect(await ask(port)).toMatchObject({ kind: 'failed', fault: 'theirs' })
+  })
+
+  test('that is no HTTP is refused', async () => {
+    const { port } = await startScript('SSH-2.0-OpenSSH_9.2\r\n')
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The answer is not valid HTTP' })
+  })
+
+  test.each(['resets', 'ends'])('does not come when the other side %s', async (how) => {
+    const { port } = await startTcpServer((socket) => {
+      socket.once('data', () => (how === 'resets' ? socket.resetAndDestroy() : socket.end()))
+    })
+    expect(await ask(port)).toMatchObject({ reason: 'closed', message: 'Connection closed without an answer' })
+  })
+
+  test('that breaks off in its body by a reset is broken', async () => {
+    const { port } = await startTcpServer((socket) => {
+      socket.once('data', () => socket.write(reply('x', ['Content-Length: 1000']), () => socket.resetAndDestroy()))
+    })
+    expect(await ask(port)).toMatchObject({ reason: 'closed' })
+  })
+
+  test('is not waited for when its caller goes, and the connection ends', async () => {
+    const leaving = new AbortController()
+    let closed = () => {}
+    const gone = new Promise<void>((resolve) => {
+      closed = resolve
+    })
+    const { port } = await startTcpServer((socket) => {
+      socket.on('close', closed)
+      socket.once('data', () => leaving.abort())
+    })
+    const { outbound } = await startOutbound(zone({}))
+    const request = { url: `http://127.0.0.1:${port}/`, maxBodyBytes: KIB }
+    expect(await outbound.request(request, { ...ample, signal: leaving.signal })).toMatchObject({
+      reason: 'aborted',
+      fault: 'ours',
+    })
+    await gone
+  })
+})

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { firstHop, nextHop } from '../../../src/network/outbound/redirect.ts'
+
+const secrets = [
+  { name: 'Authorization', value: 'Bearer s3cret' },
+  { name: 'X-Api-Key', value: 's3cret' },
+  { name: 'Accept-Language', value: 'de' },
+]
+
+function hop(url: string, method = 'GET', body?: string) {
+  return firstHop({ url, method, headers: secrets, body, maxBodyBytes: 1 }, new Map([['user-agent', ['us']]]))
+}
+
+function namesAfter(from: string, to: string): string[] {
+  return [...(nextHop(hop(from), 302, to)?.headers.keys() ?? [])]
+}
+
+describe('a redirect', () => {
+  test.each([301, 302, 303, 307, 308])('is followed with status %i', (status) => {
+    expect(nextHop(hop('https://a.example/x/y?q'), status, '../z')?.url.href).toBe('https://a.example/z')
+  })
+
+  test('is none with another status, or without a location', () => {
+    expect(nextHop(hop('https://a.example/'), 300, '/z')).toBeNull()
+    expect(nextHop(hop('https://a.example/'), 304, '/z')).toBeNull()
+    expect(nextHop(hop('https://a.example/'), 302, undefined)).toBeNull()
+  })
+
+  test.each([
+    [301, 'POST', 'GET'],
+    [302, 'POST', 'GET'],
+    [303, 'PUT', 'GET'],
+    [303, 'HEAD', 'HEAD'],
+    [301, 'PUT', 'PUT'],
+    [307, 'POST', 'POST'],
+    [308, 'POST', 'POST'],
+  ])('with status %i makes %s a %s, whose body goes along only when it stays', (status, method, expected) => {
+    const next = nextHop(hop('https://a.example/', method, method === 'HEAD' ? undefined : 'b'), status, '/z')
+    expect(next?.method).toBe(expected)
+    expect(next?.body?.toString()).toBe(expected === method && method !== 'HEAD' ? 'b' : undefined)
+  })
+
+  test('takes all headers to the same origin, and to its secure form', () => {
+    const all = ['user-agent', 'authorization', 'x-api-key', 'accept-language']
+    expect(namesAfter('https://a.example/', 'https://a.example:443/z')).toEqual(all)
+    expect(namesAfter('http://a.example/', 'https://a.example/')).toEqual(all)
+  })
+
+  test.each([
+    'https://b.example/',
+    'http://a.example/',
+    'https://a.example:8443/',
+    'https://www.a.example/',
+    '//b.example/',
+  ])('takes no secret from https://a.example to %s', (to) => {
+    expect(namesAfter('https://a.example/', to)).toEqual(['user-agent', 'accept-language'])
+  })
+
+  test('takes no secret to another port of a plain host', () => {
+    expect(namesAfter('http://a.example:8080/', 'https://a.example/')).toEqual(['user-agent', 'accept-language'])
+  })
+
+  test('is not followed to others with a body', () => {
+    expect(nextHop(hop('https://a.example/', 'POST', 'b'), 307, 'https://b.example/')).toBeNull()
+  })
+
+  test.each([
+    ['file:///etc/passwd', 'Redirects to what is no http:// or https:// URL'],
+    ['javascript:alert(1)', 'Redirects to what is no http:// or https:// URL'],
+    ['http://', 'Redirects to what is not a valid URL'],
+    ['http://user:word@b.example/', 'Redirects to what is a URL with a user'],
+    ['http://b.example:25/', 'Redirects to what is on port 25, which is for mail'],
+  ])('to %s is refused', (to, message) => {
+    expect(() => nextHop(hop('https://a.example/'), 302, to)).toThrow(message)
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { createAuthority, selfSigned } from '../../support/certificate.ts'
+import { startScript, startTcpServer } from '../../support/tcp-server.ts'
+import { ample, startOutbound, zone } from './setup.ts'
+
+const DAY = 86_400_000
+const authority = createAuthority()
+const name = 'tls.example.com'
+const names = zone({ [name]: ['127.0.0.1'] })
+const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+
+async function askOver(certified: ReturnType<typeof selfSigned>, host = name, verify = true) {
+  const { port } = await startScript(ok, certified)
+  const { outbound } = await startOutbound(names, { ca: authority.ca })
+  return outbound.request({ url: `https://${host}:${port}/`, maxBodyBytes: 100, verify }, ample)
+}
+
+describe('a TLS certificate', () => {
+  test('that is trusted is told with its end', async () => {
+    const to = new Date('2040-01-02T03:04:05Z')
+    const answer = await askOver(authority.issue([name], { to }))
+    expect(answer).toMatchObject({
+      status: 200,
+      certificate: { validTo: to, problem: null },
+      phases: { tls: expect.any(Number) },
+    })
+  })
+
+  test('may be for an address', async () => {
+    expect(await askOver(authority.issue(['127.0.0.1']), '127.0.0.1')).toMatchObject({ status: 200 })
+    expect(await askOver(authority.issue([name]), '127.0.0.1')).toMatchObject({ reason: 'certificate' })
+  })
+
+  const bad = {
+    'has expired': {
+      certified: authority.issue([name], { from: new Date(Date.now() - 9 * DAY), to: new Date(Date.now() - 3 * DAY) }),
+      problem: 'CERT_HAS_EXPIRED',
+      message: 'TLS certificate has expired',
+    },
+    'is not valid yet': {
+      certified: authority.issue([name], { from: new Date(Date.now() + DAY) }),
+      problem: 'CERT_NOT_YET_VALID',
+      message: 'TLS certificate is not valid yet',
+    },
+    'is for another host': {
+      certified: authority.issue(['other.example.com']),
+      problem: 'ERR_TLS_CERT_ALTNAME_INVALID',
+      message: `TLS certificate is not for ${name}`,
+    },
+    'is self-signed': {
+      certified: selfSigned(name),
+      problem: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+      message: 'TLS certificate is self-signed',
+    },
+    'is from an unknown issuer': {
+      certified: createAuthority().issue([name]),
+      problem: expect.stringMatching(/^UNABLE_TO/),
+      message: 'TLS certificate is from an unknown issuer, or its chain is incomplete',
+    },
+  }
+
+  test.each(Object.entries(bad))(
+    'that %s is not trusted, unless nobody asks',
+    async (_, { certified, problem, message }) => {
+      expect(await askOver(certified)).toMatchObject({
+        reason: 'certificate',
+        fault: 'theirs',
+        message,
+        address: '127.0.0.1',
+        certificate: { problem },
+      })
+      expect(await askOver(certified, name, false)).toMatchObject({ status: 200, certificate: { problem } })
+    },
+  )
+
+  test('that is not trusted ends the connection before anything is sent', async () => {
+    let received = 0
+    const { port } = await startTcpServer((socket) => socket.on('data', () => received++), selfSigned(name))
+    const { outbound } = await startOutbound(names)
+    const tls = { verify: true }
+    expect(await outbound.connect({ host: name, port, tls }, ample)).toMatchObject({ reason: 'certificate' })
+    expect(received).toBe(0)
+  })
+})
+
+describe('a TLS handshake', () => {
+  test('with what speaks no TLS fails', async () => {
+    const { port } = await startScript('HTTP/1.1 400 Bad Request\r\n\r\n')
+    const { outbound } = await startOutbound(names)
+    expect(await outbound.connect({ host: name, port, tls: { verify: true } }, ample)).toMatchObject({
+      reason: 'tls',
+      fault: 'theirs',
+      message: 'Answers, but not with TLS',
+    })
+  })
+
+  test('with what closes fails', async () => {
+    const { port } = await startTcpServer((socket) => socket.end())
+    const { outbound } = await startOutbound(names)
+    expect(await outbound.connect({ host: name, port, tls: { verify: true } }, ample)).toMatchObject({
+      reason: 'closed',
+      message: 'Connection closed during the TLS handshake',
+    })
+  })
+
+  test('with what is silent ends at the deadline, and so does the connection', async () => {
+    let closed = () => {}
+    const gone = new Promise<void>((resolve) => {
+      closed = resolve
+    })
+    const { port } = await startTcpServer((socket) => socket.on('close', closed).resume())
+    const { outbound } = await startOutbound(names)
+    const target = { host: name, port, tls: { verify: true } }
+    expect(await outbound.connect(target, { timeoutMs: 100 })).toMatchObject({
+      reason: 'timeout',
+      message: 'No TLS handshake within 0.1 s',
+    })
+    await gone
+  })
+})

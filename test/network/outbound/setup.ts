@@ -1,0 +1,27 @@
+import { createOutbound, type Outbound } from '../../../src/network/outbound.ts'
+import { answer, type Behaviour, rcodes } from '../../support/dns-server.ts'
+import { startClient } from '../dns/setup.ts'
+
+/** Answers each name with its addresses, of either family; there are no other names. */
+export function zone(names: Readonly<Record<string, readonly string[]>>): Behaviour {
+  return (query) => {
+    const addresses = names[query.name]
+    if (addresses === undefined) return { rcode: rcodes.nxdomain }
+    return answer(
+      query,
+      addresses.filter((address) => (query.type === 'AAAA') === address.includes(':')),
+    )
+  }
+}
+
+/** A way out by a test server's DNS, for as long as the test. */
+export async function startOutbound(
+  behaviour: Behaviour,
+  settings: { readonly allowPrivate?: boolean; readonly ca?: string } = {},
+): Promise<{ outbound: Outbound } & Awaited<ReturnType<typeof startClient>>> {
+  const started = await startClient([behaviour])
+  return { ...started, outbound: createOutbound({ dns: started.client, allowPrivate: true, ...settings }) }
+}
+
+/** Long enough to be no matter. */
+export const ample = { timeoutMs: 10_000 }

@@ -1,0 +1,153 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDnsClient } from '../../../src/network/dns/client.ts'
+import type { Outbound } from '../../../src/network/outbound.ts'
+import { createOutbound } from '../../../src/network/outbound.ts'
+import { discord } from '../../../src/notification/channel/discord.ts'
+import { slack } from '../../../src/notification/channel/slack.ts'
+import { teams } from '../../../src/notification/channel/teams.ts'
+import { telegram } from '../../../src/notification/channel/telegram.ts'
+import { createAuthority } from '../../support/certificate.ts'
+import { noon } from '../../support/context.ts'
+import { startDnsServer } from '../../support/dns-server.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { scriptedLists } from '../../support/scripted-lists.ts'
+import { baseUrl, letterOf, messageTo } from './messages.ts'
+
+const hosts = {
+  slack: 'hooks.slack.com',
+  discord: 'discord.com',
+  teams: 'prod-1.westeurope.logic.azure.com',
+  telegram: 'api.telegram.org',
+} as const
+const authority = createAuthority()
+const receiver = await startReceiver(authority.issue(Object.values(hosts)))
+const dnsServer = await startDnsServer(
+  scriptedLists(Object.fromEntries(Object.values(hosts).map((host) => [host, ['127.0.0.1']]))),
+)
+const dns = createDnsClient({ servers: [dnsServer], timeoutMs: 1000, now: () => noon })
+afterAll(async () => {
+  await receiver.close()
+  await dns.close()
+  await dnsServer.close()
+})
+beforeEach(() => {
+  receiver.received.length = 0
+  receiver.answer = () => ({ status: 200 })
+})
+
+/** The services themselves, with their certificates, on this machine: only the port is another. */
+const out = createOutbound({ dns, allowPrivate: true, ca: authority.ca })
+const outbound: Pick<Outbound, 'request'> = {
+  request: (request, limits) => {
+    const url = new URL(request.url)
+    url.port = String(receiver.port)
+    return out.request({ ...request, url: url.href }, limits)
+  },
+}
+const tools = { outbound, mailer: null, now: () => noon }
+const bodyOf = (index = 0) => JSON.parse(receiver.received[index]?.body ?? '{}')
+const long = { ...letterOf(), message: '😀x'.repeat(10_000), topic: 'T'.repeat(200), headline: 'H'.repeat(400) }
+
+const channels = {
+  slack: { channel: slack, address: `https://${hosts.slack}/services/T0/B0/secret` },
+  discord: { channel: discord, address: `https://${hosts.discord}/api/webhooks/1/secret` },
+  teams: { channel: teams, address: `https://${hosts.teams}/workflows/1?sig=secret` },
+  telegram: { channel: telegram, address: `123456:${'A'.repeat(35)}/-1001` },
+}
+
+describe.each(Object.entries(channels))('%s', (name, { channel, address }) => {
+  test('is posted to where it lives, over TLS, and says what happened and how to end it', async () => {
+    expect(await channel.send(messageTo(address), tools)).toMatchObject({ kind: 'delivered', status: 200 })
+    const [came] = receiver.received
+    expect(came).toMatchObject({ method: 'POST', headers: { 'content-type': 'application/json' } })
+    expect(came?.headers.host).toContain(hosts[name as keyof typeof hosts])
+    expect(came?.body).toContain('We look into')
+    expect(came?.body).toContain(`${baseUrl}/subscriptions/token`)
+  })
+
+  test('takes a message of any length', async () => {
+    await channel.send(messageTo(address, { letter: long }), tools)
+    expect(receiver.received[0]?.body.length).toBeLessThan(16_000)
+    // A character cut in two would be written as an escape.
+    expect(receiver.received[0]?.body).not.toMatch(/\\ud[89a-f]/)
+  })
+
+  test('that fails for now is asked again when it says', async () => {
+    receiver.answer = () => ({
+      status: 429,
+      ...(name !== 'telegram' && { headers: { 'retry-after': '7' } }),
+      body: JSON.stringify({ ok: false, parameters: { retry_after: 7 } }),
+    })
+    expect(await channel.send(messageTo(address), tools)).toMatchObject({ lasts: 'PASSING', retryAfterMs: 7000 })
+    receiver.answer = () => ({ status: 502, body: '<html>' })
+    expect(await channel.send(messageTo(address), tools)).toMatchObject({ lasts: 'PASSING', status: 502 })
+  })
+
+  test('that is no more is not asked again', async () => {
+    receiver.answer = () => ({ status: 404, body: 'no_service' })
+    const outcome = await channel.send(messageTo(address), tools)
+    expect(outcome).toMatchObject({ lasts: 'GONE' })
+    expect(outcome.message).not.toContain('secret')
+  })
+})
+
+test('Slack is given text in which nothing means anything', async () => {
+  await slack.send(messageTo(channels.slack.address), tools)
+  const { text, attachments } = bodyOf()
+  expect(text).toContain('API &lt;b&gt;down&lt;/b&gt; &amp;')
+  const said = attachments[0].blocks[0].text.text
+  expect(said).toContain('&lt;!channel&gt;')
+  expect(said).not.toContain('<!channel>')
+  expect(said).toContain(`|View the incident>`)
+})
+
+test('Discord is told to call nobody, and answers once the message is there', async () => {
+  await discord.send(messageTo(channels.discord.address), tools)
+  expect(receiver.received[0]?.path).toBe('/api/webhooks/1/secret?wait=true')
+  const { allowed_mentions, embeds } = bodyOf()
+  expect(allowed_mentions).toEqual({ parse: [] })
+  expect(embeds[0]).toMatchObject({ timestamp: noon.toISOString(), url: expect.stringContaining('/incidents/') })
+  receiver.received.length = 0
+  await discord.send(messageTo(channels.discord.address, { letter: long }), tools)
+  const [embed] = bodyOf().embeds
+  expect(embed.title.length).toBeLessThanOrEqual(256)
+  expect(embed.description.length).toBeLessThanOrEqual(4096)
+})
+
+test('Teams is given an adaptive card whose text links nowhere', async () => {
+  await teams.send(messageTo(channels.teams.address), tools)
+  const { type, attachments } = bodyOf()
+  expect([type, attachments[0].contentType]).toEqual(['message', 'application/vnd.microsoft.card.adaptive'])
+  const { body, actions } = attachments[0].content
+  expect(JSON.stringify(body)).toContain('\\\\[slow\\\\](https')
+  expect(body[2]).toMatchObject({
+    type: 'FactSet',
+    facts: [{ title: 'Impact', value: 'Major' }, { title: 'Services' }],
+  })
+  expect(actions.map(({ type }: { type: string }) => type)).toEqual(['Action.OpenUrl', 'Action.OpenUrl'])
+})
+
+test('Telegram is given the tags it knows and no others, and says itself that a chat is gone', async () => {
+  await telegram.send(messageTo(channels.telegram.address), tools)
+  expect(receiver.received[0]?.path).toBe(`/bot123456:${'A'.repeat(35)}/sendMessage`)
+  const { chat_id, text, parse_mode } = bodyOf()
+  expect([chat_id, parse_mode]).toEqual(['-1001', 'HTML'])
+  expect(text.match(/<\/?\w+/g)).toEqual(['<b', '</b', '<a', '</a', '<a', '</a'])
+  for (const [description, lasts] of [
+    ['Bad Request: chat not found', 'GONE'],
+    ['Bad Request: message is too long', 'REFUSED'],
+  ]) {
+    receiver.answer = () => ({ status: 400, body: JSON.stringify({ ok: false, description }) })
+    expect(await telegram.send(messageTo(channels.telegram.address), tools)).toMatchObject({ lasts })
+  }
+})
+
+test('an address is taken from its own service only, and shown without its secret', () => {
+  for (const { channel, address } of [channels.slack, channels.discord, channels.teams]) {
+    const parsed = channel.address.parse(address)
+    expect(parsed.label).not.toContain(address.split('/').slice(3).join('/'))
+    expect(parsed.destination).toBe(new URL(address).host)
+    expect(channel.address.safeParse(address.replace('https:', 'http:')).success).toBe(false)
+    expect(channel.address.safeParse('https://example.com/services/T0/B0/x').success).toBe(false)
+  }
+})

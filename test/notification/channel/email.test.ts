@@ -1,0 +1,122 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { email } from '../../../src/notification/channel/email.ts'
+import { createMailer } from '../../../src/notification/channel/mailer.ts'
+import { noon } from '../../support/context.ts'
+import type { ReceivedMail } from '../../support/mail-server.ts'
+import { startMailServer } from '../../support/mail-server.ts'
+import { nestingFaults } from '../../support/markup.ts'
+import { outbound } from '../setup.ts'
+import { baseUrl, incident, letterOf, messageTo } from './messages.ts'
+
+const server = await startMailServer()
+const mailer = createMailer({ SMTP_URL: server.url, MAIL_FROM: 'Our status <status@allclear.example>' }, { baseUrl })
+if (!mailer) throw new Error('There is no mailer.')
+afterAll(async () => {
+  mailer.close()
+  await server.close()
+})
+beforeEach(() => {
+  server.mails.length = 0
+  server.refusal = () => null
+})
+const tools = { outbound, mailer, now: () => noon }
+const header = (mail: ReceivedMail | undefined, name: string) => mail?.headers.find(({ key }) => key === name)?.value
+
+describe('a mail', () => {
+  test('arrives as text and HTML, from the page, with a way to end it by one click', async () => {
+    expect(await email.send(messageTo('ada@reader.example'), tools)).toMatchObject({ kind: 'delivered', status: 250 })
+    const [mail] = server.mails
+    expect(mail).toMatchObject({
+      envelopeTo: 'ada@reader.example',
+      from: { name: 'Acme <&> Co status', address: 'status@allclear.example' },
+      to: [{ address: 'ada@reader.example' }],
+      subject: `[Acme <&> Co status] ${incident.title}`,
+      date: noon.toISOString(),
+    })
+    expect(header(mail, 'list-unsubscribe')).toBe(`<${baseUrl}/subscriptions/token/unsubscribe>`)
+    expect(header(mail, 'list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
+    expect(header(mail, 'auto-submitted')).toBe('auto-generated')
+    expect(header(mail, 'list-id')).toContain('<acme.allclear.example>')
+    expect(mail?.text).toContain(incident.message)
+    expect(mail?.text).toContain(`View the incident: ${baseUrl}/status/acme/incidents/${incident.id}`)
+    expect(mail?.text).toContain(`Change or end it: ${baseUrl}/subscriptions/token`)
+  })
+
+  test('shows nothing in HTML but what was written, and fetches nothing', async () => {
+    await email.send(messageTo('ada@reader.example'), tools)
+    const html = server.mails[0]?.html ?? ''
+    expect(html).toContain('<strong>look</strong>')
+    expect(html).not.toMatch(/<script|<img|<link|src=|<b>/)
+    expect(html).toContain('&#60;b&#62;down')
+    expect(nestingFaults(html.replace(/<!DOCTYPE html>|<meta[^>]*>|<br>/g, ''))).toEqual([])
+  })
+
+  test('is in one thread with the others about the same thing', async () => {
+    await email.send(messageTo('ada@reader.example'), tools)
+    await email.send(messageTo('ada@reader.example', { id: 'dlv_2', opensThread: false }), tools)
+    const [first, second] = server.mails
+    expect(first?.messageId).toBe('<inc_1.sub_1@allclear.example>')
+    expect(second).toMatchObject({
+      messageId: '<dlv_2@allclear.example>',
+      inReplyTo: first?.messageId,
+      references: first?.messageId,
+      subject: first?.subject,
+    })
+  })
+
+  test('has no headers but ours, whatever its title, its page and its reader are called', async () => {
+    const nasty = 'Hello\r\nBcc: all@victim.example\r\n\r\n<b>body</b>'
+    const letter = { ...letterOf(), topic: nasty, page: { name: `Acme\r\nX-Evil: 1`, slug: 'acme', url: baseUrl } }
+    await email.send(messageTo('ada@reader.example', { letter }), tools)
+    const [mail] = server.mails
+    expect(server.mails.length).toBe(1)
+    const keys = mail?.headers.map(({ key }) => key) ?? []
+    expect(keys).not.toContain('bcc')
+    expect(keys).not.toContain('x-evil')
+    expect(mail?.subject).toContain('Bcc: all@victim.example')
+  })
+})
+
+describe('an SMTP server that refuses', () => {
+  test.each([
+    ['550 5.1.1 No such mailbox', 'REFUSED'],
+    ['552 5.2.2 Mailbox full', 'REFUSED'],
+    ['450 4.2.1 Try later', 'PASSING'],
+    ['421 4.7.0 Too many', 'PASSING'],
+  ])('with %s does so for good or for now', async (refusal, lasts) => {
+    server.refusal = () => refusal
+    const outcome = await email.send(messageTo('gone@reader.example'), tools)
+    expect(outcome).toMatchObject({ kind: 'failed', lasts, status: Number(refusal.slice(0, 3)) })
+    expect(outcome.message).toContain(refusal.slice(4))
+  })
+
+  test('because it is not there may come back', async () => {
+    const absent = createMailer({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: undefined }, { baseUrl })
+    expect(await email.send(messageTo('a@b.example'), { ...tools, mailer: absent })).toMatchObject({
+      kind: 'failed',
+      lasts: 'PASSING',
+      status: null,
+    })
+    absent?.close()
+  })
+})
+
+test('the sender is the setting’s, or comes from our own host', () => {
+  const domainOf = (MAIL_FROM: string | undefined) =>
+    createMailer({ SMTP_URL: 'smtp://a.example', MAIL_FROM }, { baseUrl })?.domain
+  expect(domainOf(undefined)).toBe('allclear.example')
+  expect(domainOf('a@b.example')).toBe('b.example')
+  for (const wrong of ['nobody', 'a@b.example, c@d.example', 'a@b.example\r\nX: 1', '<>']) {
+    expect(() => domainOf(wrong)).toThrow('takes one mail address')
+  }
+  expect(createMailer({ SMTP_URL: undefined, MAIL_FROM: undefined }, { baseUrl })).toBe(null)
+})
+
+test('an address is the same in any case, and its tags lead to one mailbox', () => {
+  expect(email.address.parse('Ada+News@Reader.Example')).toEqual({
+    text: 'ada+news@reader.example',
+    label: 'ada+news@reader.example',
+    destination: 'mail',
+    target: 'ada@reader.example',
+  })
+})

@@ -1,0 +1,40 @@
+import type { Message } from '../../../src/notification/channel/channel.ts'
+import type { Letter } from '../../../src/notification/letter.ts'
+import { noticeLetter } from '../../../src/notification/letter.ts'
+import type { Notice } from '../../../src/notification/notice.ts'
+import { noon } from '../../support/context.ts'
+
+const organization = { name: 'Acme <&> Co', slug: 'acme', timeZone: 'Europe/Berlin', customDomain: null }
+export const baseUrl = 'https://allclear.example'
+
+/** An incident, with everything in it that means something somewhere. */
+export const incident = {
+  about: 'INCIDENT',
+  step: 'CREATED',
+  id: 'inc_0123456789abcdefghijklmn',
+  title: 'API <b>down</b> & [slow](https://evil.example) *now*',
+  status: 'INVESTIGATING',
+  impact: 'MAJOR',
+  message: 'We **look** into <script>it</script>. @everyone <!channel>',
+  startedAt: noon,
+  services: [{ id: 'svc_0123456789abcdefghijklmn', name: 'Mail_in_*', status: 'MAJOR_OUTAGE' }],
+  at: noon,
+} as const satisfies Notice
+
+/** A letter of a notice. */
+export const letterOf = (notice: Notice = incident): Letter => noticeLetter(notice, organization, baseUrl)
+
+/** A message to an address. */
+export function messageTo(address: string, given: Partial<Message> = {}): Message {
+  return {
+    id: 'dlv_0123456789abcdef01234567',
+    letter: letterOf(),
+    address,
+    secrets: [],
+    manageUrl: `${baseUrl}/subscriptions/token`,
+    unsubscribeUrl: `${baseUrl}/subscriptions/token/unsubscribe`,
+    thread: 'inc_1.sub_1',
+    opensThread: true,
+    ...given,
+  }
+}

@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, inject, test } from 'vitest'
+import { openDatabase } from '../../src/database/client.ts'
+import { LEASE } from '../../src/notification/delivery-round.ts'
+import { dispatch } from '../../src/notification/dispatch.ts'
+import { startChild } from '../support/child.ts'
+import { copyDataDir, serverDatabase, serverUrl } from '../support/database.ts'
+import { silent, temporaryDirectory } from '../support/scratch.ts'
+import { notifiedIn } from './setup.ts'
+
+const COUNT = 1000
+/** What may have been under way when a worker was killed: sent, and its answer neither had nor stored. */
+const MOST_TWICE = 2 * 64
+
+test('a worker that is killed while it sends loses nothing, and what is sent twice has the same id', async () => {
+  const place = await ownDatabase()
+  const seen = new Map<string, string[]>()
+  const reached = (count: number) =>
+    new Promise<void>((resolve) => server.on('request', () => seen.size >= count && resolve()))
+  const server = createServer(({ url = '', headers }, response) => {
+    seen.set(url, [...(seen.get(url) ?? []), String(headers['webhook-id'])])
+    setTimeout(() => response.end(), 2)
+  })
+  await once(server.listen(0, '0.0.0.0'), 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    await prepare(place.where, port)
+    const first = startChild('test/notification/worker-child.ts', [place.where])
+    await reached(COUNT / 3)
+    await first.kill()
+    const before = seen.size
+    expect(before, 'it was killed in the middle').toBeLessThan(COUNT)
+
+    const second = startChild('test/notification/worker-child.ts', [place.where, String(LEASE + 1000)])
+    expect(await second.line()).toBe('done')
+    expect(seen.size).toBe(COUNT)
+    const ids = [...seen.values()]
+    expect(ids.filter((each) => new Set(each).size > 1)).toEqual([])
+    expect(ids.filter((each) => each.length > 1).length).toBeLessThan(MOST_TWICE)
+    expect(await statuses(place.where)).toEqual([{ status: 'DELIVERED', _count: COUNT }])
+  } finally {
+    server.close()
+    server.closeAllConnections()
+    await place.remove()
+  }
+}, 120_000)
+
+/** A database that several processes use one after the other. */
+async function ownDatabase(): Promise<{ where: string; remove(): Promise<void> }> {
+  const template = inject('databaseTemplate')
+  if (serverUrl !== undefined) {
+    const { url, remove } = await serverDatabase(serverUrl, template)
+    return { where: url, remove }
+  }
+  const { path, remove } = await temporaryDirectory()
+  await copyDataDir(template, path)
+  return { where: path, remove }
+}
+
+async function using<T>(
+  where: string,
+  work: (database: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>,
+): Promise<T> {
+  const databaseUrl = where.startsWith('postgresql:') ? where : undefined
+  const database = await openDatabase({ dataDir: where, databaseUrl, log: silent })
+  return work(database).finally(() => database.close())
+}
+
+/** One incident, of which many webhooks are to be told, behind many hosts. */
+const prepare = (where: string, port: number) =>
+  using(where, async (database) => {
+    const notified = notifiedIn(database)
+    const tenant = await notified.tenant('TEAM')
+    const urls = Array.from({ length: COUNT }, (_, each) => `http://127.0.0.${(each % 16) + 1}:${port}/${each}`)
+    await notified.webhooks(tenant, urls)
+    await notified.incident(tenant, 'Outage')
+    await dispatch(notified.system, tenant.id)
+    expect(await database.prisma.delivery.count()).toBe(COUNT)
+  })
+
+const statuses = (where: string) =>
+  using(where, ({ prisma }) => prisma.delivery.groupBy({ by: ['status'], _count: true }))

@@ -1,0 +1,235 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readAttempts } from '../../src/notification/attempt.ts'
+import { redeliver } from '../../src/notification/delivery.ts'
+import { LEASE } from '../../src/notification/delivery-round.ts'
+import { dispatch } from '../../src/notification/dispatch.ts'
+import { unsubscribe } from '../../src/notification/subscriber.ts'
+import { MINUTE } from '../../src/time.ts'
+import { testDatabase } from '../support/database.ts'
+import { createGate } from '../support/dns-server.ts'
+import type { Received } from '../support/receiver.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { notifiedIn } from './setup.ts'
+
+const database = await testDatabase()
+const { prisma } = database
+const notified = notifiedIn(database)
+const receiver = await startReceiver()
+afterAll(() => receiver.close())
+beforeEach(() => {
+  receiver.received.length = 0
+  receiver.answer = () => ({ status: 200 })
+})
+
+// Each test has its own page, but workers send for all.
+afterEach(() => prisma.delivery.deleteMany())
+
+/** A page with one webhook. */
+async function page(path = '/hook') {
+  const tenant = await notified.tenant()
+  const subscriber = await notified.subscriber(tenant, { webhook: receiver.url + path })
+  return { tenant, subscriber }
+}
+const idOf = ({ headers }: Received) => headers['webhook-id']
+const messageOf = ({ body }: Received) => JSON.parse(body).data.incident.message as string
+const deliveriesOf = (organizationId: string) =>
+  prisma.delivery.findMany({ where: { organizationId }, orderBy: { seq: 'asc' } })
+
+describe('a receiver that is down', () => {
+  test('for an hour, then gets everything once, and what is told of each incident in its order', async () => {
+    const { tenant } = await page()
+    const worker = notified.worker()
+    receiver.answer = () => ({ status: 503 })
+    const first = await notified.incident(tenant, 'A')
+    const second = await notified.incident(tenant, 'B')
+    await notified.tick(tenant, worker)
+    for (const word of ['one', 'two', 'three']) {
+      await notified.update(tenant, first, `A ${word}`)
+      await notified.update(tenant, second, `B ${word}`)
+      await notified.tick(tenant, worker)
+      await notified.pass(20, worker, 5)
+    }
+    const attempts = receiver.received.length
+    expect(new Set(receiver.received.map(idOf)).size, 'nothing overtakes what failed').toBe(2)
+    expect(attempts).toBeLessThan(30)
+
+    receiver.received.length = 0
+    receiver.answer = () => ({ status: 204 })
+    await notified.pass(130, worker, 10)
+    const messages = receiver.received.map(messageOf)
+    expect(messages.filter((each) => /A/.test(each))).toEqual(['First of A.', 'A one', 'A two', 'A three'])
+    expect(messages.filter((each) => /B/.test(each))).toEqual(['First of B.', 'B one', 'B two', 'B three'])
+    expect(new Set(receiver.received.map(idOf)).size).toBe(8)
+    expect((await deliveriesOf(tenant.id)).map(({ status }) => status)).toEqual(Array(8).fill('DELIVERED'))
+  })
+
+  test('is tried under the same id with the same words, later each time, and given up after a day', async () => {
+    const { tenant } = await page()
+    const worker = notified.worker()
+    receiver.answer = () => ({ status: 500 })
+    const incident = await notified.incident(tenant, 'Old title')
+    await notified.tick(tenant, worker)
+    await notified.update(tenant, incident, 'Said later')
+    await notified.pass(25 * 60, worker, 15)
+    const [delivery] = await deliveriesOf(tenant.id)
+    expect(delivery).toMatchObject({ status: 'FAILED', dueAt: null })
+    const attempts = readAttempts(delivery?.attempts ?? [])
+    expect(attempts.length).toBe(receiver.received.length)
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(receiver.received.map(idOf))).toEqual(new Set([delivery?.id]))
+    const pauses = attempts.map(({ at }, index) => at.getTime() - (attempts[index - 1]?.at.getTime() ?? 0)).slice(1)
+    expect(pauses).toEqual(pauses.toSorted((one, other) => one - other))
+    expect(attempts[0]).toMatchObject({ delivered: false, status: 500, message: 'Answered with status 500.' })
+  })
+
+  test('is left alone for as long as it asks', async () => {
+    const { tenant } = await page()
+    const worker = notified.worker()
+    receiver.answer = () => ({ status: 429, headers: { 'retry-after': '1800' } })
+    await notified.incident(tenant, 'A')
+    await notified.tick(tenant, worker)
+    await notified.pass(29, worker, 29)
+    expect(receiver.received.length).toBe(1)
+    await notified.pass(1, worker)
+    expect(receiver.received.length).toBe(2)
+  })
+
+  test('does not keep others waiting', async () => {
+    const { tenant } = await page('/down')
+    await notified.subscriber(tenant, { webhook: `${receiver.url}/up` })
+    receiver.answer = ({ path }) => ({ status: path === '/up' ? 200 : 500 })
+    const worker = notified.worker()
+    const incident = await notified.incident(tenant, 'A')
+    await notified.update(tenant, incident, 'more')
+    await notified.tick(tenant, worker)
+    const up = receiver.received.filter(({ path }) => path === '/up')
+    expect(up.map(messageOf)).toEqual(['First of A.', 'more'])
+  })
+})
+
+describe('an address that is no more', () => {
+  test('is told nothing else', async () => {
+    const { tenant, subscriber } = await page()
+    const worker = notified.worker()
+    receiver.answer = () => ({ status: 410 })
+    await notified.incident(tenant, 'A')
+    await notified.incident(tenant, 'B')
+    await notified.tick(tenant, worker)
+    expect(await prisma.subscriber.findUnique({ where: { id: subscriber.id } })).toMatchObject({ stopReason: 'GONE' })
+    await notified.incident(tenant, 'C')
+    await notified.tick(tenant, worker)
+    expect(receiver.received.length).toBe(1)
+    expect((await deliveriesOf(tenant.id)).map(({ status }) => status)).toEqual(['FAILED', 'CANCELLED'])
+  })
+
+  test('by its own wish gets not even what was waiting', async () => {
+    const { tenant, subscriber } = await page()
+    await notified.incident(tenant, 'A')
+    await dispatch(notified.system, tenant.id)
+    await unsubscribe(notified.system, notified.token(subscriber))
+    await notified.tick(tenant, notified.worker())
+    expect(receiver.received).toEqual([])
+    expect((await deliveriesOf(tenant.id)).map(({ status }) => status)).toEqual(['CANCELLED'])
+  })
+})
+
+describe('several workers', () => {
+  test('send each message once', async () => {
+    const tenant = await notified.tenant('PRO')
+    for (let each = 0; each < 40; each += 1) {
+      await notified.subscriber(tenant, { webhook: `${receiver.url}/${each}` })
+    }
+    await notified.incident(tenant, 'A')
+    await dispatch(notified.system, tenant.id)
+    const workers = [notified.worker(), notified.worker(), notified.worker()]
+    await Promise.all(workers.map((worker) => worker.look()))
+    await Promise.all(workers.map((worker) => worker.idle()))
+    expect(receiver.received.length).toBe(40)
+    expect(new Set(receiver.received.map(({ path }) => path)).size).toBe(40)
+  })
+
+  test('take over from one that has died, once its lease is over', async () => {
+    const { tenant } = await page()
+    await notified.incident(tenant, 'A')
+    await dispatch(notified.system, tenant.id)
+    // A worker that takes and never comes back.
+    const until = new Date(notified.now().getTime() + LEASE)
+    await prisma.delivery.updateMany({ where: { organizationId: tenant.id }, data: { dueAt: until } })
+    const other = notified.worker()
+    await notified.pass(LEASE / MINUTE - 1, other)
+    expect(receiver.received).toEqual([])
+    await notified.pass(1, other)
+    expect(receiver.received.length).toBe(1)
+  })
+
+  test('one of them that stops gives back what it has not begun, and waits for the rest', async () => {
+    const tenant = await notified.tenant()
+    for (let each = 0; each < 8; each += 1) await notified.subscriber(tenant, { webhook: `${receiver.url}/${each}` })
+    await notified.incident(tenant, 'A')
+    await dispatch(notified.system, tenant.id)
+    const { opened, open } = createGate()
+    receiver.answer = async () => {
+      await opened
+      return { status: 200 }
+    }
+    const worker = notified.worker()
+    await worker.look()
+    const closed = worker.close()
+    open()
+    await closed
+    const statuses = (await deliveriesOf(tenant.id)).map(({ status, dueAt }) => [status, dueAt])
+    expect(statuses.filter(([status]) => status === 'DELIVERED').length).toBe(4)
+    expect(statuses.filter(([status]) => status === 'PENDING')).toEqual(Array(4).fill(['PENDING', notified.now()]))
+    await notified.tick(tenant, notified.worker())
+    expect(receiver.received.length).toBe(8)
+  })
+})
+
+test('at one host no more than four are busy, and with one subscriber one', async () => {
+  const tenant = await notified.tenant()
+  for (let each = 0; each < 9; each += 1) await notified.subscriber(tenant, { webhook: `${receiver.url}/${each}` })
+  for (const title of ['A', 'B', 'C']) await notified.incident(tenant, title)
+  let busy = 0
+  let most = 0
+  const paths = new Set<string>()
+  const twice: string[] = []
+  const { opened: four, open } = createGate()
+  receiver.answer = async ({ path }) => {
+    busy += 1
+    most = Math.max(most, busy)
+    if (paths.has(path)) twice.push(path)
+    paths.add(path)
+    // All that may be busy are, before any of them is answered.
+    if (busy === 4) open()
+    await four
+    paths.delete(path)
+    busy -= 1
+    return { status: 200 }
+  }
+  await notified.tick(tenant, notified.worker())
+  expect(receiver.received.length).toBe(27)
+  expect({ most, twice }).toEqual({ most: 4, twice: [] })
+})
+
+test('what was given up can be sent again, under its id', async () => {
+  const { tenant } = await page()
+  const worker = notified.worker()
+  receiver.answer = () => ({ status: 500 })
+  await notified.incident(tenant, 'A')
+  await notified.tick(tenant, worker)
+  await notified.pass(25 * 60, worker, 60)
+  const [delivery] = await deliveriesOf(tenant.id)
+  receiver.received.length = 0
+  await expect(redeliver(notified.owner(await notified.tenant()), delivery?.id ?? '')).rejects.toThrow(
+    'no such delivery',
+  )
+  await redeliver(notified.owner(tenant), delivery?.id ?? '')
+  await expect(redeliver(notified.owner(tenant), delivery?.id ?? '')).rejects.toThrow('still being delivered')
+  await notified.tick(tenant, worker)
+  await notified.pass(1, worker)
+  expect(receiver.received.length, 'and is tried as soon again as the first time').toBe(2)
+  receiver.answer = () => ({ status: 200 })
+  await notified.pass(30, worker, 10)
+  expect(new Set(receiver.received.map(idOf))).toEqual(new Set([delivery?.id]))
+  expect((await deliveriesOf(tenant.id))[0]).toMatchObject({ status: 'DELIVERED' })
+})

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { SubscribeForm } from '../../src/notification/html/subscribe.tsx'
+import { linkIn } from '../support/mail-server.ts'
+import { nestingFaults, repeatedIds } from '../support/markup.ts'
+import { sendRaw } from '../support/raw-http.ts'
+import { notifyingService, run, SUBSCRIBE } from './service.ts'
+
+const { url, mail, receiver, page } = await notifyingService()
+const mine = await page()
+const formUrl = `${url}/status/${mine.slug}/subscribe`
+
+/** Sends a form as a browser does that runs no script. */
+const send = (to: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+  fetch(to, { method: 'POST', body: new URLSearchParams(fields), headers: { accept: 'text/html', ...headers } })
+const textOf = async (response: Promise<Response>) => (await response).text()
+const get = (to: string) => fetch(to, { headers: { accept: 'text/html' }, redirect: 'manual' })
+const sound = (html: string) => [...nestingFaults(html.replace(/<!DOCTYPE html>/, '')), ...repeatedIds(html)]
+
+describe('the form of a page', () => {
+  test('offers every channel and the services of the page, and is kept by nobody', async () => {
+    const response = await get(formUrl)
+    const html = await response.text()
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
+    expect(response.headers.get('cache-control')).toContain('no-cache')
+    expect(html.match(/<option/g)?.length).toBe(6)
+    expect(html).toContain(`<input type="checkbox" name="serviceIds" value="${mine.serviceId}"`)
+    expect(html).toContain('noindex')
+    expect(sound(html)).toEqual([])
+  })
+
+  test('of a page that is not there is not there', async () => {
+    expect((await get(`${url}/status/nobody/subscribe`)).status).toBe(404)
+    expect((await send(`${url}/status/nobody/subscribe`, { channel: 'EMAIL', address: 'a@b.example' })).status).toBe(
+      404,
+    )
+  })
+
+  test('says what is wrong, and keeps what was typed', async () => {
+    const response = await send(formUrl, {
+      channel: 'SLACK',
+      address: '"><b>x',
+      topics: 'INCIDENTS',
+      serviceIds: mine.serviceId,
+    })
+    const html = await response.text()
+    expect(response.status).toBe(400)
+    expect(html).toContain('slack: must be an http:// or https:// URL')
+    expect(html).toContain('value="&quot;&gt;&lt;b&gt;x"')
+    expect(html).toContain('<option value="SLACK" selected')
+    expect(html).toMatch(new RegExp(`value="${mine.serviceId}" checked`))
+    expect(sound(html)).toEqual([])
+  })
+
+  test('is at the owner’s own domain as well', async () => {
+    const { key, slug } = await page()
+    const host = `status-${slug}.example`
+    const edit = `mutation { updateOrganization(input: { customDomain: "${host}" }) { ... on Organization { id } ... on Error { message } } }`
+    await run(url, key, edit)
+    const asked = await sendRaw(url, `GET /subscribe HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    expect(asked).toContain('action="/subscribe"')
+    expect(asked).toContain(`<a class="owner" href="http://${host}">`)
+    expect((await get(`${url}/subscribe`)).status).toBe(404)
+  })
+
+  test('is taken from its own page only', async () => {
+    const fields = { channel: 'EMAIL', address: 'cross@site.example', topics: 'INCIDENTS' }
+    const elsewhere: Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ]
+    for (const headers of elsewhere) {
+      expect((await send(formUrl, fields, headers)).status).toBe(403)
+    }
+    expect((await send(formUrl, fields, { 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+    expect((await send(formUrl, fields, { origin: url })).status).toBe(200)
+  })
+
+  test('takes no form of any size', async () => {
+    expect((await send(formUrl, { channel: 'EMAIL', address: 'a'.repeat(100_000) })).status).toBe(413)
+  })
+
+  test('says when mail is not offered', () => {
+    const form = (offersMail: boolean) =>
+      String(
+        <SubscribeForm
+          name="Acme"
+          action="/"
+          offersMail={offersMail}
+          given={null}
+          services={[]}
+          topics={[]}
+          serviceIds={[]}
+        />,
+      )
+    expect(form(false)).toContain('E-mail is not offered')
+    expect(form(false)).not.toContain('value="EMAIL"')
+    expect(form(true)).not.toContain('not offered')
+  })
+})
+
+test('a reader subscribes, confirms with a button, changes what it is told, and ends it by one click', async () => {
+  const asked = await textOf(send(formUrl, { channel: 'EMAIL', address: 'ada@reader.example', topics: 'INCIDENTS' }))
+  expect(asked).toContain('A message is on its way')
+  const [letter] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'ada@reader.example')
+  const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
+
+  // As programs do that look at links: nothing is confirmed, nothing ended.
+  expect(await textOf(get(link))).toContain('Yes, send them')
+  expect((await get(`${link}/unsubscribe`)).headers.get('location')).toBe(new URL(link).pathname)
+  expect((await fetch(`${link}/confirm`)).status).toBe(404)
+  await mine.incident('Before it is confirmed')
+
+  const confirmed = await textOf(send(`${link}/confirm`))
+  expect(confirmed).toContain('Confirmed. From now on you are told.')
+  expect(sound(confirmed)).toEqual([])
+  const incident = await mine.incident('Slow answers')
+  const told = (number: number) => mail.arrived(number, ({ subject }) => subject === '[Acme status] Slow answers')
+  const [first] = await told(1)
+  expect(first?.text).toContain(`${url}/status/${mine.slug}/incidents/${incident}`)
+  await mine.update(incident, 'It is over.', 'RESOLVED')
+  const [, second] = await told(2)
+  expect(second?.references).toBe(first?.messageId)
+  expect(mail.mails.map(({ subject }) => subject)).not.toContain('[Acme status] Before it is confirmed')
+
+  const saved = await textOf(send(link, { topics: 'MAINTENANCES', serviceIds: mine.serviceId }))
+  expect(saved).toContain('Your choice is saved.')
+  expect(saved).toMatch(/value="MAINTENANCES" checked/)
+  expect(saved).not.toMatch(/value="INCIDENTS" checked/)
+  expect(await textOf(send(link, {}))).toContain('must name at least one')
+
+  const unsubscribe = second?.headers.find(({ key }) => key === 'list-unsubscribe')?.value.slice(1, -1) ?? ''
+  const ended = await send(unsubscribe, { 'List-Unsubscribe': 'One-Click' }, { 'sec-fetch-site': 'cross-site' })
+  expect(ended.status).toBe(200)
+  expect(await textOf(get(link))).toContain('You have unsubscribed')
+})
+
+test('a webhook’s page shows what it is signed with, and makes a new one', async () => {
+  const { subscriber } = await run(url, mine.key, SUBSCRIBE, {
+    input: { slug: mine.slug, webhook: `${receiver.url}/page` },
+  })
+  expect(subscriber).toMatchObject({ state: 'ACTIVE' })
+  await mine.incident('For the webhook')
+  const [came] = await receiver.arrived(1)
+  const link = JSON.parse(came?.body ?? '{}').data.manage_url
+  const secretIn = (html: string) => /whsec_[A-Za-z0-9+/=]+/.exec(html)?.[0]
+  const before = secretIn(await textOf(get(link)))
+  const after = secretIn(await textOf(send(`${link}/secret`)))
+  expect(before).toBeDefined()
+  expect(after).not.toBe(before)
+})
+
+test('a link that leads to no subscription leads nowhere', async () => {
+  for (const token of ['x', '0'.repeat(32), '%00', 'a'.repeat(5000)]) {
+    expect((await get(`${url}/subscriptions/${token}`)).status).toBe(404)
+    for (const step of ['', '/confirm', '/unsubscribe', '/secret']) {
+      expect((await send(`${url}/subscriptions/${token}${step}`, { topics: 'INCIDENTS' })).status).toBe(404)
+    }
+  }
+})

@@ -1,0 +1,159 @@
+import { createUsageCounters } from '../../src/account/usage.ts'
+import type { Context } from '../../src/context.ts'
+import type { DatabaseHandle } from '../../src/database/client.ts'
+import type { PrismaClient, Subscriber } from '../../src/generated/prisma/client.ts'
+import { newId } from '../../src/id.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import type { DnsClient } from '../../src/network/dns/client.ts'
+import { createOutbound } from '../../src/network/outbound.ts'
+import { addressHash } from '../../src/notification/address.ts'
+import type { SendTools } from '../../src/notification/channel/channel.ts'
+import { webhook } from '../../src/notification/channel/standard-webhook.ts'
+import type { NotificationContext } from '../../src/notification/context.ts'
+import type { DeliveryRound } from '../../src/notification/delivery-round.ts'
+import { createDeliveryRound } from '../../src/notification/delivery-round.ts'
+import { dispatch } from '../../src/notification/dispatch.ts'
+import { subscribe } from '../../src/notification/subscribe.ts'
+import { beginDispatch } from '../../src/notification/subscriber.ts'
+import { newSecret, sealAddress, tokenFields, tokenOf } from '../../src/notification/token.ts'
+import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { MINUTE } from '../../src/time.ts'
+import { seal } from '../monitoring/setup.ts'
+import type { Tenant } from '../status/setup.ts'
+import { tenantsOf } from '../status/setup.ts'
+import { noon, testContext } from '../support/context.ts'
+
+export { seal }
+
+/** Our public address in these tests. */
+export const site = { baseUrl: 'https://allclear.example' }
+
+/** Addresses are literals in these tests: nothing is looked up. */
+const noDns = {} as DnsClient
+
+/** The way out, to this machine as well. */
+export const outbound = createOutbound({ dns: noDns, allowPrivate: true })
+
+/** Tenants, subscribers and a worker, with a clock that a test sets. */
+export interface Notified {
+  /** Minutes after noon. */
+  time: number
+  readonly now: () => Date
+  /** The system's context. */
+  readonly system: Context & { readonly db: PrismaClient }
+  /** The context of a stranger. */
+  visitor(clientAddress?: string): NotificationContext
+  /** The context of an organization's own key. */
+  owner(tenant: Tenant): NotificationContext
+  readonly tenant: ReturnType<typeof tenantsOf>
+  /** Subscribes an address as the page's owner, so that it is active. */
+  subscriber(tenant: Tenant, input: object): Promise<Subscriber>
+  /** Adds many webhooks at once, all active. */
+  webhooks(tenant: Tenant, urls: readonly string[]): Promise<void>
+  /** Tells of an incident; gives its id. */
+  incident(tenant: Tenant, title: string, services?: readonly string[]): Promise<string>
+  /** Adds to its timeline. */
+  update(tenant: Tenant, incidentId: string, message: string, status?: 'MONITORING' | 'RESOLVED'): Promise<void>
+  /** A worker that sends with these. */
+  worker(tools?: Partial<SendTools>): DeliveryRound
+  /** Turns what has happened into deliveries, and has them sent, until nothing is due. */
+  tick(tenant: Tenant, worker: DeliveryRound): Promise<void>
+  /** Lets minutes pass, in steps, in each of which the worker looks. */
+  pass(minutes: number, worker: DeliveryRound, step?: number): Promise<void>
+  token(subscriber: Subscriber): string
+}
+
+export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'pool'>): Notified {
+  const now = () => new Date(noon.getTime() + notified.time * MINUTE)
+  const settings = { ALLOW_PRIVATE_NETWORKS: 'true', SMTP_URL: 'smtp://127.0.0.1:1' }
+  const system = testContext(prisma, { now, settings })
+  const usage = createUsageCounters(pool)
+  const metrics = createMetrics()
+  const own = ({ ctx }: Tenant): NotificationContext => ({ ...ctx, config: system.config, now, seal, usage })
+
+  /** Looks as long as that leaves less to do; what then is due waits for what comes before it. */
+  async function sendAll(worker: DeliveryRound): Promise<void> {
+    const due = () => prisma.delivery.count({ where: { dueAt: { lte: now() } } })
+    let [before, left] = [Number.POSITIVE_INFINITY, await due()]
+    while (left > 0 && left < before) {
+      await worker.look()
+      await worker.idle()
+      before = left
+      left = await due()
+    }
+  }
+
+  const notified: Notified = {
+    time: 0,
+    now,
+    system,
+    visitor: (clientAddress = '203.0.113.9') => ({ ...system, actor: { kind: 'visitor' }, clientAddress, seal, usage }),
+    owner: own,
+    tenant: tenantsOf(prisma),
+    async subscriber(tenant, input) {
+      const subscriber = await subscribe(own(tenant), { slug: tenant.slug, ...input })
+      if (!subscriber) throw new Error('The owner was taken for a stranger.')
+      return subscriber
+    },
+    async webhooks({ id: organizationId }, urls) {
+      const rows = urls.map((url) => {
+        const id = newId('Subscriber')
+        const address = webhook.address.parse(url)
+        return {
+          id,
+          organizationId,
+          channel: 'WEBHOOK',
+          address: sealAddress(seal, { id, channel: 'WEBHOOK' }, address.text),
+          addressHash: addressHash('WEBHOOK', address.text),
+          label: address.label,
+          destination: address.destination,
+          ...tokenFields(seal, id),
+          secret: newSecret(seal, id),
+          topics: ['INCIDENTS'],
+          allServices: true,
+          createdAt: now(),
+          confirmableUntil: now(),
+          confirmedAt: now(),
+        } as const
+      })
+      await prisma.subscriber.createMany({ data: rows.map((row) => ({ ...row, topics: [...row.topics] })) })
+      await beginDispatch(prisma, organizationId, 0)
+    },
+    async incident(tenant, title, services = []) {
+      const { id } = await createIncident(own(tenant), {
+        title,
+        status: 'INVESTIGATING',
+        impact: 'MAJOR',
+        message: `First of ${title}.`,
+        services: services.map((serviceId) => ({ serviceId, status: 'MAJOR_OUTAGE' })),
+      })
+      return id
+    },
+    async update(tenant, incidentId, message, status = 'MONITORING') {
+      await postIncidentUpdate(own(tenant), { incidentId, status, message })
+    },
+    worker: (tools = {}) =>
+      createDeliveryRound({
+        ctx: system,
+        pool,
+        seal,
+        tools: { outbound, mailer: null, now, ...tools },
+        site,
+        metrics,
+        random: () => 0.5,
+      }),
+    async tick({ id }, worker) {
+      await dispatch(system, id)
+      await sendAll(worker)
+    },
+    async pass(minutes, worker, step = 1) {
+      const end = notified.time + minutes
+      while (notified.time < end) {
+        notified.time = Math.min(notified.time + step, end)
+        await sendAll(worker)
+      }
+    },
+    token: (subscriber) => tokenOf(seal, subscriber),
+  }
+  return notified
+}

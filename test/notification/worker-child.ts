@@ -1,0 +1,25 @@
+/**
+ * A process that sends what is due, until it is killed or nothing is left to send. Arguments: the database's directory or URL,
+ * and by how many milliseconds its clock is ahead.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDatabase } from '../../src/database/client.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { createDeliveryRound } from '../../src/notification/delivery-round.ts'
+import { testContext } from '../support/context.ts'
+import { silent } from '../support/scratch.ts'
+import { outbound, seal, site } from './setup.ts'
+
+const [where = '', ahead = '0'] = process.argv.slice(2)
+const databaseUrl = where.startsWith('postgresql:') ? where : undefined
+const database = await openDatabase({ dataDir: where, databaseUrl, log: silent })
+const now = () => new Date(Date.now() + Number(ahead))
+const ctx = testContext(database.prisma, { now })
+const tools = { outbound, mailer: null, now }
+const round = createDeliveryRound({ ctx, pool: database.pool, seal, tools, site, metrics: createMetrics() })
+round.start()
+while ((await database.prisma.delivery.count({ where: { status: 'PENDING' } })) > 0) await sleep(100)
+await round.close()
+await database.close()
+process.stdout.write('done\n')
+process.exit(0)

@@ -1,0 +1,111 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { addressFamily } from '../../src/network/address.ts'
+
+/** A certificate with its key, both PEM. */
+export interface Certified {
+  readonly cert: string
+  readonly key: string
+}
+
+/** An authority that signs certificates for tests. */
+export interface Authority {
+  /** Its own certificate, PEM. */
+  readonly ca: string
+  /** Signs one for these names and addresses, by default from yesterday for 90 days. */
+  issue(hosts: readonly string[], validity?: { readonly from?: Date; readonly to?: Date }): Certified
+}
+
+const DAY = 86_400_000
+
+/** Makes an authority; nothing but `node:crypto` and a little DER (X.690) is needed. */
+export function createAuthority(): Authority {
+  const name = `Test authority ${randomBytes(4).toString('hex')}`
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const issued = (
+    subject: string,
+    key: KeyObject,
+    signer: string,
+    extensions: readonly Buffer[],
+    from: Date,
+    to: Date,
+  ) => pem('CERTIFICATE', signed(pair.privateKey, body(subject, key, signer, extensions, from, to)))
+  const lasts = { from: new Date(Date.now() - DAY), to: new Date(Date.now() + 90 * DAY) }
+  return {
+    ca: issued(name, pair.publicKey, name, [extension('551d13', sequence(boolean(true)))], lasts.from, lasts.to),
+    issue(hosts, { from = lasts.from, to = lasts.to } = {}) {
+      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      const names = extension('551d11', sequence(...hosts.map(generalName)))
+      return { cert: issued(hosts[0] ?? '', publicKey, name, [names], from, to), key: privatePem(privateKey) }
+    },
+  }
+}
+
+/** A certificate that vouches for itself. */
+export function selfSigned(host: string): Certified {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const names = extension('551d11', sequence(generalName(host)))
+  const lasts = [new Date(Date.now() - DAY), new Date(Date.now() + 90 * DAY)] as const
+  const cert = pem('CERTIFICATE', signed(privateKey, body(host, publicKey, host, [names], ...lasts)))
+  return { cert, key: privatePem(privateKey) }
+}
+
+/** What is signed (RFC 5280 §4.1). */
+function body(subject: string, key: KeyObject, issuer: string, extensions: readonly Buffer[], from: Date, to: Date) {
+  const version = der(0xa0, der(0x02, Buffer.from([2])))
+  const serial = der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)]))
+  const spki = key.export({ type: 'spki', format: 'der' })
+  const validity = sequence(time(from), time(to))
+  return sequence(
+    version,
+    serial,
+    ecdsa,
+    commonName(issuer),
+    validity,
+    commonName(subject),
+    spki,
+    der(0xa3, sequence(...extensions)),
+  )
+}
+
+function signed(key: KeyObject, content: Buffer): Buffer {
+  return sequence(content, ecdsa, der(0x03, Buffer.from([0]), sign('sha256', content, key)))
+}
+
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts)
+  const length = content.length < 0x80 ? [content.length] : [0x82, content.length >> 8, content.length & 0xff]
+  return Buffer.concat([Buffer.from([tag, ...length]), content])
+}
+
+const sequence = (...parts: readonly Buffer[]) => der(0x30, ...parts)
+const objectId = (hex: string) => der(0x06, Buffer.from(hex, 'hex'))
+const boolean = (value: boolean) => der(0x01, Buffer.from([value ? 0xff : 0]))
+const ecdsa = sequence(objectId('2a8648ce3d040302'))
+
+function commonName(text: string): Buffer {
+  return sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(text)))))
+}
+
+function extension(id: string, value: Buffer): Buffer {
+  return sequence(objectId(id), der(0x04, value))
+}
+
+/** UTCTime: good until 2049. */
+function time(at: Date): Buffer {
+  return der(0x17, Buffer.from(`${at.toISOString().replace(/\D/g, '').slice(2, 14)}Z`))
+}
+
+function generalName(host: string): Buffer {
+  if (!/^[\d.]+$|:/.test(host)) return der(0x82, Buffer.from(host))
+  if (addressFamily(host) === 6) throw new RangeError('Only IPv4 addresses are put into test certificates')
+  return der(0x87, Buffer.from(host.split('.').map(Number)))
+}
+
+function privatePem(key: KeyObject): string {
+  return String(key.export({ type: 'pkcs8', format: 'pem' }))
+}
+
+function pem(label: string, content: Buffer): string {
+  const lines = content.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
+}

@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { Email } from 'postal-mime'
+import PostalMime from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+
+/** A mail as it arrived. */
+export interface ReceivedMail extends Email {
+  /** The addressee of the envelope. */
+  readonly envelopeTo: string
+  /** All of it, as it came over the wire. */
+  readonly raw: string
+}
+
+/** An SMTP server on loopback. */
+export interface MailServer {
+  /** For `SMTP_URL`. */
+  readonly url: string
+  /** Every mail that arrived, in order. */
+  readonly mails: ReceivedMail[]
+  /** Resolves once so many have arrived that are such. */
+  arrived(count: number, such?: (mail: ReceivedMail) => boolean): Promise<ReceivedMail[]>
+  /** What it answers to an addressee instead of taking the mail, such as `550 5.1.1 No such mailbox`; null: it takes it. */
+  refusal: (to: string) => string | null
+  close(): Promise<void>
+}
+
+/** Starts one; the caller closes it. */
+export async function startMailServer(): Promise<MailServer> {
+  const mails: ReceivedMail[] = []
+  const waiting = new Set<() => void>()
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    logger: false,
+    // Clients that keep their connections are not waited for.
+    closeTimeout: 1,
+    onRcptTo({ address }, _session, done) {
+      const refusal = mailServer.refusal(address)
+      done(
+        refusal === null
+          ? null
+          : Object.assign(new Error(refusal.slice(4)), { responseCode: Number(refusal.slice(0, 3)) }),
+      )
+    },
+    onData(stream, { envelope }, done) {
+      void buffer(stream).then(async (raw) => {
+        const mail = await PostalMime.parse(raw)
+        mails.push({ ...mail, envelopeTo: envelope.rcptTo[0]?.address ?? '', raw: raw.toString('utf8') })
+        done(null)
+        for (const tell of waiting) tell()
+      })
+    },
+  })
+  server.on('error', () => undefined)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  // A server that listens on an address has one with a port.
+  const { port } = server.server.address() as AddressInfo
+  const mailServer: MailServer = {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    refusal: () => null,
+    arrived: (count, such = () => true) =>
+      new Promise((resolve) => {
+        const tell = () => {
+          const found = mails.filter(such)
+          if (found.length < count) return
+          waiting.delete(tell)
+          resolve(found)
+        }
+        waiting.add(tell)
+        tell()
+      }),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+  return mailServer
+}
+
+/** The first address in a text that begins in a way. */
+export function linkIn({ text = '' }: Pick<ReceivedMail, 'text'>, begins: string): string {
+  const start = text.indexOf(begins)
+  if (start === -1) throw new Error(`There is no link to ${begins} in:\n${text}`)
+  return text.slice(start).split(/\s/, 1)[0] ?? ''
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Certified } from './certificate.ts'
+
+/** A request as it came. */
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** What a receiver answers. */
+export interface ReceiverAnswer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** A server on loopback that keeps what it is sent. */
+export interface Receiver {
+  readonly port: number
+  readonly url: string
+  /** Every request, in order. */
+  readonly received: Received[]
+  /** Resolves once so many have come that are such. */
+  arrived(count: number, such?: (request: Received) => boolean): Promise<Received[]>
+  /** What it answers; 200 unless told otherwise. */
+  answer: (request: Received) => ReceiverAnswer | Promise<ReceiverAnswer>
+  close(): Promise<void>
+}
+
+/** Starts one, which with a certificate speaks TLS; the caller closes it. */
+export async function startReceiver(certified?: Certified): Promise<Receiver> {
+  const received: Received[] = []
+  const waiting = new Set<() => void>()
+  const server = certified ? createTlsServer({ ...certified }) : createServer()
+  server.on('request', async (request, response) => {
+    const { method = '', url = '', headers } = request
+    const came = { method, path: url, headers, body: await text(request) }
+    received.push(came)
+    const { status, headers: own = {}, body = '' } = await receiver.answer(came)
+    response.writeHead(status, own).end(body)
+    for (const tell of waiting) tell()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  // A server that listens on an address has one with a port.
+  const { port } = server.address() as AddressInfo
+  const receiver: Receiver = {
+    port,
+    url: `http${certified ? 's' : ''}://127.0.0.1:${port}`,
+    received,
+    answer: () => ({ status: 200 }),
+    arrived: (count, such = () => true) =>
+      new Promise((resolve) => {
+        const tell = () => {
+          const found = received.filter(such)
+          if (found.length < count) return
+          waiting.delete(tell)
+          resolve(found)
+        }
+        waiting.add(tell)
+        tell()
+      }),
+    async close() {
+      server.closeAllConnections()
+      await once(server.close(), 'close')
+    },
+  }
+  return receiver
+}
