@@ -6,6 +6,7 @@ import { createUsageCounters, forgetOldUsage } from './account/usage.ts'
 import { createBtcpay } from './billing/btcpay.ts'
 import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
 import type { BillingContext } from './billing/context.ts'
+import { remindOfRenewals } from './billing/reminder-round.ts'
 import { stripeVerifier } from './billing/stripe.ts'
 import { createTokens } from './billing/token.ts'
 import { dailyBudget } from './blacklist/budget.ts'
@@ -39,6 +40,7 @@ import type { DnsClient } from './network/dns/client.ts'
 import { createDnsClient } from './network/dns/client.ts'
 import { createOutbound } from './network/outbound.ts'
 import { sendThrough } from './network/send.ts'
+import { createMailer } from './notification/channel/mailer.ts'
 import { forgetOldDeliveries } from './notification/delivery.ts'
 import { startNotifying } from './notification/worker.ts'
 import { createPageCache } from './page/page-cache.ts'
@@ -114,8 +116,8 @@ async function compose(
   const checker = startChecker({ config, log, now, lists }, started)
   const site = { assets, baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
   const tokens = createTokens(seal.keyFor('billing tokens'))
-  const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log), baseUrl: () => site.baseUrl }
-  const ctx = systemContext({ config, db, now, log, billing })
+  const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log) }
+  const ctx = systemContext({ config, db, now, log, billing, site })
   if (config.ROLE !== 'web') {
     started.push(startMaintenanceRounds(ctx))
     started.push(startInvoiceRounds(ctx))
@@ -164,6 +166,7 @@ async function compose(
     revokedKeys,
     log,
   })
+  const stripe = stripeVerifier(log)
   const server = createHttpServer({
     router: onlyWorks
       ? workerRouter({ isReady, metrics })
@@ -175,7 +178,7 @@ async function compose(
           metrics,
           beats: monitoring.parts,
           isReady,
-          verifyStripe: stripeVerifier(log),
+          verifyStripe: stripe.verify,
           closing: closing.signal,
         }),
     yoga: onlyWorks ? null : yoga,
@@ -187,10 +190,13 @@ async function compose(
   started.push(() => live.close())
   started.push(() => closing.abort())
   site.baseUrl ||= `http://localhost:${port}`
+  // Only now, for the start does not wait for it.
+  if (config.STRIPE_WEBHOOK_SECRET !== undefined && !onlyWorks) void stripe.prepare()
   if (config.ROLE !== 'web') {
     const { outbound } = tools
     const notifying = await startNotifying({ ctx, database, seal, outbound, site, metrics })
     started.push(() => notifying.close())
+    started.push(startReminderRounds(ctx))
     started.push(repeat(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, log))
   }
   log.info(`http: listening on ${config.HOST} port ${port}`)
@@ -255,6 +261,17 @@ function startMaintenanceRounds(ctx: Context): () => Promise<void> {
 /** Asks the payment server about open invoices, as the system, when there is one. */
 function startInvoiceRounds(ctx: BillingContext): () => Promise<void> {
   return ctx.billing.btcpay === null ? async () => {} : repeatWhenDue(() => reconcileDueInvoices(ctx), ctx)
+}
+
+/** Reminds of check plans that end, as the system, when mail is sent from here and they can be renewed. */
+function startReminderRounds(ctx: BillingContext): () => Promise<void> {
+  const mailer = ctx.billing.btcpay === null ? null : createMailer(ctx.config, ctx.site)
+  if (mailer === null) return async () => {}
+  const stop = repeatWhenDue(() => remindOfRenewals(ctx, mailer), ctx)
+  return async () => {
+    await stop()
+    mailer.close()
+  }
 }
 
 /** The payment server for coins, when everything that it takes is set. */

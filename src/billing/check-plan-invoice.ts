@@ -12,6 +12,7 @@ import type { Btcpay, ProviderInvoice } from './btcpay.ts'
 import { LATE_PAYMENT } from './btcpay.ts'
 import type { BillingContext } from './context.ts'
 import type { Money } from './price.ts'
+import { nextReminder } from './reminder.ts'
 
 /** What the pro check plan costs, and for how many days (specification §1). */
 export const checkPlanPrice: Money = { amount: 900, currency: 'eur' }
@@ -162,7 +163,10 @@ export function recordInvoice(ctx: Context, id: string, said: ProviderInvoice): 
   })
 }
 
-/** Gives thirty days from the later of now and the plan's end, or takes them back. A plan without an end stays without. */
+/**
+ * Gives thirty days from the later of now and the plan's end, or takes them back; reminders follow the new end. A plan
+ * without an end stays without.
+ */
 async function shiftPlan(tx: Context, organizationId: string, effect: 'grant' | 'withdraw'): Promise<void> {
   const where = { id: organizationId }
   await change(tx, organizationId, async ({ db, now }) => {
@@ -171,7 +175,8 @@ async function shiftPlan(tx: Context, organizationId: string, effect: 'grant' | 
     const start = effect === 'withdraw' ? until : checkPlan === 'PRO' && until !== null && until > now() ? until : now()
     if (start === null) return [undefined]
     const days = effect === 'grant' ? checkPlanDays : -checkPlanDays
-    const data = { checkPlan: 'PRO', checkPlanUntil: new Date(start.getTime() + days * DAY) } as const
+    const end = new Date(start.getTime() + days * DAY)
+    const data = { checkPlan: 'PRO', checkPlanUntil: end, checkPlanReminderAt: nextReminder(end, now()) } as const
     await db.organization.update({ where, data })
     return [undefined, { kind: 'CHECK_PLAN_CHANGED', subjectId: organizationId, subjectName: name }]
   })

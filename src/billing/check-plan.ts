@@ -24,48 +24,76 @@ export interface Purchase {
 
 /**
  * Makes an invoice for thirty days of the pro check plan: for the caller's organization, or else for one that is made when
- * it is settled, whether or not signing up is open. It is stored before the payment server is asked for it, so that one
- * whose answer gets lost is found again. An invoice of the organization that can still be paid is given again.
- * @throws Invalid when the e-mail address is missing or none. @throws Unavailable `PAYMENT_PROVIDER_NOT_CONFIGURED` or
- * `PAYMENT_PROVIDER_UNAVAILABLE`; nothing can have been paid then, for nobody has seen the invoice.
+ * it is settled, whether or not signing up is open.
+ * @throws Invalid when the e-mail address is missing or none. @throws Unavailable as `prolongCheckPlan` does.
  */
 export async function buyCheckPlan(ctx: BillingContext, input: unknown): Promise<Purchase> {
-  const btcpay = requireBtcpay(ctx)
-  const { currency, email: given } = validate(purchase, input)
-  const organizationId = ctx.actor.kind === 'apiKey' ? ctx.actor.organizationId : null
-  const open = organizationId === null ? null : await openInvoice(ctx, organizationId, currency)
-  if (open) return { invoice: open, secret: null }
-  const email = given ?? (await contactOf(ctx, organizationId))
+  requireBtcpay(ctx)
+  const { currency, email } = validate(purchase, input)
+  if (ctx.actor.kind === 'apiKey') {
+    const { organizationId } = ctx.actor
+    return { invoice: await prolongCheckPlan(ctx, organizationId, { currency, email }), secret: null }
+  }
+  if (email == null) throw invalid([{ path: ['email'], message: 'is needed' }])
+  const secret = randomText(32)
+  const secretHash = hashSecret(secret)
+  return { invoice: await makeInvoice(ctx, { organizationId: null, currency, email, secretHash }), secret }
+}
+
+/**
+ * An invoice for thirty days more of an organization's pro check plan; one that can still be paid is given again. Who may
+ * have it is the caller's business.
+ * @throws Invalid when the e-mail address is none; without one the organization's contact address is taken.
+ * @throws Unavailable `PAYMENT_PROVIDER_NOT_CONFIGURED` or `PAYMENT_PROVIDER_UNAVAILABLE`; nothing can have been paid
+ * then, for nobody has seen the invoice.
+ */
+export async function prolongCheckPlan(
+  ctx: BillingContext,
+  organizationId: string,
+  input: unknown,
+): Promise<CheckPlanInvoice> {
+  requireBtcpay(ctx)
+  const { currency, email } = validate(purchase, input)
+  const open = await openInvoice(ctx, organizationId, currency)
+  if (open) return open
+  const { contactEmail } = await ctx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  return makeInvoice(ctx, { organizationId, currency, email: email ?? contactEmail, secretHash: null })
+}
+
+/** The invoice is stored before the payment server is asked for it, so that one whose answer gets lost is found again. */
+async function makeInvoice(
+  ctx: BillingContext,
+  buyer: Pick<CheckPlanInvoice, 'organizationId' | 'currency' | 'email' | 'secretHash'>,
+): Promise<CheckPlanInvoice> {
   const id = randomText(24)
-  const secret = organizationId === null ? randomText(32) : null
   const now = ctx.now()
   await ctx.db.checkPlanInvoice.create({
     data: {
       id,
-      organizationId,
-      currency,
-      email,
-      secretHash: secret === null ? null : hashSecret(secret),
+      ...buyer,
       createdAt: now,
       expiresAt: new Date(now.getTime() + HOUR),
       dueAt: new Date(now.getTime() + POLL),
     },
   })
-  const made = await btcpay.create({
+  const made = await requireBtcpay(ctx).create({
     orderId: id,
     amount: (checkPlanPrice.amount / 100).toFixed(2),
     currency: checkPlanPrice.currency.toUpperCase(),
-    coin: currency,
-    email,
-    returnUrl: purchaseUrl(ctx, id),
+    coin: buyer.currency,
+    email: buyer.email,
+    returnUrl: ctx.site.baseUrl + (buyer.organizationId === null ? purchasePath(id) : RENEWAL_PATH),
   })
-  return { invoice: await recordInvoice(ctx, id, made), secret }
+  return recordInvoice(ctx, id, made)
 }
 
 /** The page of a purchase; its address alone shows nothing of it. */
-export function purchaseUrl({ billing }: BillingContext, invoiceId: string): string {
-  return `${billing.baseUrl()}/billing/check-plan/${invoiceId}`
+export function purchasePath(invoiceId: string): string {
+  return `/billing/check-plan/${invoiceId}`
 }
+
+/** The page on which a check plan is renewed without a key, and to which those come back who have paid for their own. */
+export const RENEWAL_PATH = '/billing/check-plan/renew'
 
 /** A purchase as its buyer sees it. @throws NotFound when the secret is not that of the invoice. */
 export async function findPurchase(ctx: Context, id: string, secret: string): Promise<CheckPlanInvoice> {
@@ -105,9 +133,4 @@ function openInvoice(
   const expiresAt = { gt: new Date(now().getTime() + 5 * MINUTE) }
   const where = { organizationId, currency, status: 'NEW', checkoutUrl: { not: null }, expiresAt } as const
   return db.checkPlanInvoice.findFirst({ where, orderBy: { createdAt: 'desc' } })
-}
-
-async function contactOf({ db }: Context, organizationId: string | null): Promise<string> {
-  if (organizationId === null) throw invalid([{ path: ['email'], message: 'is needed' }])
-  return (await db.organization.findUniqueOrThrow({ where: { id: organizationId } })).contactEmail
 }

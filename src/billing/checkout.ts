@@ -29,9 +29,9 @@ export function paidTierNamed(name: string): PaidTier {
 }
 
 /** Our address that leads on to the payment link of a tier: good for an hour, and without a key. */
-export function upgradeUrl({ billing, now }: BillingContext, organizationId: string, name: TierName): string {
+export function upgradeUrl({ billing, site, now }: BillingContext, organizationId: string, name: TierName): string {
   const token = billing.tokens.sign('checkout', organizationId, new Date(now().getTime() + CHECKOUT_TOKEN))
-  return `${billing.baseUrl()}${BILLING_PATH}/checkout/${name}?token=${token}`
+  return `${site.baseUrl}${BILLING_PATH}/checkout/${name}?token=${token}`
 }
 
 /** The upgrade addresses of the tiers that are higher than an organization's own. */

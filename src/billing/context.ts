@@ -7,10 +7,10 @@ export interface Billing {
   readonly tokens: Tokens
   /** The payment server for coins; null when none is set up. */
   readonly btcpay: Btcpay | null
-  /** The public address of this service, without a slash at its end. */
-  baseUrl(): string
 }
 
 export interface BillingContext extends Context {
   readonly billing: Billing
+  /** Where the service is reached: its public address, without a slash at its end; known once it listens. */
+  readonly site: { readonly baseUrl: string }
 }

@@ -9,16 +9,18 @@ import { readBody } from '../http/body.ts'
 import { errorPage } from '../http/error-page.tsx'
 import { incoming } from '../http/incoming.ts'
 import type { Site } from '../http/layout.tsx'
-import { respondWithPage } from '../http/layout.tsx'
+import { pageHeaders, respondWithPage } from '../http/layout.tsx'
 import { root } from '../paths.ts'
 import { DAY, SECOND } from '../time.ts'
-import { buyCheckPlan, claimCheckPlan, findPurchase } from './check-plan.ts'
+import { buyCheckPlan, claimCheckPlan, findPurchase, purchasePath, RENEWAL_PATH } from './check-plan.ts'
 import { paidTierNamed, paymentLink, upgradeUrl } from './checkout.ts'
 import type { BillingContext } from './context.ts'
 import type { Problem } from './html/pricing.tsx'
 import { Pricing } from './html/pricing.tsx'
 import { Confirm, Purchased } from './html/purchase.tsx'
+import { NothingToRenew, Renew } from './html/renewal.tsx'
 import { hiddenPage, refusalPage } from './html/returned.tsx'
+import { findRenewal, renewCheckPlan } from './renewal.ts'
 
 /** The script that waits for a payment to arrive; bundled as `success.js`. */
 export const successScript = new URL('src/billing/browser/success.ts', root)
@@ -28,8 +30,10 @@ const LARGEST_FORM = 8 * 1024
 
 /** What a buyer's browser keeps of a purchase: without it nothing of the purchase is shown. */
 const PURCHASE_COOKIE = 'allclear_purchase'
+/** What the browser keeps that went on to pay for a plan by the link of a reminder, to be shown what came of it. */
+const RENEWAL_COOKIE = 'allclear_renewal'
 /** Longer than any invoice is watched. */
-const PURCHASE_KEPT = 30 * DAY
+const KEPT = 30 * DAY
 
 /** `/pricing`, and the pages of buying. They work without JavaScript; a key is only ever sent in a form, never in an address. */
 export function billingPages(pages: {
@@ -78,8 +82,9 @@ export function billingPages(pages: {
       if (secret === null) {
         return respondWithPage(c, site, hiddenPage('Your purchase'), <Purchased invoice={invoice} secret={null} />)
       }
-      keepPurchase(c, site, invoice.id, secret)
-      return c.redirect(`/billing/check-plan/${invoice.id}`, 303)
+      const path = purchasePath(invoice.id)
+      keep(c, site, { name: PURCHASE_COOKIE, value: secret, path })
+      return c.redirect(path, 303)
     }),
   )
 
@@ -89,13 +94,44 @@ export function billingPages(pages: {
     of: Problem['of'],
     work: (form: URLSearchParams) => Promise<Response>,
   ): Promise<Response> {
-    c.header('Cache-Control', 'no-store')
     try {
-      return await work(new URLSearchParams(await readBody(incoming(c), LARGEST_FORM)))
+      return keptNowhere(await work(new URLSearchParams(await readBody(incoming(c), LARGEST_FORM))))
     } catch (error) {
-      const isExpected = error instanceof DomainError || error instanceof HTTPException
-      if (isExpected) return pricing(c, { of, message: sentenceOf(error) })
+      if (isExpected(error)) return pricing(c, { of, message: sentenceOf(error) })
       throw error
+    }
+  }
+
+  app.get(RENEWAL_PATH, (c) => renewal(c, c.req.query('token') ?? getCookie(c, RENEWAL_COOKIE) ?? ''))
+
+  app.post(RENEWAL_PATH, async (c) => {
+    let token = ''
+    try {
+      const form = new URLSearchParams(await readBody(incoming(c), LARGEST_FORM))
+      token = form.get('token') ?? ''
+      const checkoutUrl = await renewCheckPlan(visitorOf(c), token, form.get('currency'))
+      keep(c, site, { name: RENEWAL_COOKIE, value: token, path: RENEWAL_PATH })
+      return keptNowhere(c.redirect(checkoutUrl, 303))
+    } catch (error) {
+      if (isExpected(error)) return renewal(c, token, sentenceOf(error))
+      throw error
+    }
+  })
+
+  /** The page of a plan that is renewed; with what cannot be done, when something cannot. */
+  async function renewal(c: Context, token: string, problem: string | null = null): Promise<Response> {
+    const ctx = visitorOf(c)
+    const page = hiddenPage('Your check plan')
+    try {
+      const found = await findRenewal(ctx, token)
+      if (found.payment === 'SEEN') c.header('Refresh', '15')
+      const props = { renewal: found, now: ctx.now(), hasCoins: ctx.billing.btcpay !== null, token, problem }
+      const response = respondWithPage(c, site, page, <Renew {...props} />, problem === null ? 200 : 400)
+      response.headers.set('Content-Security-Policy', leadingElsewhere)
+      return keptNowhere(response)
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error
+      return keptNowhere(respondWithPage(c, site, page, <NothingToRenew reason={error.message} />, 404))
     }
   }
 
@@ -109,13 +145,14 @@ export function billingPages(pages: {
     c: Context,
     find: (ctx: BillingContext, id: string, secret: string) => ReturnType<typeof claimCheckPlan>,
   ): Promise<Response> {
-    c.header('Cache-Control', 'no-store')
     try {
       const { invoice, apiKey } = await find(visitorOf(c), c.req.param('id') ?? '', getCookie(c, PURCHASE_COOKIE) ?? '')
       const isOpen = invoice.status === 'NEW' || invoice.status === 'PROCESSING'
       if (isOpen) c.header('Refresh', '15')
       const page = hiddenPage('Your purchase')
-      return respondWithPage(c, site, page, <Purchased invoice={invoice} secret={apiKey?.secret ?? null} />)
+      return keptNowhere(
+        respondWithPage(c, site, page, <Purchased invoice={invoice} secret={apiKey?.secret ?? null} />),
+      )
     } catch (error) {
       if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
       if (error instanceof DomainError) return refusalPage(c, site, error)
@@ -126,15 +163,37 @@ export function billingPages(pages: {
   return app
 }
 
-function keepPurchase(c: Context, site: Site, id: string, secret: string): void {
-  setCookie(c, PURCHASE_COOKIE, secret, {
-    path: `/billing/check-plan/${id}`,
+/** A page that is for its reader alone: nobody keeps it, and no site that it leads to is told its address. */
+function keptNowhere(response: Response): Response {
+  response.headers.set('Cache-Control', 'no-store')
+  response.headers.set('Referrer-Policy', 'no-referrer')
+  return response
+}
+
+/** Browsers hold what a form leads on to against this as well, and payment servers may be anywhere. */
+const leadingElsewhere = pageHeaders['content-security-policy'].replace(
+  "form-action 'self'",
+  "form-action 'self' http: https:",
+)
+
+function keep(
+  c: Context,
+  site: Site,
+  { name, value, path }: { readonly name: string; readonly value: string; readonly path: string },
+): void {
+  setCookie(c, name, value, {
+    path,
     httpOnly: true,
     // Sent along when the payment server leads the buyer back here.
     sameSite: 'Lax',
     secure: site.baseUrl.startsWith('https:'),
-    maxAge: PURCHASE_KEPT / SECOND,
+    maxAge: KEPT / SECOND,
   })
+}
+
+/** Whether an error is about what was sent, and its message for who sent it. */
+function isExpected(error: unknown): error is DomainError | HTTPException {
+  return error instanceof DomainError || error instanceof HTTPException
 }
 
 /** What a person reads of an error: of an input, only what is wrong with it. */

@@ -7,13 +7,20 @@ export type VerifyStripe = (delivery: Delivery, secret: string, now: Date) => Pr
 
 type Library = typeof import('stripe')
 
+/** Checks what claims to come from the payment provider. */
+export interface StripeVerifier {
+  readonly verify: VerifyStripe
+  /** Loads what that takes, so that the first delivery need not wait for it: about a second. Never rejects. */
+  prepare(): Promise<void>
+}
+
 /**
- * Checks signatures with the provider's library, which is loaded at the first delivery. Where it cannot be loaded, our own
- * check takes its place (specification §5); both accept and refuse the same.
+ * Checks signatures with the provider's library, which is loaded at the first delivery at the latest. Where it cannot be
+ * loaded, our own check takes its place (specification §5); both accept and refuse the same.
  */
-export function stripeVerifier(log: Logger, load: () => Promise<Library> = () => import('stripe')): VerifyStripe {
+export function stripeVerifier(log: Logger, load: () => Promise<Library> = () => import('stripe')): StripeVerifier {
   let loading: Promise<Library | null> | undefined
-  return async (delivery, secret, now) => {
+  const library = () => {
     loading ??= load().catch((error: unknown) => {
       log.warn(
         { err: error },
@@ -21,10 +28,16 @@ export function stripeVerifier(log: Logger, load: () => Promise<Library> = () =>
       )
       return null
     })
-    const library = await loading
-    return library === null
-      ? isSignedByStripe(delivery, secret, now)
-      : isSignedAsLibrarySays(library, delivery, secret, now)
+    return loading
+  }
+  return {
+    async verify(delivery, secret, now) {
+      const loaded = await library()
+      return loaded === null
+        ? isSignedByStripe(delivery, secret, now)
+        : isSignedAsLibrarySays(loaded, delivery, secret, now)
+    },
+    prepare: async () => void (await library()),
   }
 }
 

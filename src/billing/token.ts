@@ -1,8 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SECOND } from '../time.ts'
 
-/** What a token lets its bearer do: begin the checkout of an organization, or see how it came out. */
-export type Purpose = 'checkout' | 'payer'
+/**
+ * What a token lets its bearer do: begin the checkout of an organization, see how it came out, or pay for the organization's
+ * check plan.
+ */
+export type Purpose = 'checkout' | 'payer' | 'renewal'
 
 /** Signed texts that stand for something until a moment, and need not be kept. */
 export interface Tokens {

@@ -185,7 +185,7 @@ const upper = (letter: string) => letter.toUpperCase()
 const upperFirst = (text: string) => text.replace(/^./, upper)
 
 /** Moments in the words of a time zone, such as `20 Nov 2026, 14:32 CET`. */
-function timeIn(timeZone: string): (at: Date) => string {
+export function timeIn(timeZone: string): (at: Date) => string {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     day: 'numeric',

@@ -24,8 +24,9 @@ let at = noon
 const { prisma } = await testDatabase()
 const fake = await startBtcpay({ now: () => at })
 const btcpay = createBtcpay({ url: fake.url, apiKey: 'key-of-the-tests', storeId: 'store-1', send })
-const billing = { tokens: createTokens(Buffer.alloc(32)), btcpay, baseUrl: () => 'https://allclear.example' }
-const contextOf = (actor: Actor) => ({ ...testContext(prisma, { actor, now: () => at }), billing })
+const billing = { tokens: createTokens(Buffer.alloc(32)), btcpay }
+const site = { baseUrl: 'https://allclear.example' }
+const contextOf = (actor: Actor) => ({ ...testContext(prisma, { actor, now: () => at }), billing, site })
 const visitor = contextOf({ kind: 'visitor' })
 const operator = contextOf({ kind: 'operator' })
 const later = (ms: number) => new Date(noon.getTime() + ms)
@@ -72,9 +73,7 @@ describe('buying', () => {
       expiresAt: later(30 * MINUTE),
       secretHash: null,
     })
-    expect(ofOrder(invoice.id).checkout['redirectURL']).toBe(
-      `https://allclear.example/billing/check-plan/${invoice.id}`,
-    )
+    expect(ofOrder(invoice.id).checkout['redirectURL']).toBe('https://allclear.example/billing/check-plan/renew')
     expect(await planOf(id)).toEqual(['FREE', null])
   })
 
@@ -282,6 +281,9 @@ describe('a buyer without an organization', () => {
     at = noon
     const { invoice, secret } = await buy()
     expect(secret).toMatch(/^[0-9a-v]{32}$/)
+    expect(ofOrder(invoice.id).checkout['redirectURL']).toBe(
+      `https://allclear.example/billing/check-plan/${invoice.id}`,
+    )
     expect(await claimCheckPlan(visitor, invoice.id, secret ?? '')).toMatchObject({ apiKey: null })
     expect((await invoiceOf(invoice.id)).organizationId).toBe(null)
     await becomes(invoice.id, 'Settled')

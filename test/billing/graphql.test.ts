@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { operatorToken, testApp } from '../support/app.ts'
 import { noon } from '../support/context.ts'
 import { startDnsServer } from '../support/dns-server.ts'
-import { geoFiles } from '../support/geo-files.ts'
 import { newOrganization, post } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 import { checkout, MONTH, NOON, newSubscriptionId, subscription } from './events.ts'
@@ -10,10 +9,9 @@ import { deliver, deliverCoins, startBtcpay, stripeSettings } from './setup.ts'
 
 const dns = await startDnsServer(scriptedLists())
 const fake = await startBtcpay()
-const geo = await geoFiles()
-const settings = { ...stripeSettings, ...fake.settings, ...geo }
+const settings = { ...stripeSettings, ...fake.settings }
 const { baseUrl: url } = await testApp({ dns, settings, now: () => noon })
-const { baseUrl: bare } = await testApp({ dns, settings: geo, now: () => noon })
+const { baseUrl: bare } = await testApp({ dns, now: () => noon })
 
 const failure = '... on Error { __typename code message }'
 const issues = '... on ValidationError { issues { path message } }'

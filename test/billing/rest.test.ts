@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { operatorToken, testApp } from '../support/app.ts'
 import { noon } from '../support/context.ts'
 import { startDnsServer } from '../support/dns-server.ts'
-import { geoFiles } from '../support/geo-files.ts'
 import { newOrganization, post } from '../support/graphql-client.ts'
 import { bodyReader, nestingFaults } from '../support/markup.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
@@ -11,9 +10,8 @@ import { deliver, stripeSettings } from './setup.ts'
 
 let at = noon
 const dns = await startDnsServer(scriptedLists())
-const geo = await geoFiles()
-const { baseUrl: url } = await testApp({ dns, settings: { ...stripeSettings, ...geo }, now: () => at })
-const { baseUrl: bare } = await testApp({ dns, settings: geo, now: () => at })
+const { baseUrl: url } = await testApp({ dns, settings: stripeSettings, now: () => at })
+const { baseUrl: bare } = await testApp({ dns, now: () => at })
 
 const get = (path: string, headers: Record<string, string> = {}, from = url) =>
   fetch(`${from}/api/v1/billing${path}`, { headers, redirect: 'manual' })
@@ -183,7 +181,7 @@ describe('coming back from the provider', () => {
 })
 
 test('a service that stops ends what waits for a payment', async () => {
-  const app = await testApp({ dns, settings: { ...stripeSettings, ...geo } })
+  const app = await testApp({ dns, settings: stripeSettings })
   const { key } = await newOrganization(app.baseUrl)
   const cookie = (await get('/checkout/team', bearer(key), app.baseUrl)).headers.getSetCookie()[0]?.split(';')[0] ?? ''
   const live = bodyReader(await get('/success/live', { cookie }, app.baseUrl))

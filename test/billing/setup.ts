@@ -48,10 +48,13 @@ export interface FakeInvoice {
 
 /**
  * A payment server on loopback, written from the published OpenAPI of BTCPay's Greenfield API: invoices of one store are
- * made, read and searched for, with a key. `fault` says how it fails, once each call while it is set.
+ * made, read and searched for, with a key. `fault` says how it fails, once each call while it is set; `checkout` is where
+ * invoices are paid.
  */
-export async function startBtcpay(options: { readonly storeId?: string; readonly now?: () => Date } = {}) {
-  const { storeId = 'store-1', now = () => noon } = options
+export async function startBtcpay(
+  options: { readonly storeId?: string; readonly now?: () => Date; readonly checkout?: string } = {},
+) {
+  const { storeId = 'store-1', now = () => noon, checkout = 'https://btcpay.example/i/' } = options
   const invoices = new Map<string, FakeInvoice>()
   const requests: string[] = []
   const server = {
@@ -69,7 +72,7 @@ export async function startBtcpay(options: { readonly storeId?: string; readonly
       additionalStatus: 'None',
       amount: asked.amount,
       currency: asked.currency,
-      checkoutLink: `https://btcpay.example/i/${id}`,
+      checkoutLink: checkout + id,
       expirationTime: created + Number(asked.checkout['expirationMinutes']) * 60,
       createdTime: created,
       metadata: { ...asked.metadata },

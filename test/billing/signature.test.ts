@@ -15,8 +15,8 @@ const signed = (payload = body, timestamp = now, key = secret) =>
   Stripe.webhooks.generateTestHeaderString({ payload, secret: key, timestamp })
 const v1 = hex(`${now}.${body}`)
 
-const byLibrary = stripeVerifier(silent)
-const byOurselves = stripeVerifier(silent, () => Promise.reject(new Error('There is no such package.')))
+const { verify: byLibrary } = stripeVerifier(silent)
+const { verify: byOurselves } = stripeVerifier(silent, () => Promise.reject(new Error('There is no such package.')))
 
 interface Case {
   readonly what: string
@@ -103,7 +103,9 @@ test('a library that does not load is not asked for again, and said once', async
     return Promise.reject(new Error('There is no such package.'))
   }
   // A log is all that it is used as.
-  const verify = stripeVerifier(log as never, load)
+  const { verify, prepare } = stripeVerifier(log as never, load)
+  await prepare()
+  expect([asked, said.length]).toEqual([1, 1])
   expect(await verify({ body, header: signed() }, secret, noon)).toBe(true)
   expect(await verify({ body, header: 'x' }, secret, noon)).toBe(false)
   expect([asked, said.length]).toEqual([1, 1])

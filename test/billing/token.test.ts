@@ -12,6 +12,7 @@ test('a token stands for its subject, for its purpose, until its end', () => {
   expect(tokens.read('checkout', token, new Date(end.getTime() - 1))).toBe('org_abc')
   expect(tokens.read('checkout', token, end)).toBe(null)
   expect(tokens.read('payer', token, noon)).toBe(null)
+  expect(tokens.read('renewal', token, noon)).toBe(null)
   expect(createTokens(Buffer.alloc(32, 2)).read('checkout', token, noon)).toBe(null)
 })
 

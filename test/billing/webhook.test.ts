@@ -7,7 +7,6 @@ import { testApp, testConfig } from '../support/app.ts'
 import { noon } from '../support/context.ts'
 import { serverDatabase, serverUrl } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
-import { geoFiles } from '../support/geo-files.ts'
 import { newOrganization, post } from '../support/graphql-client.ts'
 import { silent, temporaryDirectory } from '../support/scratch.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
@@ -15,7 +14,7 @@ import { checkout, invoice, newSubscriptionId } from './events.ts'
 import { deliver, sendSigned, stripeSettings, webhookSecret } from './setup.ts'
 
 const dns = await startDnsServer(scriptedLists())
-const settings = { ...stripeSettings, ...(await geoFiles()) }
+const settings = stripeSettings
 const { baseUrl: url } = await testApp({ dns, settings, now: () => noon })
 
 const told = async (response: Response) => {
@@ -96,7 +95,7 @@ describe('a delivery', () => {
   test('comes by POST, and to a service that has a secret', async () => {
     const got = await fetch(`${url}/api/v1/billing/webhook`)
     expect([got.headers.get('allow'), ...(await told(got))]).toEqual(['POST', 405, 'METHOD_NOT_ALLOWED'])
-    const bare = await testApp({ dns, settings: await geoFiles() })
+    const bare = await testApp({ dns })
     expect(await told(await deliver(bare.baseUrl, checkout()))).toEqual([503, 'WEBHOOK_NOT_CONFIGURED'])
     const coins = await fetch(`${url}/api/v1/billing/btcpay/webhook`, { method: 'POST', body: '{}' })
     expect(await told(coins)).toEqual([503, 'WEBHOOK_NOT_CONFIGURED'])

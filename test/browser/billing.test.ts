@@ -2,32 +2,52 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
+import { DAY } from '../../src/time.ts'
 import { checkout } from '../billing/events.ts'
 import { deliver, deliverCoins, startBtcpay, stripeSettings } from '../billing/setup.ts'
 import { testApp } from '../support/app.ts'
 import { useChromium } from '../support/chromium.ts'
 import { faintTexts } from '../support/contrast.ts'
 import { startDnsServer } from '../support/dns-server.ts'
-import { geoFiles } from '../support/geo-files.ts'
-import { newOrganization } from '../support/graphql-client.ts'
+import { newOrganization, post } from '../support/graphql-client.ts'
+import { linkIn, startMailServer } from '../support/mail-server.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
-const now = () => new Date()
-const fake = await startBtcpay({ now })
+/** By how much the service's clock is ahead of ours, in milliseconds. */
+let ahead = 0
+const now = () => new Date(Date.now() + ahead)
+const mailServer = await startMailServer()
 const dns = await startDnsServer(scriptedLists())
 /** The payment provider’s page, on another site, which leads back here. */
 const provider = createServer((_, response) => {
   response.setHeader('content-type', 'text/html').end(`<a href="${url}/api/v1/billing/success">Pay</a>`)
 }).listen(0, '127.0.0.1')
 await once(provider, 'listening')
-afterAll(() => void provider.close())
+afterAll(async () => {
+  provider.close()
+  await mailServer.close()
+})
 // A TCP server that listens has an address with a port.
 const providerUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/`
 
-const settings = { ...stripeSettings, ...fake.settings, ...(await geoFiles()), STRIPE_PAYMENT_LINK_TEAM: providerUrl }
-const { baseUrl: url } = await testApp({ dns, settings })
+const fake = await startBtcpay({ now, checkout: providerUrl })
+const settings = {
+  ...stripeSettings,
+  ...fake.settings,
+  STRIPE_PAYMENT_LINK_TEAM: providerUrl,
+  SMTP_URL: mailServer.url,
+}
+const { baseUrl: url } = await testApp({ dns, settings, now })
 const newTab = useChromium()
 const isOurs = (asked: string) => asked.startsWith(url) || asked.startsWith(providerUrl)
+
+/** Whatever was bought is paid. */
+async function settleAll(): Promise<void> {
+  for (const invoice of fake.invoices.values()) {
+    invoice.status = 'Settled'
+    expect((await deliverCoins(url, fake.delivery(invoice.id, 'InvoiceSettled'))).status).toBe(200)
+  }
+}
 
 test.each([
   ['as soon as the webhook lands', true],
@@ -56,15 +76,34 @@ test('who buys a check plan is shown its key once, in that browser', async () =>
   await page.getByLabel('E-mail address').fill('mail@admin.example')
   await page.getByRole('button', { name: 'Pay in Litecoin' }).click()
   await page.getByRole('heading', { name: 'Waiting for your payment' }).waitFor()
-  for (const invoice of fake.invoices.values()) {
-    invoice.status = 'Settled'
-    expect((await deliverCoins(url, fake.delivery(invoice.id, 'InvoiceSettled'))).status).toBe(200)
-  }
+  await settleAll()
   await page.reload()
   await page.getByRole('button', { name: 'Show my key' }).click()
   expect(await page.locator('pre').textContent()).toMatch(/^ac_[0-9a-v]{40}$/)
   await page.goto(page.url())
   await page.getByRole('heading', { name: 'Your key was shown' }).waitFor()
+  expect(tab.complaints).toEqual([])
+})
+
+test('who is reminded that the plan ends pays for another thirty days by the link of the mail', async () => {
+  await using tab = await newTab(isOurs)
+  const { page } = tab
+  const { key } = await newOrganization(url)
+  const query = 'mutation { buyCheckPlan(currency: BTC) { ... on BuyCheckPlanPayload { invoice { id } } } }'
+  await post(url, { key, query })
+  await settleAll()
+  ahead = 29.5 * DAY
+  const [mail] = await mailServer.arrived(1, ({ envelopeTo }) => envelopeTo === 'ops@acme.example')
+  await page.goto(linkIn(mail ?? {}, `${url}/billing/check-plan/renew?token=`))
+  await page.getByRole('heading', { name: 'Renew the pro check plan' }).waitFor()
+  expect(await faintTexts(page)).toEqual([])
+  const leaving = page.waitForRequest((request) => request.url().startsWith(providerUrl))
+  await page.getByRole('button', { name: 'Pay in Bitcoin' }).click()
+  expect((await (await leaving).allHeaders())['referer'], 'the other site is not told the address').toBe(undefined)
+  await page.waitForURL(`${providerUrl}**`)
+  await settleAll()
+  await page.goto(String([...fake.invoices.values()].at(-1)?.checkout['redirectURL']))
+  await page.getByRole('heading', { name: 'Your payment has arrived' }).waitFor()
   expect(tab.complaints).toEqual([])
 })
 

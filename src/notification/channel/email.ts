@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { emailText } from '../../account/page-settings.ts'
+import type { Letter } from '../letter.ts'
 import type { Address, Channel } from './channel.ts'
+import type { MailContent } from './mail-template.ts'
 import { htmlOf, textOf } from './mail-template.ts'
 
 /** The destination of all mail: what is spared is our own SMTP server. */
@@ -23,19 +25,28 @@ export const email: Channel = {
       const message = 'No mail is sent from here: SMTP_URL is not set.'
       return { kind: 'failed', status: null, message, lasts: 'PASSING', retryAfterMs: null }
     }
+    const content = contentOf(letter, manageUrl)
     const root = `${thread}@${mailer.domain}`
     return mailer.send({
       to: address,
       fromName: `${letter.page.name} status`,
       // The same for the whole thread: some readers go by it.
       subject: `[${letter.page.name} status] ${letter.topic}`,
-      text: textOf(letter, manageUrl),
-      html: htmlOf(letter, manageUrl),
+      text: textOf(content),
+      html: htmlOf(content),
       messageId: opensThread ? root : `${id}@${mailer.domain}`,
       inReplyTo: opensThread ? null : root,
-      listId: `${letter.page.slug}.${mailer.domain}`,
-      unsubscribeUrl,
+      list: { id: `${letter.page.slug}.${mailer.domain}`, unsubscribeUrl },
       date: now(),
     })
   },
+}
+
+/** A letter to a subscriber, who is told where the page is and how to be told no more. */
+function contentOf({ page, ...letter }: Letter, manageUrl: string): MailContent {
+  const links = [
+    { label: 'Status page', url: page.url },
+    { label: 'Change or end it', url: manageUrl },
+  ]
+  return { ...letter, about: `${page.name} status`, links }
 }

@@ -16,8 +16,8 @@ export interface Mail {
   /** Without angle brackets. */
   readonly messageId: string
   readonly inReplyTo: string | null
-  readonly listId: string
-  readonly unsubscribeUrl: string
+  /** Of which list, and where a POST ends the reader's part in it; null: it is about the reader's own business alone. */
+  readonly list: { readonly id: string; readonly unsubscribeUrl: string } | null
   readonly date: Date
 }
 
@@ -75,11 +75,9 @@ export function createMailer(
         date: mail.date,
         messageId: `<${mail.messageId}>`,
         ...(mail.inReplyTo !== null && { inReplyTo: `<${mail.inReplyTo}>`, references: [`<${mail.inReplyTo}>`] }),
-        list: { id: { url: mail.listId, comment: mail.fromName } },
+        ...(mail.list !== null && { list: { id: { url: mail.list.id, comment: mail.fromName } } }),
         headers: {
-          // RFC 8058: one click, without a page in between.
-          'List-Unsubscribe': `<${mail.unsubscribeUrl}>`,
-          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+          ...(mail.list !== null && unsubscribeHeaders(mail.list)),
           // RFC 3834: nobody's holiday is to be answered with.
           'Auto-Submitted': 'auto-generated',
         },
@@ -91,6 +89,11 @@ export function createMailer(
     },
     close: () => transport.close(),
   }
+}
+
+/** RFC 8058: one click, without a page in between. */
+function unsubscribeHeaders({ unsubscribeUrl }: { readonly unsubscribeUrl: string }): Record<string, string> {
+  return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
 }
 
 function senderOf(text: string): string {

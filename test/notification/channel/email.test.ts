@@ -77,6 +77,15 @@ describe('a mail', () => {
   })
 })
 
+test('a mail about the reader’s own business belongs to no list, and has nothing to end', async () => {
+  const mail = { to: 'ada@reader.example', fromName: 'Allclear', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' }
+  await mailer.send({ ...mail, messageId: 'a@allclear.example', inReplyTo: null, list: null, date: noon })
+  const [received] = server.mails
+  expect(received).toMatchObject({ messageId: '<a@allclear.example>', text: 'Hello\n' })
+  expect(received?.headers.map(({ key }) => key).filter((key) => key.startsWith('list-'))).toEqual([])
+  expect(header(received, 'auto-submitted')).toBe('auto-generated')
+})
+
 describe('an SMTP server that refuses', () => {
   test.each([
     ['550 5.1.1 No such mailbox', 'REFUSED'],

@@ -1,0 +1,210 @@
+import pino from 'pino'
+import { afterAll, describe, expect, test } from 'vitest'
+import { DAY } from '../../src/time.ts'
+import { operatorToken, testApp } from '../support/app.ts'
+import { noon } from '../support/context.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { newOrganization, post } from '../support/graphql-client.ts'
+import { linkIn, startMailServer } from '../support/mail-server.ts'
+import { nestingFaults, repeatedIds } from '../support/markup.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+import { deliverCoins, startBtcpay, stripeSettings } from './setup.ts'
+
+let at = noon
+const later = (days: number) => new Date(noon.getTime() + days * DAY)
+const now = () => at
+const fake = await startBtcpay({ now })
+const mailServer = await startMailServer()
+afterAll(() => mailServer.close())
+const logged: string[] = []
+const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
+const settings = { ...stripeSettings, ...fake.settings, SMTP_URL: mailServer.url }
+const { baseUrl: url } = await testApp({ dns: await startDnsServer(scriptedLists()), settings, now, log })
+const path = '/billing/check-plan/renew'
+
+const { id, key } = await newOrganization(url)
+await buy('BTC')
+at = later(23)
+// The service itself sends it, within the few seconds in which it looks for what is due.
+const [mail] = await mailServer.arrived(1)
+const link = linkIn(mail ?? {}, `${url}${path}?token=`)
+const token = new URL(link).searchParams.get('token') ?? ''
+
+const invoicesOf = async () => {
+  const { data } = await post(url, { key, query: '{ organization { billing { invoices { id status currency } } } }' })
+  return (data as unknown as { organization: { billing: { invoices: Invoice[] } } }).organization.billing.invoices
+}
+interface Invoice {
+  readonly id: string
+  readonly status: string
+  readonly currency: string
+}
+/** The one in Bitcoin that can be paid. */
+const openInvoice = async () =>
+  (await invoicesOf()).find(({ status, currency }) => status === 'NEW' && currency === 'BTC')?.id ?? ''
+
+async function buy(currency: string): Promise<void> {
+  const query = `mutation { buyCheckPlan(currency: ${currency}) { ... on BuyCheckPlanPayload { invoice { id } } } }`
+  const { data } = await post(url, { key, query })
+  await becomes((data as unknown as { buyCheckPlan: { invoice: { id: string } } }).buyCheckPlan.invoice.id, 'Settled')
+}
+
+async function becomes(invoiceId: string, status: string): Promise<void> {
+  const theirs = [...fake.invoices.values()].find(({ metadata }) => metadata['orderId'] === invoiceId)
+  if (!theirs) throw new Error('There is no such invoice.')
+  theirs.status = status
+  expect((await deliverCoins(url, fake.delivery(theirs.id, `Invoice${status}`))).status).toBe(200)
+}
+
+/** A page, which nobody is to keep, and which is told to nobody. */
+async function show(address: string, init: RequestInit = {}) {
+  const response = await fetch(address, { redirect: 'manual', ...init })
+  const html = await response.text()
+  expect(nestingFaults(html)).toEqual([])
+  expect(repeatedIds(html)).toEqual([])
+  expect(html).not.toMatch(/<script|ac_[0-9a-v]{8}/)
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+  return { status: response.status, html, headers: response.headers }
+}
+const pay = (fields: Record<string, string>) =>
+  show(`${url}${path}`, { method: 'POST', body: new URLSearchParams(fields) })
+const setPlan = (plan: string) =>
+  post(url, {
+    key: operatorToken,
+    query: `mutation { setCheckPlan(input: { organizationId: "${id}", ${plan} }) { ... on Error { message } } }`,
+  })
+
+describe('the link of a reminder', () => {
+  test('shows whose plan ends when, and two ways to pay; following it does nothing', async () => {
+    const before = await invoicesOf()
+    const { status, html } = await show(link)
+    expect(status).toBe(200)
+    for (const words of [
+      'Acme',
+      'The pro check plan ends on',
+      '20 Dec 2026',
+      '€9 for 30 days more',
+      'counted from that end',
+    ]) {
+      expect(html).toContain(words)
+    }
+    expect(html.match(/Pay in (Bitcoin|Litecoin)/g)).toEqual(['Pay in Bitcoin', 'Pay in Litecoin'])
+    expect(html).toContain('<meta name="robots" content="noindex, nofollow"/>')
+    expect(await invoicesOf()).toEqual(before)
+  })
+
+  test('leads to an invoice of that organization, the same as long as it can be paid', async () => {
+    const { status, headers } = await pay({ token, currency: 'BTC' })
+    expect(status).toBe(303)
+    const checkout = headers.get('location')
+    expect(checkout).toBe('https://btcpay.example/i/btcpay2')
+    expect((await pay({ token, currency: 'BTC' })).headers.get('location')).toBe(checkout)
+    expect((await pay({ token, currency: 'LTC' })).headers.get('location')).toBe('https://btcpay.example/i/btcpay3')
+    const open = (await invoicesOf()).filter(({ status }) => status === 'NEW')
+    expect(open.map(({ currency }) => currency).sort()).toEqual(['BTC', 'LTC'])
+    expect(fake.invoices.get('btcpay2')).toMatchObject({
+      metadata: { orderId: await openInvoice(), buyerEmail: 'ops@acme.example' },
+      checkout: { redirectURL: `${url}${path}` },
+    })
+  })
+
+  test('shows the browser that went on to pay what came of it', async () => {
+    const { headers } = await pay({ token, currency: 'BTC' })
+    const [kept = ''] = headers.getSetCookie()
+    expect(kept).toBe(`allclear_renewal=${token}; Max-Age=2592000; Path=${path}; HttpOnly; SameSite=Lax`)
+    const back = () => show(`${url}${path}`, { headers: { cookie: kept.split(';')[0] ?? '' } })
+    expect((await back()).html).toContain('<h1>Renew the pro check plan</h1>')
+    const invoice = await openInvoice()
+    await becomes(invoice, 'Processing')
+    const seen = await back()
+    expect(seen.html).toContain('<h1>Your payment has been seen</h1>')
+    expect([seen.headers.get('refresh'), seen.html.includes('<form')]).toEqual(['15', false])
+    await becomes(invoice, 'Settled')
+    const arrived = await back()
+    expect(arrived.html).toContain('<h1>Your payment has arrived</h1>')
+    expect(arrived.html).toContain('ends on <time datetime="2027-01-19T12:00:00.000Z">')
+    expect(arrived.headers.get('refresh')).toBe(null)
+    at = later(25)
+    expect((await back()).html).toContain('<h1>Renew the pro check plan</h1>')
+  })
+
+  test('says on the page what is wrong', async () => {
+    const said = async (fields: Record<string, string>) => {
+      const { status, html } = await pay({ token, ...fields })
+      return [status, /<p class="problem" role="alert">([^<]*)</.exec(html)?.[1]]
+    }
+    expect(await said({ currency: 'DOGE' })).toEqual([400, expect.stringMatching(/^The currency /)])
+    expect(await said({})).toEqual([400, expect.stringMatching(/^The currency /)])
+    fake.server.fault = 'error'
+    expect(await said({ currency: 'BTC' })).toEqual([400, expect.stringContaining('Nothing has been charged')])
+    fake.server.fault = null
+  })
+
+  test('has nothing to renew while the plan has no end', async () => {
+    await setPlan('plan: PRO')
+    const { html } = await show(link)
+    expect(html).toContain('There is nothing to renew.')
+    expect(html).not.toContain('<form')
+    const { status, html: refused } = await pay({ token, currency: 'BTC' })
+    expect([status, refused]).toEqual([400, expect.stringContaining('The plan has no end')])
+    await setPlan('plan: FREE')
+    expect((await show(link)).html).toContain('The pro check plan has ended.')
+  })
+
+  test('is good until thirty days after the end, and counts from the payment then', async () => {
+    await setPlan('plan: PRO, until: "2026-12-20T12:00:00.000Z"')
+    at = new Date(later(60).getTime() - 1)
+    const { status, html } = await show(link)
+    expect(status).toBe(200)
+    expect(html).toContain('ended on')
+    expect(html).toContain('counted from when the payment arrives')
+    at = later(60)
+    expect((await show(link)).status).toBe(404)
+    at = later(23)
+  })
+})
+
+describe('a token that is none', () => {
+  test('leads nowhere, and makes no invoice', async () => {
+    const before = await invoicesOf()
+    const billing = await fetch(`${url}/api/v1/billing/status`, { headers: { authorization: `Bearer ${key}` } })
+    const { upgrade_urls: upgrades } = (await billing.json()) as { upgrade_urls: { pro: string } }
+    const foreign = new URL(upgrades.pro).searchParams.get('token') ?? ''
+    const { id: stranger } = await newOrganization(url)
+    const nowhere = await show(`${url}${path}`)
+    expect(nowhere.html).toContain('until 30 days after the end of its plan')
+    expect(nowhere.html).toContain('If you have just paid, nothing more is needed')
+    for (const wrong of ['', 'x', key, foreign, token.replace(id, stranger), `${token}A`, '\u0000']) {
+      const shown = await show(`${url}${path}?token=${encodeURIComponent(wrong)}`)
+      const submitted = await pay({ token: wrong, currency: 'BTC' })
+      for (const { status, html } of [shown, submitted]) expect([status, html]).toEqual([404, nowhere.html])
+    }
+    expect((await pay({ token: 'x'.repeat(9000), currency: 'BTC' })).status).toBe(404)
+    expect(await invoicesOf()).toEqual(before)
+  })
+
+  test('of a link opens nothing but its page', async () => {
+    const checkout = await fetch(`${url}/api/v1/billing/checkout/pro?token=${token}`, { redirect: 'manual' })
+    expect([checkout.status, ((await checkout.json()) as { error: { code: string } }).error.code]).toEqual([
+      401,
+      'INVALID_TOKEN',
+    ])
+    for (const name of ['allclear_payer', 'allclear_purchase']) {
+      const headers = { cookie: `${name}=${token}`, accept: 'text/html' }
+      const [invoice] = await invoicesOf()
+      for (const address of ['/api/v1/billing/success', `/billing/check-plan/${invoice?.id}`]) {
+        expect(await (await fetch(url + address, { headers })).text()).not.toContain('Acme')
+      }
+    }
+    const asked = await post(url, { key: token, query: '{ organization { id } }' })
+    expect(asked.data?.['organization']).toBe(undefined)
+  })
+})
+
+test('the log of all this tells no token and no address', () => {
+  const text = logged.join('')
+  expect(text).toContain('http: listening')
+  expect(text).not.toContain(token)
+  expect(text).not.toMatch(/ops@acme|token=|ac_[0-9a-v]{8}/)
+})
