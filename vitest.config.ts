@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
     pool: 'forks',
+    isolate: false,
+    maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 60_000,
     globalSetup: ['test/support/global-setup.ts'],

@@ -5,7 +5,6 @@ import { testData } from './support/app.ts'
 import { serverUrl } from './support/database.ts'
 import { createGate, startDnsServer } from './support/dns-server.ts'
 import { freePort } from './support/free-port.ts'
-import { geoFiles } from './support/geo-files.ts'
 import { post, websocketClient } from './support/graphql-client.ts'
 import { type ServiceProcess, startService } from './support/process.ts'
 import { scriptedLists } from './support/scripted-lists.ts'
@@ -16,7 +15,6 @@ const dns = await startDnsServer(async (query) => {
   if (query.name.startsWith('9.113.0.203.')) await gate.opened
   return healthy(query)
 })
-const geo = await geoFiles()
 const started: ServiceProcess[] = []
 afterAll(async () => {
   for (const service of started) service.signal('SIGKILL')
@@ -24,7 +22,7 @@ afterAll(async () => {
 })
 
 function start(settings: NodeJS.ProcessEnv) {
-  const service = startService(dns, { ...geo, ...settings })
+  const service = startService(dns, settings)
   started.push(service)
   return service
 }

@@ -3,13 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
 import { operatorToken, testApp } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'
-import { geoFiles } from '../support/geo-files.ts'
 import { newOrganization, post, type Result, transports, websocketClient } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
 const { baseUrl: url } = await testApp({
   dns: await startDnsServer(scriptedLists()),
-  settings: await geoFiles(),
   now: () => new Date('2026-11-20T12:00:00.000Z'),
 })
 const mine = await newOrganization(url)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../support/app.ts'
 import { createGate, startDnsServer } from '../support/dns-server.ts'
-import { geoFiles, knownGeo } from '../support/geo-files.ts'
+import { knownGeo } from '../support/geo-files.ts'
 import {
   liveTransports,
   newOrganization,
@@ -22,7 +22,7 @@ const behaviour = scriptedLists({
 const dns = await startDnsServer(behaviour)
 const { baseUrl: url } = await testApp({
   dns,
-  settings: { TRUST_PROXY: '127.0.0.1', ...(await geoFiles()) },
+  settings: { TRUST_PROXY: '127.0.0.1' },
   now: () => new Date('2026-11-20T12:00:00.000Z'),
 })
 const pro = await newOrganization(url, { pro: true })

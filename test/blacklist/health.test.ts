@@ -190,6 +190,8 @@ describe('the probes', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   })
   afterEach(() => {
+    // In this order: what was spied upon is the fake.
+    vi.restoreAllMocks()
     vi.useRealTimers()
   })
 

@@ -7,7 +7,7 @@ import { bulkJson, domainReportJson, ipReportJson } from '../../src/blacklist/re
 import { errorJson } from '../../src/http/error-schema.ts'
 import { testApp } from '../support/app.ts'
 import { createGate, startDnsServer } from '../support/dns-server.ts'
-import { geoFiles, knownGeo } from '../support/geo-files.ts'
+import { knownGeo } from '../support/geo-files.ts'
 import { newOrganization, post } from '../support/graphql-client.ts'
 import { connected, sendRaw } from '../support/raw-http.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
@@ -43,7 +43,7 @@ const { baseUrl: url } = await testApp({
   lists,
   now: () => now,
   log: pino({ level: 'warn' }, { write: (line: string) => logged.push(line) }),
-  settings: { TRUST_PROXY: '127.0.0.1', ...(await geoFiles()) },
+  settings: { TRUST_PROXY: '127.0.0.1' },
 })
 const pro = await newOrganization(url, { pro: true })
 const free = await newOrganization(url)

@@ -17,7 +17,7 @@ async function place(): Promise<{ where: string; remove(): Promise<void> }> {
     return { where: url, remove }
   }
   const { path, remove } = await temporaryDirectory()
-  await copyDataDir(inject('databaseTemplate'), join(path, 'data'))
+  copyDataDir(inject('databaseTemplate'), join(path, 'data'))
   return { where: join(path, 'data'), remove }
 }
 

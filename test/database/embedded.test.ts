@@ -20,7 +20,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
 
   const open = () => openDatabase({ dataDir, databaseUrl: undefined, log: silent })
   const openCopy = async () => {
-    await copyDataDir(inject('databaseTemplate'), dataDir)
+    copyDataDir(inject('databaseTemplate'), dataDir)
     return open()
   }
   const startHolder = (task = 'hold') => startChild('test/support/database-child.ts', [task, dataDir])
@@ -45,7 +45,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
   })
 
   test('is refused to a second process, which says so, and taken over from a killed one', async () => {
-    await copyDataDir(inject('databaseTemplate'), dataDir)
+    copyDataDir(inject('databaseTemplate'), dataDir)
     const first = startHolder()
     expect(await first.line()).toBe('open')
     await expect(open()).rejects.toThrow(`${dataDir} is in use by process ${first.pid}.`)

@@ -99,7 +99,7 @@ describe('a process that is killed while 50 writers append 1000 events', () => {
     }
     const { path, remove } = await temporaryDirectory()
     removals.push(remove)
-    await copyDataDir(inject('databaseTemplate'), join(path, 'data'))
+    copyDataDir(inject('databaseTemplate'), join(path, 'data'))
     return join(path, 'data')
   }
 

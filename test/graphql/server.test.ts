@@ -5,7 +5,6 @@ import { WebSocket } from 'ws'
 import { blacklists } from '../../src/blacklist/list.ts'
 import { testApp } from '../support/app.ts'
 import { createGate, startDnsServer } from '../support/dns-server.ts'
-import { geoFiles } from '../support/geo-files.ts'
 import {
   liveTransports,
   newOrganization,
@@ -35,7 +34,6 @@ const { baseUrl: url } = await testApp({
   dns,
   lists,
   log: pino({ level: 'error' }, { write: (line: string) => logged.push(line) }),
-  settings: await geoFiles(),
 })
 const { key } = await newOrganization(url, { pro: true })
 

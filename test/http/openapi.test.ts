@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { testApp } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { freePort } from '../support/free-port.ts'
-import { geoFiles } from '../support/geo-files.ts'
 import { newOrganization } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
@@ -24,7 +23,7 @@ interface Document {
 const dns = await startDnsServer(
   scriptedLists({ 'mail.example.com': ['203.0.113.7'], '7.113.0.203.zen.spamhaus.org': ['127.0.0.2'] }),
 )
-const settings = { TRUST_PROXY: '127.0.0.1', ...(await geoFiles()) }
+const settings = { TRUST_PROXY: '127.0.0.1' }
 const { baseUrl: url } = await testApp({ dns, settings })
 const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document
 const { key } = await newOrganization(url, { pro: true })

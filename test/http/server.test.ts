@@ -7,15 +7,13 @@ import { StartError } from '../../src/errors.ts'
 import { testApp, testConfig, testData } from '../support/app.ts'
 import { serverUrl } from '../support/database.ts'
 import { createGate, startDnsServer } from '../support/dns-server.ts'
-import { geoFiles } from '../support/geo-files.ts'
 import { websocketClient } from '../support/graphql-client.ts'
 import { connected, sendRaw } from '../support/raw-http.ts'
 import { silent } from '../support/scratch.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
 const dns = await startDnsServer(scriptedLists())
-const geo = await geoFiles()
-const { baseUrl: url } = await testApp({ dns, settings: geo })
+const { baseUrl: url } = await testApp({ dns })
 const json = (response: Response): Promise<unknown> => response.json()
 
 describe('health', () => {
@@ -183,7 +181,7 @@ describe('stopping', () => {
       return healthy(query)
     })
     const data = await testData()
-    const config = testConfig(ownDns, data.dataDir, { ...data.settings, ...geo, ...settings })
+    const config = testConfig(ownDns, data.dataDir, { ...data.settings, ...settings })
     const app = await startApp({ config, log: silent })
     afterAll(async () => {
       await app.close()
@@ -252,7 +250,7 @@ test('a port that is taken is refused with a message that names it, and leaves n
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo
   const data = await testData()
-  const config = testConfig(dns, data.dataDir, { ...data.settings, ...geo, PORT: String(port) })
+  const config = testConfig(dns, data.dataDir, { ...data.settings, PORT: String(port) })
   await expect(startApp({ config, log: silent })).rejects.toThrow(StartError)
   await expect(startApp({ config, log: silent })).rejects.toThrow(`port ${port} of 127.0.0.1`)
   taken.close()

@@ -55,7 +55,7 @@ async function ownDatabase(): Promise<{ where: string; remove(): Promise<void> }
     return { where: url, remove }
   }
   const { path, remove } = await temporaryDirectory()
-  await copyDataDir(template, path)
+  copyDataDir(template, path)
   return { where: path, remove }
 }
 

@@ -1,4 +1,3 @@
-import { cp } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { afterAll, inject } from 'vitest'
 import type { App } from '../../src/app.ts'
@@ -7,13 +6,13 @@ import type { Blacklist } from '../../src/blacklist/list.ts'
 import type { Config, DnsServer } from '../../src/config.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/time.ts'
-import { serverDatabase, serverUrl } from './database.ts'
+import { copyDataDir, serverDatabase, serverUrl } from './database.ts'
 import { silent, temporaryDirectory } from './scratch.ts'
 
 /** The operator's token of every service under test. */
 export const operatorToken = 'op_token-of-the-tests'
 
-/** The settings of a service under test: a free port, its own data, and `dns` as the whole of the DNS. */
+/** The settings of a service under test: a free port, its own data, little geo data, and `dns` as the whole of the DNS. */
 export function testConfig(dns: DnsServer, dataDir: string, settings: NodeJS.ProcessEnv = {}): Config {
   return readConfig({
     PORT: '0',
@@ -21,6 +20,7 @@ export function testConfig(dns: DnsServer, dataDir: string, settings: NodeJS.Pro
     DATA_DIR: dataDir,
     DNS_SERVERS: `${dns.address}:${dns.port}`,
     ADMIN_TOKEN: operatorToken,
+    ...inject('geoFiles'),
     ...settings,
   })
 }
@@ -30,7 +30,7 @@ export async function testData(): Promise<{ dataDir: string; settings: NodeJS.Pr
   const { path: dataDir, remove } = await temporaryDirectory()
   const template = inject('databaseTemplate')
   if (serverUrl === undefined) {
-    await cp(template, dataDir, { recursive: true })
+    copyDataDir(template, dataDir)
     return { dataDir, settings: {}, remove }
   }
   const own = await serverDatabase(serverUrl, template)

@@ -1,20 +1,24 @@
+import { tmpdir } from 'node:os'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../../src/database/client.ts'
 import { serverDatabase, serverUrl } from './database.ts'
-import { silent, temporaryDirectory } from './scratch.ts'
+import { writeGeoFiles } from './geo-files.ts'
+import { placeTemporaryFiles, silent, temporaryDirectory } from './scratch.ts'
 
-/** Makes the migrated, empty database that every test file copies, once per run. Gives what removes it. */
+/** Makes what a run's test files share: the place for their files, and the migrated, empty database that they copy. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const removeFiles = await placeTemporaryFiles()
+  project.provide('geoFiles', await writeGeoFiles(tmpdir()))
   if (serverUrl !== undefined) {
     const { name, url, remove } = await serverDatabase(serverUrl)
     await migrated('', url)
     project.provide('databaseTemplate', name)
-    return remove
+    return () => remove().then(removeFiles)
   }
-  const { path, remove } = await temporaryDirectory()
+  const { path } = await temporaryDirectory()
   await migrated(path, undefined)
   project.provide('databaseTemplate', path)
-  return remove
+  return removeFiles
 }
 
 async function migrated(dataDir: string, databaseUrl: string | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 import type { DnsServer } from '../../src/config.ts'
 import { operatorToken } from './app.ts'
 
@@ -33,6 +34,7 @@ export function startService(dns: DnsServer, settings: NodeJS.ProcessEnv): Servi
       HOST: '127.0.0.1',
       DNS_SERVERS: `${dns.address}:${dns.port}`,
       ADMIN_TOKEN: operatorToken,
+      ...inject('geoFiles'),
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
