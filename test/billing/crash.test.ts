@@ -36,7 +36,7 @@ test.each([
     await first.close()
 
     const body = JSON.stringify(checkout({ reference: id }))
-    const child = startChild('test/support/billing-child.ts', [stop, where, body])
+    const child = startChild('billing-child', [stop, where, body])
     expect(await child.line()).toBe('stored')
     await child.kill()
 

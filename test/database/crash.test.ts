@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../support/scratch.ts'
 
 /** Starts a process that writes rows, and gives how many it found. */
 async function startWriter(where: string): Promise<{ child: Child; found: number }> {
-  const child = startChild('test/support/database-child.ts', ['write', where])
+  const child = startChild('database-child', ['write', where])
   expect(await child.line()).toBe('open')
   return { child, found: Number(await child.line()) }
 }

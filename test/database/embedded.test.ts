@@ -23,7 +23,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     copyDataDir(inject('databaseTemplate'), dataDir)
     return open()
   }
-  const startHolder = (task = 'hold') => startChild('test/support/database-child.ts', [task, dataDir])
+  const startHolder = (task = 'hold') => startChild('database-child', [task, dataDir])
 
   test('is made afresh where a crash left it half made', async () => {
     await mkdir(join(dataDir, 'database.unfinished'), { recursive: true })

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => remove())
 
-const startHolder = () => startChild('test/support/lock-child.ts', [directory])
+const startHolder = () => startChild('lock-child', [directory])
 
 test('a second lock is refused, and says where and by whom', async () => {
   const lock = await lockDirectory(directory)

@@ -35,7 +35,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
   }
 
   test('is migrated once by several processes that start at once', async () => {
-    const children = Array.from({ length: 3 }, () => startChild('test/support/database-child.ts', ['hold', url]))
+    const children = Array.from({ length: 3 }, () => startChild('database-child', ['hold', url]))
     expect(await Promise.all(children.map((child) => child.line()))).toEqual(['open', 'open', 'open'])
     await Promise.all(children.map((child) => child.kill()))
     const database = await open()

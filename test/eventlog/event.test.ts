@@ -117,7 +117,7 @@ describe('a process that is killed while 50 writers append 1000 events', () => {
 
     const told: string[] = []
     for (const [run, enough] of [300, 1].entries()) {
-      const child = startChild('test/support/log-child.ts', [where, id, `run${run}`, '50', '20'])
+      const child = startChild('log-child', [where, id, `run${run}`, '50', '20'])
       expect(await child.line()).toBe('open')
       for (let count = 0; count < enough; count++) told.push((await child.line()) ?? '')
       await child.kill()

@@ -292,9 +292,7 @@ describe('while 50 writers append', () => {
       const url = new URL(serverUrl ?? '')
       url.pathname = rows.rows[0]?.name ?? ''
       await followWhile(id, 1000, async () => {
-        const children = ['one', 'two'].map((name) =>
-          startChild('test/support/log-child.ts', [url.href, id, name, '25', '20']),
-        )
+        const children = ['one', 'two'].map((name) => startChild('log-child', [url.href, id, name, '25', '20']))
         for (const child of children) while ((await child.line()) !== null);
       })
     },

@@ -27,13 +27,13 @@ test('a worker that is killed while it sends loses nothing, and what is sent twi
   const { port } = server.address() as AddressInfo
   try {
     await prepare(place.where, port)
-    const first = startChild('test/notification/worker-child.ts', [place.where])
+    const first = startChild('worker-child', [place.where])
     await reached(COUNT / 3)
     await first.kill()
     const before = seen.size
     expect(before, 'it was killed in the middle').toBeLessThan(COUNT)
 
-    const second = startChild('test/notification/worker-child.ts', [place.where, String(LEASE + 1000)])
+    const second = startChild('worker-child', [place.where, String(LEASE + 1000)])
     expect(await second.line()).toBe('done')
     expect(seen.size).toBe(COUNT)
     const ids = [...seen.values()]

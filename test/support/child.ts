@@ -1,7 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Another process, and what it has to say. */
 export interface Child {
@@ -12,10 +15,25 @@ export interface Child {
   kill(): Promise<void>
 }
 
-/** Starts a TypeScript file, named from the root of the repository, in a process of its own. */
-export function startChild(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+/** The files of the tests that run as processes of their own; those and the service are bundled once for a run. */
+const children = {
+  'billing-child': 'test/support/billing-child.ts',
+  'database-child': 'test/support/database-child.ts',
+  'lock-child': 'test/support/lock-child.ts',
+  'log-child': 'test/support/log-child.ts',
+  'worker-child': 'test/notification/worker-child.ts',
+}
+
+/** Bundles what the tests run as processes, as `npm start` does it: a bundle starts three times as fast as the sources. */
+export async function bundleProcesses(): Promise<void> {
+  const bundles = Object.entries(children).map(([name, file]) => `${name}=${file}`)
+  await promisify(execFile)(process.execPath, ['src/build.js', ...bundles], { cwd: root })
+}
+
+/** Starts one of the tests' own files in a process of its own. */
+export function startChild(name: keyof typeof children, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
+  const child = spawn(process.execPath, [`dist/${name}.js`, ...args], {
+    cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -21,10 +21,10 @@ export interface ServiceProcess {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Starts `src/main.ts` with these settings and no others, on a free port of 127.0.0.1 unless they say otherwise. */
+/** Starts the service with these settings and no others, on a free port of 127.0.0.1 unless they say otherwise. */
 export function startService(dns: DnsServer, settings: NodeJS.ProcessEnv): ServiceProcess {
   const { PATH, HOME, TMPDIR } = process.env
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['dist/main.js'], {
     cwd: root,
     env: {
       PATH,
