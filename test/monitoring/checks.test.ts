@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { ProbeResult } from '../../src/generated/prisma/client.ts'
 import { openChecks } from '../../src/monitoring/checks.ts'
 import { tenantsOf } from '../status/setup.ts'
@@ -13,7 +13,28 @@ const acme = await tenantsOf(prisma)('TEAM')
 const worker = watching.worker()
 await worker.round.look()
 
-const open = () => openChecks({ database, log: silent })
+const readings: Promise<unknown>[] = []
+const observed = prisma.$extends({
+  query: {
+    probeResult: {
+      findMany({ args, query }) {
+        const reading = query(args)
+        readings.push(reading)
+        return reading
+      },
+    },
+  },
+}) as unknown as typeof prisma
+
+const open = () => {
+  readings.length = 0
+  return openChecks({ database: { prisma: observed, listen: database.listen }, log: silent })
+}
+/** What is stored from here on is new to those who follow already. */
+const begun = async () => {
+  await vi.waitUntil(() => readings.length > 0)
+  await Promise.all(readings.splice(0))
+}
 const result = (monitorId: string, second: number): ProbeResult => ({
   monitorId,
   at: watching.at(second),
@@ -40,6 +61,7 @@ test('a follower is given what workers find of its monitor, and of no other', as
   const checks = await open()
   const [website, api] = [await watching.monitor(acme.id), await watching.monitor(acme.id)]
   const follower = checks.follow(website.id)
+  await begun()
   await worker.tick()
   expect((await follower.next()).value).toEqual(result(website.id, 0))
   await store(result(api.id, 5))
@@ -53,7 +75,7 @@ test('what was there before is not given, and what is stored later though it beg
   const checks = await open()
   await store(result('mon_a', 10), result('mon_a', 20))
   const follower = checks.follow('mon_a')
-  await prisma.probeResult.count()
+  await begun()
   await store(result('mon_a', 40))
   expect(await seconds(follower, 1)).toEqual([40])
   await store(result('mon_a', 35), result('mon_a', 50))
@@ -63,15 +85,14 @@ test('what was there before is not given, and what is stored later though it beg
 
 test('a follower that is slow misses the oldest, and nothing is kept for one that left', async () => {
   const checks = await open()
-  const [slow, gone] = [checks.follow('mon_b'), checks.follow('mon_b')]
+  const [slow, prompt, gone] = [checks.follow('mon_b'), checks.follow('mon_b'), checks.follow('mon_b')]
   expect(await gone.return?.()).toEqual({ done: true, value: undefined })
   expect(await gone.next()).toEqual({ done: true, value: undefined })
-  await prisma.probeResult.count()
+  await begun()
   for (const batch of [0, 60, 120]) {
     await store(...Array.from({ length: 60 }, (_, index) => result('mon_b', batch + index)))
-    // Read before the next is stored.
-    await prisma.probeResult.count()
-    await prisma.probeResult.count()
+    // All followers of a monitor are given a result at the same time.
+    expect(await seconds(prompt, 60)).toHaveLength(60)
   }
   const given = await seconds(slow, 100)
   expect(given[0]).toBe(80)
