@@ -1,6 +1,7 @@
 import aero from '@aero/statuspage'
 import statuspageJs from 'statuspage.js'
-import { expect, test } from 'vitest'
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
+import { expect, onTestFinished, test } from 'vitest'
 import { createIncident, postIncidentUpdate } from '../../../src/status/incident.ts'
 import { scheduleMaintenance } from '../../../src/status/maintenance.ts'
 import { createService } from '../../../src/status/service.ts'
@@ -39,6 +40,10 @@ const maintenance = await scheduleMaintenance(acme.ctx, {
 })
 
 test('@aero/statuspage', async () => {
+  // It takes the dispatcher that Node's own fetch has left for all, which may be of another version.
+  const left = getGlobalDispatcher()
+  onTestFinished(() => setGlobalDispatcher(left))
+  setGlobalDispatcher(new Agent())
   // It keeps the path of its last call, so that each call needs a client of its own.
   const client = () => new aero.StatusPageClient(page)
   const summary = await client().summary()
