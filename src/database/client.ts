@@ -8,6 +8,7 @@ import { StartError } from '../errors.ts'
 import { PrismaClient } from '../generated/prisma/client.ts'
 import { SECOND } from '../time.ts'
 import { openEmbedded } from './embedded.ts'
+import { inTurn } from './in-turn.ts'
 import { lockDirectory } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { embeddedNotifications, type Notifications, serverNotifications } from './notifications.ts'
@@ -54,7 +55,7 @@ export async function openDatabase({ dataDir, databaseUrl, log }: DatabaseOption
   const { pool, kind, failure, notifications, applied, close } =
     databaseUrl === undefined ? await openInDirectory(dataDir, log) : await openOnServer(databaseUrl, log)
   const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool),
+    adapter: new PrismaPg(inTurn(pool)),
     transactionOptions: { maxWait: 10 * SECOND, timeout: 10 * SECOND },
   })
   const seconds = ((performance.now() - start) / SECOND).toFixed(1)

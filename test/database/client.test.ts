@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { difference } from '../../src/database/schema-engine.ts'
 import { newId, randomText } from '../../src/id.ts'
 import { testDatabase } from '../support/database.ts'
 
 // The database is to be in UTC wherever the process is.
-process.env['TZ'] = 'Europe/Paris'
+vi.stubEnv('TZ', 'Europe/Paris')
+afterAll(() => vi.unstubAllEnvs())
 const database = await testDatabase()
 const { prisma, pool } = database
 
