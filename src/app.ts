@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createOperatorToken } from './account/operator.ts'
-import { watchRevokedKeys } from './account/revoked-keys.ts'
-import { createUsageCounters, forgetOldUsage } from './account/usage.ts'
+import { forgetOldUsage } from './account/usage.ts'
 import { createBtcpay } from './billing/btcpay.ts'
 import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
 import type { BillingContext } from './billing/context.ts'
 import { remindOfRenewals } from './billing/reminder-round.ts'
-import { stripeVerifier } from './billing/stripe.ts'
 import { createTokens } from './billing/token.ts'
 import { dailyBudget } from './blacklist/budget.ts'
 import type { Checker } from './blacklist/checker.ts'
@@ -19,17 +17,10 @@ import { blacklists } from './blacklist/list.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { openDatabase } from './database/client.ts'
-import { LOG_CHANNEL } from './eventlog/event.ts'
-import { openEventLog } from './eventlog/tail.ts'
-import { createLiveSubscriptions } from './graphql/live.ts'
-import { schema } from './graphql/schema.ts'
-import { createGraphqlServer } from './graphql/server.ts'
-import { createSharedExecution } from './graphql/shared-execution.ts'
-import { createWebsocketDoor } from './graphql/websocket.ts'
 import { loadAssets } from './http/assets.ts'
 import type { Parts } from './http/caller.ts'
-import { callerOf, contextOf, visitorContext } from './http/caller.ts'
-import { createRouter, pageAssets, workerRouter } from './http/router.ts'
+import { callerOf } from './http/caller.ts'
+import { pageAssets, workerRouter } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
 import { createMetrics } from './metrics.ts'
 import { closeDays } from './monitoring/day.ts'
@@ -43,12 +34,11 @@ import { sendThrough } from './network/send.ts'
 import { createMailer } from './notification/channel/mailer.ts'
 import { forgetOldDeliveries } from './notification/delivery.ts'
 import { startNotifying } from './notification/worker.ts'
-import { createPageCache } from './page/page-cache.ts'
-import { createPainter } from './page/painter.ts'
 import { openSeal } from './seal.ts'
 import { runDueMaintenance } from './status/maintenance-round.ts'
 import type { Clock } from './time.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
+import { openWeb } from './web.ts'
 
 /** The service, running. */
 export interface App {
@@ -108,13 +98,14 @@ async function compose(
       () => {},
     ),
   )
-  const [database, assets] = await Promise.all([opening, loadAssets(pageAssets)])
+  const serves = config.ROLE !== 'worker'
+  const [database, assets] = await Promise.all([opening, serves ? loadAssets(pageAssets) : null])
   const db = database.prisma
   const seal = await openSeal({ config, db })
   const newOperatorToken = await createOperatorToken({ db, config, now })
   started.push(repeat(() => forgetOldUsage({ db, now }).then(() => DAY), DAY, log))
   const checker = startChecker({ config, log, now, lists }, started)
-  const site = { assets, baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
+  const site = { baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
   const tokens = createTokens(seal.keyFor('billing tokens'))
   const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log) }
   const ctx = systemContext({ config, db, now, log, billing, site })
@@ -124,74 +115,23 @@ async function compose(
     started.push(...keepPasts(ctx))
   }
 
-  const eventLog = await openEventLog({ database, now, log })
-  started.push(() => eventLog.close())
-  const revokedKeys = await watchRevokedKeys({ database, log })
-  started.push(() => revokedKeys.close())
-  const usage = createUsageCounters(database.pool)
   const tools = probeTools({ config, checker, now, log })
   const metrics = createMetrics(() => healthOf(checker))
   const monitoring = await startMonitoring({ ctx, database, seal, tools, metrics })
   started.push(() => monitoring.close())
-  const given = { config, db, now, log, usage, checker, seal, tools, eventLog, billing, site }
-  const parts: Parts = { ...given, ...monitoring.parts }
-
-  const pageCache = createPageCache(now)
-  started.push(await database.listen(LOG_CHANNEL, pageCache.forget))
-  const painter = createPainter()
-  started.push(() => painter.close())
 
   let stopping = false
-  const closing = new AbortController()
   const isReady = async () => !stopping && (await answers(database.pool))
-  const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log })
-  const live = createLiveSubscriptions({
-    contextOf: (caller) => contextOf(parts, caller),
-    shared,
-    revokedKeys,
-    log,
-  })
-  const yoga = createGraphqlServer({
-    schema,
-    contextOf: (...caller) => contextOf(parts, ...caller),
-    live: live.plugin,
-    log,
-  })
-  const onlyWorks = config.ROLE === 'worker'
-  const websocket = createWebsocketDoor({
-    yoga,
-    callerOf: (request) => callerOf(request, parts),
-    admit: (caller) => contextOf(parts, caller),
-    shared,
-    revokedKeys,
-    log,
-  })
-  const stripe = stripeVerifier(log)
-  const server = createHttpServer({
-    router: onlyWorks
-      ? workerRouter({ isReady, metrics })
-      : createRouter({
-          parts,
-          site,
-          pageCache,
-          painter,
-          metrics,
-          beats: monitoring.parts,
-          isReady,
-          verifyStripe: stripe.verify,
-          closing: closing.signal,
-        }),
-    yoga: onlyWorks ? null : yoga,
-    websocket: onlyWorks ? null : websocket,
-    callerOf: (request) => callerOf(request, parts),
-  })
+  const parts = { config, db, now, log, checker, seal, tools, billing, ...monitoring.parts }
+  const serving = { parts, database, metrics, beats: monitoring.parts, isReady }
+  const web = assets && (await openWeb({ ...serving, site: Object.assign(site, { assets }) }, started))
+  const doors = web?.doors ?? { router: workerRouter(serving), yoga: null, websocket: null }
+  const server = createHttpServer({ ...doors, callerOf: (request) => callerOf(request, parts) })
   const port = await server.listen(config.PORT, config.HOST)
   started.push(() => server.close(GRACE))
-  started.push(() => live.close())
-  started.push(() => closing.abort())
+  started.push(() => web?.end())
   site.baseUrl ||= `http://localhost:${port}`
-  // Only now, for the start does not wait for it.
-  if (config.STRIPE_WEBHOOK_SECRET !== undefined && !onlyWorks) void stripe.prepare()
+  web?.prepare()
   if (config.ROLE !== 'web') {
     const { outbound } = tools
     const notifying = await startNotifying({ ctx, database, seal, outbound, site, metrics })

@@ -18,7 +18,7 @@ export interface Caller {
 const visitor: Actor = { kind: 'visitor' }
 
 /** The caller of a request, by its socket and headers. */
-export function callerOf(request: IncomingMessage, { config }: Parts): Caller {
+export function callerOf(request: IncomingMessage, { config }: Pick<Parts, 'config'>): Caller {
   const { authorization, 'x-api-key': apiKey, 'x-forwarded-for': forwardedFor } = request.headers
   const forwarded = Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor
   return {

@@ -9,7 +9,7 @@ import { invalid } from '../validate.ts'
 import { dnsRefusals } from './probe/dns.ts'
 import type { KindOptions } from './probes.ts'
 import { kindRules } from './probes.ts'
-import { changeSecrets, isRecord, withKeptSecrets } from './secrets.ts'
+import { changeSecrets, isRecord, recipientOf, withKeptSecrets } from './secrets.ts'
 
 /** What an input calls the options of each kind. */
 export const optionKeys = {
@@ -43,8 +43,10 @@ export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsI
 
 /**
  * The options of a monitor after a change: those given replace all it had, without any it keeps them. A secret that is null
- * (the value of a header, a body, what is sent over TCP) stays what it was.
- * @throws Invalid as `readOptions` does, and when the options are another kind's.
+ * (the value of a header, a body, what is sent over TCP) stays what it was, as long as nobody else is told it: who may
+ * change a monitor could otherwise have its secrets sent to a server of their own.
+ * @throws Invalid as `readOptions` does, when the options are another kind's, and when secrets would be kept for another
+ * scheme, host or port.
  */
 export function changeOptions(
   { config }: Pick<Context, 'config'>,
@@ -57,7 +59,12 @@ export function changeOptions(
   if (optionKeys[key] !== before.kind) {
     throw invalid([{ path: [key], message: `must not be given: this monitor is of kind ${before.kind}, which stays` }])
   }
-  return read(config, key, withKeptSecrets(input[key], before))
+  const { input: completed, kept } = withKeptSecrets(input[key], before)
+  const after = read(config, key, completed)
+  if (kept.length > 0 && recipientOf(after) !== recipientOf(before)) {
+    throw invalid(kept.map((path) => ({ path: [key, ...path], message: ELSEWHERE })))
+  }
+  return after
 }
 
 /** Options as they are stored: what may be secret is sealed, for this monitor alone. */
@@ -120,6 +127,7 @@ export function shownOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'
 }
 
 const EXACTLY_ONE = `exactly one of ${keys.join(', ')} must be given`
+const ELSEWHERE = 'must be given again: a secret is kept only for the scheme, host and port that it was given for'
 
 function given(input: OptionsInput): OptionKey[] {
   return keys.filter((key) => input[key] !== undefined && input[key] !== null)

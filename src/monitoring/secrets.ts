@@ -41,33 +41,65 @@ export function changeSecrets(
   }
 }
 
+/** What an input says once the secrets that it leaves out are put in. */
+export interface Completed {
+  readonly input: unknown
+  /** The paths of those that the monitor had, and keeps. */
+  readonly kept: readonly (readonly string[])[]
+}
+
 /** What is given for the kind of a monitor, with the secret that it has in place of each that is null. */
-export function withKeptSecrets(input: unknown, { kind, options }: Configuration): unknown {
-  if (!isRecord(input)) return input
+export function withKeptSecrets(input: unknown, { kind, options }: Configuration): Completed {
+  if (!isRecord(input)) return { input, kept: [] }
   switch (kind) {
     case 'HTTP': {
-      const { headers, body } = input
-      return { ...input, headers: withKeptValues(headers, options), body: body === null ? options.body : body }
+      const headers = withKeptValues(input['headers'], options)
+      const body = withKept(input, 'body', options.body)
+      return { input: { ...input, ...headers.input, ...body.input }, kept: [...headers.kept, ...body.kept] }
     }
     case 'TCP': {
-      const { send } = input
-      return { ...input, send: send === null ? options.send : send }
+      const send = withKept(input, 'send', options.send)
+      return { input: { ...input, ...send.input }, kept: send.kept }
     }
     default:
-      return input
+      return { input, kept: [] }
   }
 }
 
-function withKeptValues(headers: unknown, before: KindOptions['HTTP']): unknown {
-  if (!Array.isArray(headers)) return headers
-  const kept = [...before.headers]
-  return headers.map((header: unknown) => {
+function withKept(input: Readonly<Record<string, unknown>>, member: string, own: string | undefined) {
+  const isKept = input[member] === null && own !== undefined
+  return { input: isKept ? { [member]: own } : {}, kept: isKept ? [[member]] : [] }
+}
+
+function withKeptValues(headers: unknown, before: KindOptions['HTTP']) {
+  if (!Array.isArray(headers)) return { input: {}, kept: [] }
+  const left = [...before.headers]
+  const kept: string[][] = []
+  const completed = headers.map((header: unknown, position) => {
     const name = isRecord(header) && typeof header['name'] === 'string' ? header['name'].trim().toLowerCase() : null
-    const index = kept.findIndex((each) => each.name.toLowerCase() === name)
+    const index = left.findIndex((each) => each.name.toLowerCase() === name)
     // Of several headers of one name each keeps its own.
-    const [own] = index < 0 ? [] : kept.splice(index, 1)
-    return isRecord(header) && header['value'] === null ? { ...header, value: own?.value ?? null } : header
+    const [own] = index < 0 ? [] : left.splice(index, 1)
+    if (own === undefined || !isRecord(header) || header['value'] !== null) return header
+    kept.push(['headers', String(position), 'value'])
+    return { ...header, value: own.value }
   })
+  return { input: { headers: completed }, kept }
+}
+
+/**
+ * Whom secrets in these options are told to: scheme, host and port. Null for kinds that have none. A path says nothing of
+ * who reads them, and redirects elsewhere take none along.
+ */
+export function recipientOf({ kind, options }: Configuration): string | null {
+  switch (kind) {
+    case 'HTTP':
+      return new URL(options.url).origin
+    case 'TCP':
+      return `${options.tls ? 'tls' : 'tcp'}://${options.host} ${options.port}`
+    default:
+      return null
+  }
 }
 
 /** Whether a value has members. */

@@ -185,6 +185,32 @@ describe('a monitor', () => {
     expect(await create(api)).toEqual({ __typename: 'TierLimitReachedError', code: 'TIER_LIMIT_REACHED', limit: 5 })
   })
 
+  test('sends the secrets that it keeps to nobody else', async () => {
+    const { key, keyOf } = await organization()
+    const headers = [{ name: 'Authorization', value: 'Bearer s3cret' }]
+    const { id } = await mutate<{ id: string }>(url, key, 'createMonitor', 'Monitor', {
+      name: 'API',
+      http: { url: 'https://a.example.com/', headers },
+    })
+    const query = `mutation ($input: UpdateMonitorInput!) { updateMonitor(input: $input) {
+      __typename ... on ValidationError { code issues { path message } } ... on Monitor { http { url } } } }`
+    const move = async (to: string) => {
+      const input = { id, http: { url: to, headers: [{ name: 'authorization', value: null }] } }
+      return (await post(url, { query, key: await keyOf('WRITE'), variables: { input } })).data?.['updateMonitor']
+    }
+    expect(await move('https://evil.example.net/')).toEqual({
+      __typename: 'ValidationError',
+      code: 'INVALID_INPUT',
+      issues: [
+        {
+          path: ['http', 'headers', '0', 'value'],
+          message: 'must be given again: a secret is kept only for the scheme, host and port that it was given for',
+        },
+      ],
+    })
+    expect(await move('https://a.example.com/other')).toMatchObject({ http: { url: 'https://a.example.com/other' } })
+  })
+
   test('of a heartbeat tells its URL to who may change it, and another one once it is rotated', async () => {
     const { key, ctx, keyOf } = await organization()
     const { id } = await createMonitor(ctx, { name: 'Job', heartbeat: {} })

@@ -179,12 +179,48 @@ describe('a change', () => {
 
   test('keeps what is sent over TCP when that is null, and drops it when it is absent', () => {
     const sending = readOptions(closed, examples['TCP'] ?? {})
-    const host = { host: 'mail.example.com', port: 143 }
+    const host = { host: 'mail.example.com', port: 993, tls: true }
     const to = (tcp: object) => changeOptions(closed, { tcp: { ...host, ...tcp } }, sending).options
     expect(to({ send: null })).toMatchObject({ ...host, send: 'a LOGIN me s3cret\\r\\n' })
     expect(to({ send: 'b NOOP' })).toMatchObject({ send: 'b NOOP' })
     expect(to({})).not.toHaveProperty('send')
     expect(issues(() => to({ port: 25, send: null }))).toHaveProperty(['tcp.send'])
+  })
+
+  const again = 'must be given again: a secret is kept only for the scheme, host and port that it was given for'
+
+  test.each([
+    'https://evil.example.net/health',
+    'https://api.www.example.com/health',
+    'https://www.example.com:8443/health',
+    'http://www.example.com/health',
+    'https://8.8.8.8/health',
+  ])('to %s keeps no secret of HTTP', (elsewhere) => {
+    const [, ...others] = headers.map(({ name }) => ({ name, value: null }))
+    const http = { url: elsewhere, method: 'POST', headers: [headers[0], ...others], body: null }
+    expect(issues(() => changed(http))).toEqual({
+      'http.headers.1.value': again,
+      'http.headers.2.value': again,
+      'http.body': again,
+    })
+    expect(changed({ ...http, headers, body: 'other' })).toMatchObject({ url: elsewhere, headers, body: 'other' })
+    expect(changed({ url: elsewhere })).toMatchObject({ url: elsewhere, headers: [] })
+  })
+
+  test.each(['https://WWW.example.com:443/other?path', 'https://www.example.com/'])(
+    'to %s, which the same ones serve, keeps secrets',
+    (same) => {
+      expect(changed({ url: same, method: 'POST', body: null })).toMatchObject({ body: 's3cret' })
+    },
+  )
+
+  test.each([{ host: 'evil.example.net' }, { port: 144 }, { tls: true }])('to %j keeps no secret of TCP', (other) => {
+    const tcp = { host: 'mail.example.com', port: 143, ...other }
+    const sending = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143, send: 's3cret' } })
+    expect(issues(() => changeOptions(closed, { tcp: { ...tcp, send: null } }, sending))).toEqual({ 'tcp.send': again })
+    expect(changeOptions(closed, { tcp }, sending).options).not.toHaveProperty('send')
+    const silent = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143 } })
+    expect(changeOptions(closed, { tcp: { ...tcp, send: null } }, silent).options).toMatchObject(other)
   })
 
   test('that says the same leaves everything as it was', () => {

@@ -6,10 +6,17 @@ const degradedAboveMs = {
   description: 'An answer that takes longer makes it degraded; absent: none does.',
 } as const
 
+const keptUnless = (changes: string) =>
+  `Null keeps the one that the monitor has, unless ${changes} changes: then it must be given again.`
+const keptByUrl = keptUnless('the scheme, host or port of the URL')
+
 const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
   fields: (t) => ({
     name: t.string(),
-    value: t.string({ required: false, description: 'A secret. Null keeps the one that the monitor has.' }),
+    value: t.string({
+      required: false,
+      description: `A secret; where redirects lead to others it is not sent. ${keptByUrl}`,
+    }),
   }),
 })
 
@@ -33,7 +40,10 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
     url: t.string({ description: 'http:// or https://.' }),
     method: t.field({ type: HttpMethod, required: false, description: 'Absent: GET.' }),
     headers: t.field({ type: [HttpHeaderInput], required: false, description: 'At most 20.' }),
-    body: t.string({ required: false, description: 'A secret. Null keeps the one that the monitor has.' }),
+    body: t.string({
+      required: false,
+      description: `A secret; a redirect that would send it to others is not followed. ${keptByUrl}`,
+    }),
     expectedStatus: t.field({
       type: ['StatusRange'],
       required: false,
@@ -70,8 +80,7 @@ const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
     }),
     send: t.string({
       required: false,
-      description:
-        'A secret that is sent once connected, where \\r, \\n, \\t, \\0 and \\\\ stand for what they usually do. Null keeps the one that the monitor has.',
+      description: `A secret that is sent once connected, where \\r, \\n, \\t, \\0 and \\\\ stand for what they usually do. ${keptUnless('host, port or tls')}`,
     }),
     expect: t.string({ required: false, description: 'What has to come, spelled likewise, in the first 16 KiB.' }),
     degradedAboveMs: t.int(degradedAboveMs),

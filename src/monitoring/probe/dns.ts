@@ -153,6 +153,10 @@ async function askTheirs(given: DnsOptions, resolver: string, run: ProbeRun): Pr
   try {
     const result = await client.query(questionOf(given), given.recordType, { signal })
     if (result.kind !== 'failed') return result
+    // No socket was to be had, or none from which there is a way: of IPv6, say, on a machine that has IPv4 only.
+    if (result.reason === 'unreachable' && client.statistics.sent === 0) {
+      return found('UNKNOWN', `The machine that watches has no way to the resolver ${resolver}`)
+    }
     const cut = client.statistics.tcp > 0
     const failure = failures(timeoutMs)[result.reason] ?? 'was not heard to the end'
     const said = cut ? 'gave an answer too long for UDP, and none over TCP' : failure

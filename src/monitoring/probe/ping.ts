@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process'
 import { z } from 'zod'
+import { SECOND } from '../../time.ts'
 import type { Finding } from '../finding.ts'
 import { found } from '../finding.ts'
 import { hostText, notReached } from './host.ts'
+import type { Places } from './places.ts'
+import { createPlaces } from './places.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
 const options = z.strictObject({
@@ -14,32 +17,50 @@ const options = z.strictObject({
 
 export type PingOptions = z.output<typeof options>
 
+/** How many programs run at once: each is a process of its own, and one for a host that is silent stays until its deadline. */
+const AT_ONCE = 32
+
 /** Sends ICMP echo requests by the system's `ping`, which may do so without our being privileged. */
 export const ping: Probe<typeof options> = pingBy('ping')
 
-/** The same by another program that takes what `ping` takes. */
-export function pingBy(program: string): Probe<typeof options> {
+/** The same by another program that takes what `ping` takes, of which no more than `atOnce` run at once. */
+export function pingBy(program: string, atOnce = AT_ONCE): Probe<typeof options> {
+  const places = createPlaces(atOnce)
   return {
     kind: 'PING',
     options,
     anywhere: false,
     minIntervalSeconds: 10,
-    run: (given, run) => pingHost(program, given, run),
+    run: (given, run) => pingHost(program, places, given, run),
   }
 }
 
-async function pingHost(program: string, given: PingOptions, run: ProbeRun): Promise<Finding> {
-  const { host, count } = given
-  const started = performance.now()
+/** How much of its time, in milliseconds, is left for a ping that had to wait for others: else it would find down who is slow. */
+const LEAST = 2 * SECOND
+
+async function pingHost(program: string, places: Places, given: PingOptions, run: ProbeRun): Promise<Finding> {
+  const { host } = given
+  const ends = performance.now() + run.timeoutMs
   const resolved = await run.tools.outbound.addressesOf(host, run)
   if (resolved.kind === 'failed') return notReached(host, resolved)
+  const waitMs = ends - performance.now() - Math.min(LEAST, run.timeoutMs / 2)
+  const finding = await places.use({ waitMs, signal: run.signal }, () =>
+    pingAddresses(program, resolved.addresses, given, { ends, signal: run.signal }),
+  )
+  return finding ?? found('UNKNOWN', troubles.busy)
+}
+
+async function pingAddresses(
+  program: string,
+  addresses: readonly string[],
+  given: PingOptions,
+  { ends, signal }: { readonly ends: number; readonly signal: AbortSignal },
+): Promise<Finding> {
   let trouble: keyof typeof troubles = 'other'
   // IPv4 and IPv6 come in turn; the machine may have no way to one of them.
-  for (const address of resolved.addresses.slice(0, 2)) {
-    const reading = await pingAddress(program, address, count, {
-      limitMs: run.timeoutMs - (performance.now() - started),
-      signal: run.signal,
-    })
+  for (const address of addresses.slice(0, 2)) {
+    const limits = { limitMs: ends - performance.now(), signal }
+    const reading = await pingAddress(program, address, given.count, limits)
     if (reading.kind === 'counted') return judgePing(given, reading, address)
     trouble = reading.trouble
     if (trouble !== 'network') break
@@ -64,6 +85,7 @@ const troubles = {
   missing: 'Not pinged: the machine that watches has no ping program',
   forbidden: 'Not pinged: the machine that watches does not permit the ping program to send',
   network: 'Not pinged: the machine that watches has no way to this address',
+  busy: 'Not pinged: the machine that watches had too many other hosts to ping',
   other: 'Not pinged: the ping program failed',
 } as const
 

@@ -1,4 +1,6 @@
 import { connect, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { addressFamily, addressRange } from '../address.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { FailureReason, Fault } from './failure.ts'
 
@@ -38,7 +40,7 @@ export function dial(addresses: readonly string[], port: number, state: Attempt)
         // It stays on the socket, so that a connection that breaks later does not throw.
         socket.on('error', (error: NodeJS.ErrnoException) => {
           if (!dialled.delete(socket)) return
-          failures.push(dialFailure(error.code, port))
+          failures.push(dialFailure(error.code, address, port))
           next()
           if (dialled.size === 0) reject(mostTelling(failures))
         })
@@ -59,7 +61,7 @@ export function dial(addresses: readonly string[], port: number, state: Attempt)
 
 /** One address may lie where this machine has no way to, such as IPv6, while another shows how the target is. */
 function mostTelling(failures: readonly Stop[]): Stop {
-  const [first = dialFailure(undefined, 0)] = failures
+  const [first = dialFailure(undefined, '', 0)] = failures
   return failures.find(({ fault }) => fault !== 'ours') ?? first
 }
 
@@ -73,16 +75,37 @@ const local: Readonly<Record<string, string>> = {
   ENFILE: 'This machine has too many open connections',
   ENOBUFS: 'This machine has no memory left for connections',
   ENOMEM: 'This machine has no memory left for connections',
+  EINVAL: 'This machine has no route to the address',
   EACCES: 'This machine does not permit the connection',
   EPERM: 'This machine does not permit the connection',
 }
 
-function dialFailure(code: string | undefined, port: number): Stop {
+/**
+ * What it means that an address did not take a connection, by the code of the error.
+ * @param families the versions of IP in which this machine has an address that leads anywhere.
+ */
+export function dialFailure(
+  code: string | undefined,
+  address: string,
+  port: number,
+  families: () => ReadonlySet<4 | 6> = ownFamilies,
+): Stop {
   const ours = local[code ?? '']
   if (ours !== undefined) return new Stop('local', 'ours', ours)
+  const family = addressFamily(address)
+  if (code === 'EHOSTUNREACH' && !families().has(family)) {
+    return new Stop('local', 'ours', `This machine has no way to an IPv${family} address`)
+  }
   const [reason, fault, message] =
     remote[code ?? ''] ?? (['unreachable', 'unclear', 'The host cannot be reached'] as const)
   return new Stop(reason, fault, message.replace('{port}', String(port)))
+}
+
+/** Of addresses that are neither of this machine alone nor of its link alone. */
+function ownFamilies(): ReadonlySet<4 | 6> {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  const leading = all.filter(({ address, internal }) => !internal && addressRange(address) !== 'link-local')
+  return new Set(leading.map(({ address }) => addressFamily(address)))
 }
 
 const remote: Readonly<Record<string, readonly [FailureReason, Fault, string]>> = {

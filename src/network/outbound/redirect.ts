@@ -7,21 +7,13 @@ export interface Hop {
   readonly method: string
   /** The values by lower-case name; Host and Content-Length come by themselves. */
   readonly headers: ReadonlyMap<string, string[]>
+  /** Those that every request has, without the caller's own. */
+  readonly defaults: Hop['headers']
   readonly body: Buffer | undefined
 }
 
 /** SMTP, which can be spoken to in the body of an HTTP request: nobody sends mail through us (the Fetch Standard's bad ports). */
 const MAIL_PORT = '25'
-
-/** What may be told to those who were not asked: everything else may be a secret. */
-const harmless = new Set([
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'cache-control',
-  'content-type',
-  'user-agent',
-])
 
 /**
  * The first hop of a request, with the headers that every request has.
@@ -38,26 +30,32 @@ export function firstHop(request: OutboundRequest, defaults: Hop['headers']): Ho
     url: readUrl(request.url, undefined),
     method: request.method ?? 'GET',
     headers: new Map([...defaults, ...given]),
+    defaults,
     body,
   }
 }
 
 /**
- * Where an answer redirects to (RFC 9110 §15.4); null when it does not. Other parties than the one asked are told no
- * header that may be a secret, and get no body: a redirect that asks for that is not followed.
+ * Where an answer redirects to (RFC 9110 §15.4); null when it does not. Other parties than the one asked are told none of
+ * the caller's own headers, for any may be a secret, and get no body: a redirect that asks for that is not followed.
  * @throws Stop when it redirects to where nothing can be asked.
  */
-export function nextHop({ url, method, headers, body }: Hop, status: number, location: string | undefined): Hop | null {
+export function nextHop(
+  { url, method, headers, defaults, body }: Hop,
+  status: number,
+  location: string | undefined,
+): Hop | null {
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return null
   const target = readUrl(location, url)
   const toGet = status === 303 ? method !== 'HEAD' : status <= 302 && method === 'POST'
   const trusted = isSameParty(url, target)
   if (body !== undefined && !toGet && !trusted) return null
-  const kept = [...headers].filter(([name]) => (trusted || harmless.has(name)) && !(toGet && name === 'content-type'))
+  const kept = [...(trusted ? headers : defaults)].filter(([name]) => !(toGet && name === 'content-type'))
   return {
     url: target,
     method: toGet ? 'GET' : method,
     headers: new Map(kept),
+    defaults,
     body: toGet ? undefined : body,
   }
 }

@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import type { Answer } from 'dns-packet'
 import { describe, expect, test } from 'vitest'
 import type { DnsOptions } from '../../../src/monitoring/probe/dns.ts'
@@ -279,7 +281,38 @@ describe('a resolver that the owner names', () => {
     expect(finding).toMatchObject({ outcome: 'DOWN', suspect: `127.0.0.1:${server.port}` })
     expect(finding.message).toMatch(/cannot be reached$/)
   })
+
+  test('is unknown when there is no way to it from here', async ({ skip }) => {
+    const resolver = await addressWithoutWay()
+    if (resolver === null) return skip('This machine has a way to every address, of IPv4 and of IPv6')
+    const { tools } = await startTools()
+    expect(essence(await dns.run(options({ resolver }), runWith(tools)))).toEqual({
+      outcome: 'UNKNOWN',
+      message: `The machine that watches has no way to the resolver ${resolver}`,
+      suspect: null,
+    })
+  })
 })
+
+/** A public address of the version of IP that this machine has no way to. Nothing is sent there. */
+async function addressWithoutWay(): Promise<string | null> {
+  for (const [type, address] of [
+    ['udp6', '2001:4860:4860::8888'],
+    ['udp4', '8.8.8.8'],
+  ] as const) {
+    const socket = createSocket(type)
+    const hasWay = await (async () => {
+      socket.connect(53, address)
+      await once(socket, 'connect')
+    })().then(
+      () => true,
+      () => false,
+    )
+    socket.close()
+    if (!hasWay) return address
+  }
+  return null
+}
 
 describe('tenants', () => {
   test.each([

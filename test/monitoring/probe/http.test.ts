@@ -185,6 +185,32 @@ describe('an HTTP monitor', () => {
     expect(await run({ url, maxRedirects: 0, expectedStatus: ['302'] })).toMatchObject({ outcome: 'UP' })
   })
 
+  test('tells its secrets to nobody that it is redirected to', async () => {
+    const seen: string[] = []
+    const elsewhere = await startTcpServer((socket) => {
+      socket.on('data', (chunk) => {
+        seen.push(String(chunk))
+        socket.end(reply('', '200 OK', 'Connection: close\r\n'))
+      })
+    })
+    const headers = ['Authorization', 'Cookie', 'X-Key', 'Accept', 'User-Agent'].map((name) => ({
+      name,
+      value: 's3cret',
+    }))
+    for (const [status, method, body] of [
+      ['302 Found', 'GET', undefined],
+      ['302 Found', 'POST', 's3cret'],
+      ['307 Temporary Redirect', 'PUT', 's3cret'],
+    ]) {
+      const { port } = await startScript(reply('', status, `Location: http://127.0.0.1:${elsewhere.port}/s\r\n`))
+      const given = { url: `http://127.0.0.1:${port}/`, method, headers, body }
+      const { message } = await run(given)
+      expect(message).toMatch(status === '302 Found' ? /^HTTP 200 in/ : /^HTTP 307 instead of/)
+    }
+    expect(seen.map((request) => request.split(' ')[0])).toEqual(['GET', 'GET'])
+    expect(seen.join()).not.toContain('s3cret')
+  })
+
   test('is degraded when the answer takes long', async () => {
     const { port } = await startTcpServer((socket) => {
       socket.once('data', () => setTimeout(() => socket.end(reply('')), 30))

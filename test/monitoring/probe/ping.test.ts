@@ -188,6 +188,63 @@ describe('a run', () => {
     expect((await running).outcome).toBe('UNKNOWN')
   })
 
+  describe('among many', () => {
+    /** As many runs, of which one program runs at once; each program says that it runs, and ends when it is told to. */
+    async function crowd(size: number, timeoutMs: number) {
+      const { tools } = await startTools()
+      const [begun, told] = [join(folder.path, `begun-${programs}`), join(folder.path, `told-${programs}`)]
+      const path = await program(`echo >> ${begun}; while [ ! -e ${told} ]; do sleep 0.02; done; ${counted(3, 3)}`)
+      const { run: runOne } = pingBy(path, 1)
+      const stopping = new AbortController()
+      const started = performance.now()
+      const runs = Array.from({ length: size }, () =>
+        runOne(options({}), runWith(tools, { timeoutMs, signal: stopping.signal })),
+      )
+      return {
+        runs,
+        stopping,
+        started,
+        begun: () =>
+          readFile(begun, 'utf8').then(
+            ({ length }) => length,
+            () => 0,
+          ),
+        end: () => writeFile(told, ''),
+      }
+    }
+
+    test('waits for its turn', async () => {
+      const { runs, begun, end } = await crowd(4, 30_000)
+      await expect.poll(begun).toBe(1)
+      await end()
+      for (const finding of await Promise.all(runs)) expect(finding.outcome).toBe('UP')
+      expect(await begun()).toBe(4)
+    })
+
+    test('is unknown, not down, when its turn does not come in time', async () => {
+      const { runs, begun, started } = await crowd(3, 600)
+      const [first, ...others] = await Promise.all(runs)
+      expect(first?.outcome).toBe('UNKNOWN')
+      for (const finding of others) {
+        expect(essence(finding)).toEqual({
+          outcome: 'UNKNOWN',
+          message: 'Not pinged: the machine that watches had too many other hosts to ping',
+          suspect: null,
+        })
+      }
+      expect(await begun()).toBe(1)
+      expect(performance.now() - started).toBeLessThan(3000)
+    })
+
+    test('waits no longer when the process stops', async () => {
+      const { runs, begun, stopping } = await crowd(3, 30_000)
+      await expect.poll(begun).toBe(1)
+      stopping.abort()
+      for (const finding of await Promise.all(runs)) expect(finding.outcome).toBe('UNKNOWN')
+      expect(await begun()).toBe(1)
+    })
+  })
+
   test('is unknown for an address that tenants may not reach, and runs nothing', async () => {
     const { tools } = await startTools((query) => (query.type === 'A' ? answer(query, ['10.0.0.1']) : {}), false)
     for (const host of ['127.0.0.1', '0x7f.1', '::ffff:10.0.0.1', 'localhost', 'www.example.com']) {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import { dialFailure } from '../../../src/network/outbound/dial.ts'
 import { freePort } from '../../support/free-port.ts'
 import { silentPort } from '../../support/silent-port.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
@@ -50,5 +51,27 @@ describe('a connection', () => {
   test.each([0, -1, 65_536, 1.5])('to port %d is not made', async (port) => {
     const { outbound } = await startOutbound(zone({}))
     expect(await outbound.connect({ host: '127.0.0.1', port }, ample)).toMatchObject({ reason: 'invalid' })
+  })
+})
+
+describe('an address without a way to it', () => {
+  const onlyFour = () => new Set([4] as const)
+
+  test.each(['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'])(
+    'of IPv6 is the fault of a machine that has IPv4 only: %s',
+    (code) => {
+      const { reason, fault, message } = dialFailure(code, '2001:db8::1', 443, onlyFour)
+      expect([reason, fault]).toEqual(['local', 'ours'])
+      expect(message).toMatch(/^This machine (?:has no|does not)/)
+    },
+  )
+
+  test('is that of the host when others of its kind are reached from here, unless all of them fail', () => {
+    expect(dialFailure('EHOSTUNREACH', '192.0.2.1', 443, onlyFour)).toMatchObject({
+      reason: 'unreachable',
+      fault: 'unclear',
+      message: 'The host cannot be reached',
+    })
+    expect(dialFailure('ENETUNREACH', '192.0.2.1', 443, onlyFour)).toMatchObject({ fault: 'ours' })
   })
 })

@@ -1,0 +1,95 @@
+import { watchRevokedKeys } from './account/revoked-keys.ts'
+import { createUsageCounters } from './account/usage.ts'
+import { stripeVerifier } from './billing/stripe.ts'
+import type { DatabaseHandle } from './database/client.ts'
+import { LOG_CHANNEL } from './eventlog/event.ts'
+import { openEventLog } from './eventlog/tail.ts'
+import { createLiveSubscriptions } from './graphql/live.ts'
+import { createGraphqlServer } from './graphql/server.ts'
+import { createSharedExecution } from './graphql/shared-execution.ts'
+import { createWebsocketDoor } from './graphql/websocket.ts'
+import type { Parts } from './http/caller.ts'
+import { callerOf, contextOf, visitorContext } from './http/caller.ts'
+import type { Site } from './http/layout.tsx'
+import type { RouterOptions } from './http/router.ts'
+import { createRouter } from './http/router.ts'
+import type { createHttpServer } from './http/server.ts'
+import { createPageCache } from './page/page-cache.ts'
+import { createPainter } from './page/painter.ts'
+
+/** What is needed to serve, all of which a process that only works has too. */
+export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'beats' | 'isReady'> {
+  readonly parts: Omit<Parts, 'usage' | 'eventLog' | 'site'>
+  readonly site: Site
+  readonly database: DatabaseHandle
+}
+
+/** What serves GraphQL, REST and pages; a process that only works has none of it. */
+export interface Web {
+  readonly doors: Pick<Parameters<typeof createHttpServer>[0], 'router' | 'yoga' | 'websocket'>
+  /** Loads what is better loaded before it is asked for. The start does not wait for that. */
+  prepare(): void
+  /** Ends what has no end of its own, for requests to end; before the server closes. */
+  end(): void
+}
+
+/**
+ * Opens what serves.
+ * @param started is told how to close each part, which is to be done after the server.
+ * @throws when the database cannot be asked to listen.
+ */
+export async function openWeb(options: WebOptions, started: (() => Promise<void> | void)[]): Promise<Web> {
+  const { site, database, metrics, beats, isReady } = options
+  const { config, now, log } = options.parts
+  // Only where it is served: to make the schema takes time and memory.
+  const { schema } = await import('./graphql/schema.ts')
+  const eventLog = await openEventLog({ database, now, log })
+  started.push(() => eventLog.close())
+  const revokedKeys = await watchRevokedKeys({ database, log })
+  started.push(() => revokedKeys.close())
+  const pageCache = createPageCache(now)
+  started.push(await database.listen(LOG_CHANNEL, pageCache.forget))
+  const painter = createPainter()
+  started.push(() => painter.close())
+
+  const parts: Parts = { ...options.parts, site, eventLog, usage: createUsageCounters(database.pool) }
+  const closing = new AbortController()
+  const stripe = stripeVerifier(log)
+  const router = createRouter({
+    parts,
+    site,
+    pageCache,
+    painter,
+    metrics,
+    beats,
+    isReady,
+    verifyStripe: stripe.verify,
+    closing: closing.signal,
+  })
+  const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log })
+  const live = createLiveSubscriptions({ contextOf: (caller) => contextOf(parts, caller), shared, revokedKeys, log })
+  const yoga = createGraphqlServer({
+    schema,
+    contextOf: (...caller) => contextOf(parts, ...caller),
+    live: live.plugin,
+    log,
+  })
+  const websocket = createWebsocketDoor({
+    yoga,
+    callerOf: (request) => callerOf(request, parts),
+    admit: (caller) => contextOf(parts, caller),
+    shared,
+    revokedKeys,
+    log,
+  })
+  return {
+    doors: { router, yoga, websocket },
+    prepare() {
+      if (config.STRIPE_WEBHOOK_SECRET !== undefined) void stripe.prepare()
+    },
+    end() {
+      closing.abort()
+      live.close()
+    },
+  }
+}
