@@ -5,7 +5,7 @@ import { transaction } from '../context.ts'
 import { takeDue } from '../database/lease.ts'
 import { Invalid, Unavailable } from '../errors.ts'
 import { change } from '../eventlog/change.ts'
-import type { CheckPlanInvoice } from '../generated/prisma/client.ts'
+import type { CheckPlanInvoice, Organization } from '../generated/prisma/client.ts'
 import { randomText } from '../id.ts'
 import { DAY, HOUR, MINUTE } from '../time.ts'
 import type { Btcpay, ProviderInvoice } from './btcpay.ts'
@@ -17,6 +17,11 @@ import { nextReminder } from './reminder.ts'
 /** What the pro check plan costs, and for how many days (specification §1). */
 export const checkPlanPrice: Money = { amount: 900, currency: 'eur' }
 export const checkPlanDays = 30
+
+/** Whether an organization has the pro plan for good, as the operator can give it: no payment adds anything to it. */
+export function isEndless({ checkPlan, checkPlanUntil }: Pick<Organization, 'checkPlan' | 'checkPlanUntil'>): boolean {
+  return checkPlan === 'PRO' && checkPlanUntil === null
+}
 
 /** What an invoice's status does to the plan that it pays for, once each: a settled one can be declared invalid by hand. */
 export function effectOf(isGranted: boolean, status: CheckPlanInvoice['status']): 'grant' | 'withdraw' | null {
@@ -170,8 +175,9 @@ export function recordInvoice(ctx: Context, id: string, said: ProviderInvoice): 
 async function shiftPlan(tx: Context, organizationId: string, effect: 'grant' | 'withdraw'): Promise<void> {
   const where = { id: organizationId }
   await change(tx, organizationId, async ({ db, now }) => {
-    const { checkPlan, checkPlanUntil: until, name } = await db.organization.findUniqueOrThrow({ where })
-    if (checkPlan === 'PRO' && until === null) return [undefined]
+    const organization = await db.organization.findUniqueOrThrow({ where })
+    if (isEndless(organization)) return [undefined]
+    const { checkPlan, checkPlanUntil: until, name } = organization
     const start = effect === 'withdraw' ? until : checkPlan === 'PRO' && until !== null && until > now() ? until : now()
     if (start === null) return [undefined]
     const days = effect === 'grant' ? checkPlanDays : -checkPlanDays

@@ -1,18 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { CreatedApiKey } from '../account/api-key.ts'
 import { insertFirstKey } from '../account/organization.ts'
 import { emailText } from '../account/page-settings.ts'
 import { hashSecret } from '../account/secret.ts'
+import { clientSubject } from '../account/usage.ts'
 import type { Context } from '../context.ts'
 import { transaction } from '../context.ts'
-import { NotFound } from '../errors.ts'
+import { Conflict, LimitExceeded, NotFound, Unavailable } from '../errors.ts'
+import { change } from '../eventlog/change.ts'
 import type { CheckPlanInvoice } from '../generated/prisma/client.ts'
 import { CheckPlanCurrency } from '../generated/prisma/enums.ts'
 import { randomText } from '../id.ts'
-import { HOUR, MINUTE } from '../time.ts'
+import { HOUR, MINUTE, nextUtcDay, SECOND, utcDay } from '../time.ts'
 import { invalid, validate } from '../validate.ts'
-import { asSystem, checkPlanPrice, lockInvoice, POLL, recordInvoice, requireBtcpay } from './check-plan-invoice.ts'
-import type { BillingContext } from './context.ts'
+import {
+  asSystem,
+  checkPlanPrice,
+  isEndless,
+  lockInvoice,
+  POLL,
+  recordInvoice,
+  requireBtcpay,
+} from './check-plan-invoice.ts'
+import type { BillingContext, BuyerContext } from './context.ts'
 
 const purchase = z.object({ currency: z.enum(CheckPlanCurrency), email: emailText.nullish() })
 
@@ -22,12 +33,21 @@ export interface Purchase {
   readonly secret: string | null
 }
 
+/** How many invoices a day (UTC) are made for one client address (IPv6: /64) without a key, and for one organization. */
+const INVOICES_A_DAY = 20
+
+/** For how long an invoice can be in the making: the payment server's deadline, and a margin. */
+const MAKING = 15 * SECOND
+/** How soon it is looked again whether an invoice that somebody else has asked for is made. */
+const LOOK = SECOND / 10
+
 /**
  * Makes an invoice for thirty days of the pro check plan: for the caller's organization, or else for one that is made when
  * it is settled, whether or not signing up is open.
- * @throws Invalid when the e-mail address is missing or none. @throws Unavailable as `prolongCheckPlan` does.
+ * @throws Invalid when the e-mail address is missing or none. @throws LimitExceeded when too many were asked for from here.
+ * @throws Conflict and Unavailable as `prolongCheckPlan` does.
  */
-export async function buyCheckPlan(ctx: BillingContext, input: unknown): Promise<Purchase> {
+export async function buyCheckPlan(ctx: BuyerContext, input: unknown): Promise<Purchase> {
   requireBtcpay(ctx)
   const { currency, email } = validate(purchase, input)
   if (ctx.actor.kind === 'apiKey') {
@@ -35,15 +55,20 @@ export async function buyCheckPlan(ctx: BillingContext, input: unknown): Promise
     return { invoice: await prolongCheckPlan(ctx, organizationId, { currency, email }), secret: null }
   }
   if (email == null) throw invalid([{ path: ['email'], message: 'is needed' }])
+  const now = ctx.now()
+  const subject = `invoices ${clientSubject(ctx.clientAddress)}`
+  const { granted } = await ctx.usage.take(subject, utcDay(now), INVOICES_A_DAY)
+  if (!granted) throw tooMany('from your address', now)
   const secret = randomText(32)
-  const secretHash = hashSecret(secret)
-  return { invoice: await makeInvoice(ctx, { organizationId: null, currency, email, secretHash }), secret }
+  const buyer = { organizationId: null, currency, email, secretHash: hashSecret(secret) }
+  return { invoice: await makeInvoice(ctx, await insertInvoice(ctx, buyer)), secret }
 }
 
 /**
  * An invoice for thirty days more of an organization's pro check plan; one that can still be paid is given again. Who may
  * have it is the caller's business.
  * @throws Invalid when the e-mail address is none; without one the organization's contact address is taken.
+ * @throws Conflict when the plan has no end. @throws LimitExceeded when too many were made for the organization today.
  * @throws Unavailable `PAYMENT_PROVIDER_NOT_CONFIGURED` or `PAYMENT_PROVIDER_UNAVAILABLE`; nothing can have been paid
  * then, for nobody has seen the invoice.
  */
@@ -54,37 +79,96 @@ export async function prolongCheckPlan(
 ): Promise<CheckPlanInvoice> {
   requireBtcpay(ctx)
   const { currency, email } = validate(purchase, input)
-  const open = await openInvoice(ctx, organizationId, currency)
-  if (open) return open
-  const { contactEmail } = await ctx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
-  return makeInvoice(ctx, { organizationId, currency, email: email ?? contactEmail, secretHash: null })
+  const { invoice, isNew } = await reserveInvoice(ctx, organizationId, currency, email ?? null)
+  if (isNew) return makeInvoice(ctx, invoice)
+  return invoice.checkoutUrl === null ? madeByAnother(ctx, invoice.id) : invoice
+}
+
+/** An invoice of an organization: a new one is still to be made by the payment server. */
+interface Reserved {
+  readonly invoice: CheckPlanInvoice
+  readonly isNew: boolean
+}
+
+/**
+ * The organization's invoice that can still be paid or is being made, else the row of a new one. One caller at a time: who
+ * asks twice at once has one invoice to pay. Only the row is made in the transaction, and the payment server is asked after it.
+ */
+function reserveInvoice(
+  ctx: Context,
+  organizationId: string,
+  currency: CheckPlanCurrency,
+  email: string | null,
+): Promise<Reserved> {
+  return change<Reserved>(ctx, organizationId, async (tx) => {
+    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    if (isEndless(organization)) {
+      throw new Conflict('The pro check plan of this organization has no end: there is nothing to pay for.')
+    }
+    const open = await openInvoice(tx, organizationId, currency)
+    if (open) return [{ invoice: open, isNew: false }]
+    const now = tx.now()
+    const today = { organizationId, createdAt: { gte: utcDay(now) } }
+    if ((await tx.db.checkPlanInvoice.count({ where: today })) >= INVOICES_A_DAY) {
+      throw tooMany('for this organization', now)
+    }
+    const buyer = { organizationId, currency, email: email ?? organization.contactEmail, secretHash: null }
+    return [{ invoice: await insertInvoice(tx, buyer), isNew: true }]
+  })
 }
 
 /** The invoice is stored before the payment server is asked for it, so that one whose answer gets lost is found again. */
-async function makeInvoice(
-  ctx: BillingContext,
+function insertInvoice(
+  { db, now }: Context,
   buyer: Pick<CheckPlanInvoice, 'organizationId' | 'currency' | 'email' | 'secretHash'>,
 ): Promise<CheckPlanInvoice> {
-  const id = randomText(24)
-  const now = ctx.now()
-  await ctx.db.checkPlanInvoice.create({
-    data: {
-      id,
-      ...buyer,
-      createdAt: now,
-      expiresAt: new Date(now.getTime() + HOUR),
-      dueAt: new Date(now.getTime() + POLL),
-    },
-  })
-  const made = await requireBtcpay(ctx).create({
-    orderId: id,
-    amount: (checkPlanPrice.amount / 100).toFixed(2),
-    currency: checkPlanPrice.currency.toUpperCase(),
-    coin: buyer.currency,
-    email: buyer.email,
-    returnUrl: ctx.site.baseUrl + (buyer.organizationId === null ? purchasePath(id) : RENEWAL_PATH),
-  })
-  return recordInvoice(ctx, id, made)
+  const createdAt = now()
+  const expiresAt = new Date(createdAt.getTime() + HOUR)
+  const dueAt = new Date(createdAt.getTime() + POLL)
+  return db.checkPlanInvoice.create({ data: { id: randomText(24), ...buyer, createdAt, expiresAt, dueAt } })
+}
+
+/** Has the payment server make a stored invoice. */
+async function makeInvoice(ctx: BillingContext, invoice: CheckPlanInvoice): Promise<CheckPlanInvoice> {
+  const { id, organizationId, currency: coin, email } = invoice
+  try {
+    const made = await requireBtcpay(ctx).create({
+      orderId: id,
+      amount: (checkPlanPrice.amount / 100).toFixed(2),
+      currency: checkPlanPrice.currency.toUpperCase(),
+      coin,
+      email,
+      returnUrl: ctx.site.baseUrl + (organizationId === null ? purchasePath(id) : RENEWAL_PATH),
+    })
+    return await recordInvoice(ctx, id, made)
+  } catch (error) {
+    ctx.log.warn({ err: error, invoice: id }, 'billing: the payment server has made no invoice')
+    // Nobody has seen it: who waits for it is told so, and who tries again gets another.
+    await ctx.db.checkPlanInvoice.updateMany({ where: { id, checkoutUrl: null }, data: { expiresAt: ctx.now() } })
+    throw error
+  }
+}
+
+/** An invoice that somebody else, maybe in another process, is having made for the same organization. */
+async function madeByAnother(ctx: BillingContext, id: string): Promise<CheckPlanInvoice> {
+  for (let waited = 0; waited < MAKING; waited += LOOK) {
+    const invoice = await ctx.db.checkPlanInvoice.findUniqueOrThrow({ where: { id } })
+    if (invoice.checkoutUrl !== null) return invoice
+    if (invoice.expiresAt <= ctx.now()) break
+    await sleep(LOOK)
+  }
+  throw notMade()
+}
+
+/** The error for an invoice that was asked for, and at which nothing can be paid. */
+export function notMade(): Unavailable {
+  const message = 'The payment server has made no invoice that can be paid. Nothing has been charged; try again later.'
+  return new Unavailable(message, 'PAYMENT_PROVIDER_UNAVAILABLE')
+}
+
+function tooMany(whose: string, now: Date): LimitExceeded {
+  const message = `All ${INVOICES_A_DAY} invoices a day (UTC) ${whose} are used up.`
+  return new LimitExceeded(message, INVOICES_A_DAY, nextUtcDay(now))
 }
 
 /** The page of a purchase; its address alone shows nothing of it. */
@@ -124,13 +208,17 @@ export async function claimCheckPlan(
   })
 }
 
-/** An invoice that can still be paid, with time enough to do so. */
+/** An invoice that can still be paid, with time enough to do so, or that is being made. */
 function openInvoice(
   { db, now }: Context,
   organizationId: string,
   currency: CheckPlanCurrency,
 ): Promise<CheckPlanInvoice | null> {
-  const expiresAt = { gt: new Date(now().getTime() + 5 * MINUTE) }
-  const where = { organizationId, currency, status: 'NEW', checkoutUrl: { not: null }, expiresAt } as const
-  return db.checkPlanInvoice.findFirst({ where, orderBy: { createdAt: 'desc' } })
+  const at = now().getTime()
+  const payable = { checkoutUrl: { not: null }, expiresAt: { gt: new Date(at + 5 * MINUTE) } }
+  const inTheMaking = { checkoutUrl: null, createdAt: { gt: new Date(at - MAKING) }, expiresAt: { gt: new Date(at) } }
+  return db.checkPlanInvoice.findFirst({
+    where: { organizationId, currency, status: 'NEW', OR: [payable, inTheMaking] },
+    orderBy: { createdAt: 'desc' },
+  })
 }

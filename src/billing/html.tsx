@@ -4,7 +4,8 @@ import { getCookie, setCookie } from 'hono/cookie'
 import { HTTPException } from 'hono/http-exception'
 import { requireScope } from '../account/access.ts'
 import type { Config } from '../config.ts'
-import { DomainError, Invalid, NotFound } from '../errors.ts'
+import { DomainError, Invalid, LimitExceeded, NotFound, Unauthenticated } from '../errors.ts'
+import type { CheckPlanInvoice } from '../generated/prisma/client.ts'
 import { readBody } from '../http/body.ts'
 import { errorPage } from '../http/error-page.tsx'
 import { incoming } from '../http/incoming.ts'
@@ -14,13 +15,13 @@ import { root } from '../paths.ts'
 import { DAY, SECOND } from '../time.ts'
 import { buyCheckPlan, claimCheckPlan, findPurchase, purchasePath, RENEWAL_PATH } from './check-plan.ts'
 import { paidTierNamed, paymentLink, upgradeUrl } from './checkout.ts'
-import type { BillingContext } from './context.ts'
+import type { BillingContext, BuyerContext } from './context.ts'
 import type { Problem } from './html/pricing.tsx'
 import { Pricing } from './html/pricing.tsx'
-import { Confirm, Purchased } from './html/purchase.tsx'
+import { Confirm, Prolong, Purchased } from './html/purchase.tsx'
 import { NothingToRenew, Renew } from './html/renewal.tsx'
 import { hiddenPage, refusalPage } from './html/returned.tsx'
-import { findRenewal, renewCheckPlan } from './renewal.ts'
+import { findRenewal, renewalToken, renewCheckPlan } from './renewal.ts'
 
 /** The script that waits for a payment to arrive; bundled as `success.js`. */
 export const successScript = new URL('src/billing/browser/success.ts', root)
@@ -30,7 +31,7 @@ const LARGEST_FORM = 8 * 1024
 
 /** What a buyer's browser keeps of a purchase: without it nothing of the purchase is shown. */
 const PURCHASE_COOKIE = 'allclear_purchase'
-/** What the browser keeps that went on to pay for a plan by the link of a reminder, to be shown what came of it. */
+/** What the browser keeps that went on to pay for an organization's plan, by a key or a reminder, to be shown what came of it. */
 const RENEWAL_COOKIE = 'allclear_renewal'
 /** Longer than any invoice is watched. */
 const KEPT = 30 * DAY
@@ -40,13 +41,13 @@ export function billingPages(pages: {
   readonly site: Site
   readonly config: Config
   /** @throws Unauthenticated when the credential does not hold. */
-  readonly contextOf: (c: Context, credential: string) => Promise<BillingContext>
-  readonly visitorOf: (c: Context) => BillingContext
+  readonly contextOf: (c: Context, credential: string) => Promise<BuyerContext>
+  readonly visitorOf: (c: Context) => BuyerContext
 }): Hono {
   const { site, config, contextOf, visitorOf } = pages
   const app = new Hono()
 
-  const pricing = (c: Context, problem: Problem | null) => {
+  const pricing = (c: Context, problem: Problem | null = null, status: 200 | ProblemStatus = 200) => {
     const page = {
       title: 'Prices · Allclear',
       description: 'What status pages and blacklist checks cost, and what each tier includes.',
@@ -54,10 +55,10 @@ export function billingPages(pages: {
       indexed: true,
     }
     const hasCoins = visitorOf(c).billing.btcpay !== null
-    return respondWithPage(c, site, page, <Pricing {...{ config, hasCoins, problem }} />, problem === null ? 200 : 400)
+    return respondWithPage(c, site, page, <Pricing {...{ config, hasCoins, problem }} />, status)
   }
 
-  app.get('/pricing', (c) => pricing(c, null))
+  app.get('/pricing', (c) => pricing(c))
 
   app.post('/pricing/upgrade', (c) =>
     submitted(c, 'tier', async (form) => {
@@ -79,14 +80,20 @@ export function billingPages(pages: {
       const ctx = key === null ? visitorOf(c) : await contextOf(c, key)
       const email = form.get('email')?.trim() || null
       const { invoice, secret } = await buyCheckPlan(ctx, { currency: form.get('currency'), email })
-      if (secret === null) {
-        return respondWithPage(c, site, hiddenPage('Your purchase'), <Purchased invoice={invoice} secret={null} />)
-      }
+      if (secret === null) return prolong(c, ctx, invoice)
       const path = purchasePath(invoice.id)
       keep(c, site, { name: PURCHASE_COOKIE, value: secret, path })
       return c.redirect(path, 303)
     }),
   )
+
+  /** The last step here for who has a key; the browser keeps what shows it what came of the payment. */
+  async function prolong(c: Context, ctx: BillingContext, invoice: CheckPlanInvoice): Promise<Response> {
+    const id = requireScope(ctx, 'READ')
+    const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id } })
+    keep(c, site, { name: RENEWAL_COOKIE, value: renewalToken(ctx, id, ctx.now()), path: RENEWAL_PATH })
+    return respondWithPage(c, site, hiddenPage('Your purchase'), <Prolong {...{ organization, invoice }} />)
+  }
 
   /** What a form leads to; what is wrong with it is said on the page that it is on. */
   async function submitted(
@@ -97,7 +104,8 @@ export function billingPages(pages: {
     try {
       return keptNowhere(await work(new URLSearchParams(await readBody(incoming(c), LARGEST_FORM))))
     } catch (error) {
-      if (isExpected(error)) return pricing(c, { of, message: sentenceOf(error) })
+      if (isExpected(error))
+        return pricing(c, { of, field: fieldOf(error), message: sentenceOf(error) }, statusOf(error))
       throw error
     }
   }
@@ -113,20 +121,27 @@ export function billingPages(pages: {
       keep(c, site, { name: RENEWAL_COOKIE, value: token, path: RENEWAL_PATH })
       return keptNowhere(c.redirect(checkoutUrl, 303))
     } catch (error) {
-      if (isExpected(error)) return renewal(c, token, sentenceOf(error))
+      if (isExpected(error)) return renewal(c, token, sentenceOf(error), statusOf(error))
       throw error
     }
   })
 
   /** The page of a plan that is renewed; with what cannot be done, when something cannot. */
-  async function renewal(c: Context, token: string, problem: string | null = null): Promise<Response> {
+  async function renewal(
+    c: Context,
+    token: string,
+    problem: string | null = null,
+    status: 200 | ProblemStatus = 200,
+  ): Promise<Response> {
     const ctx = visitorOf(c)
     const page = hiddenPage('Your check plan')
     try {
       const found = await findRenewal(ctx, token)
-      if (found.payment === 'SEEN') c.header('Refresh', '15')
+      // Who has no token in the address has gone on to pay, and waits for what comes of it.
+      const isBack = c.req.method === 'GET' && c.req.query('token') === undefined
+      if (found.payment === 'SEEN' || (found.payment === 'INVOICED' && isBack)) c.header('Refresh', '15')
       const props = { renewal: found, now: ctx.now(), hasCoins: ctx.billing.btcpay !== null, token, problem }
-      const response = respondWithPage(c, site, page, <Renew {...props} />, problem === null ? 200 : 400)
+      const response = respondWithPage(c, site, page, <Renew {...props} />, status)
       response.headers.set('Content-Security-Policy', leadingElsewhere)
       return keptNowhere(response)
     } catch (error) {
@@ -194,6 +209,18 @@ function keep(
 /** Whether an error is about what was sent, and its message for who sent it. */
 function isExpected(error: unknown): error is DomainError | HTTPException {
   return error instanceof DomainError || error instanceof HTTPException
+}
+
+/** Which field of a form an error is about; null: none that is there. */
+function fieldOf(error: Error): Problem['field'] {
+  if (error instanceof Unauthenticated) return 'key'
+  return error instanceof Invalid && error.issues.some(({ path }) => path[0] === 'email') ? 'email' : null
+}
+
+type ProblemStatus = 400 | 429
+
+function statusOf(error: Error): ProblemStatus {
+  return error instanceof LimitExceeded ? 429 : 400
 }
 
 /** What a person reads of an error: of an input, only what is wrong with it. */

@@ -1,59 +1,62 @@
-import { Conflict, NotFound, Unavailable } from '../errors.ts'
+import { NotFound } from '../errors.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { DAY } from '../time.ts'
-import { prolongCheckPlan, RENEWAL_PATH } from './check-plan.ts'
+import { notMade, prolongCheckPlan, RENEWAL_PATH } from './check-plan.ts'
 import type { BillingContext } from './context.ts'
 
 /** For how long after a plan's end its link is good. */
 const LINK_KEPT = 30 * DAY
 
+/** What lets its bearer pay for an organization's check plan, and do nothing else: good until thirty days after `end`. */
+export function renewalToken({ billing }: BillingContext, organizationId: string, end: Date): string {
+  return billing.tokens.sign('renewal', organizationId, new Date(end.getTime() + LINK_KEPT))
+}
+
 /**
  * The address at which an organization's check plan that ends at `until` is renewed: good until thirty days after that end.
- * Who has it can pay for that plan, and nothing else.
  */
-export function renewalUrl({ billing, site }: BillingContext, organizationId: string, until: Date): string {
-  const token = billing.tokens.sign('renewal', organizationId, new Date(until.getTime() + LINK_KEPT))
-  return `${site.baseUrl}${RENEWAL_PATH}?token=${token}`
+export function renewalUrl(ctx: BillingContext, organizationId: string, until: Date): string {
+  return `${ctx.site.baseUrl}${RENEWAL_PATH}?token=${renewalToken(ctx, organizationId, until)}`
 }
 
 /** A plan as whoever has its link is shown it. */
 export interface Renewal {
   readonly organization: Organization
-  /** What is known of a payment for it: the network confirms one, one has arrived within the last day, or (null) neither. */
-  readonly payment: 'SEEN' | 'ARRIVED' | null
+  /**
+   * What is known of a payment for it: the network confirms one, one has arrived within the last day, there is an invoice
+   * at which one can be made, or (null) none of these.
+   */
+  readonly payment: 'SEEN' | 'ARRIVED' | 'INVOICED' | null
 }
 
 /** @throws NotFound `INVALID_TOKEN` when the token of a link is none of ours, or no longer good. */
 export async function findRenewal(ctx: BillingContext, token: string): Promise<Renewal> {
   const organization = await organizationOf(ctx, token)
-  const invoices = await ctx.db.checkPlanInvoice.findMany({
-    where: {
-      organizationId: organization.id,
-      OR: [{ status: 'PROCESSING' }, { grantedAt: { gt: new Date(ctx.now().getTime() - DAY) } }],
-    },
-    select: { status: true },
+  return { organization, payment: await paymentOf(ctx, organization.id) }
+}
+
+async function paymentOf({ db, now }: BillingContext, organizationId: string): Promise<Renewal['payment']> {
+  const payable = { status: 'NEW', checkoutUrl: { not: null }, expiresAt: { gt: now() } } as const
+  const recent = { grantedAt: { gt: new Date(now().getTime() - DAY) } }
+  const invoices = await db.checkPlanInvoice.findMany({
+    where: { organizationId, OR: [{ status: 'PROCESSING' }, recent, payable] },
+    select: { status: true, grantedAt: true },
   })
-  const isSeen = invoices.some(({ status }) => status === 'PROCESSING')
-  return { organization, payment: isSeen ? 'SEEN' : invoices.length > 0 ? 'ARRIVED' : null }
+  if (invoices.some(({ status }) => status === 'PROCESSING')) return 'SEEN'
+  if (invoices.some(({ grantedAt }) => grantedAt !== null)) return 'ARRIVED'
+  return invoices.length > 0 ? 'INVOICED' : null
 }
 
 /**
  * Makes the invoice that renews a plan, or gives the one that can still be paid. Gives the address at which it is paid.
- * @throws NotFound as `findRenewal` does. @throws Invalid when the coin is none that is taken. @throws Conflict when the
- * plan has no end. @throws Unavailable as `prolongCheckPlan` does.
+ * @throws NotFound as `findRenewal` does. @throws Invalid when the coin is none that is taken. @throws Conflict,
+ * LimitExceeded and Unavailable as `prolongCheckPlan` does.
  */
 export async function renewCheckPlan(ctx: BillingContext, token: string, currency: unknown): Promise<string> {
-  const organization = await organizationOf(ctx, token)
-  if (isEndless(organization)) throw new Conflict('The plan has no end: there is nothing to renew.')
-  const { checkoutUrl } = await prolongCheckPlan(ctx, organization.id, { currency })
-  if (checkoutUrl !== null) return checkoutUrl
-  const message = 'The payment server has made no invoice that can be paid. Nothing has been charged; try again later.'
-  throw new Unavailable(message, 'PAYMENT_PROVIDER_UNAVAILABLE')
-}
-
-/** Whether an organization has the pro plan for good, as the operator can give it. */
-export function isEndless({ checkPlan, checkPlanUntil }: Organization): boolean {
-  return checkPlan === 'PRO' && checkPlanUntil === null
+  const { id } = await organizationOf(ctx, token)
+  const { checkoutUrl } = await prolongCheckPlan(ctx, id, { currency })
+  if (checkoutUrl === null) throw notMade()
+  return checkoutUrl
 }
 
 async function organizationOf({ billing, db, now }: BillingContext, token: string): Promise<Organization> {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/account/authenticate.ts'
 import { createOrganization, setCheckPlan } from '../../src/account/organization.ts'
 import { planAt } from '../../src/account/plan.ts'
+import { createUsageCounters } from '../../src/account/usage.ts'
 import { createBtcpay } from '../../src/billing/btcpay.ts'
 import { buyCheckPlan, claimCheckPlan } from '../../src/billing/check-plan.ts'
 import {
@@ -13,20 +14,22 @@ import {
 } from '../../src/billing/check-plan-invoice.ts'
 import { createTokens } from '../../src/billing/token.ts'
 import type { Actor } from '../../src/context.ts'
-import { Invalid, NotFound, Unavailable } from '../../src/errors.ts'
-import { DAY, HOUR, MINUTE } from '../../src/time.ts'
+import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../src/errors.ts'
+import { randomText } from '../../src/id.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { send } from './send.ts'
 import { startBtcpay } from './setup.ts'
 
 let at = noon
-const { prisma } = await testDatabase()
+const { prisma, pool } = await testDatabase()
 const fake = await startBtcpay({ now: () => at })
 const btcpay = createBtcpay({ url: fake.url, apiKey: 'key-of-the-tests', storeId: 'store-1', send })
 const billing = { tokens: createTokens(Buffer.alloc(32)), btcpay }
 const site = { baseUrl: 'https://allclear.example' }
-const contextOf = (actor: Actor) => ({ ...testContext(prisma, { actor, now: () => at }), billing, site })
+const usage = createUsageCounters(pool)
+const contextOf = (actor: Actor) => ({ ...testContext(prisma, { actor, now: () => at }), billing, site, usage })
 const visitor = contextOf({ kind: 'visitor' })
 const operator = contextOf({ kind: 'operator' })
 const later = (ms: number) => new Date(noon.getTime() + ms)
@@ -88,6 +91,85 @@ describe('buying', () => {
     at = noon
     const { ctx: other } = await tenant()
     expect((await buyCheckPlan(other, { currency: 'BTC' })).invoice.id).not.toBe(invoice.id)
+  })
+
+  test('many times at once makes one invoice, which all are given', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const bought = await Promise.all(Array.from({ length: 5 }, () => buyCheckPlan(ctx, { currency: 'BTC' })))
+    const [first] = bought
+    for (const { invoice } of bought) expect(invoice).toEqual(first?.invoice)
+    expect(first?.invoice.checkoutUrl).toContain('https://btcpay.example/i/')
+    expect(await prisma.checkPlanInvoice.count({ where: { organizationId: id } })).toBe(1)
+    const made = [...fake.invoices.values()].filter(({ metadata }) => metadata['orderId'] === first?.invoice.id)
+    expect(made).toHaveLength(1)
+  })
+
+  test('many times at once fails for all when the server does, and the next attempt is a new one', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    fake.server.fault = 'error'
+    const bought = await Promise.allSettled(Array.from({ length: 3 }, () => buyCheckPlan(ctx, { currency: 'BTC' })))
+    fake.server.fault = null
+    for (const one of bought) {
+      expect(one).toMatchObject({ status: 'rejected', reason: { code: 'PAYMENT_PROVIDER_UNAVAILABLE' } })
+    }
+    expect((await buyCheckPlan(ctx, { currency: 'BTC' })).invoice.checkoutUrl).toContain('https://btcpay.example/i/')
+    const payable = { organizationId: id, checkoutUrl: { not: null } }
+    expect(await prisma.checkPlanInvoice.count({ where: payable })).toBe(1)
+  })
+
+  test('goes on after a process that died while its invoice was made', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const dead = { id: randomText(24), organizationId: id, currency: 'BTC', email: 'ops@acme.example' } as const
+    await prisma.checkPlanInvoice.create({ data: { ...dead, createdAt: noon, expiresAt: later(HOUR) } })
+    at = later(15 * SECOND)
+    expect((await buyCheckPlan(ctx, { currency: 'BTC' })).invoice.id).not.toBe(dead.id)
+  })
+
+  test('is refused where the plan has no end: the payment would give nothing', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
+    await expect(buyCheckPlan(ctx, { currency: 'BTC' })).rejects.toThrow(Conflict)
+    expect(await prisma.checkPlanInvoice.count({ where: { organizationId: id } })).toBe(0)
+    await setCheckPlan(operator, { organizationId: id, plan: 'PRO', until: later(DAY) })
+    await buyCheckPlan(ctx, { currency: 'BTC' })
+  })
+
+  test('without a key is bounded for a client address, of IPv6 for its /64, until the day is over', async () => {
+    at = noon
+    const from = (clientAddress: string) => ({ ...visitor, clientAddress })
+    const buy = (address: string) => buyCheckPlan(from(address), { currency: 'BTC', email: 'a@b.example' })
+    const before = fake.requests.length
+    for (let time = 0; time < 20; time++) await buy(`2001:db8:0:7::${time}`)
+    await expect(buy('2001:db8:0:7:ffff::1')).rejects.toMatchObject({
+      code: 'DAILY_LIMIT_EXCEEDED',
+      limit: 20,
+      resetsAt: new Date('2026-11-21T00:00:00.000Z'),
+    })
+    expect(fake.requests.length - before).toBe(20)
+    await buy('2001:db8:0:8::1')
+    const { ctx } = await tenant()
+    await buyCheckPlan({ ...ctx, clientAddress: '2001:db8:0:7::1' }, { currency: 'BTC' })
+    at = later(12 * HOUR)
+    await buy('2001:db8:0:7::1')
+  })
+
+  test('is bounded for an organization as well, also while the server fails', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    fake.server.fault = 'error'
+    for (let time = 0; time < 20; time++) {
+      await expect(buyCheckPlan(ctx, { currency: 'BTC' })).rejects.toThrow(Unavailable)
+    }
+    await expect(buyCheckPlan(ctx, { currency: 'LTC' })).rejects.toThrow(LimitExceeded)
+    fake.server.fault = null
+    await expect(buyCheckPlan(ctx, { currency: 'LTC' })).rejects.toThrow(LimitExceeded)
+    expect(await prisma.checkPlanInvoice.count({ where: { organizationId: id } })).toBe(20)
+    at = later(12 * HOUR)
+    await buyCheckPlan(ctx, { currency: 'LTC' })
   })
 
   test('needs an address where there is no organization, and a coin that is taken', async () => {
@@ -165,11 +247,11 @@ describe('a payment', () => {
     expect(await buy()).toEqual(later(130 * DAY))
   })
 
-  test('does not shorten a plan without an end', async () => {
+  test('does not shorten a plan that has been given no end meanwhile', async () => {
     at = noon
     const { id, ctx } = await tenant()
-    await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
     await becomes(invoice.id, 'Settled')
     expect(await planOf(id)).toEqual(['PRO', null])
   })

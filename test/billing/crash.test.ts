@@ -1,56 +1,56 @@
-import { join } from 'node:path'
-import { expect, inject, test } from 'vitest'
-import { createOrganization } from '../../src/account/organization.ts'
-import { takeStripeEvent } from '../../src/billing/payment.ts'
-import { openDatabase } from '../../src/database/client.ts'
-import { startChild } from '../support/child.ts'
-import { testContext } from '../support/context.ts'
-import { copyDataDir, serverDatabase, serverUrl } from '../support/database.ts'
-import { silent, temporaryDirectory } from '../support/scratch.ts'
+import { expect, test } from 'vitest'
+import { testData } from '../support/app.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { newOrganization, post } from '../support/graphql-client.ts'
+import { startService } from '../support/process.ts'
 import { checkout } from './events.ts'
+import { deliver, stripeSettings } from './setup.ts'
 
-async function place(): Promise<{ where: string; remove(): Promise<void> }> {
-  if (serverUrl !== undefined) {
-    const { url, remove } = await serverDatabase(serverUrl, inject('databaseTemplate'))
-    return { where: url, remove }
-  }
-  const { path, remove } = await temporaryDirectory()
-  copyDataDir(inject('databaseTemplate'), join(path, 'data'))
-  return { where: join(path, 'data'), remove }
-}
-
-const open = (where: string) =>
-  openDatabase({ dataDir: where, databaseUrl: serverUrl === undefined ? undefined : where, log: silent })
+const dns = await startDnsServer()
 
 test.each([
   ['before', 'FREE', 0],
   ['after', 'PRO', 1],
 ])(
-  'a process killed %s the commit and before the answer: sent again, the event takes effect once',
+  'a service killed %s the commit and before its answer: delivered again, the event takes effect once',
   async (stop, tier, changes) => {
-    const { where, remove } = await place()
-    const first = await open(where)
-    const fields = { name: 'Acme', slug: 'acme', contactEmail: 'ops@acme.example' }
-    const operator = testContext(first.prisma, { actor: { kind: 'operator' } })
-    const { id } = (await createOrganization(operator, fields)).organization
-    await first.close()
+    const { dataDir, settings: own, remove } = await testData()
+    const settings = { ...stripeSettings, ...own, DATA_DIR: dataDir }
+    const first = startService(dns, { ...settings, STOP: stop }, 'billing-child')
+    const { id, key } = await newOrganization(await first.ready())
+    const event = checkout({ reference: id })
+    const answer = deliver(await first.ready(), event, new Date()).then(
+      () => 'answered',
+      () => 'not answered',
+    )
+    await first.wrote(`stopped ${stop} the commit`)
+    first.signal('SIGKILL')
+    expect(await answer).toBe('not answered')
+    await first.ended
 
-    const body = JSON.stringify(checkout({ reference: id }))
-    const child = startChild('billing-child', [stop, where, body])
-    expect(await child.line()).toBe('stored')
-    await child.kill()
-
-    const { prisma, close } = await open(where)
-    const state = async () => ({
-      tier: (await prisma.organization.findUniqueOrThrow({ where: { id } })).tier,
-      changes: await prisma.event.count({ where: { organizationId: id, kind: 'TIER_CHANGED' } }),
-      events: await prisma.paymentEvent.count(),
-    })
-    expect(await state()).toEqual({ tier, changes, events: changes })
-    await takeStripeEvent(testContext(prisma), body)
-    expect(await state()).toEqual({ tier: 'PRO', changes: 1, events: 1 })
-    await close()
+    const second = startService(dns, settings)
+    const url = await second.ready()
+    const state = async () => {
+      const query = '{ organization { tier events(first: 50) { edges { node { kind } } } } }'
+      const { data } = await post(url, { key, query })
+      const { organization } = data as unknown as { organization: Seen }
+      const kinds = organization.events.edges.map(({ node }) => node.kind)
+      return { tier: organization.tier, changes: kinds.filter((kind) => kind === 'TIER_CHANGED').length }
+    }
+    expect(await state()).toEqual({ tier, changes })
+    for (let time = 0; time < 2; time++) {
+      const retried = await deliver(url, event, new Date())
+      expect([retried.status, await retried.json()]).toEqual([200, { received: true }])
+      expect(await state()).toEqual({ tier: 'PRO', changes: 1 })
+    }
+    second.signal('SIGTERM')
+    expect(await second.ended).toEqual({ code: 0, signal: null })
     await remove()
   },
   60_000,
 )
+
+interface Seen {
+  readonly tier: string
+  readonly events: { readonly edges: readonly { readonly node: { readonly kind: string } }[] }
+}

@@ -152,6 +152,17 @@ describe('buyCheckPlan', () => {
       code: 'PAYMENT_PROVIDER_UNAVAILABLE',
     })
     fake.server.fault = null
+    const { key } = await newOrganization(url, { pro: true })
+    expect(await buy('currency: BTC', key)).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' })
+  })
+
+  test('is bounded by the day for who has no key', async () => {
+    const bought = await Promise.all(Array.from({ length: 21 }, () => buy('currency: LTC, email: "a@b.example"')))
+    expect(bought.at(-1)).toEqual({
+      __typename: 'LimitExceededError',
+      code: 'DAILY_LIMIT_EXCEEDED',
+      message: 'All 20 invoices a day (UTC) from your address are used up.',
+    })
   })
 })
 

@@ -67,7 +67,7 @@ describe('upgrading', () => {
     const said = async (fields: Record<string, string>) => {
       const response = await submit('/pricing/upgrade', fields)
       const html = wellFormed(await response.text())
-      return [response.status, /<p class="problem" id="tier-problem" role="alert">([^<]*)</.exec(html)?.[1]]
+      return [response.status, /<p class="problem" id="tier-problem" role="alert"[^>]*>([^<]*)</.exec(html)?.[1]]
     }
     expect(await said({ tier: 'pro', key: 'ac_wrong' })).toEqual([400, expect.stringContaining('unknown, revoked')])
     expect(await said({ tier: 'pro' })).toEqual([400, expect.stringContaining('unknown, revoked')])
@@ -155,15 +155,23 @@ describe('buying the check plan', () => {
 
   test('with a key prolongs the plan of its organization', async () => {
     const { key } = await newOrganization(url)
-    const { response, left } = await buy({ key, email: '' })
-    expect([response.status, left]).toEqual([200, ''])
+    const { response, cookie } = await buy({ key, email: '' })
+    expect(response.status).toBe(200)
     const html = wellFormed(await response.text())
-    expect(html).toContain('Pay in Bitcoin')
+    expect(html).toContain('<p class="eyebrow">Acme</p><h1>30 days of the pro check plan</h1>')
+    expect(html).toMatch(/<a class="button" href="https:\/\/btcpay.example\/i\/\w+">Pay in Bitcoin<\/a>/)
+    expect(html).not.toContain('get your key')
+    const back = () => show('/billing/check-plan/renew', cookie)
+    const waiting = await back()
+    expect(waiting.html).toContain('The organization has no pro check plan at present.')
+    expect(waiting.html).toContain('If you have just paid, this page shows it within a minute.')
+    expect(waiting.headers.get('refresh')).toBe('15')
     const { data } = await post(url, { key, query: '{ organization { billing { invoices { id status currency } } } }' })
     const [invoice] = (data as unknown as { organization: { billing: { invoices: { id: string }[] } } }).organization
       .billing.invoices
     expect(invoice).toMatchObject({ status: 'NEW', currency: 'BTC' })
     await becomes(`/${invoice?.id}`, 'Settled')
+    expect((await back()).html).toContain('<h1>Your payment has arrived</h1>')
     const after = await post(url, { key, query: '{ organization { checkPlan } }' })
     expect(after.data).toEqual({ organization: { checkPlan: 'PRO' } })
   })
@@ -172,14 +180,36 @@ describe('buying the check plan', () => {
     const said = async (fields: Record<string, string>) => {
       const { response } = await buy(fields)
       const html = wellFormed(await response.text())
-      return [response.status, /<p class="problem" id="plan-problem" role="alert">([^<]*)</.exec(html)?.[1]]
+      return [response.status, /<p class="problem" id="plan-problem" role="alert"[^>]*>([^<]*)</.exec(html)?.[1]]
     }
     expect(await said({ email: '' })).toEqual([400, 'The email is needed.'])
     expect(await said({ email: 'nobody' })).toEqual([400, 'The email must be an e-mail address.'])
     expect(await said({ key: 'ac_wrong' })).toEqual([400, expect.stringContaining('unknown, revoked')])
+    const { key } = await newOrganization(url, { pro: true })
+    expect(await said({ key })).toEqual([400, expect.stringContaining('has no end: there is nothing to pay for')])
     fake.server.fault = 'error'
     expect(await said({})).toEqual([400, expect.stringContaining('Nothing has been charged')])
     fake.server.fault = null
+  })
+
+  test('tells which field it is about, and leads the focus to what is said', async () => {
+    const complained = async (fields: Record<string, string>) => {
+      const html = wellFormed(await (await buy(fields)).response.text())
+      expect(html).toContain('id="plan-problem" role="alert" tabindex="-1" autofocus=""')
+      return /name="(\w+)"[^>]*aria-invalid="true" aria-describedby="plan-problem"/.exec(html)?.[1]
+    }
+    expect(await complained({ email: 'nobody' })).toBe('email')
+    expect(await complained({ key: 'ac_wrong' })).toBe('key')
+    expect(await complained({ currency: 'DOGE' })).toBe(undefined)
+  })
+
+  test('so often from one address that the payment server would be flooded is refused', async () => {
+    let last = await buy()
+    for (let time = 0; time < 20 && last.response.status === 303; time++) last = await buy()
+    expect(last.response.status).toBe(429)
+    expect(wellFormed(await last.response.text())).toContain(
+      'All 20 invoices a day (UTC) from your address are used up.',
+    )
   })
 })
 

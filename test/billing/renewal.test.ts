@@ -114,7 +114,10 @@ describe('the link of a reminder', () => {
     const [kept = ''] = headers.getSetCookie()
     expect(kept).toBe(`allclear_renewal=${token}; Max-Age=2592000; Path=${path}; HttpOnly; SameSite=Lax`)
     const back = () => show(`${url}${path}`, { headers: { cookie: kept.split(';')[0] ?? '' } })
-    expect((await back()).html).toContain('<h1>Renew the pro check plan</h1>')
+    const waiting = await back()
+    expect(waiting.html).toContain('<h1>Renew the pro check plan</h1>')
+    expect(waiting.html).toContain('If you have just paid, this page shows it within a minute.')
+    expect([waiting.headers.get('refresh'), (await show(link)).headers.get('refresh')]).toEqual(['15', null])
     const invoice = await openInvoice()
     await becomes(invoice, 'Processing')
     const seen = await back()
@@ -147,9 +150,9 @@ describe('the link of a reminder', () => {
     expect(html).toContain('There is nothing to renew.')
     expect(html).not.toContain('<form')
     const { status, html: refused } = await pay({ token, currency: 'BTC' })
-    expect([status, refused]).toEqual([400, expect.stringContaining('The plan has no end')])
+    expect([status, refused]).toEqual([400, expect.stringContaining('has no end: there is nothing to pay for')])
     await setPlan('plan: FREE')
-    expect((await show(link)).html).toContain('The pro check plan has ended.')
+    expect((await show(link)).html).toContain('The organization has no pro check plan at present.')
   })
 
   test('is good until thirty days after the end, and counts from the payment then', async () => {

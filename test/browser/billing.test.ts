@@ -85,6 +85,35 @@ test('who buys a check plan is shown its key once, in that browser', async () =>
   expect(tab.complaints).toEqual([])
 })
 
+test('who has a key is led to what is wrong with it, or pays for thirty days more and is shown them', async () => {
+  await using tab = await newTab(isOurs)
+  const { page } = tab
+  const { key } = await newOrganization(url)
+  const pay = async (typed: string) => {
+    await page.goto(`${url}/pricing`)
+    await page.getByLabel('API key, if you have one').fill(typed)
+    await page.getByRole('button', { name: 'Pay in Bitcoin' }).click()
+  }
+  await pay('ac_wrong')
+  await page.locator('#plan-problem:focus').waitFor()
+  expect(await page.locator('#plan-problem').evaluate(isInView)).toBe(true)
+  expect(tab.complaints.splice(0)).toEqual([expect.stringContaining('status of 400')])
+  await pay(key)
+  await page.getByRole('heading', { name: '30 days of the pro check plan' }).waitFor()
+  expect(await faintTexts(page)).toEqual([])
+  await page.getByRole('link', { name: 'Pay in Bitcoin' }).click()
+  await page.waitForURL(`${providerUrl}**`)
+  await settleAll()
+  await page.goto(String([...fake.invoices.values()].at(-1)?.checkout['redirectURL']))
+  await page.getByRole('heading', { name: 'Your payment has arrived' }).waitFor()
+  expect(tab.complaints).toEqual([])
+})
+
+function isInView(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect()
+  return top >= 0 && bottom <= window.innerHeight
+}
+
 test('who is reminded that the plan ends pays for another thirty days by the link of the mail', async () => {
   await using tab = await newTab(isOurs)
   const { page } = tab

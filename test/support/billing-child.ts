@@ -1,41 +1,26 @@
 /**
- * A process that takes deliveries of the payment provider, for tests of crashes: it says `stored` once the first one is in the
- * database, or `stored` before it commits when told to stop `before`, and waits there to be killed, without an answer.
+ * The service, for tests of crashes: it stops for good at the commit of the first transaction that stores an event of a
+ * payment provider, says so, and waits to be killed. STOP says whether it stops `before` the commit or `after` it.
  */
-import pino from 'pino'
-import { takeStripeEvent } from '../../src/billing/payment.ts'
-import { readConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/database/client.ts'
-import type { PrismaClient } from '../../src/generated/prisma/client.ts'
+import pg from 'pg'
 
-const [stop = '', where = '', body = ''] = process.argv.slice(2)
-const databaseUrl = where.startsWith('postgresql:') ? where : undefined
-const log = pino({ level: 'silent' })
-const { prisma } = await openDatabase({ dataDir: where, databaseUrl, log })
-const actor = { kind: 'visitor' } as const
-const db = stop === 'before' ? stoppingBefore(prisma) : prisma
-await takeStripeEvent({ config: readConfig({}), db, actor, clientAddress: null, now: () => new Date(), log }, body)
-await wait()
+const { STOP } = process.env
+const { query } = pg.Client.prototype
+/** The connections whose transaction has stored one. */
+const storing = new WeakSet<pg.Client>()
 
-/** A client whose transactions do everything but commit. */
-function stoppingBefore(client: PrismaClient): PrismaClient {
-  return new Proxy(client, {
-    get(target, name, receiver) {
-      if (name !== '$transaction') return Reflect.get(target, name, receiver)
-      return (work: (tx: unknown) => Promise<unknown>) =>
-        target.$transaction(
-          async (tx) => {
-            await work(tx)
-            await wait()
-          },
-          { timeout: 60_000 },
-        )
-    },
-  })
-}
-
-function wait(): Promise<never> {
-  process.stdout.write('stored\n')
-  setInterval(() => {}, 60_000)
+pg.Client.prototype.query = async function (this: pg.Client, ...given: Parameters<typeof query>) {
+  const text = textOf(given[0])
+  if (/^INSERT INTO \S*"PaymentEvent"/.test(text)) storing.add(this)
+  if (!storing.has(this) || text !== 'COMMIT') return query.apply(this, given)
+  if (STOP === 'after') await query.apply(this, given)
+  process.stdout.write(`stopped ${STOP} the commit\n`)
   return new Promise(() => {})
+} as typeof query
+
+function textOf(statement: unknown): string {
+  return typeof statement === 'string' ? statement : (statement as { readonly text: string }).text
 }
+
+// After the above: what it imports connects at once.
+await import('../../src/main.ts')

@@ -21,10 +21,13 @@ export interface ServiceProcess {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Starts the service with these settings and no others, on a free port of 127.0.0.1 unless they say otherwise. */
-export function startService(dns: DnsServer, settings: NodeJS.ProcessEnv): ServiceProcess {
+/**
+ * Starts the service with these settings and no others, on a free port of 127.0.0.1 unless they say otherwise. `program` is the
+ * bundle to run: another than the service's own is one of the tests' that becomes the service.
+ */
+export function startService(dns: DnsServer, settings: NodeJS.ProcessEnv, program = 'main'): ServiceProcess {
   const { PATH, HOME, TMPDIR } = process.env
-  const child = spawn(process.execPath, ['dist/main.js'], {
+  const child = spawn(process.execPath, [`dist/${program}.js`], {
     cwd: root,
     env: {
       PATH,

@@ -1,5 +1,5 @@
 import type { CreatedApiKey } from '../../account/api-key.ts'
-import { Invalid, NotFound, Unavailable } from '../../errors.ts'
+import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../errors.ts'
 import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
 import { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
@@ -41,12 +41,12 @@ builder.mutationField('buyCheckPlan', (t) =>
   t.field({
     type: BuyCheckPlanPayload,
     description:
-      'Makes an invoice for thirty days of the pro check plan: for the organization whose key the caller holds, or for a new one.',
+      'Makes an invoice for thirty days of the pro check plan: for the organization whose key the caller holds, or for a new one. One that can still be paid is given again. A plan that has no end is refused: there is nothing to buy. At most 20 invoices a day (UTC) are made for an organization, and without a key for a client address.',
     args: {
       currency: t.arg({ type: CheckPlanCurrency }),
       email: t.arg.string({ required: false, description: 'Needed without a key; else the contact address is taken.' }),
     },
-    errors: { types: [Invalid, Unavailable] },
+    errors: { types: [Invalid, Conflict, LimitExceeded, Unavailable] },
     resolve: (_root, args, ctx) => buyCheckPlan(ctx, args),
   }),
 )

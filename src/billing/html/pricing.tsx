@@ -15,6 +15,8 @@ export interface PricingProps {
 /** Why what was just sent does not work, and which form it came from. */
 export interface Problem {
   readonly of: 'tier' | 'plan'
+  /** The field that it is about; null: none of them. */
+  readonly field: 'key' | 'email' | null
   readonly message: string
 }
 
@@ -33,7 +35,7 @@ export function Pricing({ config, hasCoins, problem }: PricingProps) {
             <TierCard tier={tier} config={config} />
           ))}
         </div>
-        <UpgradeForm config={config} problem={problem?.of === 'tier' ? problem.message : null} />
+        <UpgradeForm config={config} problem={problem?.of === 'tier' ? problem : null} />
       </section>
       <section aria-labelledby="checks">
         <h2 id="checks">Blacklist checks</h2>
@@ -59,7 +61,7 @@ export function Pricing({ config, hasCoins, problem }: PricingProps) {
           </div>
         </div>
         {hasCoins ? (
-          <BuyForm problem={problem?.of === 'plan' ? problem.message : null} />
+          <BuyForm problem={problem?.of === 'plan' ? problem : null} />
         ) : (
           <p>This service takes no coins yet; its operator can give an organization the pro plan.</p>
         )}
@@ -88,16 +90,16 @@ function TierCard({ tier, config }: { readonly tier: Tier; readonly config: Conf
   )
 }
 
-function UpgradeForm({ config, problem }: { readonly config: Config; readonly problem: string | null }) {
+function UpgradeForm({ config, problem }: { readonly config: Config; readonly problem: Problem | null }) {
   const links = { pro: config.STRIPE_PAYMENT_LINK_PRO, team: config.STRIPE_PAYMENT_LINK_TEAM }
   const offered = (['pro', 'team'] as const).filter((tier) => links[tier] !== undefined)
   if (offered.length === 0)
     return <p>This service takes no payments yet; its operator can give an organization a tier.</p>
   return (
     <form class="buy" action="/pricing/upgrade" method="post">
-      <ProblemText id="tier-problem" message={problem} />
+      <ProblemText problem={problem} />
       <label for="tier-key">API key of your organization</label>
-      <KeyField id="tier-key" required problem={problem === null ? null : 'tier-problem'} />
+      <KeyField id="tier-key" required problem={problem} />
       <div class="actions">
         {offered.map((tier) => (
           <button type="submit" name="tier" value={tier}>
@@ -109,21 +111,14 @@ function UpgradeForm({ config, problem }: { readonly config: Config; readonly pr
   )
 }
 
-function BuyForm({ problem }: { readonly problem: string | null }) {
+function BuyForm({ problem }: { readonly problem: Problem | null }) {
   return (
     <form class="buy" action="/pricing/check-plan" method="post">
-      <ProblemText id="plan-problem" message={problem} />
+      <ProblemText problem={problem} />
       <label for="plan-email">E-mail address</label>
-      <input
-        id="plan-email"
-        name="email"
-        type="email"
-        autocomplete="email"
-        aria-invalid={problem === null ? undefined : 'true'}
-        aria-describedby={problem === null ? undefined : 'plan-problem'}
-      />
+      <input id="plan-email" name="email" type="email" autocomplete="email" {...complaintOf('email', problem)} />
       <label for="plan-key">API key, if you have one: its plan is prolonged</label>
-      <KeyField id="plan-key" required={false} problem={null} />
+      <KeyField id="plan-key" required={false} problem={problem} />
       <div class="actions">
         <button type="submit" name="currency" value="BTC">
           Pay in Bitcoin
@@ -139,7 +134,7 @@ function BuyForm({ problem }: { readonly problem: string | null }) {
   )
 }
 
-function KeyField(props: { readonly id: string; readonly required: boolean; readonly problem: string | null }) {
+function KeyField(props: { readonly id: string; readonly required: boolean; readonly problem: Problem | null }) {
   return (
     <input
       id={props.id}
@@ -149,19 +144,26 @@ function KeyField(props: { readonly id: string; readonly required: boolean; read
       required={props.required}
       autocomplete="off"
       spellcheck={false}
-      aria-invalid={props.problem === null ? undefined : 'true'}
-      aria-describedby={props.problem ?? undefined}
+      {...complaintOf('key', props.problem)}
     />
   )
 }
 
-function ProblemText({ id, message }: { readonly id: string; readonly message: string | null }) {
-  if (message === null) return null
+/** What tells of a field that the problem is about it. */
+function complaintOf(field: 'key' | 'email', problem: Problem | null) {
+  return problem?.field === field ? ({ 'aria-invalid': 'true', 'aria-describedby': problemId(problem) } as const) : {}
+}
+
+/** The page is a new one and the form far down on it: the focus leads there. */
+function ProblemText({ problem }: { readonly problem: Problem | null }) {
+  if (problem === null) return null
   return (
-    <p class="problem" id={id} role="alert">
-      {message}
+    <p class="problem" id={problemId(problem)} role="alert" tabindex={-1} autofocus>
+      {problem.message}
     </p>
   )
 }
+
+const problemId = ({ of }: Problem) => `${of}-problem`
 
 const number = (value: number) => value.toLocaleString('en')

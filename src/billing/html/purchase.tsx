@@ -37,7 +37,28 @@ export function Confirm(props: {
   )
 }
 
-/** A purchase of the check plan, as the browser that made it is shown it. */
+/** The last step here before the payment server's page, for who has a key: whose plan is paid for, and until when. */
+export function Prolong({
+  organization,
+  invoice,
+}: {
+  readonly organization: Organization
+  readonly invoice: CheckPlanInvoice
+}) {
+  return (
+    <section class="hero">
+      <p class="eyebrow">{organization.name}</p>
+      <h1>{checkPlanDays} days of the pro check plan</h1>
+      <p class="lead">
+        {moneyText(checkPlanPrice)}, to be paid until <UtcTime at={invoice.expiresAt} />. The days are added by
+        themselves once the network has confirmed the payment, which takes minutes to an hour.
+      </p>
+      <PayLink invoice={invoice} />
+    </section>
+  )
+}
+
+/** A purchase of the check plan by who had no key, as the browser that made it is shown it. */
 export function Purchased({ invoice, secret }: { readonly invoice: CheckPlanInvoice; readonly secret: string | null }) {
   return (
     <section class="hero">
@@ -75,13 +96,7 @@ function Progress({ invoice }: { readonly invoice: CheckPlanInvoice }) {
             It can be paid until <UtcTime at={invoice.expiresAt} />. Come back to this page in this browser to get your
             key.
           </p>
-          {invoice.checkoutUrl === null ? null : (
-            <p class="actions">
-              <a class="button" href={invoice.checkoutUrl}>
-                Pay in {invoice.currency === 'BTC' ? 'Bitcoin' : 'Litecoin'}
-              </a>
-            </p>
-          )}
+          <PayLink invoice={invoice} />
         </>
       )
     case 'PROCESSING':
@@ -134,6 +149,17 @@ function Progress({ invoice }: { readonly invoice: CheckPlanInvoice }) {
         </>
       )
   }
+}
+
+function PayLink({ invoice: { checkoutUrl, currency } }: { readonly invoice: CheckPlanInvoice }) {
+  if (checkoutUrl === null) return null
+  return (
+    <p class="actions">
+      <a class="button" href={checkoutUrl}>
+        Pay in {currency === 'BTC' ? 'Bitcoin' : 'Litecoin'}
+      </a>
+    </p>
+  )
 }
 
 function Again() {

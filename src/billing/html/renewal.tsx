@@ -1,10 +1,9 @@
 import type { Organization } from '../../generated/prisma/client.ts'
 import { UtcTime } from '../../http/utc-time.tsx'
 import { RENEWAL_PATH } from '../check-plan.ts'
-import { checkPlanDays, checkPlanPrice } from '../check-plan-invoice.ts'
+import { checkPlanDays, checkPlanPrice, isEndless } from '../check-plan-invoice.ts'
 import { moneyText } from '../price.ts'
 import type { Renewal } from '../renewal.ts'
-import { isEndless } from '../renewal.ts'
 
 export interface RenewProps {
   readonly renewal: Renewal
@@ -23,7 +22,7 @@ export function Renew(props: RenewProps) {
   return (
     <section class="hero">
       <p class="eyebrow">{renewal.organization.name}</p>
-      <h1>{titles[renewal.payment ?? 'NONE']}</h1>
+      <h1>{titles[renewal.payment ?? 'INVOICED']}</h1>
       <p class="lead">
         <End {...props} />
       </p>
@@ -49,13 +48,13 @@ export function Renew(props: RenewProps) {
 const titles = {
   SEEN: 'Your payment has been seen',
   ARRIVED: 'Your payment has arrived',
-  NONE: 'Renew the pro check plan',
-} as const satisfies Record<NonNullable<Renewal['payment']> | 'NONE', string>
+  INVOICED: 'Renew the pro check plan',
+} as const satisfies Record<NonNullable<Renewal['payment']>, string>
 
 function End({ renewal: { organization }, now }: RenewProps) {
   const { checkPlanUntil: until } = organization
   if (isEndless(organization)) return <>The pro check plan has no end.</>
-  if (until === null) return <>The pro check plan has ended.</>
+  if (until === null) return <>The organization has no pro check plan at present.</>
   return (
     <>
       The pro check plan {isOver(organization, now) ? 'ended' : 'ends'} on <UtcTime at={until} />.
@@ -63,7 +62,7 @@ function End({ renewal: { organization }, now }: RenewProps) {
   )
 }
 
-function Pay({ renewal: { organization }, now, hasCoins, token }: RenewProps) {
+function Pay({ renewal: { organization, payment }, now, hasCoins, token }: RenewProps) {
   if (isEndless(organization)) return <p>There is nothing to renew.</p>
   if (!hasCoins) return <p>This service takes no coins at present; its operator can prolong the plan.</p>
   return (
@@ -81,7 +80,10 @@ function Pay({ renewal: { organization }, now, hasCoins, token }: RenewProps) {
           Pay in Litecoin
         </button>
       </div>
-      <p class="note">Nothing is charged by itself, now or later.</p>
+      <p class="note">
+        Nothing is charged by itself, now or later.
+        {payment === 'INVOICED' ? ' If you have just paid, this page shows it within a minute.' : null}
+      </p>
     </form>
   )
 }
