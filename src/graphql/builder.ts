@@ -25,8 +25,6 @@ export interface GraphContext extends CheckContext, MonitoringContext, BillingCo
   readonly db: PrismaClient
   readonly eventLog: EventLog
   readonly checks: Checks
-  /** Where the service is reached: its public address, without a slash at its end. */
-  readonly site: { readonly baseUrl: string }
 }
 
 /** Named, so that the compiler does not expand it at each use. */

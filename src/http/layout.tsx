@@ -57,7 +57,7 @@ export function pageAround(site: Site, props: PageProps): readonly [string, stri
   return [`<!DOCTYPE html>${before}`, after]
 }
 
-/** A whole page as a response. Headers set on the context before are kept. */
+/** A whole page as a response. Headers set on the context before are kept, also those that every page has. */
 export function respondWithPage(
   c: Context,
   site: Site,
@@ -66,7 +66,8 @@ export function respondWithPage(
   status: ContentfulStatusCode = 200,
 ): Response {
   const [before, after] = pageAround(site, props)
-  return c.body(before + String(content) + after, status, pageHeaders)
+  const own = Object.entries(pageHeaders).filter(([name]) => !c.res.headers.has(name))
+  return c.body(before + String(content) + after, status, Object.fromEntries(own))
 }
 
 /** What every document says of itself, whoever's name is at its head. */

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { NewEvent } from '../eventlog/event.ts'
 import type { Incident, Monitor, Prisma } from '../generated/prisma/client.ts'
-import { addEntry, openIncident } from '../status/incident.ts'
+import { addEntry, hasRoom, openIncident } from '../status/incident.ts'
 import { underMaintenance } from '../status/shown-status.ts'
 import { MINUTE } from '../time.ts'
 import { durationInWords } from './duration.ts'
@@ -33,7 +33,7 @@ export async function joinIncident(
   const what = `**${escapeMarkdown(monitor.name)}** is down since ${timeInWords(outage.since)}${reason(outage.cause)}`
   if (open) {
     await join(tx, open, monitor)
-    if (!open.automatic) return []
+    if (!open.automatic || !(await hasRoom(tx, open.id))) return []
     const [, ...events] = await addEntry(tx, open, { status: open.status, message: what, services })
     return events
   }
@@ -82,6 +82,7 @@ export async function leaveIncident(
     const others = monitors.filter(({ monitorId }) => monitorId !== monitor.id).map((each) => each.monitor.name)
     const message = farewell(monitor.name, why, at.getTime() - monitor.stateSince.getTime(), others)
     const status = others.length === 0 ? 'RESOLVED' : before.status
+    if (status !== 'RESOLVED' && !(await hasRoom(tx, before.id))) continue
     const [, ...events] = await addEntry(tx, before, { status, message, services: [] })
     happened.push(...events)
   }
@@ -124,10 +125,10 @@ function openIncidentOf({ db }: Context, serviceId: string): Promise<Incident | 
 
 /**
  * The incident that a monitor took part in last, if the monitors themselves resolved it a short while ago. One on which a
- * person has written is that person's: it would be resolved by nobody else.
+ * person has written is that person's: it would be resolved by nobody else; one whose timeline is full is left to the past.
  */
-async function flappingOn({ db, now }: Context, { id }: Member, serviceId: string): Promise<Incident | null> {
-  const last = await db.incidentMonitor.findFirst({
+async function flappingOn(tx: Context, { id }: Member, serviceId: string): Promise<Incident | null> {
+  const last = await tx.db.incidentMonitor.findFirst({
     where: { monitorId: id },
     orderBy: { joinedAt: 'desc' },
     include: { incident: { include: { services: { where: { serviceId } } } } },
@@ -135,8 +136,9 @@ async function flappingOn({ db, now }: Context, { id }: Member, serviceId: strin
   if (!last) return null
   const { services, ...incident } = last.incident
   const { automatic, resolvedAt } = incident
-  const recently = resolvedAt !== null && now().getTime() - resolvedAt.getTime() < FLAPPING
-  return automatic && recently && services.length > 0 ? incident : null
+  const recently = resolvedAt !== null && tx.now().getTime() - resolvedAt.getTime() < FLAPPING
+  const isSame = automatic && recently && services.length > 0
+  return isSame && (await hasRoom(tx, incident.id)) ? incident : null
 }
 
 async function join({ db, now }: Context, { id: incidentId }: Incident, { id: monitorId }: Member): Promise<void> {

@@ -21,7 +21,7 @@ const incidentNotice = z.object({
 
 const maintenanceNotice = z.object({
   about: z.literal('MAINTENANCE'),
-  step: z.enum(['SCHEDULED', 'STARTED', 'COMPLETED', 'CANCELLED']),
+  step: z.enum(['SCHEDULED', 'RESCHEDULED', 'UPDATED', 'STARTED', 'COMPLETED', 'CANCELLED']),
   id: z.string(),
   title: z.string(),
   status: z.enum(MaintenanceStatus),
@@ -94,6 +94,8 @@ const tellers: Partial<Record<EventKind, Teller>> = {
   INCIDENT_CREATED: ofIncident,
   INCIDENT_UPDATE_POSTED: ofIncident,
   MAINTENANCE_SCHEDULED: ofMaintenance('SCHEDULED'),
+  MAINTENANCE_RESCHEDULED: ofMaintenance('RESCHEDULED'),
+  MAINTENANCE_UPDATE_POSTED: ofMaintenance('UPDATED'),
   MAINTENANCE_STARTED: ofMaintenance('STARTED'),
   MAINTENANCE_COMPLETED: ofMaintenance('COMPLETED'),
   MAINTENANCE_CANCELLED: ofMaintenance('CANCELLED'),
@@ -150,11 +152,19 @@ async function ofIncident(
   }
 }
 
-/** The status of the entry in the timeline that each step has written; the first entry is the plan's. */
-const statusOfStep = { STARTED: 'IN_PROGRESS', COMPLETED: 'COMPLETED', CANCELLED: 'CANCELLED' } as const
+type MaintenanceStep = z.infer<typeof maintenanceNotice>['step']
 
-function ofMaintenance(step: 'SCHEDULED' | keyof typeof statusOfStep): Teller {
-  return async (db, { organizationId, subjectId, subjectName }) => {
+/** The events that write an entry of a maintenance's timeline: one each, in their order, and none is ever taken out. */
+const kindsWithEntry: EventKind[] = [
+  'MAINTENANCE_SCHEDULED',
+  'MAINTENANCE_UPDATE_POSTED',
+  'MAINTENANCE_STARTED',
+  'MAINTENANCE_COMPLETED',
+  'MAINTENANCE_CANCELLED',
+]
+
+function ofMaintenance(step: MaintenanceStep): Teller {
+  return async (db, { organizationId, seq, subjectId, subjectName }) => {
     const maintenance = await db.maintenance.findUnique({
       where: { id: subjectId, organizationId },
       include: {
@@ -164,16 +174,20 @@ function ofMaintenance(step: 'SCHEDULED' | keyof typeof statusOfStep): Teller {
     })
     if (!maintenance) return null
     const { updates, startsAt, endsAt, services } = maintenance
-    const entry = step === 'SCHEDULED' ? updates[0] : updates.find(({ status }) => status === statusOfStep[step])
-    // One that started when it was planned has told so with its plan.
-    if (step === 'STARTED' && entry === updates[0]) return null
+    const where = { organizationId, subjectId, seq: { lte: seq }, kind: { in: kindsWithEntry } }
+    const events = await db.event.count({ where })
+    // One that started when it was planned has told so with its plan: two events, of which the first has the entry.
+    const startedAtOnce = updates[0]?.status === 'IN_PROGRESS'
+    if (startedAtOnce && step === 'STARTED') return null
+    const entry = updates[events - 1 - (startedAtOnce && step !== 'SCHEDULED' ? 1 : 0)]
+    if (!entry) return null
     return {
       about: 'MAINTENANCE',
       step,
       id: subjectId,
       title: subjectName,
-      status: step === 'SCHEDULED' ? (entry?.status ?? 'SCHEDULED') : statusOfStep[step],
-      message: entry?.message ?? '',
+      status: entry.status,
+      message: step === 'RESCHEDULED' ? '' : entry.message,
       startsAt,
       endsAt,
       services: services.map((each) => each.service),

@@ -1,9 +1,11 @@
 import { plainText } from '../markdown.ts'
 import type { MaintenanceState, PageState } from '../status/page-state.ts'
 import { SECOND } from '../time.ts'
-import { lastChangeOf, saidIn } from './chronicle.ts'
+import { lastChangeOf, maintenancePath, saidIn } from './chronicle.ts'
 import { uuidOf } from './urn.ts'
 import { maintenanceWords } from './view.ts'
+import type { Zone } from './zone.ts'
+import { zoneOf } from './zone.ts'
 
 /** What a calendar is written of. */
 export interface CalendarSource {
@@ -20,7 +22,9 @@ export const MOST_DATES = 100
 
 /** The maintenances as a calendar to subscribe to (RFC 5545, with the names of RFC 7986), in UTC. */
 export function maintenanceCalendar(source: CalendarSource): string {
-  const title = text(`${source.state.organization.name} maintenance`)
+  const { name, timeZone } = source.state.organization
+  const title = text(`${name} maintenance`)
+  const zone = zoneOf(timeZone)
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
@@ -30,13 +34,13 @@ export function maintenanceCalendar(source: CalendarSource): string {
     `X-WR-CALNAME:${title}`,
     'REFRESH-INTERVAL;VALUE=DURATION:PT1H',
     'X-PUBLISHED-TTL:PT1H',
-    ...source.maintenances.flatMap((maintenance) => eventOf(source, maintenance)),
+    ...source.maintenances.flatMap((maintenance) => eventOf(source, maintenance, zone)),
     'END:VCALENDAR',
   ]
   return lines.map((line) => `${fold(line)}\r\n`).join('')
 }
 
-function eventOf({ state, changes, url }: CalendarSource, maintenance: MaintenanceState): string[] {
+function eventOf({ state, changes, url }: CalendarSource, maintenance: MaintenanceState, zone: Zone): string[] {
   const { id, title, status, startsAt, endsAt, createdAt, version, services } = maintenance
   const changed = utc(lastChangeOf(maintenance, changes))
   const concerned = new Set(services.map(({ serviceId }) => serviceId))
@@ -58,7 +62,7 @@ function eventOf({ state, changes, url }: CalendarSource, maintenance: Maintenan
     `DTEND:${utc(endAfter(startsAt, endsAt))}`,
     `SUMMARY:${text(title)}`,
     `DESCRIPTION:${text(description.filter(Boolean).join('\n\n'))}`,
-    `URL:${url}#${id}`,
+    `URL:${url}${maintenancePath(maintenance, zone)}`,
     `STATUS:${status === 'CANCELLED' ? 'CANCELLED' : 'CONFIRMED'}`,
     // Nobody is busy because of it.
     'TRANSP:TRANSPARENT',

@@ -1,6 +1,9 @@
 import type { Database } from '../context.ts'
+import type { Maintenance } from '../generated/prisma/client.ts'
 import type { IncidentState, MaintenanceState } from '../status/page-state.ts'
 import { incidentStory, maintenanceStory } from '../status/page-state.ts'
+import type { Zone } from './zone.ts'
+import { monthKey, monthOf } from './zone.ts'
 
 /** The newest incidents of an organization, whatever their status: at most `most`, the last to begin first. */
 export function readNewestIncidents(db: Database, organizationId: string, most: number): Promise<IncidentState[]> {
@@ -24,6 +27,18 @@ export function readNewestMaintenances(
     orderBy: [{ startsAt: 'desc' }, { id: 'desc' }],
     take: most,
   })
+}
+
+/**
+ * Where a maintenance is told of, after the page's address: on the page itself while it is announced, in its month's history
+ * once it ran. Of one that was called off before nothing is left to see there.
+ */
+export function maintenancePath(
+  { id, status, startsAt, startedAt }: Pick<Maintenance, 'id' | 'status' | 'startsAt' | 'startedAt'>,
+  zone: Zone,
+): string {
+  if (status !== 'COMPLETED' && status !== 'CANCELLED') return `#${id}`
+  return startedAt === null ? '' : `/history?month=${monthKey(monthOf(startsAt, zone))}#${id}`
 }
 
 /** When an incident or a maintenance last changed: by the log, or by its timeline, for an entry may come a moment after its event. */

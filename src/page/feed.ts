@@ -1,6 +1,6 @@
 import { renderMarkdown } from '../markdown.ts'
 import type { IncidentState, MaintenanceState, PageState } from '../status/page-state.ts'
-import { lastChangeOf, saidIn } from './chronicle.ts'
+import { lastChangeOf, maintenancePath, saidIn } from './chronicle.ts'
 import { urnOf } from './urn.ts'
 import { impactWords, incidentWords, maintenanceWords } from './view.ts'
 import { escapeXml } from './xml.ts'
@@ -141,7 +141,7 @@ function maintenanceEntry(
   return {
     id,
     title: `Maintenance: ${title}`,
-    link: `${url}#${id}`,
+    link: url + maintenancePath(maintenance, zone),
     publishedAt: createdAt,
     updatedAt: lastChangeOf(maintenance, changes),
     content: `<p>${escapeXml(facts)}.</p>\n${timeline.join('\n')}`,

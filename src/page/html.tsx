@@ -21,7 +21,7 @@ import type { PageCache, RenderedPage } from './page-cache.ts'
 import { shownPasts } from './past.ts'
 import type { Asked, Subject } from './read.ts'
 import { readPage } from './read.ts'
-import { shownIncident, shownMaintenance } from './view.ts'
+import { shownHappening, shownIncident, shownMaintenance } from './view.ts'
 import { parseMonth, zoneOf } from './zone.ts'
 
 /** The script that keeps a status page true while it is open; bundled as `live.js`. */
@@ -117,8 +117,10 @@ function contentOf(state: PageState, subject: Subject, served: Served) {
       )
     case 'incident':
       return <IncidentPage served={served} incident={shown(subject.incident)} />
-    case 'history':
-      return <History {...subject.history} served={served} incidents={subject.history.incidents.map(shown)} />
+    case 'history': {
+      const happenings = subject.history.happenings.map((happening) => shownHappening(happening, names))
+      return <History {...subject.history} served={served} happenings={happenings} />
+    }
   }
 }
 

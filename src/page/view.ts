@@ -2,6 +2,7 @@ import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus }
 import type { IncidentState, MaintenanceState } from '../status/page-state.ts'
 import type { PageStatus } from '../status/shown-status.ts'
 import { worstOf } from '../status/shown-status.ts'
+import type { Happening } from './history.ts'
 import type { Zone } from './zone.ts'
 
 export interface ShownService {
@@ -66,6 +67,17 @@ export function shownIncident(incident: IncidentState, names: ReadonlyMap<string
 /** A maintenance as the page tells it; `names` gives each service's name by its id. */
 export function shownMaintenance(maintenance: MaintenanceState, names: ReadonlyMap<string, string>): ShownMaintenance {
   return { ...maintenance, services: withNames(maintenance.services, names) }
+}
+
+/** What happened as the page tells it; `names` gives each service's name by its id. */
+export function shownHappening(
+  happening: Happening,
+  names: ReadonlyMap<string, string>,
+): Happening<ShownIncident, ShownMaintenance> {
+  const { at } = happening
+  return 'incident' in happening
+    ? { at, incident: shownIncident(happening.incident, names) }
+    : { at, maintenance: shownMaintenance(happening.maintenance, names) }
 }
 
 function withNames<T extends { readonly serviceId: string }>(of: readonly T[], names: ReadonlyMap<string, string>) {
@@ -161,16 +173,17 @@ export interface Day<T> {
   readonly key: string
   /** `Friday, 20 November 2026`. */
   readonly name: string
-  readonly incidents: readonly T[]
+  readonly begun: readonly T[]
 }
 
-/** Incidents by the day on which they began, in the order in which they come. */
-export function daysOf<T extends { readonly startedAt: Date }>(incidents: readonly T[], zone: Zone): Day<T>[] {
-  const days = new Map<string, { key: string; name: string; incidents: T[] }>()
-  for (const incident of incidents) {
-    const key = zone.dayKey(incident.startedAt)
-    const day = days.get(key) ?? { key, name: zone.day(incident.startedAt), incidents: [] }
-    day.incidents.push(incident)
+/** Things by the day on which they began, in the order in which they come. */
+export function daysOf<T>(things: readonly T[], zone: Zone, begunAt: (thing: T) => Date): Day<T>[] {
+  const days = new Map<string, { key: string; name: string; begun: T[] }>()
+  for (const thing of things) {
+    const at = begunAt(thing)
+    const key = zone.dayKey(at)
+    const day = days.get(key) ?? { key, name: zone.day(at), begun: [] }
+    day.begun.push(thing)
     days.set(key, day)
   }
   return [...days.values()]

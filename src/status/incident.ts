@@ -9,7 +9,7 @@ import { newId } from '../id.ts'
 import { invalid, lineText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
-import { entryTime, message } from './timeline.ts'
+import { entryTime, MOST_ENTRIES, message, requireRoom } from './timeline.ts'
 
 const titleText = lineText(200)
 
@@ -130,7 +130,7 @@ const newEntry = z.object({
  * Adds an entry to an incident's timeline: any status may follow any, RESOLVED closes the incident and all its services
  * have recovered, any other status reopens it. Services that are not named stay as they were. Needs a key with scope
  * WRITE.
- * @throws Invalid, NotFound, and Conflict when the incident was changed after the given version.
+ * @throws Invalid, NotFound, and Conflict when the incident was changed after the given version, or its timeline is full.
  */
 export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -141,6 +141,7 @@ export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<
   return change(ctx, organizationId, async (tx) => {
     const before = await ownIncident(tx, organizationId, incidentId)
     requireVersion(before, version)
+    if (status !== 'RESOLVED' || before.status === 'RESOLVED') requireRoom(await entriesOf(tx, incidentId))
     await requireServices(tx, organizationId, services.map(serviceIdOf))
     await tx.db.incident.update({ where: { id: incidentId }, data: byPerson })
     return addEntry(tx, before, { status, message, services })
@@ -152,6 +153,15 @@ export interface ToldEntry {
   readonly status: IncidentStatus
   readonly message: string
   readonly services: Impacts
+}
+
+/** Whether an incident's timeline has room for an entry that does not resolve it. */
+export async function hasRoom(tx: Context, incidentId: string): Promise<boolean> {
+  return (await entriesOf(tx, incidentId)) < MOST_ENTRIES
+}
+
+function entriesOf({ db }: Context, incidentId: string): Promise<number> {
+  return db.incidentUpdate.count({ where: { incidentId } })
 }
 
 /** Adds an entry to an incident's timeline, in the transaction of a change; its services are known to be the organization's. */

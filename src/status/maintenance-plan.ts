@@ -27,7 +27,7 @@ export function step({ status, startsAt, endsAt }: Plan, to: MaintenanceStatus, 
     return to === 'IN_PROGRESS'
       ? { status: to, startsAt: earlier(startsAt, now), endsAt }
       : { status: to, startsAt, endsAt }
-  return { status: to, startsAt, endsAt: nextSteps[to].length === 0 ? earlier(endsAt, now) : endsAt }
+  return { status: to, startsAt, endsAt: isOver(to) ? earlier(endsAt, now) : endsAt }
 }
 
 /**
@@ -37,13 +37,23 @@ export function step({ status, startsAt, endsAt }: Plan, to: MaintenanceStatus, 
 export function retime(plan: Plan, times: { startsAt?: Date | undefined; endsAt?: Date | undefined }, now: Date): Plan {
   const { startsAt = plan.startsAt, endsAt = plan.endsAt } = times
   if (times.startsAt === undefined && times.endsAt === undefined) return plan
-  if (nextSteps[plan.status].length === 0)
-    throw new Conflict(`The maintenance is ${plan.status}; its times are settled.`)
+  requireUnsettled(plan, 'times')
   requireTimes({ startsAt, endsAt }, now)
   if (plan.status !== 'SCHEDULED' && startsAt > now) {
     throw invalid([{ path: ['startsAt'], message: 'must not be in the future, for it has started' }])
   }
   return begun({ status: plan.status, startsAt, endsAt }, now)
+}
+
+/** @throws Conflict when a maintenance is over, for what it was like is known then. */
+export function requireUnsettled({ status }: Pick<Plan, 'status'>, what: 'times' | 'services'): void {
+  if (!isOver(status)) return
+  throw new Conflict(`The maintenance is ${status}; its ${what} are settled.`)
+}
+
+/** Whether no step comes after a status. */
+export function isOver(status: MaintenanceStatus): boolean {
+  return nextSteps[status].length === 0
 }
 
 /** A new plan; one whose start has come starts at once. @throws Invalid when the times make no sense. */
@@ -61,14 +71,14 @@ export function stepDue(plan: Plan, now: Date): 'IN_PROGRESS' | 'COMPLETED' | nu
 
 /** When the next step comes by itself; null: never again. */
 export function dueAt({ status, startsAt, endsAt }: Plan): Date | null {
-  if (nextSteps[status].length === 0) return null
+  if (isOver(status)) return null
   return status === 'SCHEDULED' ? startsAt : endsAt
 }
 
 /** The run of a maintenance that has come to `status` at a moment: it starts and ends once. */
 export function runAfter({ startedAt, endedAt }: Run, status: MaintenanceStatus, at: Date): Run {
   if (status === 'SCHEDULED') return { startedAt, endedAt }
-  const over = nextSteps[status].length === 0
+  const over = isOver(status)
   const started = startedAt ?? (status === 'CANCELLED' ? null : at)
   return { startedAt: started, endedAt: over && started !== null ? (endedAt ?? at) : endedAt }
 }

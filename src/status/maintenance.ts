@@ -4,15 +4,14 @@ import type { Context } from '../context.ts'
 import { change } from '../eventlog/change.ts'
 import type { NewEvent } from '../eventlog/event.ts'
 import type { Maintenance } from '../generated/prisma/client.ts'
-import type { MaintenanceStatus } from '../generated/prisma/enums.ts'
 import { newId } from '../id.ts'
 import { DAY, utcDay } from '../time.ts'
 import { lineText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
 import type { Plan } from './maintenance-plan.ts'
-import { dueAt, planned, retime, runAfter, step, stepDue } from './maintenance-plan.ts'
-import { entryText, entryTime, message } from './timeline.ts'
+import { dueAt, isOver, planned, requireUnsettled, retime, runAfter, step, stepDue } from './maintenance-plan.ts'
+import { entryText, entryTime, message, requireRoom } from './timeline.ts'
 
 const titleText = lineText(200)
 const serviceIds = z.array(z.string()).max(MOST_SERVICES, `must be at most ${MOST_SERVICES}`)
@@ -69,7 +68,8 @@ const maintenanceEdit = z.object({
 /**
  * Changes what is given of a maintenance. A message becomes an entry of its timeline; a change of status makes one also
  * without a message. By its status a maintenance is started early, verified, or ended early. Needs a key with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version, or its status does not allow it.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version, its status does not allow it, or its
+ * timeline is full.
  */
 export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -78,11 +78,13 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
   return change(ctx, organizationId, async (tx) => {
     const before = await ownMaintenance(tx, organizationId, id)
     requireVersion(before, version)
+    if (serviceIds) requireUnsettled(before, 'services')
     const stepped = status ? step(before, status, tx.now()) : before
     const maintenance = await save(tx, before, retime(stepped, times, tx.now()), tx.now(), title)
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
-    if (message || maintenance.status !== before.status) await addEntry(tx, maintenance, message ?? '')
-    return [maintenance, eventOf(kindOf(before.status, maintenance.status), maintenance)]
+    const hasEntry = Boolean(message) || maintenance.status !== before.status
+    if (hasEntry) await addEditEntry(tx, before, maintenance, message ?? '')
+    return [maintenance, eventOf(kindOfEdit(before, maintenance, hasEntry), maintenance)]
   })
 }
 
@@ -116,7 +118,7 @@ export async function advanceMaintenance(ctx: Context, id: string): Promise<void
     while (maintenance) {
       const due = stepDue(maintenance, tx.now())
       if (due === null) break
-      const kind = kindOf(maintenance.status, due)
+      const kind = due === 'COMPLETED' ? 'MAINTENANCE_COMPLETED' : 'MAINTENANCE_STARTED'
       // A step that comes late by our fault counts from when it was due.
       maintenance = await save(tx, maintenance, step(maintenance, due, tx.now()), dueAt(maintenance) ?? tx.now())
       await addEntry(tx, maintenance, '')
@@ -171,10 +173,20 @@ async function addEntry({ db, now }: Context, maintenance: Maintenance, message:
   })
 }
 
-/** What a change from one status to another is called. */
-function kindOf(before: MaintenanceStatus, after: MaintenanceStatus): NewEvent['kind'] {
-  if (before === 'SCHEDULED' && after === 'IN_PROGRESS') return 'MAINTENANCE_STARTED'
-  return before !== after && after === 'COMPLETED' ? 'MAINTENANCE_COMPLETED' : 'MAINTENANCE_UPDATED'
+/** @throws Conflict when the timeline is full; what ends a maintenance has room in it all the same. */
+async function addEditEntry(tx: Context, before: Maintenance, after: Maintenance, message: string): Promise<void> {
+  const ends = isOver(after.status) && !isOver(before.status)
+  if (!ends) requireRoom(await tx.db.maintenanceUpdate.count({ where: { maintenanceId: after.id } }))
+  await addEntry(tx, after, message)
+}
+
+/** What an edit is called. One that moves the maintenance is news, also without an entry; the rest corrects it. */
+function kindOfEdit(before: Plan, after: Plan, hasEntry: boolean): NewEvent['kind'] {
+  if (before.status === 'SCHEDULED' && after.status === 'IN_PROGRESS') return 'MAINTENANCE_STARTED'
+  if (before.status !== after.status && after.status === 'COMPLETED') return 'MAINTENANCE_COMPLETED'
+  if (hasEntry) return 'MAINTENANCE_UPDATE_POSTED'
+  const isMoved = +before.startsAt !== +after.startsAt || +before.endsAt !== +after.endsAt
+  return isMoved ? 'MAINTENANCE_RESCHEDULED' : 'MAINTENANCE_UPDATED'
 }
 
 const eventOf = (kind: NewEvent['kind'], { id, title }: Maintenance) => ({ kind, subjectId: id, subjectName: title })

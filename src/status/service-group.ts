@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { requireScope } from '../account/access.ts'
+import { tierLimits } from '../account/plan.ts'
 import type { Context } from '../context.ts'
+import { TierLimitReached } from '../errors.ts'
 import { change } from '../eventlog/change.ts'
 import type { ServiceGroup } from '../generated/prisma/client.ts'
 import { newId } from '../id.ts'
@@ -11,12 +13,19 @@ import { closeGap, putInOrder } from './order.ts'
 
 const newGroup = z.object({ name: nameText, description: proseText(2000).nullish() })
 
-/** Adds a group at the end of the page. Needs a key with scope WRITE. @throws Invalid when a field is not usable. */
+/**
+ * Adds a group at the end of the page. Needs a key with scope WRITE.
+ * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services: more would stay empty.
+ */
 export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { name, description } = validate(newGroup, input)
   return change(ctx, organizationId, async ({ db, now }) => {
     const position = await db.serviceGroup.count({ where: { organizationId } })
+    const { tier } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const limit = tierLimits[tier].services
+    if (position >= limit)
+      throw new TierLimitReached(`The tier ${tier} has ${limit} groups, as many as services, and all are used.`, limit)
     const data = { organizationId, name, description: description ?? '', position, createdAt: now() }
     const group = await db.serviceGroup.create({ data: { id: newId('ServiceGroup'), ...data } })
     return [group, { kind: 'SERVICE_GROUP_CREATED', ...subject(group) }]

@@ -1,3 +1,4 @@
+import { Conflict } from '../errors.ts'
 import { proseText } from '../validate.ts'
 
 /** What an entry of a timeline says, in markdown; an entry that only tells of a change of status may say nothing. */
@@ -5,6 +6,18 @@ export const entryText = proseText(10_000)
 
 /** What an entry says that a person writes. */
 export const message = entryText.min(1, 'must not be blank')
+
+/** How many entries a timeline has room for: more than anybody writes, and few enough for one page. */
+export const MOST_ENTRIES = 500
+
+/**
+ * Has a timeline take no more entries than it has room for. Its last one may come beyond that: what is over can always be told.
+ * @throws Conflict `TIMELINE_FULL` when so many entries fill it.
+ */
+export function requireRoom(entries: number): void {
+  if (entries < MOST_ENTRIES) return
+  throw new Conflict(`The timeline has ${MOST_ENTRIES} entries, and takes only one that ends it.`, 'TIMELINE_FULL')
+}
 
 /**
  * The time of a new entry of a timeline: now, or just after the newest entry when that has the same time or, by another

@@ -260,6 +260,9 @@ describe('the reader', () => {
       endsAt,
       serviceIds: [acme.api],
     })
+    const now = { startsAt: new Date().toISOString(), endsAt, serviceIds: [acme.api] }
+    const over = await acme.do('scheduleMaintenance', 'Maintenance', { title: long, message, ...now })
+    await acme.do('updateMaintenance', 'Maintenance', { id: over.id, status: 'COMPLETED' })
     return [acme.path, `${acme.path}/incidents/${id}`, `${acme.path}/history`]
   }
 

@@ -5,6 +5,7 @@ import { renderMarkdown } from '../../src/markdown.ts'
 import { escapeMarkdown, joinIncident, type LeaveReason, leaveIncident } from '../../src/monitoring/incident.ts'
 import { createIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
 import { createService } from '../../src/status/service.ts'
+import { MOST_ENTRIES } from '../../src/status/timeline.ts'
 import { MINUTE } from '../../src/time.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
@@ -156,6 +157,48 @@ describe('a monitor that goes down', () => {
     await recovers(40, website)
     await fails(69, website)
     expect((await told()).map((each) => each.length)).toEqual([5, 2])
+  })
+})
+
+describe('an incident whose timeline is full', () => {
+  /** Fills the timeline of an incident that has one entry. */
+  const fill = async (incidentId: string, organizationId: string) => {
+    await prisma.incidentUpdate.createMany({
+      data: Array.from({ length: MOST_ENTRIES - 1 }, (_, index) => ({
+        id: `inu_${incidentId.slice(-20)}${String(index).padStart(4, '0')}`,
+        organizationId,
+        incidentId,
+        status: 'INVESTIGATING' as const,
+        message: 'Again.',
+        createdAt: noon,
+      })),
+    })
+  }
+
+  test('is resolved all the same, and left to the past: what fails again opens another', async () => {
+    const { id, monitor, fails, recovers, incidents } = await withService()
+    const website = await monitor('Website')
+    await fails(0, website)
+    await fill((await incidents())[0]?.id ?? '', id)
+    await recovers(10, website)
+    expect(await incidents()).toMatchObject([{ status: 'RESOLVED', updates: { length: MOST_ENTRIES + 1 } }])
+    await fails(12, website)
+    expect(await incidents()).toMatchObject([
+      { status: 'RESOLVED' },
+      { status: 'INVESTIGATING', updates: { length: 1 } },
+    ])
+  })
+
+  test('is joined and left by others without a word', async () => {
+    const { id, monitor, fails, recovers, incidents } = await withService()
+    const [website, api] = [await monitor('Website'), await monitor('API')]
+    await fails(0, website)
+    await fill((await incidents())[0]?.id ?? '', id)
+    await fails(1, api)
+    await recovers(2, website)
+    expect(await incidents()).toMatchObject([{ status: 'INVESTIGATING', updates: { length: MOST_ENTRIES } }])
+    await recovers(3, api)
+    expect(await incidents()).toMatchObject([{ status: 'RESOLVED', updates: { length: MOST_ENTRIES + 1 } }])
   })
 })
 

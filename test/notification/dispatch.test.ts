@@ -175,6 +175,34 @@ test('a maintenance is told of when it is planned, starts, ends or is called off
   ])
 })
 
+test('a maintenance is told of when it is moved and written of, each with what was said then', async () => {
+  const tenant = await notified.tenant()
+  await notified.subscriber(tenant, email('ada'))
+  const owner = notified.owner(tenant)
+  const { id } = await maintenance(tenant, 'Disks', 1)
+  await updateMaintenance(owner, { id, startsAt: at(5), endsAt: at(6) })
+  await updateMaintenance(owner, { id, message: 'Bring coffee.' })
+  await updateMaintenance(owner, { id, endsAt: at(7), message: 'Longer.' })
+  await updateMaintenance(owner, { id, status: 'IN_PROGRESS' })
+  await updateMaintenance(owner, { id, status: 'VERIFYING', message: 'We look.' })
+  const { id: atOnce } = await maintenance(tenant, 'At once', 0)
+  await updateMaintenance(owner, { id: atOnce, message: 'Half done.' })
+  await told(tenant)
+  const notices = (await noticesOf(tenant)).map((notice) =>
+    notice.about === 'MAINTENANCE' ? [notice.step, notice.title, notice.status, notice.message] : [],
+  )
+  expect(notices).toEqual([
+    ['SCHEDULED', 'Disks', 'SCHEDULED', 'Disks.'],
+    ['RESCHEDULED', 'Disks', 'SCHEDULED', ''],
+    ['UPDATED', 'Disks', 'SCHEDULED', 'Bring coffee.'],
+    ['UPDATED', 'Disks', 'SCHEDULED', 'Longer.'],
+    ['STARTED', 'Disks', 'IN_PROGRESS', ''],
+    ['UPDATED', 'Disks', 'VERIFYING', 'We look.'],
+    ['SCHEDULED', 'At once', 'IN_PROGRESS', 'At once.'],
+    ['UPDATED', 'At once', 'IN_PROGRESS', 'Half done.'],
+  ])
+})
+
 test('only organizations with something new are looked at', async () => {
   const [quiet, busy] = [await notified.tenant(), await notified.tenant()]
   for (const tenant of [quiet, busy]) await notified.subscriber(tenant, email('ada'))

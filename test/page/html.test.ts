@@ -7,7 +7,12 @@ import { loadAssets } from '../../src/http/assets.ts'
 import { liveScript, statusPages, statusSheet } from '../../src/page/html.tsx'
 import { createPageCache } from '../../src/page/page-cache.ts'
 import { createIncident, deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
-import { scheduleMaintenance } from '../../src/status/maintenance.ts'
+import {
+  advanceMaintenance,
+  cancelMaintenance,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../../src/status/maintenance.ts'
 import { createService, updateService } from '../../src/status/service.ts'
 import { createServiceGroup } from '../../src/status/service-group.ts'
 import { DAY, HOUR, MINUTE } from '../../src/time.ts'
@@ -312,8 +317,83 @@ describe('the history', () => {
     expect(past).toContain('Long ago')
     expect(past).toContain('November 2026 →')
     expect(past).not.toContain('←')
-    expect(await read(`${path}?month=2026-09`)).toContain('No incidents in September 2026.')
+    expect(await read(`${path}?month=2026-09`)).toContain('No incidents and no maintenance in September 2026.')
     expect(nestingFaults(past)).toEqual([])
+  })
+
+  const titlesIn = async (path: string) =>
+    [...(await read(path)).matchAll(/<h4>(?:<a [^>]*>)?(.*?)</g)].map(([, title]) => title)
+
+  /** Plans a maintenance of two hours, so many hours from noon. */
+  const plan = (acme: Tenant, title: string, hours: number, more: object = {}) =>
+    scheduleMaintenance(acme.ctx, {
+      title,
+      message: `We **change** the ${title}.`,
+      startsAt: new Date(noon.getTime() + hours * HOUR),
+      endsAt: new Date(noon.getTime() + (hours + 2) * HOUR),
+      ...more,
+    })
+
+  test('tells of maintenance beside incidents, with its period, its services and its updates', async () => {
+    const acme = await tenant()
+    const [api = ''] = await acme.services('API')
+    await createIncident(acme.ctx, { ...incident, title: 'Before it', startedAt: new Date(noon.getTime() - 2 * HOUR) })
+    const { id } = await plan(acme, 'disks', -1, { serviceIds: [api] })
+    await updateMaintenance(acme.later(MINUTE), { id, message: 'Half of them are new.' })
+    await updateMaintenance(acme.later(5 * MINUTE), { id, status: 'COMPLETED' })
+    await createIncident(acme.ctx, { ...incident, title: 'After it' })
+    await expect.poll(() => read(`${pathOf(acme)}/history`)).toContain('After it')
+    const html = await read(`${pathOf(acme)}/history`)
+    const parts = [
+      'After it',
+      `<article id="${id}" class="incident past" data-impact="MAINTENANCE"><h4>disks</h4>`,
+      'Completed</span><span>Maintenance</span>',
+      '20 Nov 2026, 11:00 UTC</time> to <time datetime="2026-11-20T12:05:00.000Z">12:05 UTC',
+      '1 h 5 min',
+      'Concerns API',
+      '<p>Half of them are new.</p>',
+      '<summary>All 3 updates</summary>',
+      'Half of them are new.',
+      '<p>We <strong>change</strong> the disks.</p>',
+      'Before it',
+    ]
+    let place = 0
+    for (const part of parts) {
+      expect([part, html.indexOf(part, place)]).not.toContain(-1)
+      place = html.indexOf(part, place) + part.length
+    }
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test('tells of maintenance that runs or was called off, and of none that is to come', async () => {
+    const acme = await tenant()
+    await plan(acme, 'running', -1)
+    await plan(acme, 'to come', 1)
+    const late = await plan(acme, 'called off', 2)
+    const early = await plan(acme, 'called off already', 200)
+    for (const { id } of [late, early]) await cancelMaintenance(acme.ctx, { id })
+    const shown = () => titlesIn(`${pathOf(acme)}/history`)
+    await expect.poll(shown).toEqual(['running'])
+    time = new Date(noon.getTime() + 3 * HOUR)
+    try {
+      expect(await shown()).toEqual(['called off', 'running'])
+    } finally {
+      time = noon
+    }
+    expect((await get(`${pathOf(acme)}/history?month=2026-12`)).status).toBe(404)
+  })
+
+  test('goes to months in which there was maintenance only', async () => {
+    const acme = await tenant()
+    const past = { ...acme, ctx: acme.later(-40 * DAY) }
+    const { id } = await plan(past, 'long over', -40 * 24)
+    await advanceMaintenance(acme.ctx, id)
+    const path = `${pathOf(acme)}/history`
+    await expect.poll(() => read(path)).toContain('← October 2026')
+    expect(await read(`${path}?month=2026-10`)).toContain('long over')
+    expect(await read(`${path}?month=2026-10`)).not.toContain('←')
+    expect(await read(`${path}?month=2026-09`)).toContain('October 2026 →')
   })
 
   test('cuts months in the time zone of its owner', async () => {
@@ -338,10 +418,12 @@ describe('the history', () => {
         createdAt: noon,
       })),
     })
+    await plan(acme, 'disks', -0.24)
     const path = `${pathOf(acme)}/history?month=2026-11`
-    expect(await read(path)).toContain('Page 1 of 2')
-    expect(await read(path)).not.toContain('Incident 50.')
-    expect(await read(`${path}&page=2`)).toContain('Incident 50.')
+    await expect.poll(() => read(path)).toContain('Page 1 of 2')
+    const first = Array.from({ length: 49 }, (_, index) => `Incident ${index}.`)
+    expect(await titlesIn(path)).toEqual([...first.slice(0, 15), 'disks', ...first.slice(15)])
+    expect(await titlesIn(`${path}&page=2`)).toEqual(['Incident 49.', 'Incident 50.'])
     expect((await get(`${path}&page=3`)).status).toBe(404)
   })
 

@@ -98,11 +98,9 @@ describe('services', () => {
   })
 })
 
-test('incidents stand under the day on which they began in the page’s time zone', () => {
-  const incidents = ['2026-11-20T23:30:00Z', '2026-11-20T22:30:00Z', '2026-11-19T12:00:00Z'].map((at) => ({
-    startedAt: new Date(at),
-  }))
-  const keys = (zone: string) => daysOf(incidents, zoneOf(zone)).map((day) => [day.key, day.incidents.length])
+test('things stand under the day on which they began in the page’s time zone', () => {
+  const times = ['2026-11-20T23:30:00Z', '2026-11-20T22:30:00Z', '2026-11-19T12:00:00Z'].map((at) => new Date(at))
+  const keys = (zone: string) => daysOf(times, zoneOf(zone), (at) => at).map((day) => [day.key, day.begun.length])
   expect(keys('UTC')).toEqual([
     ['2026-11-20', 2],
     ['2026-11-19', 1],

@@ -433,7 +433,8 @@ describe('the public page', () => {
     incidents { id title status impact startedAt resolvedAt services { status service { id name status } }
       updates { id incidentId status message createdAt editedAt services { status service { id } } } }
     maintenances { id title status startsAt endsAt services { id } updates { id maintenanceId status message createdAt } }
-    pastIncidents { totalCount edges { node { id title } } }`
+    pastIncidents { totalCount edges { node { id title } } }
+    pastMaintenances { totalCount edges { node { id status services { id } updates { message } } } }`
   const read = (slug: string, fields = page) =>
     post(url, { query: `query ($slug: String!) { statusPage(slug: $slug) { ${fields} } }`, variables: { slug } })
 
@@ -445,6 +446,14 @@ describe('the public page', () => {
       impact: 'MINOR',
       message: 'Over.',
     })
+    const done = await mutate(url, key, 'scheduleMaintenance', 'Maintenance', {
+      title: 'Done',
+      message: 'It is short.',
+      startsAt: '2026-11-20T11:00:00Z',
+      endsAt: planned.endsAt,
+      serviceIds: [ids.Service],
+    })
+    await mutate(url, key, 'updateMaintenance', 'Maintenance', { id: done.id, status: 'COMPLETED' })
     const { data, errors } = await read(slug)
     expect(errors).toBeUndefined()
     expect(data).toMatchObject({
@@ -466,6 +475,19 @@ describe('the public page', () => {
           { id: ids.Maintenance, services: [{ id: ids.Service }], updates: [{ id: ids.MaintenanceUpdate }] },
         ],
         pastIncidents: { totalCount: 1, edges: [{ node: { id: old.id } }] },
+        pastMaintenances: {
+          totalCount: 1,
+          edges: [
+            {
+              node: {
+                id: done.id,
+                status: 'COMPLETED',
+                services: [{ id: ids.Service }],
+                updates: [{ message: '' }, { message: 'It is short.' }],
+              },
+            },
+          ],
+        },
       },
     })
   })

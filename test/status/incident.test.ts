@@ -9,6 +9,7 @@ import {
   updateIncident,
 } from '../../src/status/incident.ts'
 import { incidentStory } from '../../src/status/page-state.ts'
+import { MOST_ENTRIES } from '../../src/status/timeline.ts'
 import { HOUR } from '../../src/time.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -173,6 +174,32 @@ describe('its timeline', () => {
     await post('RESOLVED', { services: [says(site, 'OPERATIONAL')] })
     await expect(updateIncident(ctx, { id, services })).rejects.toThrow(Invalid)
     expect(await news()).toHaveLength(4)
+  })
+
+  test('takes so many entries and no more, but for one that closes it', async () => {
+    const { id: organizationId, ...acme } = await tenant()
+    const { id } = await createIncident(acme.ctx, told)
+    await prisma.incidentUpdate.createMany({
+      data: Array.from({ length: MOST_ENTRIES - 2 }, (_, index) => ({
+        id: `inu_${id.slice(-20)}${String(index).padStart(4, '0')}`,
+        organizationId,
+        incidentId: id,
+        status: 'IDENTIFIED' as const,
+        message: 'News.',
+        createdAt: noon,
+      })),
+    })
+    const post = (status: IncidentStatus) => postIncidentUpdate(acme.ctx, { incidentId: id, status, message: 'News.' })
+    await post('MONITORING')
+    const before = await acme.news()
+    await expect(post('MONITORING')).rejects.toMatchObject({ constructor: Conflict, code: 'TIMELINE_FULL' })
+    expect(await acme.news()).toEqual(before)
+    await post('RESOLVED')
+    for (const status of ['RESOLVED', 'INVESTIGATING'] as const) {
+      await expect(post(status)).rejects.toMatchObject({ code: 'TIMELINE_FULL' })
+    }
+    const { status, updates } = await storyOf(id)
+    expect([status, updates.length]).toEqual(['RESOLVED', MOST_ENTRIES + 1])
   })
 
   test('is corrected entry by entry', async () => {

@@ -33,7 +33,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Subscription: 'statusPageEvents incidentEvents',
     StatusPageEvent: 'cursor at kind subjectId incident service serviceGroup maintenance page',
     StatusPage:
-      'slug name description timeZone accentColor logoUrl links customDomain cursor status services serviceGroups incidents maintenances pastIncidents',
+      'slug name description timeZone accentColor logoUrl links customDomain cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
     PageStatus: 'indicator description',
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',

@@ -117,7 +117,7 @@ describe('several workers', () => {
     await takeDue(worker(HOUR), { table: 'Maintenance', dueColumn: 'dueAt', limit: 50, leaseMs: 15 * SECOND })
     await updateMaintenance(ctx, { id, startsAt: at(3 * HOUR), endsAt: at(4 * HOUR) })
     expect(await round(2 * HOUR)).toEqual(at(3 * HOUR))
-    expect(await news()).toEqual(['MAINTENANCE_UPDATED 1'])
+    expect(await news()).toEqual(['MAINTENANCE_RESCHEDULED 1'])
   })
 })
 

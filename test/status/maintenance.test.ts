@@ -9,6 +9,7 @@ import {
 } from '../../src/status/maintenance.ts'
 import { dueAt, type Plan, step } from '../../src/status/maintenance-plan.ts'
 import { maintenanceStory } from '../../src/status/page-state.ts'
+import { MOST_ENTRIES } from '../../src/status/timeline.ts'
 import { HOUR, MINUTE } from '../../src/time.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -27,7 +28,7 @@ async function withMaintenance(more: object = {}) {
   const [api = ''] = await acme.services('API')
   const { id } = await scheduleMaintenance(acme.ctx, { ...plan, serviceIds: [api], ...more })
   const update = (input: object, milliseconds = 0) => updateMaintenance(acme.later(milliseconds), { id, ...input })
-  return { ...acme, api, id, update, news: async () => (await acme.news()).slice(1) }
+  return { ...acme, organizationId: acme.id, api, id, update, news: async () => (await acme.news()).slice(1) }
 }
 
 describe('a maintenance', () => {
@@ -105,7 +106,7 @@ describe('by hand it', () => {
     ])
     expect((await news()).slice(1)).toEqual([
       'MAINTENANCE_STARTED New disks',
-      'MAINTENANCE_UPDATED New disks',
+      'MAINTENANCE_UPDATE_POSTED New disks',
       'MAINTENANCE_COMPLETED New disks',
     ])
   })
@@ -117,10 +118,10 @@ describe('by hand it', () => {
     expect(await update({ startsAt: noon })).toMatchObject({ status: 'IN_PROGRESS', dueAt: at(5 * HOUR) })
     expect(await update({ endsAt: at(6 * HOUR) })).toMatchObject({ dueAt: at(6 * HOUR) })
     expect((await news()).slice(1)).toEqual([
-      'MAINTENANCE_UPDATED New disks',
-      'MAINTENANCE_UPDATED New disks',
+      'MAINTENANCE_RESCHEDULED New disks',
+      'MAINTENANCE_RESCHEDULED New disks',
       'MAINTENANCE_STARTED New disks',
-      'MAINTENANCE_UPDATED New disks',
+      'MAINTENANCE_RESCHEDULED New disks',
     ])
   })
 
@@ -176,8 +177,77 @@ describe('by hand it', () => {
     await planned.update({ title: 'Old disks', message: 'We were wrong.' })
     expect((await planned.news()).slice(1)).toEqual([
       'MAINTENANCE_CANCELLED New disks',
-      'MAINTENANCE_UPDATED Old disks',
+      'MAINTENANCE_UPDATE_POSTED Old disks',
     ])
+  })
+})
+
+describe('the timeline of a maintenance', () => {
+  /** One that has so many entries as it takes. */
+  async function withFullTimeline(more: object = {}) {
+    const planned = await withMaintenance(more)
+    const { id, organizationId } = planned
+    await prisma.maintenanceUpdate.createMany({
+      data: Array.from({ length: MOST_ENTRIES - 1 }, (_, index) => ({
+        id: `mnu_${id.slice(-20)}${String(index).padStart(4, '0')}`,
+        organizationId,
+        maintenanceId: id,
+        status: 'SCHEDULED' as const,
+        message: 'News.',
+        createdAt: noon,
+      })),
+    })
+    const count = async () => (await storyOf(id)).updates.length
+    return { ...planned, count }
+  }
+  const full = { constructor: Conflict, code: 'TIMELINE_FULL' }
+
+  test('takes so many entries and no more, but for one that ends it', async () => {
+    const { update, count, news } = await withFullTimeline({ startsAt: noon })
+    const before = await news()
+    await expect(update({ message: 'More news.' })).rejects.toMatchObject(full)
+    await expect(update({ status: 'VERIFYING' })).rejects.toMatchObject(full)
+    expect(await news()).toEqual(before)
+    await update({ title: 'Newer disks' })
+    await update({ status: 'COMPLETED', message: 'Done.' })
+    await expect(update({ message: 'One thing more.' })).rejects.toMatchObject(full)
+    expect(await count()).toBe(MOST_ENTRIES + 1)
+  })
+
+  test('never keeps it from starting and ending by itself, or from being called off', async () => {
+    const left = await withFullTimeline()
+    await advanceMaintenance(left.later(5 * HOUR), left.id)
+    expect(await storyOf(left.id)).toMatchObject({ status: 'COMPLETED', updates: { length: MOST_ENTRIES + 2 } })
+    const other = await withFullTimeline()
+    await cancelMaintenance(other.ctx, { id: other.id })
+    expect(await other.count()).toBe(MOST_ENTRIES + 1)
+  })
+})
+
+describe('one that is over', () => {
+  test.each(['COMPLETED', 'CANCELLED'] as const)(
+    'and %s keeps its services, by which uptime was counted',
+    async (end) => {
+      const { id, api, services, update, later } = await withMaintenance({ startsAt: noon })
+      if (end === 'COMPLETED') await update({ status: end }, MINUTE)
+      else await cancelMaintenance(later(MINUTE), { id })
+      const [site = ''] = await services('Site')
+      for (const serviceIds of [[], [site], [api, site]]) {
+        await expect(update({ serviceIds, title: 'New' }, HOUR)).rejects.toThrow(
+          new Conflict(`The maintenance is ${end}; its services are settled.`),
+        )
+      }
+      expect(await update({ title: 'Newer disks', message: 'It took long.' }, HOUR)).toMatchObject({
+        title: 'Newer disks',
+      })
+      expect((await storyOf(id)).services).toEqual([{ serviceId: api }])
+    },
+  )
+
+  test('is given its last services with the step that ends it', async () => {
+    const { id, update } = await withMaintenance({ startsAt: noon })
+    await update({ status: 'COMPLETED', serviceIds: [] }, MINUTE)
+    expect((await storyOf(id)).services).toEqual([])
   })
 })
 

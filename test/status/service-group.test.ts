@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Conflict, Invalid } from '../../src/errors.ts'
+import { Conflict, Invalid, TierLimitReached } from '../../src/errors.ts'
 import { createService } from '../../src/status/service.ts'
 import {
   createServiceGroup,
@@ -27,6 +27,14 @@ async function groupsOf({ ctx }: Tenant, ...names: string[]): Promise<string[]> 
 }
 
 describe('a group', () => {
+  test('is refused when there are as many as the tier has services, however many are made at once', async () => {
+    const acme = await tenant()
+    const attempts = Array.from({ length: 12 }, (_, index) => createServiceGroup(acme.ctx, { name: `Group ${index}` }))
+    const { done, refused } = await together(attempts)
+    expect(done).toHaveLength(10)
+    for (const reason of refused) expect(reason).toMatchObject({ constructor: TierLimitReached, limit: 10 })
+  })
+
   test('is made, changed, ordered and deleted, and each is told', async () => {
     const acme = await tenant()
     const [a = '', b = '', c = ''] = await groupsOf(acme, 'a', 'b', 'c')

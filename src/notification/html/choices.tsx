@@ -11,7 +11,7 @@ export interface ChoiceProps {
 
 const topicWords = {
   INCIDENTS: 'Incidents: when one begins, is updated and is resolved',
-  MAINTENANCES: 'Planned maintenance: when it is announced, starts, ends or is called off',
+  MAINTENANCES: 'Planned maintenance: when it is announced, moved, updated, starts, ends or is called off',
   SERVICE_STATUS: 'Every change of a service’s status, which can be many',
 } as const satisfies Record<Topic, string>
 

@@ -144,14 +144,14 @@ function ServiceList({ services, pasts, served }: Pick<OverviewProps, 'services'
 }
 
 function Past({ pastIncidents, pastDays, served }: OverviewProps) {
-  const days = daysOf(pastIncidents, served.zone)
+  const days = daysOf(pastIncidents, served.zone, ({ startedAt }) => startedAt)
   return (
     <section id="past">
       <h2>Past incidents</h2>
       {days.map((day) => (
         <section id={`day-${day.key}`} class="day">
           <h3>{day.name}</h3>
-          {day.incidents.map((incident) => (
+          {day.begun.map((incident) => (
             <PastIncident incident={incident} served={served} />
           ))}
         </section>

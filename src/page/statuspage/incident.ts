@@ -1,6 +1,6 @@
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { IncidentState, MaintenanceState } from '../../status/page-state.ts'
-import { lastChangeOf, saidIn } from '../chronicle.ts'
+import { lastChangeOf, maintenancePath, saidIn } from '../chronicle.ts'
 import type { Component } from './component.ts'
 import { componentsOf } from './component.ts'
 import type { StatuspageSource } from './source.ts'
@@ -79,7 +79,7 @@ export function incidentsOf(source: StatuspageSource): Incident[] {
   })
 }
 
-/** The maintenances that the source names. A page shows them itself, under their ids. */
+/** The maintenances that the source names. */
 export function maintenancesOf(source: StatuspageSource): ScheduledMaintenance[] {
   const told = teller(source)
   return source.maintenances.map((maintenance) => {
@@ -95,7 +95,7 @@ export function maintenancesOf(source: StatuspageSource): ScheduledMaintenance[]
       monitoring_at: null,
       resolved_at: over ? (endedAt?.toISOString() ?? updates[0]?.created_at ?? null) : null,
       impact: 'maintenance',
-      shortlink: `${source.url}#${id}`,
+      shortlink: source.url + maintenancePath(maintenance, source.zone),
       started_at: createdAt.toISOString(),
       page_id: source.state.organization.id,
       incident_updates: updates,

@@ -144,7 +144,8 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
 builder.mutationField('postIncidentUpdate', (t) =>
   t.field({
     type: IncidentUpdate,
-    description: 'Adds to the timeline of an incident. Needs a key with scope WRITE.',
+    description:
+      'Adds to the timeline of an incident, which takes 500 entries and one that resolves it. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: PostIncidentUpdateInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => postIncidentUpdate(ctx, input),

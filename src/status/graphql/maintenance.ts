@@ -88,9 +88,12 @@ const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
     endsAt: t.field({ type: 'DateTime', required: false }),
     serviceIds: t.idList({
       required: false,
-      description: 'All the services it touches, in place of those it has.',
+      description: 'All the services it touches, in place of those it has; settled once it is over.',
     }),
-    message: t.string({ required: false, description: 'Added to the timeline, in markdown.' }),
+    message: t.string({
+      required: false,
+      description: 'Added to the timeline, in markdown. A timeline takes 500 entries, and one that ends it.',
+    }),
     status: t.field({
       type: MaintenanceStatus,
       required: false,

@@ -25,6 +25,7 @@ const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
 const open = { status: { not: 'RESOLVED' } } satisfies Prisma.IncidentWhereInput
 const resolved = { status: 'RESOLVED' } satisfies Prisma.IncidentWhereInput
 const newestStartFirst = [{ startedAt: 'desc' }, { id: 'desc' }] satisfies Prisma.IncidentOrderByWithRelationInput[]
+const over = { status: { in: ['COMPLETED', 'CANCELLED'] } } satisfies Prisma.MaintenanceWhereInput
 const announced = { status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } } satisfies Prisma.MaintenanceWhereInput
 
 /** Asked for by statements of their own: in a nested one Prisma would read all and then take the first. */
@@ -106,6 +107,18 @@ export const StatusPage = builder.prismaObject('Organization', {
           ...pageOf(query),
           where: { organizationId: id, ...resolved },
           orderBy: newestStartFirst,
+        }),
+    }),
+    pastMaintenances: t.prismaConnection({
+      type: 'Maintenance',
+      cursor: 'id',
+      description: 'Those that are over or were called off, newest first.',
+      totalCount: ({ id }, _args, { db }) => db.maintenance.count({ where: { organizationId: id, ...over } }),
+      resolve: (query, { id }, _args, { db }) =>
+        db.maintenance.findMany({
+          ...pageOf(query),
+          where: { organizationId: id, ...over },
+          orderBy: [{ startsAt: 'desc' }, { id: 'desc' }],
         }),
     }),
   }),
