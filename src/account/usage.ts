@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { Context, Database } from '../context.ts'
 import { LimitExceeded } from '../errors.ts'
@@ -21,6 +22,8 @@ export interface Allowance {
 export interface UsageCounters {
   /** Takes one from the subject's day; `granted` is false when `limit` was reached, and nothing is taken then. */
   take(subject: string, day: Date, limit: number): Promise<Taken>
+  /** Whether `take` has found nothing left that day, which it then knows without asking the database. */
+  isUsedUp(subject: string, day: Date, limit: number): boolean
 }
 
 interface Taken {
@@ -45,11 +48,12 @@ export async function spendCheck(ctx: Context & { readonly usage: UsageCounters 
 }
 
 /** What the caller may still check today; counts nothing. */
-export async function allowanceOf(ctx: Context): Promise<Allowance> {
+export async function allowanceOf(ctx: Context & { readonly usage: UsageCounters }): Promise<Allowance> {
   const { plan, subject } = payer(ctx)
   const limit = checksPerDay[plan]
   const now = ctx.now()
-  const used = await checksOn(ctx.db, subject, utcDay(now))
+  const day = utcDay(now)
+  const used = ctx.usage.isUsedUp(subject, day, limit) ? limit : await checksOn(ctx.db, subject, day)
   return { plan, limit, remaining: Math.max(0, limit - used), resetsAt: nextUtcDay(now) }
 }
 
@@ -91,6 +95,8 @@ type Queryable = Pick<pg.Pool, 'query'>
 const GATHER = 2
 /** As many asks as make up for what their statement costs beside them. */
 const ENOUGH = 32
+/** Of how many subjects it is remembered that their day is used up. */
+const REMEMBERED = 10_000
 
 /** Somebody who has asked for a check and waits to be told. */
 interface Waiting {
@@ -109,9 +115,10 @@ interface Asks {
  * Counters over the database. Asks that come while a statement is under way, or just after one, wait and share the next:
  * counting costs a fraction of a round trip each and is still exact, also between processes. A statement costs the process
  * as much as several requests, so when there are few it pays to gather a little longer; an ask that finds nothing under
- * way does not wait.
+ * way does not wait. A count only grows, so of a day that was found used up nothing more is asked.
  */
 export function createUsageCounters(pool: Queryable): UsageCounters {
+  const usedUp = new LRUCache<string, Taken>({ max: REMEMBERED })
   let gathered: Asks[] = []
   let size = 0
   let counting = false
@@ -146,19 +153,32 @@ export function createUsageCounters(pool: Queryable): UsageCounters {
     counting = false
   }
 
+  function ask(subject: string, day: Date, limit: number): Promise<Taken> {
+    return new Promise((resolve, reject) => {
+      const { waiting } = asksOf(day, limit)
+      const others = waiting.get(subject)
+      if (others) others.push({ resolve, reject })
+      else waiting.set(subject, [{ resolve, reject }])
+      size += 1
+      if (size === ENOUGH) onEnough()
+      if (!counting) void countGathered()
+    })
+  }
+
   return {
-    take: (subject, day, limit) =>
-      new Promise((resolve, reject) => {
-        const { waiting } = asksOf(day, limit)
-        const others = waiting.get(subject)
-        if (others) others.push({ resolve, reject })
-        else waiting.set(subject, [{ resolve, reject }])
-        size += 1
-        if (size === ENOUGH) onEnough()
-        if (!counting) void countGathered()
-      }),
+    async take(subject, day, limit) {
+      const key = keyOf(subject, day, limit)
+      const known = usedUp.get(key)
+      if (known) return known
+      const taken = await ask(subject, day, limit)
+      if (taken.count >= limit) usedUp.set(key, { granted: false, count: taken.count })
+      return taken
+    },
+    isUsedUp: (subject, day, limit) => usedUp.has(keyOf(subject, day, limit)),
   }
 }
+
+const keyOf = (subject: string, day: Date, limit: number) => `${day.getTime()} ${limit} ${subject}`
 
 /**
  * Adds what the limit ($4) leaves to each subject ($1) of what it asks ($2) on a day ($3), and says how much it was. In

@@ -136,7 +136,10 @@ export function createListHealth(options: {
     },
     start() {
       state = 'watching'
-      for (const list of lists) void probe(list)
+      void Promise.all(lists.map(probe)).then((found) => {
+        if (state === 'stopped' || found.some(({ status }) => status === 'ok')) return
+        log.warn('blacklist: no list answers as it should, so the resolver is probably not fit to ask: see DNS_SERVERS')
+      })
     },
     stop() {
       state = 'stopped'
@@ -193,7 +196,8 @@ export function judgeProbes(
 
   // A list that lists its test entry may still list everything else, as long as nothing is heard of the other names.
   const failure = (hit ? negative : positive).find((result) => result.kind === 'failed')
-  if (failure?.kind !== 'failed') return { status: 'silent', detail: 'It no longer lists its own test entry.' }
+  if (failure?.kind !== 'failed')
+    return { status: 'silent', detail: 'It does not list its own test entry, so its silence says nothing.' }
   return failure.reason === 'refused'
     ? { status: 'refusing', detail: 'The query was refused (DNS REFUSED).' }
     : { status: 'unreachable', detail: `It does not answer (${failure.reason}).` }

@@ -22,7 +22,7 @@ export interface RestCallers {
   contextOf(
     request: IncomingMessage,
     credential: string | null,
-    leaving: CheckContext['leaving'],
+    leaving?: CheckContext['leaving'],
   ): Promise<CheckContext>
   visitorOf(request: IncomingMessage): CheckContext
 }
@@ -80,12 +80,18 @@ export function blacklistRest(
       const { body, allowance } = await check(ctx)
       send(response, 200, [...common, ...limitHeaders(allowance, ctx.now())], body)
     } catch (error) {
-      ctx ??= callers.visitorOf(request)
+      ctx ??= await callerDespite(error, request)
       const allowance = await allowanceAfter(error, ctx)
       const limits = allowance === null ? [] : limitHeaders(allowance, ctx.now())
       const { status, headers, body } = errorAnswer(error, ctx.now(), ctx.log)
       send(response, status, [...common, ...limits, ...Object.entries(headers).flat()], JSON.stringify(body))
     }
+  }
+
+  /** Who sent what could not be read, for what is left of their plan: by the headers, unless those are what is wrong. */
+  async function callerDespite(error: unknown, request: IncomingMessage): Promise<CheckContext> {
+    const visitor = callers.visitorOf(request)
+    return error instanceof Unauthenticated ? visitor : callers.contextOf(request, null).catch(() => visitor)
   }
 
   return (request, response, { pathname, searchParams }) => {

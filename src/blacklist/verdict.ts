@@ -102,14 +102,17 @@ function unknownPart(results: readonly BlacklistResult[]): string {
   return failures.length === 0 ? '' : `Not known: ${failures.join('; ')}.`
 }
 
-function addressesPart({ resolutionFailed, resolvedIps, ipReports }: Omit<DomainReport, 'verdict'>): string {
+function addressesPart(report: Omit<DomainReport, 'verdict'>): string {
+  const { resolutionFailed, resolvedIps, resolvedIpsTruncated, ipReports } = report
   const found = resolvedIps.length
   const checked = ipReports.length
   if (found === 0) return resolutionFailed ? 'Its addresses could not be looked up.' : 'It has no addresses.'
   const more = resolutionFailed ? 'It may have more addresses: one of the lookups failed.' : ''
   if (checked === 0) return sentences('None of its addresses is public.', more)
   const were = checked === 1 ? 'was' : 'were'
-  return sentences(checked < found ? `Only ${checked} of its ${found} addresses ${were} checked.` : '', more)
+  const rest = found - checked === 1 ? 'the other is' : 'the others are'
+  const why = resolvedIpsTruncated ? '' : `: ${rest} not public`
+  return sentences(checked < found ? `Only ${checked} of its ${found} addresses ${were} checked${why}.` : '', more)
 }
 
 function join(parts: readonly string[]): string {

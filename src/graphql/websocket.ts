@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ExecutionArgs } from 'graphql'
 import { GraphQLError } from 'graphql'
-import { CloseCode } from 'graphql-ws'
-import { useServer } from 'graphql-ws/use/ws'
+import { CloseCode, handleProtocols } from 'graphql-ws'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
@@ -21,6 +20,7 @@ import { maskError } from './errors.ts'
 import { subscriptionRefusal } from './limits.ts'
 import type { GraphqlServer } from './server.ts'
 import type { Receiver, SharedExecution } from './shared-execution.ts'
+import { createTransport, INTERNAL_ERROR } from './transport.ts'
 
 /** GraphQL over websocket, protocol `graphql-transport-ws`. */
 export interface WebsocketDoor {
@@ -30,8 +30,6 @@ export interface WebsocketDoor {
   close(graceMs: number): Promise<void>
 }
 
-/** Close code of RFC 6455 §7.4.1 after which clients try again, which they do not after the library's own 4500. */
-const INTERNAL_ERROR = 1011
 /** The longest message a client may send: an operation with its variables. */
 const LONGEST_MESSAGE = 128 * 1024
 /** Operations under way at once on one socket. */
@@ -40,8 +38,6 @@ const MOST_OPERATIONS = 50
 const MOST_CONNECTIONS = { all: 20_000, address: 1000 }
 /** How long a client may take to say `connection_init`. */
 const INIT_TIMEOUT = 10 * SECOND
-/** How often clients are asked whether they are there; who has not answered when the next is due is cut off. */
-const KEEP_ALIVE = 12 * SECOND
 
 /** What a client may leave unread before it is cut off, in bytes: answers are held in memory until they are read. */
 const MOST_UNREAD = 4 * 1024 * 1024
@@ -50,6 +46,8 @@ const MOST_UNREAD_EVENTS = 1024 * 1024
 const TOO_SLOW = 'Too slow: subscribe again after the last cursor.'
 /** Close code registered with IANA by which a server asks a client to come back later. */
 const TRY_AGAIN_LATER = 1013
+/** Close code of RFC 6455 §7.4.1 for a server that stops. */
+const GOING_AWAY = 1001
 
 /** A client's key may come in the payload of `connection_init`, since browsers cannot set headers on websockets. */
 const credentialIn = z
@@ -78,11 +76,11 @@ export function createWebsocketDoor(options: {
   readonly log: Logger
 }): WebsocketDoor {
   const { yoga, admit, shared, revokedKeys, log } = options
-  const server = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE })
+  const server = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE, handleProtocols })
   const callers = new WeakMap<object, Caller>()
   const seats = createSeats()
 
-  const graphql = useServer(
+  const open = createTransport(
     {
       connectionInitWaitTimeout: INIT_TIMEOUT,
       onConnect: async ({ connectionParams: params, extra }) => {
@@ -130,8 +128,7 @@ export function createWebsocketDoor(options: {
       execute: (args) => operationOf(args).execute(args),
       subscribe: (args) => (isShared(args) ? subscribeShared(args) : operationOf(args).subscribe(args)),
     },
-    server,
-    KEEP_ALIVE,
+    log,
   )
 
   function endWithKey(socket: WebSocket, keyId: string): void {
@@ -166,18 +163,18 @@ export function createWebsocketDoor(options: {
       }
       socket.once('close', leave)
       server.handleUpgrade(request, socket, head, (client) => {
-        client.on('error', (error) => log.debug({ err: error }, 'websocket: error'))
         client.on('message', () => {
           if (client.bufferedAmount > MOST_UNREAD) client.terminate()
         })
-        server.emit('connection', client, request)
+        open({ socket: client, request })
       })
     },
     async close(graceMs) {
       const cut = setTimeout(() => {
         for (const client of server.clients) client.terminate()
       }, graceMs)
-      await graphql.dispose()
+      for (const client of server.clients) client.close(GOING_AWAY, 'Going away')
+      await new Promise((resolve) => server.close(resolve))
       clearTimeout(cut)
     },
   }

@@ -121,7 +121,7 @@ export function createRouter(options: RouterOptions): RequestListener {
       return contextOf(parts, { address: caller.address, credential: credential ?? caller.credential }, leaving)
     },
   })
-  const pages = getRequestListener(app.fetch)
+  const pages = getRequestListener(app.fetch, { hostname: HOSTNAME })
   return (request, response) => {
     const url = requestUrl(request)
     if (url !== null && isUnder(BLACKLIST_PATH, url)) rest(request, response, url)
@@ -131,14 +131,17 @@ export function createRouter(options: RouterOptions): RequestListener {
 
 /** What is served where only work is done: how the process is doing, and nothing else. */
 export function workerRouter({ isReady, metrics }: Pick<RouterOptions, 'isReady' | 'metrics'>): RequestListener {
-  const listener = getRequestListener(healthRoutes(isReady, metrics).fetch)
+  const listener = getRequestListener(healthRoutes(isReady, metrics).fetch, { hostname: HOSTNAME })
   return (request, response) => void listener(request, response)
 }
+
+/** The host of requests that name none. */
+const HOSTNAME = 'localhost'
 
 /** The address a request names, in the absolute form too (RFC 9112 §3.2.2); null when it is none, such as `*`. */
 function requestUrl({ url = '' }: IncomingMessage): URL | null {
   // Not resolved as a reference: it may begin with two slashes.
-  if (url.startsWith('/')) return new URL(`http://localhost${url}`)
+  if (url.startsWith('/')) return new URL(`http://${HOSTNAME}${url}`)
   return URL.canParse(url) ? new URL(url) : null
 }
 

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { StartError } from '../errors.ts'
 import type { GraphqlServer } from '../graphql/server.ts'
 import type { WebsocketDoor } from '../graphql/websocket.ts'
+import { SECOND } from '../time.ts'
 import type { Caller } from './caller.ts'
 
 /** The one HTTP server: GraphQL and its websockets at `/graphql`, everything else in the router. */
@@ -14,6 +15,16 @@ export interface HttpServer {
   /** Stops accepting, lets what runs finish for at most `graceMs`, then ends it. */
   close(graceMs: number): Promise<void>
 }
+
+/** How long a request may take to come in, in milliseconds: the largest has some 128 KiB. Then Node answers with 408. */
+const SLOWEST_REQUEST = 60 * SECOND
+
+/**
+ * How long a connection is kept between requests, in milliseconds: longer than proxies keep theirs (nginx and the load
+ * balancers of AWS: 60 s), which would otherwise send requests into connections that are just being closed.
+ */
+const IDLE_CONNECTION = 75 * SECOND
+const timeouts = { requestTimeout: SLOWEST_REQUEST, keepAliveTimeout: IDLE_CONNECTION }
 
 /** Joins the doors to one server. GraphQL is not led through the router, which would cost it a quarter of its speed. */
 export function createHttpServer(doors: {
@@ -33,7 +44,7 @@ export function createHttpServer(doors: {
     running -= 1
     endWhenIdle()
   }
-  const server = createServer((request, response) => {
+  const server = createServer({ requireHostHeader: false, ...timeouts }, (request, response) => {
     running += 1
     if (closing) response.setHeader('Connection', 'close')
     response.on('close', ended)
@@ -83,9 +94,12 @@ function refuse(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => socket.destroy())
 }
 
-/** RFC 9112 §3.2 has other Hosts answered with 400. The doors make a URL of it; Yoga shows its stack when it cannot. */
-function isHostPossible({ headers: { host } }: IncomingMessage): boolean {
-  return host === undefined || URL.canParse(`http://${host}`)
+/**
+ * RFC 9112 §3.2 has other Hosts answered with 400. The doors make a URL of it; Yoga shows its stack when it cannot. HTTP/1.0,
+ * in which load balancers may ask how we are, knows none; there Node would want one too.
+ */
+function isHostPossible({ headers: { host }, httpVersion }: IncomingMessage): boolean {
+  return host === undefined ? httpVersion === '1.0' : URL.canParse(`http://${host}`)
 }
 
 function isGraphql({ url = '' }: IncomingMessage): boolean {

@@ -100,17 +100,17 @@ describe('instances', () => {
   })
 })
 
-describe('statements', () => {
-  /** Counters that tell how many statements they have sent. */
-  function watched() {
-    const sent = { statements: 0 }
-    const query = (...given: Parameters<typeof pool.query>) => {
-      sent.statements += 1
-      return pool.query(...given)
-    }
-    return { sent, counters: createUsageCounters({ query } as Pick<typeof pool, 'query'>) }
+/** Counters that tell how many statements they have sent. */
+function watched() {
+  const sent = { statements: 0 }
+  const query = (...given: Parameters<typeof pool.query>) => {
+    sent.statements += 1
+    return pool.query(...given)
   }
+  return { sent, counters: createUsageCounters({ query } as Pick<typeof pool, 'query'>) }
+}
 
+describe('statements', () => {
   test('are one for asks that come at once, and one more for all that come meanwhile', async () => {
     const { sent, counters } = watched()
     const askAll = () => ['x', 'y', 'x'].map((name) => counters.take(`shared ${name}`, utcDay(noon), 100))
@@ -142,6 +142,39 @@ describe('statements', () => {
       granted(2),
       { status: 'fulfilled', value: { granted: false, count: 2 } },
     ])
+  })
+})
+
+describe('a day that is used up', () => {
+  test('is asked of the database no more', async () => {
+    const { sent, counters } = watched()
+    const take = (day = noon, limit = 3) => counters.take('spent', utcDay(day), limit)
+    const isUsedUp = () => counters.isUsedUp('spent', utcDay(noon), 3)
+    for (let time = 0; time < 3; time++) {
+      expect(isUsedUp()).toBe(false)
+      expect(await take()).toMatchObject({ granted: true })
+    }
+    expect([isUsedUp(), await take(), sent.statements]).toEqual([true, { granted: false, count: 3 }, 3])
+
+    const [tomorrow, larger] = [await take(new Date(noon.getTime() + DAY)), await take(noon, 4)]
+    expect([tomorrow, larger, sent.statements]).toEqual([{ granted: true, count: 1 }, { granted: true, count: 4 }, 5])
+  })
+
+  test('is found out when another process has used it up', async () => {
+    const [here, there] = [watched(), watched()]
+    const take = ({ counters }: typeof here) => counters.take('spent elsewhere', utcDay(noon), 1)
+    await take(here)
+    expect(there.counters.isUsedUp('spent elsewhere', utcDay(noon), 1)).toBe(false)
+    expect([await take(there), await take(there)]).toEqual(Array(2).fill({ granted: false, count: 1 }))
+    expect(there.sent.statements).toBe(1)
+  })
+
+  test('of one plan says nothing of another', async () => {
+    const [visitorThere, keyHolder] = [caller('192.0.2.50'), keyOf('org_upgraded', 'PRO', '192.0.2.50')]
+    await spend(visitorThere, 101)
+    expect(await allowanceOf(visitorThere)).toMatchObject({ remaining: 0 })
+    expect(await allowanceOf(keyHolder)).toMatchObject({ remaining: 1000 })
+    expect(await spend(keyHolder, 1)).toEqual([999])
   })
 })
 

@@ -31,6 +31,7 @@ function createCounters(): UsageCounters & { readonly counts: ReadonlyMap<string
       counts.set(subject, count + 1)
       return { granted: true, count: count + 1 }
     },
+    isUsedUp: (subject, _day, limit) => (counts.get(subject) ?? 0) >= limit,
   }
 }
 
@@ -102,7 +103,10 @@ describe('a check', () => {
 
   test('over the limit asks no list', async () => {
     const { ctx, asked } = await startCaller()
-    const usage: UsageCounters = { take: async (_subject, _day, limit) => ({ granted: false, count: limit }) }
+    const usage: UsageCounters = {
+      take: async (_subject, _day, limit) => ({ granted: false, count: limit }),
+      isUsedUp: () => true,
+    }
     for (const check of [checkIp, startCheck]) {
       await expect(check({ ...ctx, usage }, '192.0.2.7')).rejects.toMatchObject({ code: 'DAILY_LIMIT_EXCEEDED' })
     }

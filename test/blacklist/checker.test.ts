@@ -191,7 +191,7 @@ describe('the check of a domain', () => {
     expect(report.resolvedIps).toEqual(['10.0.0.1', '192.0.2.1', '127.0.0.1', '127.0.0.2', '169.254.1.1', 'fd00::1'])
     expect(report).toMatchObject({ resolvedIpsTruncated: false, totalChecked: 8 })
     expect(report.ipReports.map(({ target }) => target)).toEqual(['192.0.2.1'])
-    expect(report.verdict).toMatch(/Only 1 of its 6 addresses was checked\.$/)
+    expect(report.verdict).toMatch(/Only 1 of its 6 addresses was checked: the others are not public\.$/)
     expect(asked().filter((query) => query.includes('1.0.0.10.'))).toEqual([])
     expect((await checker.checkDomain(domain('inside.example.org'))).verdict).toBe(
       'inside.example.org is clean: no blacklist lists it. None of its addresses is public.',

@@ -23,8 +23,8 @@ describe('the answers to a list’s probes', () => {
     ['ok', [hit], [none, timeout], null],
     ['ok', [none, timeout, hit], [none, none], null],
     ['ok', [answer('127.0.0.10')], [none, none], null],
-    ['silent', [none], [none, none], 'It no longer lists its own test entry.'],
-    ['silent', [none, none], [timeout, timeout], 'It no longer lists its own test entry.'],
+    ['silent', [none], [none, none], 'It does not list its own test entry, so its silence says nothing.'],
+    ['silent', [none, none], [timeout, timeout], 'It does not list its own test entry, so its silence says nothing.'],
     [
       'silent',
       [answer('127.0.0.99')],
@@ -273,4 +273,17 @@ test('every list is probed at the start', async () => {
   await Promise.all(lists.map((list) => health.known(list)))
   expect(server.queries.length).toBe(names)
   expect(lists.map((list) => health.of(list).status)).toEqual(lists.map(() => 'ok'))
+})
+
+test.each<[string, Behaviour, boolean]>([
+  ['no list is well', nothing, true],
+  ['one list is well', (query) => (query.name.endsWith(zen.zone) ? play() : nothing)(query), false],
+])('when %s at the start, the resolver is suspected: %j', async (_, behaviour, suspected) => {
+  const server = await startDnsServer(behaviour)
+  onTestFinished(() => server.close())
+  const { health, logged } = startCore(server)
+  health.start()
+  await Promise.all(lists.map((list) => health.known(list)))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(logged.some((line) => line.includes('DNS_SERVERS'))).toBe(suspected)
 })

@@ -282,8 +282,8 @@ describe('the report', () => {
 
   test('does not advise to repeat a check that no repetition can answer', () => {
     const html = reportOf(ipReport('2001:db8::1', answers({ PSBL: noIpv6 })))
-    expect(textOf(html)).toContain('Does not cover IPv6')
-    expect(textOf(html)).toContain('cannot say anything about this one, now or later')
+    expect(textOf(html)).toContain('No known IPv6 data')
+    expect(textOf(html)).toContain('checking again will not tell more')
   })
 
   test('gives the exact time in UTC, the place, the network, and links to itself and its JSON', () => {

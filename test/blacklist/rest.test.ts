@@ -444,6 +444,11 @@ describe('a bulk check', () => {
     expect(refused.headers.get('cache-control')).toBe('no-store')
   })
 
+  test('that cannot be read tells what is left of the plan whose key is in its headers', async () => {
+    const limitOf = async (key: string) => (await bulk('{', { 'x-api-key': key })).headers.get('x-ratelimit-limit')
+    expect([await limitOf(pro.key), await limitOf(free.key), await limitOf('ac_wrong')]).toEqual(['1000', '100', '100'])
+  })
+
   test('is part of the pro plan', async () => {
     const refused = await bulk({ targets: [clean], api_key: free.key })
     expect(codeOf(refused)).toBe('403 PRO_PLAN_REQUIRED')

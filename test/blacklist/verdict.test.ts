@@ -102,7 +102,7 @@ describe('the verdict on a domain', () => {
     ],
     [
       'has a private address too',
-      'example.com is clean: no blacklist lists it or its checked address. Only 1 of its 2 addresses was checked.',
+      'example.com is clean: no blacklist lists it or its checked address. Only 1 of its 2 addresses was checked: the other is not public.',
       [clean],
       { resolvedIps: ['192.0.2.1', '10.0.0.1'] },
     ],

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { getIntrospectionQuery } from 'graphql'
 import pino from 'pino'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -219,11 +220,10 @@ describe('over HTTP', () => {
 
 describe('over websocket', () => {
   const sockets: WebSocket[] = []
-  // graphql-ws tells the console of messages that are too long, and of answers that find their connection cut.
-  const complaints = vi.spyOn(console, 'error').mockReturnValue()
+  const complaints = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')]
   afterAll(() => {
     for (const socket of sockets) socket.terminate()
-    complaints.mockRestore()
+    for (const complaint of complaints) complaint.mockRestore()
   })
 
   /** A bare connection: what comes in, and how it is closed. */
@@ -349,6 +349,27 @@ describe('over websocket', () => {
     dns.behave(scriptedLists())
   })
 
+  test('an id that is too long for the reason of a close is closed on all the same', async () => {
+    const connection = await acknowledged()
+    dns.behave(() => [])
+    const id = 'é'.repeat(500)
+    for (let time = 0; time < 2; time++)
+      connection.send(subscribe(id, '{ checkIp(target: "198.51.100.84") { __typename } }'))
+    expect(await connection.closed).toEqual({ code: 4409, reason: '' })
+    dns.behave(scriptedLists())
+  })
+
+  test.each([
+    ['that is not masked', [0x81, 0x02, 0x61, 0x61], 1002],
+    ['with reserved bits', [0xf1, 0x82, 0, 0, 0, 0, 0x61, 0x61], 1002],
+    ['of text that is no UTF-8', [0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe], 1007],
+  ])('a frame %s closes the connection', async (_, bytes, code) => {
+    const connection = await open()
+    const { _socket: bare } = connection.socket as unknown as { _socket: Socket }
+    bare.write(Buffer.from(bytes))
+    expect((await connection.closed).code).toBe(code)
+  })
+
   test('a client that sends on and never reads is cut off', async () => {
     const { socket, closed } = await acknowledged()
     socket.pause()
@@ -366,5 +387,10 @@ describe('over websocket', () => {
     const { value } = await client.iterate({ query: '{ blacklists { kind } }' }).next()
     expect(value).toHaveProperty('data.blacklists')
     await client.dispose()
+  })
+
+  test('none of this is told to the console, or logged as a fault of ours', () => {
+    for (const complaint of complaints) expect(complaint).not.toHaveBeenCalled()
+    expect(logged.filter((line) => line.includes('websocket'))).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { sendWhole } from '../../src/http/send-whole.ts'
 
 const headers = { 'content-type': 'text/plain; charset=utf-8', etag: 'W/"one"' }
@@ -29,8 +29,12 @@ describe.each([
   })
 
   test('to HEAD has the headers alone', async () => {
+    const complaint = vi.spyOn(console, 'error')
+    onTestFinished(() => complaint.mockRestore())
     const response = await ask('/whole', 'HEAD')
     expect([response.status, response.headers.get('etag'), await response.text()]).toEqual([200, 'W/"one"', ''])
+    expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength('Grüße')))
+    expect(complaint).not.toHaveBeenCalled()
   })
 
   test('can be without a body', async () => {

@@ -30,6 +30,17 @@ describe('health', () => {
       ])
     }
   })
+
+  test('is told over HTTP/1.0 without a Host, as load balancers ask, where over HTTP/1.1 that is a 400', async () => {
+    for (const path of ['/healthz', '/readyz', '/graphql?query={__typename}', '/']) {
+      expect(await sendRaw(url, `GET ${path} HTTP/1.0\r\n\r\n`), path).toMatch(/^HTTP\/1.1 200 /)
+      expect(await sendRaw(url, `GET ${path} HTTP/1.1\r\n\r\n`), path).toMatch(/^HTTP\/1.1 400 /)
+    }
+  })
+})
+
+test('a connection is kept for longer than proxies keep theirs', async () => {
+  expect((await fetch(`${url}/healthz`)).headers.get('keep-alive')).toBe('timeout=75')
 })
 
 test('without TRUST_PROXY a forged X-Forwarded-For is worthless', async () => {

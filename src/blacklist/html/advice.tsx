@@ -30,7 +30,7 @@ const clean =
   'Nothing. If mail is still refused, the reason lies elsewhere: read the text of the bounce, then look at reverse DNS, SPF, DKIM and DMARC. Listings come and go, so check again when delivery changes.'
 
 const noIpv6 =
-  'No list that answered has a listing. The others hold no IPv6 addresses, so they cannot say anything about this one, now or later.'
+  'No list that answered has a listing. The others are not known to hold IPv6 addresses, so checking again will not tell more.'
 
 const nothingKnown =
   'No list gave a usable answer, so nothing follows from this check. Check again in a few minutes, or ask the lists on their own pages, linked below. If it stays so, the lists may not answer the DNS resolver that this server uses.'

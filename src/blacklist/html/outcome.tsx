@@ -23,7 +23,7 @@ const stateWords = {
   listed: 'Listed',
   clean: 'Not listed',
   failed: 'No answer',
-  unsupported: 'Does not cover IPv6',
+  unsupported: 'No known IPv6 data',
   pending: 'Asking…',
 } as const satisfies Record<RowState, string>
 
