@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testData } from './support/app.ts'
+import { atTheEnd } from './support/at-the-end.ts'
 import { serverUrl } from './support/database.ts'
 import { createGate, startDnsServer } from './support/dns-server.ts'
 import { freePort } from './support/free-port.ts'
@@ -29,7 +30,7 @@ function start(settings: NodeJS.ProcessEnv) {
 
 async function ownData() {
   const data = await testData()
-  afterAll(data.remove)
+  atTheEnd(data.remove)
   return { DATA_DIR: data.dataDir, ...data.settings }
 }
 

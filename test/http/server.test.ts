@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { startApp } from '../../src/app.ts'
 import { StartError } from '../../src/errors.ts'
 import { testApp, testConfig, testData } from '../support/app.ts'
+import { atTheEnd } from '../support/at-the-end.ts'
 import { serverUrl } from '../support/database.ts'
 import { createGate, startDnsServer } from '../support/dns-server.ts'
 import { websocketClient } from '../support/graphql-client.ts'
@@ -194,7 +195,7 @@ describe('stopping', () => {
     const data = await testData()
     const config = testConfig(ownDns, data.dataDir, { ...data.settings, ...settings })
     const app = await startApp({ config, log: silent })
-    afterAll(async () => {
+    atTheEnd(async () => {
       await app.close()
       await ownDns.close()
       await data.remove()

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createMetrics } from '../../src/metrics.ts'
 import type { DueWatch } from '../../src/monitoring/due-watch.ts'
 import { readWatches } from '../../src/monitoring/due-watch.ts'
@@ -179,9 +179,12 @@ describe('a result', () => {
   test('is told to whoever listens, by its monitor', async () => {
     const { recorder } = recorderWith()
     const { id, read } = await watched()
-    const heard = new Promise<string | null>((resolve) => void database.listen(CHECKS_CHANNEL, resolve))
+    const heard: (string | null)[] = []
+    const stop = await database.listen(CHECKS_CHANNEL, (payload) => heard.push(payload))
     await recorder.record(await read(), { at: at(1), finding: up })
-    expect(await heard).toBe(id)
+    await vi.waitUntil(() => heard.length > 0)
+    expect(heard).toEqual([id])
+    await stop()
   })
 })
 

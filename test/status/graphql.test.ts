@@ -16,6 +16,7 @@ import { startDnsServer } from '../support/dns-server.ts'
 import { type FilledOrganization, filledOrganization, mutate, succeed } from '../support/filled-organization.ts'
 import { newOrganization, post, type Result } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
+import { fewestStatements } from '../support/statements.ts'
 
 const { prisma: db } = await testDatabase()
 let now = new Date('2026-11-20T12:00:00.000Z')
@@ -577,14 +578,8 @@ describe('the public page', () => {
 describe('what an operation costs', () => {
   let many: FilledOrganization
   /** Statements that the service sends to the database for one operation that has to succeed. */
-  async function statements(query: string, key?: string): Promise<number> {
-    const sent = vi.spyOn(pg.Client.prototype, 'query')
-    const { errors } = await post(url, { query, key })
-    const count = sent.mock.calls.length
-    sent.mockRestore()
-    expect(errors).toBeUndefined()
-    return count
-  }
+  const statements = (query: string, key?: string) =>
+    fewestStatements(async () => expect((await post(url, { query, key })).errors).toBeUndefined())
 
   test('a page of 50 incidents with their timelines takes a handful of statements', async () => {
     many = await filledOrganization(url, planned)

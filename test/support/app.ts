@@ -1,11 +1,12 @@
 import type { Logger } from 'pino'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { startApp } from '../../src/app.ts'
 import type { Blacklist } from '../../src/blacklist/list.ts'
 import type { Config, DnsServer } from '../../src/config.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/time.ts'
+import { atTheEnd } from './at-the-end.ts'
 import { copyDataDir, serverDatabase, serverUrl } from './database.ts'
 import { silent, temporaryDirectory } from './scratch.ts'
 
@@ -44,7 +45,7 @@ export async function testData(): Promise<{ dataDir: string; settings: NodeJS.Pr
   }
 }
 
-/** The whole service, for the test file that calls this; stopped after the file's tests. */
+/** The whole service, for the test file or the test that calls this; stopped after it. */
 export async function testApp(options: {
   readonly dns: DnsServer
   readonly settings?: NodeJS.ProcessEnv
@@ -55,7 +56,7 @@ export async function testApp(options: {
   const { dns, settings: given, ...rest } = options
   const { dataDir, settings, remove } = await testData()
   const app = await startApp({ log: silent, ...rest, config: testConfig(dns, dataDir, { ...settings, ...given }) })
-  afterAll(async () => {
+  atTheEnd(async () => {
     await app.close()
     await remove()
   })
