@@ -40,7 +40,7 @@ export function copyDataDir(from: string, to: string): void {
   cpSync(from, to, { recursive: true })
 }
 
-/** A new database on the server of `url`: a copy of `template`, or empty. `remove` drops it, whoever is connected. */
+/** A new database on the server of `url`: a copy of `template`, or empty. `remove` drops it, whoever is connected and however often. */
 export async function serverDatabase(
   url: string,
   template = 'template0',
@@ -49,7 +49,7 @@ export async function serverDatabase(
   await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
   const own = new URL(url)
   own.pathname = name
-  return { name, url: own.href, remove: () => execute(url, `DROP DATABASE ${name} WITH (FORCE)`) }
+  return { name, url: own.href, remove: () => execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
 }
 
 async function execute(url: string, sql: string): Promise<void> {
