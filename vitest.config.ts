@@ -8,6 +8,8 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     maxWorkers: '100%',
+    // For tests that weigh what is reachable.
+    execArgv: ['--expose-gc'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     globalSetup: ['test/support/global-setup.ts'],

@@ -71,7 +71,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, now = () => new Date() } = options
   const started: (() => Promise<void> | void)[] = []
   const stop = async () => {
-    for (const close of started.splice(0).reverse()) await close()
+    for (const close of started.splice(0).reverse()) {
+      try {
+        await close()
+      } catch (error) {
+        // The others are closed all the same: the database, say, may be gone.
+        log.error({ err: error }, 'stop: a part did not close well')
+      }
+    }
   }
   try {
     return await compose(
