@@ -10,6 +10,8 @@ export default defineConfig({
     maxWorkers: '100%',
     // For tests that weigh what is reachable.
     execArgv: ['--expose-gc'],
+    // A busy moment of a shared machine is not to hold up a landing; the report names what was tried again.
+    retry: process.env['CI'] ? 1 : 0,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     globalSetup: ['test/support/global-setup.ts'],
