@@ -154,7 +154,11 @@ export function createUsageCounters(pool: Queryable): UsageCounters {
   }
 
   function ask(subject: string, day: Date, limit: number): Promise<Taken> {
-    return new Promise((resolve, reject) => {
+    return new Promise((tell, reject) => {
+      const resolve = (taken: Taken) => {
+        if (taken.count >= limit) usedUp.set(keyOf(subject, day, limit), { granted: false, count: taken.count })
+        tell(taken)
+      }
       const { waiting } = asksOf(day, limit)
       const others = waiting.get(subject)
       if (others) others.push({ resolve, reject })
@@ -166,13 +170,9 @@ export function createUsageCounters(pool: Queryable): UsageCounters {
   }
 
   return {
-    async take(subject, day, limit) {
-      const key = keyOf(subject, day, limit)
-      const known = usedUp.get(key)
-      if (known) return known
-      const taken = await ask(subject, day, limit)
-      if (taken.count >= limit) usedUp.set(key, { granted: false, count: taken.count })
-      return taken
+    take(subject, day, limit) {
+      const known = usedUp.size === 0 ? undefined : usedUp.get(keyOf(subject, day, limit))
+      return known === undefined ? ask(subject, day, limit) : Promise.resolve(known)
     },
     isUsedUp: (subject, day, limit) => usedUp.has(keyOf(subject, day, limit)),
   }
