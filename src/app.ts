@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createOperatorToken } from './account/operator.ts'
 import { forgetOldUsage } from './account/usage.ts'
@@ -34,6 +33,7 @@ import { sendThrough } from './network/send.ts'
 import { createMailer } from './notification/channel/mailer.ts'
 import { forgetOldDeliveries } from './notification/delivery.ts'
 import { startNotifying } from './notification/worker.ts'
+import { repeat } from './repeat.ts'
 import { openSeal } from './seal.ts'
 import { runDueMaintenance } from './status/maintenance-round.ts'
 import type { Clock } from './time.ts'
@@ -110,7 +110,7 @@ async function compose(
   const db = database.prisma
   const seal = await openSeal({ config, db })
   const newOperatorToken = await createOperatorToken({ db, config, now })
-  started.push(repeat(() => forgetOldUsage({ db, now }).then(() => DAY), DAY, log))
+  started.push(repeated(() => forgetOldUsage({ db, now }).then(() => DAY), DAY, log))
   const checker = startChecker({ config, log, now, lists }, started)
   const site = { baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
   const tokens = createTokens(seal.keyFor('billing tokens'))
@@ -144,7 +144,7 @@ async function compose(
     const notifying = await startNotifying({ ctx, database, seal, outbound, site, metrics })
     started.push(() => notifying.close())
     started.push(startReminderRounds(ctx))
-    started.push(repeat(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, log))
+    started.push(repeated(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, log))
   }
   log.info(`http: listening on ${config.HOST} port ${port}`)
 
@@ -243,7 +243,7 @@ function repeatWhenDue(
     const next = await work()
     return next ? Math.min(Math.max(next.getTime() - now().getTime(), SHORTEST_PAUSE), ROUND) : ROUND
   }
-  return repeat(round, ROUND, log)
+  return repeated(round, ROUND, log)
 }
 
 /** How soon after a day is over, somewhere, it is closed at the latest. */
@@ -252,31 +252,14 @@ const DAY_CLOSES_WITHIN = 15 * MINUTE
 /** Closes the days of monitors that are over, and deletes what is kept no longer: in batches, so that others get their turn. */
 function keepPasts(ctx: Context): (() => Promise<void>)[] {
   return [
-    repeat(async () => ((await closeDays(ctx)) ? SECOND : DAY_CLOSES_WITHIN), DAY_CLOSES_WITHIN, ctx.log),
-    repeat(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, ctx.log),
+    repeated(async () => ((await closeDays(ctx)) ? SECOND : DAY_CLOSES_WITHIN), DAY_CLOSES_WITHIN, ctx.log),
+    repeated(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, ctx.log),
   ]
 }
 
-/**
- * Does `work` now and again each time the milliseconds that it gives have passed, until it is stopped, which waits for
- * work under way. What fails is logged, and done again after `pause` milliseconds.
- */
-function repeat(work: () => Promise<number>, pause: number, log: Logger): () => Promise<void> {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const running = (async () => {
-    while (!signal.aborted) {
-      const wait = await work().catch((error: unknown) => {
-        log.error({ err: error }, 'app: repeated work failed')
-        return pause
-      })
-      await sleep(wait, undefined, { signal, ref: false }).catch(() => {})
-    }
-  })()
-  return () => {
-    stopping.abort()
-    return running
-  }
+/** Work that the service repeats; what fails is done again after `retry` milliseconds. Gives what stops it. */
+function repeated(work: () => Promise<number>, retry: number, log: Logger): () => Promise<void> {
+  return repeat(work, { retry, log, failed: 'app: repeated work failed' }).stop
 }
 
 /** Whether the database answers a statement; a dead server makes the pool's own time limits say no. */

@@ -22,6 +22,23 @@ export interface Lease {
   readonly until: Date
 }
 
+/** The table that work is in, and its column with the due time. */
+type LeasedIn = Pick<LeaseOptions, 'table' | 'dueColumn'>
+
+/** Makes what was taken and not done due again, unless somebody else has taken or changed it since. */
+export async function giveBack(
+  ctx: Pick<Context, 'db' | 'now'>,
+  { table, dueColumn }: LeasedIn,
+  left: readonly { readonly id: string; readonly until: Date }[],
+): Promise<void> {
+  if (left.length === 0) return
+  const [rows, due] = [Prisma.raw(`"${table}"`), Prisma.raw(`"${dueColumn}"`)]
+  await ctx.db.$executeRaw`
+    UPDATE ${rows} AS work SET ${due} = ${ctx.now()}
+    FROM unnest(${left.map(({ id }) => id)}::text[], ${left.map(({ until }) => until)}::timestamptz[]) AS left_over (id, until)
+    WHERE work.id = left_over.id AND work.${due} = left_over.until`
+}
+
 /**
  * Takes due rows for this worker: their due time moves ahead by the lease, so that no other worker takes them meanwhile.
  * Who has done the work sets the next due time.

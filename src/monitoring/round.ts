@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Context } from '../context.ts'
-import { takeDue } from '../database/lease.ts'
+import { giveBack, takeDue } from '../database/lease.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Repetition } from '../repeat.ts'
+import { repeat } from '../repeat.ts'
 import { SECOND } from '../time.ts'
 import { createConnectivity } from './connectivity.ts'
 import type { DueWatch } from './due-watch.ts'
@@ -44,6 +45,8 @@ const LONGEST = SECOND
 /** How often the watches as a whole are looked after. */
 const TENDING = 10 * SECOND
 
+const watches = { table: 'Watch', dueColumn: 'dueAt' } as const
+
 /** The round of one worker, which looks for work as the system. */
 export function createRound(parts: {
   readonly ctx: Context
@@ -64,8 +67,7 @@ export function createRound(parts: {
   // Each check that runs listens.
   setMaxListeners(0, stopping.signal)
   let tended: number | null = null
-  let looping: Promise<void> = Promise.resolve()
-  let wake = () => {}
+  let looking: Repetition | null = null
 
   async function tend(): Promise<void> {
     if (tended !== null && Math.abs(now().getTime() - tended) < TENDING) return
@@ -78,10 +80,9 @@ export function createRound(parts: {
     const free = concurrency - running.size
     if (free <= 0) return EAGER
     const limit = Math.min(free, AT_ONCE)
-    const lease = { table: 'Watch', dueColumn: 'dueAt', where: ours, limit, leaseMs: LEASE }
-    const { taken, until } = await takeDue(ctx, lease)
+    const { taken, until } = await takeDue(ctx, { ...watches, where: ours, limit, leaseMs: LEASE })
     if (taken.length === 0) return untilNext()
-    const watches = new Map(
+    const read = new Map(
       (
         await readWatches(
           pool,
@@ -90,7 +91,7 @@ export function createRound(parts: {
       ).map((watch) => [watch.id, watch]),
     )
     for (const { id, dueAt } of taken) {
-      const watch = watches.get(id)
+      const watch = read.get(id)
       // Another due time: it was edited or paused since.
       if (watch && watch.dueAt.getTime() === until.getTime()) begin(watch, dueAt)
     }
@@ -129,48 +130,28 @@ export function createRound(parts: {
     await recorder.record(watch, { at, finding })
   }
 
-  /** Makes what was taken and not finished due again, unless somebody else has done so. */
-  async function giveBack(): Promise<void> {
-    if (unfinished.size === 0) return
-    const left = [...unfinished]
-    await ctx.db.$executeRaw`
-      UPDATE "Watch" AS watch SET "dueAt" = ${now()}
-      FROM unnest(${left.map(([id]) => id)}::text[], ${left.map(([, until]) => until)}::timestamptz[]) AS left_over (id, until)
-      WHERE watch.id = left_over.id AND watch."dueAt" = left_over.until`
-    unfinished.clear()
-  }
-
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const waking = new AbortController()
-      wake = () => waking.abort()
-      const wait = await look().catch((error: unknown) => {
-        log.error({ err: error }, 'monitoring: could not look for checks that are due; trying again')
-        return LONGEST
-      })
-      const signal = AbortSignal.any([waking.signal, stopping.signal])
-      // Not woken sooner than that: many things may become due at about the same time.
-      const soonest = Math.min(wait, BUSY)
-      await sleep(soonest, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
-      await sleep(wait - soonest, undefined, { signal, ref: false }).catch(() => {})
-    }
-  }
-
   return {
     look,
     start() {
-      looping = loop()
+      looking = repeat(look, {
+        retry: LONGEST,
+        // Many things may become due at about the same time.
+        leastPause: BUSY,
+        log,
+        failed: 'monitoring: could not look for checks that are due; trying again',
+      })
     },
-    wake: () => wake(),
+    wake: () => looking?.wake(),
     async idle() {
       while (running.size > 0) await Promise.all(running.values())
       await recorder.idle()
     },
     async close() {
       stopping.abort()
-      await looping
+      await looking?.stop()
       await Promise.all(running.values())
-      await giveBack().catch((error: unknown) =>
+      const left = [...unfinished].map(([id, until]) => ({ id, until }))
+      await giveBack(ctx, watches, left).catch((error: unknown) =>
         log.warn({ err: error }, 'monitoring: checks are not given back; they are made when their leases are over'),
       )
     },

@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Context } from '../context.ts'
-import { takeDue } from '../database/lease.ts'
+import { giveBack, takeDue } from '../database/lease.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Repetition } from '../repeat.ts'
+import { repeat } from '../repeat.ts'
 import type { Seal } from '../seal.ts'
 import { SECOND } from '../time.ts'
 import { verdictOf } from './attempt.ts'
@@ -56,6 +57,8 @@ const nothingBefore = Prisma.sql`NOT EXISTS (
   WHERE earlier."subscriberId" = "Delivery"."subscriberId" AND earlier."subjectId" = "Delivery"."subjectId"
     AND earlier.seq < "Delivery".seq AND earlier.status = 'PENDING')`
 
+const deliveries = { table: 'Delivery', dueColumn: 'dueAt' } as const
+
 /** A delivery that is at hand. */
 interface Taken {
   readonly delivery: DueDelivery
@@ -82,8 +85,7 @@ export function createDeliveryRound(parts: {
   const busy = new Map<string, number>()
   const waiting: Taken[] = []
   const stopping = new AbortController()
-  let looping: Promise<void> = Promise.resolve()
-  let wake = () => {}
+  let looking: Repetition | null = null
 
   const count = (key: string, by: number) => {
     const left = (busy.get(key) ?? 0) + by
@@ -96,7 +98,7 @@ export function createDeliveryRound(parts: {
     if (free <= 0) return LONGEST
     const limit = Math.min(free, AT_ONCE)
     const where = Prisma.sql`destination <> ALL (${crowded()}::text[]) AND ${nothingBefore}`
-    const { taken, until } = await takeDue(ctx, { table: 'Delivery', dueColumn: 'dueAt', where, limit, leaseMs: LEASE })
+    const { taken, until } = await takeDue(ctx, { ...deliveries, where, limit, leaseMs: LEASE })
     if (taken.length === 0) return untilNext()
     const ids = taken.map(({ id }) => id)
     const read = new Map((await readDeliveries(pool, ids)).map((delivery) => [delivery.id, delivery]))
@@ -150,7 +152,7 @@ export function createDeliveryRound(parts: {
       count(destination, -1)
       begin()
       // While enough is at hand, looking for more would be in vain.
-      if (!crowded().includes(destination)) wake()
+      if (!crowded().includes(destination)) looking?.wake()
     }
     const ended = deliver(taken, sent)
       .catch((error: unknown) => log.error({ err: error, delivery: id }, 'notification: a delivery failed by itself'))
@@ -206,45 +208,26 @@ export function createDeliveryRound(parts: {
     }
   }
 
-  /** Makes what was taken and not begun due again, unless somebody else has done so. */
-  async function giveBack(): Promise<void> {
-    const left = waiting.splice(0).map(({ delivery }) => delivery)
-    if (left.length === 0) return
-    await ctx.db.$executeRaw`
-      UPDATE "Delivery" AS delivery SET "dueAt" = ${now()}
-      FROM unnest(${left.map(({ id }) => id)}::text[], ${left.map(({ dueAt }) => dueAt)}::timestamptz[]) AS left_over (id, until)
-      WHERE delivery.id = left_over.id AND delivery."dueAt" = left_over.until`
-  }
-
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const waking = new AbortController()
-      wake = () => waking.abort()
-      const wait = await look().catch((error: unknown) => {
-        log.error({ err: error }, 'notification: could not look for deliveries that are due; trying again')
-        return LONGEST
-      })
-      // Not woken sooner than that: many end at about the same time.
-      const soonest = Math.min(wait, PAUSE)
-      await sleep(soonest, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
-      const signal = AbortSignal.any([waking.signal, stopping.signal])
-      await sleep(wait - soonest, undefined, { signal, ref: false }).catch(() => {})
-    }
-  }
-
   return {
     look,
     start() {
-      looping = loop()
+      looking = repeat(look, {
+        retry: LONGEST,
+        // Many end at about the same time.
+        leastPause: PAUSE,
+        log,
+        failed: 'notification: could not look for deliveries that are due; trying again',
+      })
     },
-    wake: () => wake(),
+    wake: () => looking?.wake(),
     async idle() {
       while (running.size > 0) await Promise.all(running.values())
     },
     async close() {
       stopping.abort()
-      await looping
-      await giveBack().catch((error: unknown) =>
+      await looking?.stop()
+      const left = waiting.splice(0).map(({ delivery: { id, dueAt } }) => ({ id, until: dueAt }))
+      await giveBack(ctx, deliveries, left).catch((error: unknown) =>
         log.warn(
           { err: error },
           'notification: deliveries are not given back; they are sent when their leases are over',
