@@ -8,6 +8,8 @@ import { openDatabase } from '../../src/database/client.ts'
 import { root } from '../../src/paths.ts'
 import { silent } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
+import type { ProcessorTime } from './processor.ts'
+import { processorTime } from './processor.ts'
 import { line, median, title, verdict } from './report.ts'
 import {
   type Answer,
@@ -22,14 +24,18 @@ import {
 import { callers } from './targets.ts'
 
 const connections = 64
-const roundSeconds = 3
-const rounds = 4
+const roundSeconds = 2
+const rounds = 8
 /** Published by nobody, so in no list. */
 const target = '9.9.9.10'
+
+type Server = Pick<Service, 'port' | 'pid'>
 
 interface Load {
   readonly answers: number
   readonly perSecond: number
+  /** What the server took for them. */
+  readonly took: ProcessorTime
 }
 
 /** (c) Cached checks over REST with exact counting, beside a bare server that sends the same. */
@@ -52,6 +58,7 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
   // The first round warms the compilers up.
   ratios.shift()
   line(`bare node:http: ${rate(bareServed)}; service: ${rate(served)} (${bytes} bytes of body)`)
+  line(`processor time an answer: bare ${processorCost(bareServed)}; service ${processorCost(served)}`)
   verdict('service / bare', median(ratios), { least: 0.4 })
   await verifyCounters(dataDir, databaseUrl, served)
 }
@@ -64,8 +71,8 @@ async function interleave(service: Service) {
   const bareServed: Load[] = []
   try {
     for (let round = 0; round <= rounds; round++) {
-      bareServed.push(await load(bare.port, round))
-      served.push(await load(service.port, round))
+      bareServed.push(await load(bare, round))
+      served.push(await load(service, round))
     }
   } finally {
     await bare.stop()
@@ -99,18 +106,19 @@ async function verifyCounters(
   )
 }
 
-async function startBare(answer: Answer): Promise<{ port: number; stop(): Promise<void> }> {
+async function startBare(answer: Answer): Promise<Server & { stop(): Promise<void> }> {
   const child = startNode('dist/bare-http-server.js', [], {})
   const headers = answer.rawHeaders.filter((_, index, all) => !ownHeaders.test(all[index - (index % 2)] ?? ''))
   child.send({ rawHeaders: headers, body: answer.body.toString() })
   const [port] = await once(child, 'message')
-  return { port, stop: () => stopNode(child) }
+  return { port, pid: child.pid ?? 0, stop: () => stopNode(child) }
 }
 
 /** Headers that `node:http` sends by itself. */
 const ownHeaders = /^(?:date|connection|keep-alive)$/i
 
-async function load(port: number, round: number): Promise<Load> {
+async function load({ port, pid }: Server, round: number): Promise<Load> {
+  const before = await processorTime(pid)
   const script = fileURLToPath(new URL('test/bench/callers.lua', root))
   const url = `http://127.0.0.1:${port}${checkPath(target)}`
   const args = ['-t1', `-c${connections}`, `-d${roundSeconds}s`, '-s', script, url, '--']
@@ -119,7 +127,12 @@ async function load(port: number, round: number): Promise<Load> {
   if (result === null) throw new Error(`wrk gave no result: ${stdout}`)
   const [answers = 0, microseconds = 0, refused = 0, lost = 0] = result.slice(1).map(Number)
   if (refused + lost > 0) throw new Error(`${refused} requests were refused and ${lost} lost`)
-  return { answers, perSecond: answers / (microseconds / 1e6) }
+  const after = await processorTime(pid)
+  const took = {
+    mainThread: after.mainThread - before.mainThread,
+    otherThreads: after.otherThreads - before.otherThreads,
+  }
+  return { answers, perSecond: answers / (microseconds / 1e6), took }
 }
 
 async function findWrk(): Promise<string | null> {
@@ -132,4 +145,10 @@ async function findWrk(): Promise<string | null> {
 
 function rate(loads: readonly Load[]): string {
   return `${Math.round(median(loads.slice(1).map((load) => load.perSecond))).toLocaleString('en')}/s`
+}
+
+function processorCost(loads: readonly Load[]): string {
+  const each = (thread: keyof ProcessorTime) =>
+    `${median(loads.slice(1).map(({ answers, took }) => took[thread] / answers)).toFixed(1)} µs`
+  return `${each('mainThread')} of its main thread and ${each('otherThreads')} of others`
 }
