@@ -93,14 +93,14 @@ export function reportToJson(report: Report): IpReportJson | DomainReportJson {
   return report.targetType === 'ip' ? ipReportToJson(report) : domainReportToJson(report)
 }
 
-/** Texts of reports that are given more than once. */
-const texts = new WeakMap<Report, string>()
+/** What was sent of reports, for those that are given more than once. */
+const sent = new WeakMap<Report, Buffer>()
 
-/** A report as REST sends it. */
-export function reportText(report: Report): string {
-  const text = texts.get(report) ?? JSON.stringify(reportToJson(report))
-  texts.set(report, text)
-  return text
+/** A report as REST sends it: JSON in UTF-8. */
+export function reportBytes(report: Report): Buffer {
+  const bytes = sent.get(report) ?? Buffer.from(JSON.stringify(reportToJson(report)))
+  sent.set(report, bytes)
+  return bytes
 }
 
 /** The answer to one target of a bulk check as REST gives it. */

@@ -8,7 +8,7 @@ import { errorAnswer } from '../http/errors.ts'
 import { limitHeaders } from '../http/limit-headers.ts'
 import type { CheckContext, Checked } from './check.ts'
 import { bulkCheck, checkDomain, checkIp } from './check.ts'
-import { bulkItemToJson, bulkRequest, reportText } from './rest-schema.ts'
+import { bulkItemToJson, bulkRequest, reportBytes } from './rest-schema.ts'
 
 /** What the paths of the routes begin with (specification §4.1). */
 export const BLACKLIST_PATH = '/api/blacklist-monitor'
@@ -44,7 +44,7 @@ interface Asked {
 
 interface Answer {
   /** JSON. */
-  readonly body: string
+  readonly body: Buffer
   readonly allowance: Allowance
 }
 
@@ -57,7 +57,7 @@ const routes: ReadonlyMap<string, Route> = new Map([
 /** Serves the three routes of the specification, and nothing else, under `BLACKLIST_PATH`. */
 export function blacklistRest(
   callers: RestCallers,
-): (request: IncomingMessage, response: ServerResponse, url: URL) => void {
+): (request: IncomingMessage, response: ServerResponse, target: Pick<URL, 'pathname' | 'search'>) => void {
   /** Answers with what the request asks for, or with an error; every answer tells what is left of the caller's plan. */
   async function answer(
     route: Route | undefined,
@@ -84,7 +84,12 @@ export function blacklistRest(
       const allowance = await allowanceAfter(error, ctx)
       const limits = allowance === null ? [] : limitHeaders(allowance, ctx.now())
       const { status, headers, body } = errorAnswer(error, ctx.now(), ctx.log)
-      send(response, status, [...common, ...limits, ...Object.entries(headers).flat()], JSON.stringify(body))
+      send(
+        response,
+        status,
+        [...common, ...limits, ...Object.entries(headers).flat()],
+        Buffer.from(JSON.stringify(body)),
+      )
     }
   }
 
@@ -94,10 +99,10 @@ export function blacklistRest(
     return error instanceof Unauthenticated ? visitor : callers.contextOf(request, null).catch(() => visitor)
   }
 
-  return (request, response, { pathname, searchParams }) => {
+  return (request, response, { pathname, search }) => {
     const route = routes.get(pathname)
     if (request.method === 'OPTIONS' && route?.open) response.writeHead(204, preflightHeaders).end()
-    else void answer(route, searchParams, request, response)
+    else void answer(route, new URLSearchParams(search), request, response)
   }
 }
 
@@ -109,7 +114,7 @@ function single(check: (ctx: CheckContext, target: string | null) => Promise<Che
       credential: query.get('api_key'),
       async check(ctx) {
         const { report, allowance } = await check(ctx, query.get('target'))
-        return { body: reportText(report), allowance }
+        return { body: reportBytes(report), allowance }
       },
     }),
   }
@@ -137,7 +142,7 @@ async function readBulk(request: IncomingMessage): Promise<Asked> {
 
 async function bulk(ctx: CheckContext, targets: readonly unknown[]): Promise<Answer> {
   const { items, allowance } = await bulkCheck(ctx, targets)
-  return { body: JSON.stringify(items.map(bulkItemToJson)), allowance }
+  return { body: Buffer.from(JSON.stringify(items.map(bulkItemToJson))), allowance }
 }
 
 function parseJson(text: string): unknown {
@@ -156,8 +161,8 @@ function allowMethods(request: IncomingMessage, response: ServerResponse, method
 }
 
 /** Sends an answer as a whole; `headers` are names and values by turns. */
-function send(response: ServerResponse, status: number, headers: readonly string[], body: string): void {
-  response.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(body))])
+function send(response: ServerResponse, status: number, headers: readonly string[], body: Buffer): void {
+  response.writeHead(status, [...headers, 'Content-Length', String(body.length)])
   response.end(body)
 }
 

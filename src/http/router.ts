@@ -123,8 +123,8 @@ export function createRouter(options: RouterOptions): RequestListener {
   })
   const pages = getRequestListener(app.fetch, { hostname: HOSTNAME })
   return (request, response) => {
-    const url = requestUrl(request)
-    if (url !== null && isUnder(BLACKLIST_PATH, url)) rest(request, response, url)
+    const target = requestTarget(request)
+    if (target !== null && isUnder(BLACKLIST_PATH, target)) rest(request, response, target)
     else void pages(request, response)
   }
 }
@@ -138,14 +138,17 @@ export function workerRouter({ isReady, metrics }: Pick<RouterOptions, 'isReady'
 /** The host of requests that name none. */
 const HOSTNAME = 'localhost'
 
-/** The address a request names, in the absolute form too (RFC 9112 §3.2.2); null when it is none, such as `*`. */
-function requestUrl({ url = '' }: IncomingMessage): URL | null {
-  // Not resolved as a reference: it may begin with two slashes.
-  if (url.startsWith('/')) return new URL(`http://${HOSTNAME}${url}`)
-  return URL.canParse(url) ? new URL(url) : null
+/**
+ * The path and query that a request names, in the absolute form too (RFC 9112 §3.2.2); null when it names none, such as
+ * `*`. What comes without a host is cut by hand: a URL made of it would cost five times as much.
+ */
+function requestTarget({ url = '' }: IncomingMessage): Pick<URL, 'pathname' | 'search'> | null {
+  if (!url.startsWith('/')) return URL.canParse(url) ? new URL(url) : null
+  const end = url.indexOf('?')
+  return end < 0 ? { pathname: url, search: '' } : { pathname: url.slice(0, end), search: url.slice(end) }
 }
 
-function isUnder(path: string, { pathname }: URL): boolean {
+function isUnder(path: string, { pathname }: Pick<URL, 'pathname'>): boolean {
   return pathname === path || pathname.startsWith(`${path}/`)
 }
 

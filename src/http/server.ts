@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { createServer, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { LRUCache } from 'lru-cache'
 import { StartError } from '../errors.ts'
 import type { GraphqlServer } from '../graphql/server.ts'
 import type { WebsocketDoor } from '../graphql/websocket.ts'
@@ -99,8 +100,14 @@ function refuse(socket: Duplex, status: string): void {
  * in which load balancers may ask how we are, knows none; there Node would want one too.
  */
 function isHostPossible({ headers: { host }, httpVersion }: IncomingMessage): boolean {
-  return host === undefined ? httpVersion === '1.0' : URL.canParse(`http://${host}`)
+  if (host === undefined) return httpVersion === '1.0'
+  const possible = knownHosts.get(host) ?? URL.canParse(`http://${host}`)
+  knownHosts.set(host, possible)
+  return possible
 }
+
+/** What was found of Hosts lately: nearly all requests name the same few. */
+const knownHosts = new LRUCache<string, boolean>({ max: 100 })
 
 function isGraphql({ url = '' }: IncomingMessage): boolean {
   return /^\/graphql\/?(\?|$)/.test(url)
