@@ -1,10 +1,7 @@
 import type { Logger } from 'pino'
 import { createOperatorToken } from './account/operator.ts'
-import { forgetOldUsage } from './account/usage.ts'
+import { startBackground } from './background.ts'
 import { createBtcpay } from './billing/btcpay.ts'
-import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
-import type { BillingContext } from './billing/context.ts'
-import { remindOfRenewals } from './billing/reminder-round.ts'
 import { createTokens } from './billing/token.ts'
 import { dailyBudget } from './blacklist/budget.ts'
 import type { Checker } from './blacklist/checker.ts'
@@ -22,22 +19,15 @@ import { callerOf } from './http/caller.ts'
 import { pageAssets, workerRouter } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
 import { createMetrics } from './metrics.ts'
-import { closeDays } from './monitoring/day.ts'
 import type { ProbeTools } from './monitoring/probe/probe.ts'
-import { forgetOld } from './monitoring/retention.ts'
 import { startMonitoring } from './monitoring/worker.ts'
 import type { DnsClient } from './network/dns/client.ts'
 import { createDnsClient } from './network/dns/client.ts'
 import { createOutbound } from './network/outbound.ts'
 import { sendThrough } from './network/send.ts'
-import { createMailer } from './notification/channel/mailer.ts'
-import { forgetOldDeliveries } from './notification/delivery.ts'
-import { startNotifying } from './notification/worker.ts'
-import { repeat } from './repeat.ts'
 import { openSeal } from './seal.ts'
-import { runDueMaintenance } from './status/maintenance-round.ts'
 import type { Clock } from './time.ts'
-import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
+import { SECOND } from './time.ts'
 import { openWeb } from './web.ts'
 
 /** The service, running. */
@@ -110,17 +100,11 @@ async function compose(
   const db = database.prisma
   const seal = await openSeal({ config, db })
   const newOperatorToken = await createOperatorToken({ db, config, now })
-  started.push(repeated(() => forgetOldUsage({ db, now }).then(() => DAY), DAY, log))
   const checker = startChecker({ config, log, now, lists }, started)
   const site = { baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
   const tokens = createTokens(seal.keyFor('billing tokens'))
   const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log) }
   const ctx = systemContext({ config, db, now, log, billing, site })
-  if (config.ROLE !== 'web') {
-    started.push(startMaintenanceRounds(ctx))
-    started.push(startInvoiceRounds(ctx))
-    started.push(...keepPasts(ctx))
-  }
 
   const tools = probeTools({ config, checker, now, log })
   const metrics = createMetrics(() => healthOf(checker))
@@ -140,11 +124,7 @@ async function compose(
   site.baseUrl ||= `http://localhost:${port}`
   web?.prepare()
   if (config.ROLE !== 'web') {
-    const { outbound } = tools
-    const notifying = await startNotifying({ ctx, database, seal, outbound, site, metrics })
-    started.push(() => notifying.close())
-    started.push(startReminderRounds(ctx))
-    started.push(repeated(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, log))
+    await startBackground({ ctx, database, seal, outbound: tools.outbound, metrics }, started)
   }
   log.info(`http: listening on ${config.HOST} port ${port}`)
 
@@ -194,33 +174,6 @@ function systemContext<P extends Pick<Context, 'config' | 'db' | 'now' | 'log'>>
   return { ...parts, actor: { kind: 'system' }, clientAddress: null } as const
 }
 
-/** The longest time from one look for work that is due to the next: how late work may be that came up meanwhile. */
-const ROUND = 5 * SECOND
-
-/** So that work which cannot be taken for a moment is not asked for without a pause. */
-const SHORTEST_PAUSE = 0.1 * SECOND
-
-/** Starts and ends maintenance when its time has come, as the system. */
-function startMaintenanceRounds(ctx: Context): () => Promise<void> {
-  return repeatWhenDue(() => runDueMaintenance(ctx), ctx)
-}
-
-/** Asks the payment server about open invoices, as the system, when there is one. */
-function startInvoiceRounds(ctx: BillingContext): () => Promise<void> {
-  return ctx.billing.btcpay === null ? async () => {} : repeatWhenDue(() => reconcileDueInvoices(ctx), ctx)
-}
-
-/** Reminds of check plans that end, as the system, when mail is sent from here and they can be renewed. */
-function startReminderRounds(ctx: BillingContext): () => Promise<void> {
-  const mailer = ctx.billing.btcpay === null ? null : createMailer(ctx.config, ctx.site)
-  if (mailer === null) return async () => {}
-  const stop = repeatWhenDue(() => remindOfRenewals(ctx, mailer), ctx)
-  return async () => {
-    await stop()
-    mailer.close()
-  }
-}
-
 /** The payment server for coins, when everything that it takes is set. */
 function btcpayOf(config: Config, dns: DnsClient, log: Logger) {
   const { BTCPAY_URL: url, BTCPAY_API_KEY: apiKey, BTCPAY_STORE_ID: storeId } = config
@@ -232,34 +185,6 @@ function btcpayOf(config: Config, dns: DnsClient, log: Logger) {
   const isPartly = url ?? apiKey ?? storeId
   if (isPartly) log.warn('billing: coins are not taken: that needs BTCPAY_URL, BTCPAY_API_KEY and BTCPAY_STORE_ID')
   return null
-}
-
-/** Does a round of work again when the time has come that it gives, and at least every `ROUND`. */
-function repeatWhenDue(
-  work: () => Promise<Date | null>,
-  { now, log }: Pick<Context, 'now' | 'log'>,
-): () => Promise<void> {
-  const round = async () => {
-    const next = await work()
-    return next ? Math.min(Math.max(next.getTime() - now().getTime(), SHORTEST_PAUSE), ROUND) : ROUND
-  }
-  return repeated(round, ROUND, log)
-}
-
-/** How soon after a day is over, somewhere, it is closed at the latest. */
-const DAY_CLOSES_WITHIN = 15 * MINUTE
-
-/** Closes the days of monitors that are over, and deletes what is kept no longer: in batches, so that others get their turn. */
-function keepPasts(ctx: Context): (() => Promise<void>)[] {
-  return [
-    repeated(async () => ((await closeDays(ctx)) ? SECOND : DAY_CLOSES_WITHIN), DAY_CLOSES_WITHIN, ctx.log),
-    repeated(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR, ctx.log),
-  ]
-}
-
-/** Work that the service repeats; what fails is done again after `retry` milliseconds. Gives what stops it. */
-function repeated(work: () => Promise<number>, retry: number, log: Logger): () => Promise<void> {
-  return repeat(work, { retry, log, failed: 'app: repeated work failed' }).stop
 }
 
 /** Whether the database answers a statement; a dead server makes the pool's own time limits say no. */

@@ -3,9 +3,8 @@ import type { DatabaseHandle } from '../database/client.ts'
 import { LOG_CHANNEL } from '../eventlog/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Outbound } from '../network/outbound.ts'
 import type { Seal } from '../seal.ts'
-import { createMailer } from './channel/mailer.ts'
+import type { SendTools } from './channel/channel.ts'
 import { DELIVERY_CHANNEL } from './delivery.ts'
 import { createDeliveryRound } from './delivery-round.ts'
 import { createDispatcher } from './dispatcher.ts'
@@ -18,22 +17,20 @@ export interface Notifying {
 
 /**
  * Starts what turns events into deliveries, and what sends those.
- * @throws when the database cannot be asked to listen. @throws StartError when `MAIL_FROM` is no mail address.
+ * @throws when the database cannot be asked to listen.
  */
 export async function startNotifying(parts: {
   /** The system's. */
   readonly ctx: Context & { readonly db: PrismaClient }
   readonly database: DatabaseHandle
   readonly seal: Seal
-  readonly outbound: Outbound
+  readonly tools: SendTools
   /** Our public address, without a slash at its end; known by the time that something is sent. */
   readonly site: { readonly baseUrl: string }
   readonly metrics: Metrics
 }): Promise<Notifying> {
-  const { ctx, database, seal, outbound, site, metrics } = parts
+  const { ctx, database, seal, tools, site, metrics } = parts
   const { pool } = database
-  const mailer = createMailer(ctx.config, site)
-  const tools = { outbound, mailer, now: ctx.now }
   const round = createDeliveryRound({ ctx, pool, seal, tools, site, metrics })
   const dispatcher = createDispatcher(ctx, pool)
   const stopHearingLog = await database.listen(LOG_CHANNEL, dispatcher.wake)
@@ -46,7 +43,6 @@ export async function startNotifying(parts: {
       await stopHearingDeliveries()
       await dispatcher.close()
       await round.close()
-      mailer?.close()
     },
   }
 }

@@ -1,0 +1,72 @@
+import { forgetOldUsage } from './account/usage.ts'
+import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
+import type { BillingContext } from './billing/context.ts'
+import { remindOfRenewals } from './billing/reminder-round.ts'
+import type { DatabaseHandle } from './database/client.ts'
+import type { PrismaClient } from './generated/prisma/client.ts'
+import type { Metrics } from './metrics.ts'
+import { closeDays } from './monitoring/day.ts'
+import { forgetOld } from './monitoring/retention.ts'
+import type { Outbound } from './network/outbound.ts'
+import { createMailer } from './notification/channel/mailer.ts'
+import { forgetOldDeliveries } from './notification/delivery.ts'
+import { startNotifying } from './notification/worker.ts'
+import { repeat } from './repeat.ts'
+import type { Seal } from './seal.ts'
+import { runDueMaintenance } from './status/maintenance-round.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
+
+/** The longest time from one look for work that is due to the next: how late work may be that came up meanwhile. */
+const ROUND = 5 * SECOND
+
+/** So that work which cannot be taken for a moment is not asked for without a pause. */
+const SHORTEST_PAUSE = 0.1 * SECOND
+
+/** How soon after a day is over, somewhere, it is closed at the latest. */
+const DAY_CLOSES_WITHIN = 15 * MINUTE
+
+/**
+ * Starts the work that is done with nobody connected, beside probing: maintenance, notifications, billing, and forgetting.
+ * A process that only serves has none of it.
+ * @param started is told how to end each part.
+ * @throws when the database cannot be asked to listen. @throws StartError when `MAIL_FROM` is no mail address.
+ */
+export async function startBackground(
+  parts: {
+    /** The system's. */
+    readonly ctx: BillingContext & { readonly db: PrismaClient }
+    readonly database: DatabaseHandle
+    readonly seal: Seal
+    readonly outbound: Outbound
+    readonly metrics: Metrics
+  },
+  started: (() => Promise<void> | void)[],
+): Promise<void> {
+  const { ctx, database, seal, outbound, metrics } = parts
+  const { now, site } = ctx
+  const mailer = createMailer(ctx.config, site)
+  started.push(() => mailer?.close())
+  const notifying = await startNotifying({ ctx, database, seal, tools: { outbound, mailer, now }, site, metrics })
+  started.push(() => notifying.close())
+
+  /** What fails is done again after `retry` milliseconds. */
+  const repeated = (work: () => Promise<number>, retry: number) =>
+    started.push(repeat(work, { retry, log: ctx.log, failed: 'background: repeated work failed' }).stop)
+  /** Does a round of work again when the time has come that it gives, and at least every `ROUND`. */
+  const repeatedWhenDue = (work: () => Promise<Date | null>) =>
+    repeated(async () => {
+      const next = await work()
+      return next ? Math.min(Math.max(next.getTime() - now().getTime(), SHORTEST_PAUSE), ROUND) : ROUND
+    }, ROUND)
+
+  repeatedWhenDue(() => runDueMaintenance(ctx))
+  if (ctx.billing.btcpay) {
+    repeatedWhenDue(() => reconcileDueInvoices(ctx))
+    if (mailer) repeatedWhenDue(() => remindOfRenewals(ctx, mailer))
+  }
+  // In batches, so that others get their turn.
+  repeated(async () => ((await closeDays(ctx)) ? SECOND : DAY_CLOSES_WITHIN), DAY_CLOSES_WITHIN)
+  repeated(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
+  repeated(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
+  repeated(() => forgetOldUsage(ctx).then(() => DAY), DAY)
+}
