@@ -13,8 +13,9 @@ export interface Queue<T> extends AsyncIterableIterator<T, undefined> {
 /**
  * A queue for one reader. Unlike an async generator it can be left while it waits for a value.
  * @param onReturn called once when the reader leaves before the end.
+ * @param most how many values wait for the reader at most; when more come, the oldest are dropped.
  */
-export function createQueue<T>(onReturn: () => void = () => {}): Queue<T> {
+export function createQueue<T>(onReturn: () => void = () => {}, most = Number.POSITIVE_INFINITY): Queue<T> {
   const done = { done: true, value: undefined } as const
   const values: T[] = []
   const readers: ((result: IteratorResult<T, undefined> | Promise<never>) => void)[] = []
@@ -37,6 +38,7 @@ export function createQueue<T>(onReturn: () => void = () => {}): Queue<T> {
       const reader = readers.shift()
       if (reader) reader({ done: false, value })
       else values.push(value)
+      if (values.length > most) values.shift()
     },
     end,
     fail(error) {

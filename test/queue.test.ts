@@ -34,6 +34,14 @@ describe('a queue', () => {
     expect(await queue.next()).toEqual(value(undefined))
   })
 
+  test('that is bounded drops the oldest of what waits', async () => {
+    const queue = createQueue<number>(undefined, 2)
+    const waiting = queue.next()
+    for (const each of [1, 2, 3, 4]) queue.push(each)
+    expect(await waiting).toEqual(value(1))
+    expect([await queue.next(), await queue.next()]).toEqual([value(3), value(4)])
+  })
+
   test('takes nothing after its end', async () => {
     const queue = createQueue<number>()
     queue.end()

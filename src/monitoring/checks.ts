@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { ProbeResult } from '../generated/prisma/client.ts'
+import type { Queue } from '../queue.ts'
+import { createQueue } from '../queue.ts'
 import { SECOND } from '../time.ts'
 import { CHECKS_CHANNEL } from './result-store.ts'
 
@@ -22,14 +24,9 @@ const BACK = 60 * SECOND
 /** How long after a failed reading it is tried again. */
 const RETRY = 0.5 * SECOND
 
-interface Follower {
-  push(result: ProbeResult): void
-  end(): void
-}
-
 /** A monitor that somebody follows. */
 interface Followed {
-  readonly followers: Set<Follower>
+  readonly followers: Set<Queue<ProbeResult>>
   /** Results from this moment on are wanted; it moves with the newest that was given. */
   from: number
   /** The results that were given, of those that may come again. */
@@ -104,6 +101,7 @@ export async function openChecks(parts: {
 
   return {
     follow(monitorId) {
+      if (closed) return endedQueue()
       const followed = monitors.get(monitorId) ?? {
         followers: new Set(),
         from: 0,
@@ -113,18 +111,18 @@ export async function openChecks(parts: {
       }
       const isNew = !monitors.has(monitorId)
       monitors.set(monitorId, followed)
-      const follower = createFollower(() => {
+      const follower = createQueue<ProbeResult>(() => {
         followed.followers.delete(follower)
         if (followed.followers.size === 0 && monitors.get(monitorId) === followed) monitors.delete(monitorId)
-      })
+      }, KEPT)
       followed.followers.add(follower)
       if (isNew) void begin(monitorId, followed)
-      if (closed) follower.end()
       return follower
     },
     async close() {
       closed = true
-      for (const { followers } of monitors.values()) for (const follower of [...followers]) follower.end()
+      for (const { followers } of monitors.values()) for (const follower of followers) follower.end()
+      monitors.clear()
       await stopListening()
     },
   }
@@ -143,40 +141,8 @@ function give(followed: Followed, results: readonly ProbeResult[]): void {
 
 const keyOf = ({ at, region }: ProbeResult) => `${at.getTime()} ${region}`
 
-function createFollower(onReturn: () => void): Follower & AsyncIterableIterator<ProbeResult, undefined> {
-  const done = { done: true, value: undefined } as const
-  const results: ProbeResult[] = []
-  let ended = false
-  let wake = () => {}
-  const end = () => {
-    if (ended) return
-    ended = true
-    onReturn()
-    wake()
-  }
-  return {
-    push(result) {
-      results.push(result)
-      if (results.length > KEPT) results.shift()
-      wake()
-    },
-    end,
-    async next() {
-      while (results.length === 0 && !ended) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-      const value = results.shift()
-      return value === undefined ? done : { done: false, value }
-    },
-    async return() {
-      results.length = 0
-      end()
-      return done
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
+function endedQueue(): Queue<ProbeResult> {
+  const queue = createQueue<ProbeResult>()
+  queue.end()
+  return queue
 }
