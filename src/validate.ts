@@ -34,6 +34,28 @@ export function validate<T extends z.ZodType>(schema: T, input: unknown): z.infe
   throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: path.map(String), message })))
 }
 
+/**
+ * The one of `keys` that an input has; null or absent members do not count.
+ * @throws Invalid `INVALID_INPUT` when there is none, or more than one.
+ */
+export function exactlyOne<K extends string>(keys: readonly K[], input: { readonly [key in K]?: unknown }): K {
+  const key = atMostOne(keys, input)
+  if (key === null) throw invalid([{ path: [], message: mustBeOne(keys) }])
+  return key
+}
+
+/**
+ * As `exactlyOne`, for inputs that may have none: null then.
+ * @throws Invalid `INVALID_INPUT` when there is more than one.
+ */
+export function atMostOne<K extends string>(keys: readonly K[], input: { readonly [key in K]?: unknown }): K | null {
+  const given = keys.filter((key) => input[key] !== undefined && input[key] !== null)
+  if (given.length > 1) throw invalid([{ path: given.slice(-1), message: mustBeOne(keys) }])
+  return given[0] ?? null
+}
+
+const mustBeOne = (keys: readonly string[]) => `exactly one of ${keys.join(', ')} must be given`
+
 /** What to throw when these things are wrong with an input. */
 export function invalid(issues: readonly Issue[]): Invalid {
   const summary = issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': ')).join('; ')

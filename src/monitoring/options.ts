@@ -5,7 +5,7 @@ import type { MonitorKind } from '../generated/prisma/enums.ts'
 import { mayReach } from '../network/outbound/guard.ts'
 import { readHost } from '../network/outbound/host.ts'
 import type { Seal } from '../seal.ts'
-import { invalid } from '../validate.ts'
+import { atMostOne, exactlyOne, invalid } from '../validate.ts'
 import { dnsRefusals } from './probe/dns.ts'
 import type { KindOptions } from './probes.ts'
 import { kindRules } from './probes.ts'
@@ -36,8 +36,7 @@ export type OptionsInput = { readonly [K in OptionKey]?: unknown }
  * @throws Invalid `INVALID_INPUT` with the paths of the input, also when what is named may not be reached.
  */
 export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsInput): Configuration {
-  const [key, ...more] = given(input)
-  if (key === undefined || more.length > 0) throw invalid([{ path: more.slice(-1), message: EXACTLY_ONE }])
+  const key = exactlyOne(keys, input)
   return read(config, key, input[key])
 }
 
@@ -53,9 +52,8 @@ export function changeOptions(
   input: OptionsInput,
   before: Configuration,
 ): Configuration {
-  const [key, ...more] = given(input)
-  if (key === undefined) return before
-  if (more.length > 0) throw invalid([{ path: more.slice(-1), message: EXACTLY_ONE }])
+  const key = atMostOne(keys, input)
+  if (key === null) return before
   if (optionKeys[key] !== before.kind) {
     throw invalid([{ path: [key], message: `must not be given: this monitor is of kind ${before.kind}, which stays` }])
   }
@@ -126,12 +124,7 @@ export function shownOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'
   }
 }
 
-const EXACTLY_ONE = `exactly one of ${keys.join(', ')} must be given`
 const ELSEWHERE = 'must be given again: a secret is kept only for the scheme, host and port that it was given for'
-
-function given(input: OptionsInput): OptionKey[] {
-  return keys.filter((key) => input[key] !== undefined && input[key] !== null)
-}
 
 function read({ ALLOW_PRIVATE_NETWORKS }: Context['config'], key: OptionKey, input: unknown): Configuration {
   const kind = optionKeys[key]

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import type { ChannelKind } from '../generated/prisma/enums.ts'
 import { mayReach } from '../network/outbound/guard.ts'
 import { readHost } from '../network/outbound/host.ts'
-import { invalid } from '../validate.ts'
+import { exactlyOne, invalid } from '../validate.ts'
 import type { Address } from './channel/channel.ts'
 import { channels } from './channels.ts'
 import { offersMail } from './context.ts'
@@ -48,10 +48,7 @@ export interface KnownAddress extends Address {
  * @throws Invalid with the paths of the input, also for mail where none is sent, and for a host that may not be reached.
  */
 export function readAddress({ config }: Pick<Context, 'config'>, input: AddressInput): KnownAddress {
-  const [key, ...more] = keys.filter((each) => input[each] !== undefined && input[each] !== null)
-  if (key === undefined || more.length > 0) {
-    throw invalid([{ path: more.slice(-1), message: `exactly one of ${keys.join(', ')} must be given` }])
-  }
+  const key = exactlyOne(keys, input)
   if (key === 'email' && !offersMail(config)) {
     throw invalid([{ path: [key], message: 'cannot be given: no mail is sent from here' }])
   }
