@@ -19,13 +19,22 @@ export function errorPage(c: Context, site: Site, error: PageError): Response {
   const { title, content } = explain(error)
   const page = { title: `${title} · Allclear`, description: title, path: null, indexed: false }
   const body = (
-    <div class="error">
-      <p class="eyebrow">Error {error.status}</p>
-      <h1>{title}</h1>
+    <ErrorContent status={error.status} title={title}>
       {content}
-    </div>
+    </ErrorContent>
   )
   return respondWithPage(c, site, page, body, error.status)
+}
+
+/** What a page says that stands for an error: its status, what is wrong, and what can be done. */
+export function ErrorContent(props: { readonly status: number; readonly title: string; readonly children: Child }) {
+  return (
+    <div class="error">
+      <p class="eyebrow">Error {props.status}</p>
+      <h1>{props.title}</h1>
+      {props.children}
+    </div>
+  )
 }
 
 function explain(error: PageError): { readonly title: string; readonly content: Child } {

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import { checkPlanDays, checkPlanPrice } from '../check-plan-invoice.ts'
 import { moneyText, priceOf } from '../price.ts'
+import { CoinButtons } from './coins.tsx'
 import { tierTitle } from './tier-title.ts'
 
 export interface PricingProps {
@@ -119,14 +120,7 @@ function BuyForm({ problem }: { readonly problem: Problem | null }) {
       <input id="plan-email" name="email" type="email" autocomplete="email" {...complaintOf('email', problem)} />
       <label for="plan-key">API key, if you have one: its plan is prolonged</label>
       <KeyField id="plan-key" required={false} problem={problem} />
-      <div class="actions">
-        <button type="submit" name="currency" value="BTC">
-          Pay in Bitcoin
-        </button>
-        <button type="submit" name="currency" value="LTC">
-          Pay in Litecoin
-        </button>
-      </div>
+      <CoinButtons />
       <p class="note">
         Without a key you are shown one when you have paid: on the page you come back to, in this browser.
       </p>

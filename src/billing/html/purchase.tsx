@@ -4,6 +4,7 @@ import { UtcTime } from '../../http/utc-time.tsx'
 import { checkPlanDays, checkPlanPrice } from '../check-plan-invoice.ts'
 import type { PaidTier } from '../price.ts'
 import { moneyText, priceOf } from '../price.ts'
+import { coinNames } from './coins.tsx'
 import { tierTitle } from './tier-title.ts'
 
 /** The last step here before the provider's own pages: who buys what, for how much. */
@@ -156,7 +157,7 @@ function PayLink({ invoice: { checkoutUrl, currency } }: { readonly invoice: Che
   return (
     <p class="actions">
       <a class="button" href={checkoutUrl}>
-        Pay in {currency === 'BTC' ? 'Bitcoin' : 'Litecoin'}
+        Pay in {coinNames[currency]}
       </a>
     </p>
   )

@@ -1,9 +1,11 @@
 import type { Organization } from '../../generated/prisma/client.ts'
+import { ErrorContent } from '../../http/error-page.tsx'
 import { UtcTime } from '../../http/utc-time.tsx'
 import { RENEWAL_PATH } from '../check-plan.ts'
 import { checkPlanDays, checkPlanPrice, isEndless } from '../check-plan-invoice.ts'
 import { moneyText } from '../price.ts'
 import type { Renewal } from '../renewal.ts'
+import { CoinButtons } from './coins.tsx'
 
 export interface RenewProps {
   readonly renewal: Renewal
@@ -72,14 +74,7 @@ function Pay({ renewal: { organization, payment }, now, hasCoins, token }: Renew
         {moneyText(checkPlanPrice)} for {checkPlanDays} days more, counted from{' '}
         {isOver(organization, now) ? 'when the payment arrives' : 'that end, so that no day is lost'}.
       </p>
-      <div class="actions">
-        <button type="submit" name="currency" value="BTC">
-          Pay in Bitcoin
-        </button>
-        <button type="submit" name="currency" value="LTC">
-          Pay in Litecoin
-        </button>
-      </div>
+      <CoinButtons />
       <p class="note">
         Nothing is charged by itself, now or later.
         {payment === 'INVOICED' ? ' If you have just paid, this page shows it within a minute.' : null}
@@ -95,9 +90,7 @@ function isOver({ checkPlanUntil }: Organization, now: Date): boolean {
 /** What is shown for a link that is no good, and to who comes back from paying in a browser that keeps none. */
 export function NothingToRenew({ reason }: { readonly reason: string }) {
   return (
-    <div class="error">
-      <p class="eyebrow">Error 404</p>
-      <h1>There is no plan to renew here</h1>
+    <ErrorContent status={404} title="There is no plan to renew here">
       <p class="lead">{reason}</p>
       <p>
         If you have just paid, nothing more is needed: the days are added by themselves once the network has confirmed
@@ -108,6 +101,6 @@ export function NothingToRenew({ reason }: { readonly reason: string }) {
           To the prices
         </a>
       </p>
-    </div>
+    </ErrorContent>
   )
 }

@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { DomainError } from '../../errors.ts'
 import { Conflict, NotFound, Unauthenticated, Unavailable } from '../../errors.ts'
 import { cursorOf } from '../../eventlog/event.ts'
+import { ErrorContent } from '../../http/error-page.tsx'
 import type { Site } from '../../http/layout.tsx'
 import { respondWithPage } from '../../http/layout.tsx'
 import type { Outcome } from '../checkout.ts'
@@ -80,16 +81,14 @@ const titles: readonly (readonly [abstract new (...args: never[]) => DomainError
 export function refusalPage(c: Context, site: Site, error: DomainError): Response {
   const [, status, title] = titles.find(([type]) => error instanceof type) ?? [null, 400, 'This does not work']
   const content = (
-    <div class="error">
-      <p class="eyebrow">Error {status}</p>
-      <h1>{title}</h1>
+    <ErrorContent status={status} title={title}>
       <p class="lead">{error.message}</p>
       <p class="actions">
         <a class="button" href="/pricing">
           To the prices
         </a>
       </p>
-    </div>
+    </ErrorContent>
   )
   return respondWithPage(c, site, hiddenPage(title), content, status as ContentfulStatusCode)
 }
