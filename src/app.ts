@@ -13,10 +13,9 @@ import { blacklists } from './blacklist/list.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { openDatabase } from './database/client.ts'
-import { loadAssets } from './http/assets.ts'
 import type { Parts } from './http/caller.ts'
 import { callerOf } from './http/caller.ts'
-import { pageAssets, workerRouter } from './http/router.ts'
+import { workerRouter } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
 import { createMetrics } from './metrics.ts'
 import type { ProbeTools } from './monitoring/probe/probe.ts'
@@ -28,7 +27,7 @@ import { sendThrough } from './network/send.ts'
 import { openSeal } from './seal.ts'
 import type { Clock } from './time.ts'
 import { SECOND } from './time.ts'
-import { openWeb } from './web.ts'
+import { loadWeb, openWeb } from './web.ts'
 
 /** The service, running. */
 export interface App {
@@ -95,8 +94,7 @@ async function compose(
       () => {},
     ),
   )
-  const serves = config.ROLE !== 'worker'
-  const [database, assets] = await Promise.all([opening, serves ? loadAssets(pageAssets) : null])
+  const [database, loaded] = await Promise.all([opening, config.ROLE === 'worker' ? null : loadWeb()])
   const db = database.prisma
   const seal = await openSeal({ config, db })
   const newOperatorToken = await createOperatorToken({ db, config, now })
@@ -115,7 +113,7 @@ async function compose(
   const isReady = async () => !stopping && (await answers(database.pool))
   const parts = { config, db, now, log, checker, seal, tools, billing, ...monitoring.parts }
   const serving = { parts, database, metrics, beats: monitoring.parts, isReady }
-  const web = assets && (await openWeb({ ...serving, site: Object.assign(site, { assets }) }, started))
+  const web = loaded && (await openWeb({ ...serving, loaded, site }, started))
   const doors = web?.doors ?? { router: workerRouter(serving), yoga: null, websocket: null }
   const server = createHttpServer({ ...doors, callerOf: (request) => callerOf(request, parts) })
   const port = await server.listen(config.PORT, config.HOST)

@@ -1,3 +1,4 @@
+import type { GraphQLSchema } from 'graphql'
 import { watchRevokedKeys } from './account/revoked-keys.ts'
 import { createUsageCounters } from './account/usage.ts'
 import { stripeVerifier } from './billing/stripe.ts'
@@ -8,19 +9,39 @@ import { createLiveSubscriptions } from './graphql/live.ts'
 import { createGraphqlServer } from './graphql/server.ts'
 import { createSharedExecution } from './graphql/shared-execution.ts'
 import { createWebsocketDoor } from './graphql/websocket.ts'
+import type { Assets } from './http/assets.ts'
+import { loadAssets } from './http/assets.ts'
 import type { Parts } from './http/caller.ts'
 import { callerOf, contextOf, visitorContext } from './http/caller.ts'
 import type { Site } from './http/layout.tsx'
 import type { RouterOptions } from './http/router.ts'
-import { createRouter } from './http/router.ts'
+import { createRouter, pageAssets } from './http/router.ts'
 import type { createHttpServer } from './http/server.ts'
 import { createPageCache } from './page/page-cache.ts'
 import { createPainter } from './page/painter.ts'
 
+/** What serving takes that needs no database. */
+export interface Loaded {
+  readonly assets: Assets
+  readonly schema: GraphQLSchema
+}
+
+/**
+ * Loads what serving takes while the database opens.
+ * @throws when an asset does not compile.
+ */
+export async function loadWeb(): Promise<Loaded> {
+  // Another process bundles them. The schema is last, for it keeps this thread busy, and others have begun by then.
+  const assets = await loadAssets(pageAssets)
+  const { schema } = await import('./graphql/schema.ts')
+  return { assets, schema }
+}
+
 /** What is needed to serve, all of which a process that only works has too. */
 export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'beats' | 'isReady'> {
   readonly parts: Omit<Parts, 'usage' | 'eventLog' | 'site'>
-  readonly site: Site
+  readonly loaded: Loaded
+  readonly site: Pick<Site, 'baseUrl'>
   readonly database: DatabaseHandle
 }
 
@@ -39,10 +60,11 @@ export interface Web {
  * @throws when the database cannot be asked to listen.
  */
 export async function openWeb(options: WebOptions, started: (() => Promise<void> | void)[]): Promise<Web> {
-  const { site, database, metrics, beats, isReady } = options
+  const { loaded, database, metrics, beats, isReady } = options
+  const { assets, schema } = loaded
   const { config, now, log } = options.parts
-  // Only where it is served: to make the schema takes time and memory.
-  const { schema } = await import('./graphql/schema.ts')
+  // Not a copy: its address may be known only when we listen.
+  const site: Site = Object.assign(options.site, { assets })
   const eventLog = await openEventLog({ database, now, log })
   started.push(() => eventLog.close())
   const revokedKeys = await watchRevokedKeys({ database, log })
