@@ -5,7 +5,11 @@ import { gfmAutolinkLiteral, gfmAutolinkLiteralHtml } from 'micromark-extension-
 /** Rendering costs milliseconds and messages rarely change: the newest stay, up to this many characters of HTML. */
 const REMEMBERED = 8 * 1024 * 1024
 
-const rendered = new LRUCache<string, string>({ maxSize: REMEMBERED, sizeCalculation: (html) => html.length + 1 })
+const rendered = new LRUCache<string, string>({
+  maxSize: REMEMBERED,
+  sizeCalculation: (html) => html.length + 1,
+  memoMethod: render,
+})
 
 /**
  * HTML that can do no harm, of a message in CommonMark without raw HTML, which stays text. micromark drops the address of a link whose
@@ -13,16 +17,16 @@ const rendered = new LRUCache<string, string>({ maxSize: REMEMBERED, sizeCalcula
  * its own. Images become links, since the page asks nothing of strangers, and headings come below the page's own.
  */
 export function renderMarkdown(message: string): string {
-  const known = rendered.get(message)
-  if (known !== undefined) return known
-  const html = dress(
+  return rendered.memo(message)
+}
+
+function render(message: string): string {
+  return dress(
     micromark(message, {
       extensions: [gfmAutolinkLiteral(), { disable: { null: ['labelStartImage', 'htmlFlow', 'htmlText'] } }],
       htmlExtensions: [gfmAutolinkLiteralHtml()],
     }),
   )
-  rendered.set(message, html)
-  return html
 }
 
 /** Tags may be rewritten as text: a `<` that is no tag of micromark's own is escaped, in texts and in attributes. */

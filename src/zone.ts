@@ -44,7 +44,8 @@ function offset(timeZone: string, at: number): number {
 
 /** What a zone's clocks show at a moment, to the second, as if it were UTC. */
 function wallClock(timeZone: string, at: number): number {
-  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = formatterOf(timeZone)
+  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = formatters
+    .memo(timeZone)
     .format(at)
     .split(/\D+/)
     .map(Number)
@@ -52,12 +53,10 @@ function wallClock(timeZone: string, at: number): number {
 }
 
 /** Making one costs as much as a hundred uses of it. */
-const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 })
+const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 100, memoMethod: makeFormatter })
 
-function formatterOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formatters.get(timeZone)
-  if (known) return known
-  const made = new Intl.DateTimeFormat('en-US', {
+function makeFormatter(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US', {
     timeZone,
     hourCycle: 'h23',
     year: 'numeric',
@@ -67,6 +66,4 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   })
-  formatters.set(timeZone, made)
-  return made
 }

@@ -44,9 +44,11 @@ const known = new WeakMap<BlockList, LRUCache<string, boolean>>()
 
 /** Whether an address is in a list, which must no longer change. */
 function isIn(list: BlockList, address: string): boolean {
-  const answers = known.get(list) ?? new LRUCache({ max: 1000 })
+  const answers = known.get(list) ?? answersOf(list)
   known.set(list, answers)
-  const answer = answers.get(address) ?? list.check(address, `ipv${addressFamily(address)}`)
-  answers.set(address, answer)
-  return answer
+  return answers.memo(address)
+}
+
+function answersOf(list: BlockList): LRUCache<string, boolean> {
+  return new LRUCache({ max: 1000, memoMethod: (address) => list.check(address, `ipv${addressFamily(address)}`) })
 }

@@ -100,14 +100,14 @@ function refuse(socket: Duplex, status: string): void {
  * in which load balancers may ask how we are, knows none; there Node would want one too.
  */
 function isHostPossible({ headers: { host }, httpVersion }: IncomingMessage): boolean {
-  if (host === undefined) return httpVersion === '1.0'
-  const possible = knownHosts.get(host) ?? URL.canParse(`http://${host}`)
-  knownHosts.set(host, possible)
-  return possible
+  return host === undefined ? httpVersion === '1.0' : possibleHosts.memo(host)
 }
 
-/** What was found of Hosts lately: nearly all requests name the same few. */
-const knownHosts = new LRUCache<string, boolean>({ max: 100 })
+/** Of Hosts seen lately, whether they are possible: nearly all requests name the same few. */
+const possibleHosts = new LRUCache<string, boolean>({
+  max: 100,
+  memoMethod: (host) => URL.canParse(`http://${host}`),
+})
 
 function isGraphql({ url = '' }: IncomingMessage): boolean {
   return /^\/graphql\/?(\?|$)/.test(url)

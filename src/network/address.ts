@@ -43,13 +43,11 @@ export function addressFamily(address: string): 4 | 6 {
  * @throws TypeError when the text is no address.
  */
 export function addressRange(address: string): AddressRange {
-  const range = knownRanges.get(address) ?? findRange(address)
-  knownRanges.set(address, range)
-  return range
+  return knownRanges.memo(address)
 }
 
 /** Ranges found lately: to find one takes a tenth of the time of a check from cache. */
-const knownRanges = new LRUCache<string, AddressRange>({ max: 1000 })
+const knownRanges = new LRUCache<string, AddressRange>({ max: 1000, memoMethod: findRange })
 
 function findRange(address: string): AddressRange {
   const parsed = read(address)
