@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DnsServer } from '../../src/config.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
+import { processorTime } from './processor.ts'
 import { line, median, title, verdict } from './report.ts'
 import { request, type Service, startService } from './service.ts'
 
@@ -195,11 +196,10 @@ function commands(taken: () => void): (text: string) => string {
 /** Megabytes that the process has in memory, and the seconds of processor time that it has used. */
 async function usageOf({ pid }: Service): Promise<{ memory: number; cpu: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  const stat = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ')
+  const { mainThread, otherThreads } = await processorTime(pid)
   return {
     memory: Math.round((1024 * Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0)) / 1e6),
-    // In hundredths of a second: of programs, and of the kernel for them (proc(5)).
-    cpu: (Number(stat[13]) + Number(stat[14])) / 100,
+    cpu: (mainThread + otherThreads) / 1e6,
   }
 }
 
