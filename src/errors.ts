@@ -23,6 +23,7 @@ export const errorCodes = [
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'DAILY_LIMIT_EXCEEDED',
+  'RATE_LIMITED',
   'TIER_LIMIT_REACHED',
   'TIMELINE_FULL',
   'UNAVAILABLE',
@@ -96,6 +97,16 @@ export class LimitExceeded extends DomainError {
     super('DAILY_LIMIT_EXCEEDED', message)
     this.limit = limit
     this.resetsAt = resetsAt
+  }
+}
+
+/** Too much of something that has to be bounded, from one caller or to one destination; it works again at `retryAt`. */
+export class RateLimited extends DomainError {
+  readonly retryAt: Date
+
+  constructor(message: string, retryAt: Date) {
+    super('RATE_LIMITED', message)
+    this.retryAt = retryAt
   }
 }
 

@@ -9,6 +9,7 @@ import {
   Invalid,
   LimitExceeded,
   NotFound,
+  RateLimited,
   TierLimitReached,
   Unauthenticated,
   Unavailable,
@@ -63,6 +64,15 @@ builder.objectType(LimitExceeded, {
   fields: (t) => ({
     limit: t.exposeInt('limit'),
     resetsAt: t.expose('resetsAt', { type: 'DateTime', description: 'When there is a new allowance.' }),
+  }),
+})
+
+builder.objectType(RateLimited, {
+  name: 'RateLimitedError',
+  description: 'Too many requests of this kind; try again later.',
+  interfaces: [ErrorInterface],
+  fields: (t) => ({
+    retryAt: t.expose('retryAt', { type: 'DateTime', description: 'When it works again.' }),
   }),
 })
 

@@ -10,6 +10,7 @@ import {
   Invalid,
   LimitExceeded,
   NotFound,
+  RateLimited,
   TierLimitReached,
   Unauthenticated,
   Unavailable,
@@ -26,6 +27,7 @@ const statusOf: readonly (readonly [abstract new (...args: never[]) => DomainErr
   [Conflict, 409],
   [TierLimitReached, 409],
   [LimitExceeded, 429],
+  [RateLimited, 429],
   [Unavailable, 503],
 ]
 
@@ -77,6 +79,7 @@ export function logUnexpected(error: unknown, log: Logger): string {
 
 function headersOf(error: DomainError, now: Date): Record<string, string> {
   if (error instanceof LimitExceeded) return { 'Retry-After': String(secondsUntil(error.resetsAt, now)) }
+  if (error instanceof RateLimited) return { 'Retry-After': String(secondsUntil(error.retryAt, now)) }
   return error instanceof Unauthenticated ? { 'WWW-Authenticate': 'Bearer realm="Allclear"' } : {}
 }
 
