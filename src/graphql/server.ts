@@ -32,7 +32,7 @@ export function createGraphqlServer(options: {
   return createYoga<ServerContext, GraphContext>({
     schema,
     context: ({ caller, request }) => contextOf(caller, request),
-    plugins: [tokenLimit, subscriptionLimit, live],
+    plugins: [jsonOnly, tokenLimit, subscriptionLimit, live],
     maskedErrors: { maskError: (error) => maskError(error, log) },
     cors: { origin: '*', credentials: false },
     graphiql: { title: 'Allclear GraphiQL', subscriptionsProtocol: 'WS', defaultQuery: EXAMPLE },
@@ -45,6 +45,28 @@ export function createGraphqlServer(options: {
     // What should not happen is logged where it is masked; the rest are callers' mistakes.
     logging: { debug, info: debug, warn: debug, error: debug },
   })
+}
+
+/**
+ * Refuses bodies that are not JSON: what a form or a script of any site can send without asking first (`text/plain`, forms,
+ * no media type at all) must not run a mutation.
+ */
+const jsonOnly: Plugin = {
+  onRequest({ request, fetchAPI, endResponse }) {
+    if (request.method !== 'POST' || JSON_BODY.test(request.headers.get('content-type') ?? '')) return
+    const message = 'Send the operation as Content-Type: application/json.'
+    const body = JSON.stringify({ errors: [{ message, extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }] })
+    const headers = { 'content-type': mediaTypeFor(request.headers.get('accept')) }
+    endResponse(new fetchAPI.Response(body, { status: 415, headers }))
+  },
+}
+
+/** What Yoga reads as JSON; some clients send the type twice. */
+const JSON_BODY = /^application\/(graphql\+)?json([;,]|$)/
+
+function mediaTypeFor(accept: string | null): string {
+  const type = accept?.includes('application/graphql-response+json') ? 'graphql-response+json' : 'json'
+  return `application/${type}; charset=utf-8`
 }
 
 /** Stands in the parser itself, so that it holds over HTTP and websocket alike. */

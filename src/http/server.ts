@@ -2,12 +2,12 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { createServer, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { LRUCache } from 'lru-cache'
 import { StartError } from '../errors.ts'
 import type { GraphqlServer } from '../graphql/server.ts'
 import type { WebsocketDoor } from '../graphql/websocket.ts'
 import { SECOND } from '../time.ts'
 import type { Caller } from './caller.ts'
+import { hostRefusal, originForm } from './host.ts'
 
 /** The one HTTP server: GraphQL and its websockets at `/graphql`, everything else in the router. */
 export interface HttpServer {
@@ -49,15 +49,20 @@ export function createHttpServer(doors: {
     running += 1
     if (closing) response.setHeader('Connection', 'close')
     response.on('close', ended)
-    if (!isHostPossible(request))
-      response.writeHead(400, { Connection: 'close' }).end('The Host header names no host.\n')
-    else if (yoga && isGraphql(request)) void yoga(request, response, { caller: callerOf(request) })
+    const refusal = hostRefusal(request)
+    if (refusal !== null) {
+      response.writeHead(400, refusalHeaders).end(`${refusal}\n`)
+      return
+    }
+    request.url = originForm(request.url ?? '')
+    if (yoga && isGraphql(request)) void yoga(request, response, { caller: callerOf(request) })
     else router(request, response)
   })
   server.on('upgrade', (request, socket, head) => {
     // Node has taken its own listener off, and an error that nobody listens for ends the process.
     socket.on('error', () => socket.destroy())
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') answerAsItIs(server, request, socket)
+    else if (hostRefusal(request) !== null) refuse(socket, '400 Bad Request')
     else if (closing) refuse(socket, '503 Service Unavailable')
     else if (websocket && isGraphql(request)) websocket.upgrade(request, socket, head)
     else refuse(socket, '404 Not Found')
@@ -95,19 +100,7 @@ function refuse(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => socket.destroy())
 }
 
-/**
- * RFC 9112 §3.2 has other Hosts answered with 400. The doors make a URL of it; Yoga shows its stack when it cannot. HTTP/1.0,
- * in which load balancers may ask how we are, knows none; there Node would want one too.
- */
-function isHostPossible({ headers: { host }, httpVersion }: IncomingMessage): boolean {
-  return host === undefined ? httpVersion === '1.0' : possibleHosts.memo(host)
-}
-
-/** Of Hosts seen lately, whether they are possible: nearly all requests name the same few. */
-const possibleHosts = new LRUCache<string, boolean>({
-  max: 100,
-  memoMethod: (host) => URL.canParse(`http://${host}`),
-})
+const refusalHeaders = { Connection: 'close', 'Content-Type': 'text/plain; charset=utf-8' }
 
 function isGraphql({ url = '' }: IncomingMessage): boolean {
   return /^\/graphql\/?(\?|$)/.test(url)

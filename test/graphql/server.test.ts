@@ -394,3 +394,56 @@ describe('over websocket', () => {
     expect(logged.filter((line) => line.includes('websocket'))).toEqual([])
   })
 })
+
+describe('bodies that a page of any site can send', () => {
+  const send = (type: string | null, body: string, headers: Record<string, string> = {}) =>
+    fetch(`${url}/graphql`, {
+      method: 'POST',
+      // Bytes, for fetch gives a text a media type.
+      body: new TextEncoder().encode(body),
+      headers: { origin: 'https://elsewhere.example', ...headers, ...(type !== null && { 'content-type': type }) },
+    })
+  const mutation = 'mutation { unsubscribe(token: "none") { __typename } }'
+  const json = JSON.stringify({ query: mutation })
+  const form = new URLSearchParams({ query: mutation }).toString()
+  const part = `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${json}\r\n--x--\r\n`
+
+  test.each([
+    ['application/x-www-form-urlencoded', form],
+    ['application/x-www-form-urlencoded; charset=utf-8', form],
+    ['APPLICATION/X-WWW-FORM-URLENCODED', form],
+    ['multipart/form-data; boundary=x', part],
+    ['text/plain', json],
+    ['text/plain; application/json', json],
+    ['text/plain, application/json', json],
+    ['application/graphql', mutation],
+    ['application/jsonp', json],
+    [null, json],
+  ])('%s is a 415 with a code', async (type, body) => {
+    const response = await send(type, body)
+    const { errors } = (await response.json()) as Result
+    expect([response.status, errors?.map(({ extensions }) => extensions)]).toEqual([
+      415,
+      [{ code: 'UNSUPPORTED_MEDIA_TYPE' }],
+    ])
+    expect(response.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/elsewhere.example)$/)
+  })
+
+  test('is told in the media type that the caller asks for', async () => {
+    const response = await send('text/plain', json, { accept: 'application/graphql-response+json' })
+    expect(response.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8')
+  })
+
+  test.each(['application/json', 'application/graphql+json', 'application/json; charset=utf-8'])(
+    '%s is taken',
+    async (type) => {
+      const response = await send(type, JSON.stringify({ query: '{ __typename }' }))
+      expect([response.status, await response.json()]).toEqual([200, { data: { __typename: 'Query' } }])
+    },
+  )
+
+  test('a mutation over GET is refused', async () => {
+    const response = await fetch(`${url}/graphql?${form}`)
+    expect(response.status).toBe(405)
+  })
+})

@@ -107,6 +107,56 @@ describe('requests as no client should make them', () => {
     },
   )
 
+  const doors = ['/healthz', '/', '/graphql?query={__typename}', '/openapi.json']
+  const websocket = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+
+  test.each([
+    ['twice, with two names', 'Host: a.example\r\nHost: b.example\r\n'],
+    ['twice, with one name', 'Host: a.example\r\nHost: a.example\r\n'],
+    ['twice, apart and in other letters', 'Host: a.example\r\nAccept: */*\r\nhOST: b.example\r\n'],
+    ['as a list', 'Host: a.example,b.example\r\n'],
+    ['as a list with a space', 'Host: a.example, b.example\r\n'],
+    ['with nothing in it', 'Host:\r\n'],
+    ['with a user', 'Host: user@a.example\r\n'],
+    ['with a path', 'Host: a.example/path\r\n'],
+    ['with a query', 'Host: a.example?x\r\n'],
+    ['with a port that is none', 'Host: a.example:99999\r\n'],
+  ])('a Host given %s is a 400 at every door', async (_name, host) => {
+    for (const path of doors) {
+      expect(await sendRaw(url, `GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`), path).toMatch(
+        /^HTTP\/1.1 400 .*The Host header/s,
+      )
+    }
+    expect(await sendRaw(url, `GET /graphql HTTP/1.1\r\n${host}Connection: Upgrade\r\n${websocket}\r\n`)).toMatch(
+      /^HTTP\/1.1 400 /,
+    )
+  })
+
+  test.each(['a.example', 'A.EXAMPLE:4000', 'a_b.example', '192.0.2.1:80', '[2001:db8::1]:4000'])(
+    'the Host %s is answered',
+    async (host) => {
+      for (const path of doors) {
+        expect(await sendRaw(url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`), path).toMatch(
+          /^HTTP\/1.1 200 /,
+        )
+      }
+    },
+  )
+
+  test('a target in the absolute form is answered like its path, and is a 400 when it names another host', async () => {
+    const ask = (target: string, host: string) =>
+      sendRaw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    for (const path of doors) {
+      expect(await ask(`http://a.example${path}`, 'a.example'), path).toMatch(/^HTTP\/1.1 200 /)
+      expect(await ask(`http://A.example:80${path}`, 'a.example'), path).toMatch(/^HTTP\/1.1 200 /)
+      expect(await ask(`http://a.example${path}`, 'b.example'), path).toMatch(/^HTTP\/1.1 400 /)
+      expect(await ask(`http://a.example:81${path}`, 'a.example'), path).toMatch(/^HTTP\/1.1 400 /)
+      expect(await ask(`http://user@a.example${path}`, 'a.example'), path).toMatch(/^HTTP\/1.1 400 /)
+      expect(await ask(`ftp://a.example${path}`, 'a.example'), path).toMatch(/^HTTP\/1.1 400 /)
+    }
+    expect(await ask('http://a.example', 'a.example')).toMatch(/^HTTP\/1.1 200 .*text\/html/s)
+  })
+
   test.each([
     'GET / HTTP/1.1\r\n\r\n',
     'GET http://evil.example/graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
