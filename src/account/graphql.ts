@@ -1,6 +1,7 @@
 import { Conflict, Invalid, NotFound } from '../errors.ts'
 import { CheckPlan, Scope, Tier } from '../generated/prisma/enums.ts'
 import { builder } from '../graphql/builder.ts'
+import { describedValues } from '../graphql/descriptions.ts'
 import { nextUtcDay } from '../time.ts'
 import { includesScope, requireScope, seesOrganization } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
@@ -9,9 +10,28 @@ import { createOrganization, setCheckPlan, updateOrganization } from './organiza
 import { checksPerDay, planAt } from './plan.ts'
 import { organizationChecks } from './usage.ts'
 
-builder.enumType(Tier, { name: 'Tier', description: 'The status-page tier of an organization.' })
-builder.enumType(CheckPlan, { name: 'CheckPlan', description: 'The plan for blacklist checks.' })
-builder.enumType(Scope, { name: 'Scope', description: 'What a key may do; each scope includes the ones before it.' })
+builder.enumType(Tier, {
+  name: 'Tier',
+  description: 'The status-page tier of an organization.',
+  values: describedValues({ FREE: 'The free tier.', PRO: 'The pro tier.', TEAM: 'The team tier.' }),
+})
+builder.enumType(CheckPlan, {
+  name: 'CheckPlan',
+  description: 'The plan for blacklist checks.',
+  values: describedValues({
+    FREE: '100 checks a day, counted by client address.',
+    PRO: '1,000 checks a day for the organization, and bulk checks.',
+  }),
+})
+builder.enumType(Scope, {
+  name: 'Scope',
+  description: 'What a key may do; each scope includes the ones before it.',
+  values: describedValues({
+    ADMIN: 'Also manage keys and the organization.',
+    READ: 'Read everything of the organization.',
+    WRITE: 'Also change what the page shows, monitors and subscribers.',
+  }),
+})
 
 /** Granted to whoever just made something: a visitor who signs up sees the organization before holding its key. */
 const MAKER = 'maker'
@@ -25,7 +45,7 @@ interface ChecksUsage {
 const ChecksUsage = builder.objectRef<ChecksUsage>('ChecksUsage').implement({
   description: 'The pro plan’s checks of the current UTC day. Free checks are counted by client address, not here.',
   fields: (t) => ({
-    used: t.exposeInt('used'),
+    used: t.exposeInt('used', { description: 'Checks made today.' }),
     limit: t.exposeInt('limit', { description: 'Checks a day; 0 without the pro plan.' }),
     resetsAt: t.expose('resetsAt', { type: 'DateTime', description: 'The next UTC midnight.' }),
   }),
@@ -33,7 +53,7 @@ const ChecksUsage = builder.objectRef<ChecksUsage>('ChecksUsage').implement({
 
 const Usage = builder.objectRef<{ checks: ChecksUsage }>('Usage').implement({
   description: 'What an organization has used of its plans.',
-  fields: (t) => ({ checks: t.expose('checks', { type: ChecksUsage }) }),
+  fields: (t) => ({ checks: t.expose('checks', { type: ChecksUsage, description: 'Blacklist checks.' }) }),
 })
 
 const Organization = builder.prismaNode('Organization', {
@@ -42,11 +62,13 @@ const Organization = builder.prismaNode('Organization', {
   description: 'A tenant: it has one status page, API keys, a tier and a check plan.',
   authScopes: ({ id }, { actor }) => seesOrganization(actor, id) || { $granted: MAKER },
   fields: (t) => ({
-    name: t.exposeString('name'),
-    slug: t.exposeString('slug'),
-    contactEmail: t.exposeString('contactEmail'),
-    timeZone: t.exposeString('timeZone'),
-    tier: t.expose('tier', { type: Tier }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    slug: t.exposeString('slug', { description: 'Its name in addresses.' }),
+    contactEmail: t.exposeString('contactEmail', { description: 'The address for billing and reminders.' }),
+    timeZone: t.exposeString('timeZone', {
+      description: 'The time zone that its days are cut in, such as Europe/Berlin.',
+    }),
+    tier: t.expose('tier', { type: Tier, description: 'The status-page tier.' }),
     checkPlan: t.field({
       type: CheckPlan,
       description: 'The plan for checks as of now.',
@@ -67,6 +89,7 @@ const Organization = builder.prismaNode('Organization', {
     }),
     usage: t.field({
       type: Usage,
+      description: 'What it has used of its plans.',
       resolve: async (organization, _args, ctx) => {
         const limit = planAt(organization, ctx.now()) === 'PRO' ? checksPerDay.PRO : 0
         const used = await organizationChecks(ctx, organization.id)
@@ -82,13 +105,21 @@ const ApiKey = builder.prismaNode('ApiKey', {
   description: 'A key of an organization. The secret itself is shown once, when the key is made, and is not kept.',
   authScopes: ({ organizationId }, { actor }) => seesOrganization(actor, organizationId) || { $granted: MAKER },
   fields: (t) => ({
-    name: t.exposeString('name'),
-    scope: t.expose('scope', { type: Scope }),
+    name: t.exposeString('name', { description: 'What the key is for.' }),
+    scope: t.expose('scope', { type: Scope, description: 'What the key may do.' }),
     prefix: t.exposeString('prefix', { description: 'The first characters of the key, to tell keys apart.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it stops working; null: it does not expire.',
+    }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true, description: 'To the minute.' }),
-    revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was revoked; null: it was not.',
+    }),
   }),
 })
 
@@ -98,15 +129,20 @@ const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayloa
   fields: (t) => ({
     id: t.id({ resolve: ({ apiKey }) => apiKey.id }),
     secret: t.exposeString('secret', { description: 'The whole key, for `Authorization: Bearer`.' }),
-    apiKey: t.field({ type: ApiKey, grantScopes: [MAKER], resolve: ({ apiKey }) => apiKey }),
+    apiKey: t.field({ description: 'The key.', type: ApiKey, grantScopes: [MAKER], resolve: ({ apiKey }) => apiKey }),
   }),
 })
 
 type NewOrganization = Awaited<ReturnType<typeof createOrganization>>
 
 const CreateOrganizationPayload = builder.objectRef<NewOrganization>('CreateOrganizationPayload').implement({
+  description: 'The new organization and its first key.',
   fields: (t) => ({
-    organization: t.expose('organization', { type: Organization, grantScopes: [MAKER] }),
+    organization: t.expose('organization', {
+      type: Organization,
+      description: 'The new organization.',
+      grantScopes: [MAKER],
+    }),
     apiKey: t.expose('apiKey', { type: CreateApiKeyPayload, description: 'Its first key, with scope ADMIN.' }),
   }),
 })
@@ -121,10 +157,11 @@ builder.queryField('organization', (t) =>
 )
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
+  description: 'The organization to create.',
   fields: (t) => ({
-    name: t.string(),
+    name: t.string({ description: 'The organization’s name, as its page shows it.' }),
     slug: t.string({ description: 'Its name in addresses: small letters, digits and single hyphens.' }),
-    contactEmail: t.string(),
+    contactEmail: t.string({ description: 'The address for billing and reminders.' }),
   }),
 })
 
@@ -139,9 +176,10 @@ builder.mutationField('createOrganization', (t) =>
 )
 
 const SetCheckPlanInput = builder.inputType('SetCheckPlanInput', {
+  description: 'The check plan to set.',
   fields: (t) => ({
-    organizationId: t.id(),
-    plan: t.field({ type: CheckPlan }),
+    organizationId: t.id({ description: 'The organization.' }),
+    plan: t.field({ type: CheckPlan, description: 'The plan.' }),
     until: t.field({ type: 'DateTime', required: false, description: 'When it ends; absent: it does not.' }),
   }),
 })
@@ -157,17 +195,21 @@ builder.mutationField('setCheckPlan', (t) =>
 )
 
 const PageLinkInput = builder.inputType('PageLinkInput', {
-  fields: (t) => ({ label: t.string(), url: t.string({ description: 'http or https.' }) }),
+  description: 'A link on the page.',
+  fields: (t) => ({
+    label: t.string({ description: 'The text of the link.' }),
+    url: t.string({ description: 'http or https.' }),
+  }),
 })
 
 const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
   description: 'What is left out stays as it is.',
   fields: (t) => ({
-    name: t.string({ required: false }),
+    name: t.string({ required: false, description: 'The organization’s name.' }),
     slug: t.string({ required: false, description: 'Addresses with the old one are no longer found.' }),
-    contactEmail: t.string({ required: false }),
+    contactEmail: t.string({ required: false, description: 'The address for billing and reminders.' }),
     timeZone: t.string({ required: false, description: 'Such as Europe/Berlin.' }),
-    description: t.string({ required: false }),
+    description: t.string({ required: false, description: 'What the page says about the organization.' }),
     accentColor: t.string({ required: false, description: 'As #rrggbb.' }),
     logoUrl: t.string({ required: false, description: 'Null: none.' }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All of them, in place of those it has.' }),
@@ -190,9 +232,10 @@ builder.mutationField('updateOrganization', (t) =>
 )
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
+  description: 'The key to create.',
   fields: (t) => ({
     name: t.string({ description: 'What the key is for.' }),
-    scope: t.field({ type: Scope }),
+    scope: t.field({ type: Scope, description: 'What the key may do.' }),
     expiresAt: t.field({ type: 'DateTime', required: false, description: 'Absent: it does not expire.' }),
   }),
 })

@@ -87,9 +87,9 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 })
 
-builder.queryType({})
-builder.mutationType({})
-builder.subscriptionType({})
+builder.queryType({ description: 'Everything that can be read.' })
+builder.mutationType({ description: 'Everything that changes something.' })
+builder.subscriptionType({ description: 'Everything that can be followed live.' })
 
 /** A text that is no id of ours may not reach the database; an empty id is no organization's, so nothing is found. */
 function readId(id: string): { typename: string; id: string } {

@@ -1,10 +1,9 @@
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
-import type { Issue } from '../errors.ts'
+import type { ErrorCode as Code, Issue } from '../errors.ts'
 import {
   Conflict,
   DomainError,
-  errorCodes,
   Forbidden,
   Invalid,
   LimitExceeded,
@@ -16,10 +15,44 @@ import {
 } from '../errors.ts'
 import { randomText } from '../id.ts'
 import { builder } from './builder.ts'
+import { describedValues } from './descriptions.ts'
 
 const ErrorCode = builder.enumType('ErrorCode', {
   description: 'Stable codes of expected failures.',
-  values: errorCodes,
+  values: describedValues<Code>({
+    ALREADY_ON_TIER: 'The organization has this tier or a higher one.',
+    API_KEY_REQUIRED: 'The request needs an API key.',
+    CONFLICT: 'The thing changed meanwhile, or exists already.',
+    DAILY_LIMIT_EXCEEDED: 'The plan’s checks for today are used up.',
+    RATE_LIMITED: 'Too many requests of this kind; try again later.',
+    FORBIDDEN: 'The key may not do this.',
+    INTERNAL: 'Something went wrong on our side.',
+    INVALID_API_KEY: 'No such key, or it is revoked or expired.',
+    INVALID_INPUT: 'The input cannot be used as it is.',
+    INVALID_JSON: 'The body is not JSON of the expected shape.',
+    INVALID_PAYLOAD: 'The webhook’s body is not an event.',
+    INVALID_SIGNATURE: 'The webhook’s signature does not match its body.',
+    INVALID_TARGET: 'The target is not an IP address or a domain name.',
+    INVALID_TOKEN: 'The token is wrong or has expired.',
+    METHOD_NOT_ALLOWED: 'The path does not take this HTTP method.',
+    MISSING_TARGET: 'No target was given.',
+    NOT_FOUND: 'No such thing, or the caller may not see it.',
+    NO_TARGETS: 'The list of targets is empty.',
+    PAYLOAD_TOO_LARGE: 'The request body is too large.',
+    PAYMENT_LINK_NOT_CONFIGURED: 'The operator has set up no payment link for this tier.',
+    PAYMENT_PROVIDER_NOT_CONFIGURED: 'The operator has set up no payment server.',
+    PAYMENT_PROVIDER_UNAVAILABLE: 'The payment server does not answer; try again later.',
+    PRO_PLAN_REQUIRED: 'Bulk checks need the pro check plan.',
+    TARGET_NOT_PUBLIC: 'The target is a private or reserved address.',
+    TIER_LIMIT_REACHED: 'The organization has as many of these as its tier allows.',
+    TIMELINE_FULL: 'The timeline has as many updates as it takes.',
+    TOO_MANY_TARGETS: 'More targets than one request may have.',
+    UNAUTHENTICATED: 'The request needs an API key of the organization.',
+    UNAVAILABLE: 'Something this needs does not answer; try again later.',
+    UNKNOWN_TIER: 'There is no such tier.',
+    UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type.',
+    WEBHOOK_NOT_CONFIGURED: 'The operator has set no secret for this webhook.',
+  }),
 })
 
 const ErrorInterface = builder.interfaceRef<DomainError>('Error').implement({
@@ -42,7 +75,9 @@ builder.objectType(Invalid, {
   name: 'ValidationError',
   description: 'The input cannot be used as it is.',
   interfaces: [ErrorInterface],
-  fields: (t) => ({ issues: t.expose('issues', { type: [ValidationIssue] }) }),
+  fields: (t) => ({
+    issues: t.expose('issues', { type: [ValidationIssue], description: 'Each thing that is wrong.' }),
+  }),
 })
 
 builder.objectType(NotFound, {
@@ -62,7 +97,7 @@ builder.objectType(LimitExceeded, {
   description: 'The plan’s allowance is used up.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
-    limit: t.exposeInt('limit'),
+    limit: t.exposeInt('limit', { description: 'How many checks a day the plan has.' }),
     resetsAt: t.expose('resetsAt', { type: 'DateTime', description: 'When there is a new allowance.' }),
   }),
 })
@@ -80,7 +115,7 @@ builder.objectType(TierLimitReached, {
   name: 'TierLimitReachedError',
   description: 'The organization has as many of these as its tier allows.',
   interfaces: [ErrorInterface],
-  fields: (t) => ({ limit: t.exposeInt('limit') }),
+  fields: (t) => ({ limit: t.exposeInt('limit', { description: 'How many the tier allows.' }) }),
 })
 
 builder.objectType(Unavailable, {

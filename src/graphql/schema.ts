@@ -1,5 +1,6 @@
 import { lexicographicSortSchema, printSchema } from 'graphql'
 import { builder } from './builder.ts'
+import { describeCommon } from './descriptions.ts'
 import './scalars.ts'
 import './errors.ts'
 import '../account/graphql.ts'
@@ -10,7 +11,7 @@ import '../notification/graphql.ts'
 import '../billing/graphql.ts'
 
 /** The executable schema: every door of every feature, joined. */
-export const schema = builder.toSchema()
+export const schema = describeCommon(builder.toSchema())
 
 /** The schema as `schema.graphql` holds it. */
 export function printedSchema(): string {

@@ -3,32 +3,49 @@ import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../e
 import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
 import { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
 import { buyCheckPlan, claimCheckPlan } from '../check-plan.ts'
 
-builder.enumType(CheckPlanCurrency, { name: 'CheckPlanCurrency', description: 'The coins that pay for a check plan.' })
+builder.enumType(CheckPlanCurrency, {
+  name: 'CheckPlanCurrency',
+  description: 'The coins that pay for a check plan.',
+  values: describedValues({ BTC: 'Bitcoin.', LTC: 'Litecoin.' }),
+})
 builder.enumType(InvoiceStatus, {
   name: 'InvoiceStatus',
   description:
     'PROCESSING: paid, not confirmed yet. EXPIRED: not paid in full in time; a late payment still settles it.',
+  values: describedValues({
+    EXPIRED: 'Not paid in full in time; a late payment still settles it.',
+    INVALID: 'The payment was never confirmed.',
+    NEW: 'Waiting for the payment.',
+    PROCESSING: 'Paid in full, not confirmed yet.',
+    SETTLED: 'Paid and confirmed.',
+  }),
 })
 export const Invoice = builder.objectRef<CheckPlanInvoice>('CheckPlanInvoice').implement({
   description: 'An invoice for thirty days of the pro check plan.',
   fields: (t) => ({
     id: t.exposeID('id'),
-    status: t.expose('status', { type: InvoiceStatus }),
-    currency: t.expose('currency', { type: CheckPlanCurrency }),
+    status: t.expose('status', { type: InvoiceStatus, description: 'The state of the payment.' }),
+    currency: t.expose('currency', { type: CheckPlanCurrency, description: 'The currency it is paid in.' }),
     checkoutUrl: t.exposeString('checkoutUrl', { nullable: true, description: 'Where to pay.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when it can be paid in time.' }),
-    settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true }),
+    settledAt: t.expose('settledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the payment was confirmed; null: not yet.',
+    }),
   }),
 })
 
 const BuyCheckPlanPayload = builder
   .objectRef<Awaited<ReturnType<typeof buyCheckPlan>>>('BuyCheckPlanPayload')
   .implement({
+    description: 'The invoice to pay.',
     fields: (t) => ({
-      invoice: t.expose('invoice', { type: Invoice }),
+      invoice: t.expose('invoice', { type: Invoice, description: 'The invoice to pay.' }),
       secret: t.exposeString('secret', {
         nullable: true,
         description:
@@ -43,7 +60,7 @@ builder.mutationField('buyCheckPlan', (t) =>
     description:
       'Makes an invoice for thirty days of the pro check plan: for the organization whose key the caller holds, or for a new one. One that can still be paid is given again. A plan that has no end is refused: there is nothing to buy. At most 20 invoices a day (UTC) are made for an organization, and without a key for a client address.',
     args: {
-      currency: t.arg({ type: CheckPlanCurrency }),
+      currency: t.arg({ type: CheckPlanCurrency, description: 'The currency to pay in.' }),
       email: t.arg.string({ required: false, description: 'Needed without a key; else the contact address is taken.' }),
     },
     errors: { types: [Invalid, Conflict, LimitExceeded, Unavailable] },
@@ -54,8 +71,9 @@ builder.mutationField('buyCheckPlan', (t) =>
 const ClaimCheckPlanPayload = builder
   .objectRef<{ invoice: CheckPlanInvoice; apiKey: CreatedApiKey | null }>('ClaimCheckPlanPayload')
   .implement({
+    description: 'The invoice, and the key of the new organization.',
     fields: (t) => ({
-      invoice: t.expose('invoice', { type: Invoice }),
+      invoice: t.expose('invoice', { type: Invoice, description: 'The invoice that was claimed.' }),
       apiKey: t.string({
         nullable: true,
         description: 'The key, this once; null before the invoice is settled, and after it was given.',
@@ -68,7 +86,10 @@ builder.mutationField('claimCheckPlan', (t) =>
   t.field({
     type: ClaimCheckPlanPayload,
     description: 'Gives who has bought a check plan without an organization the key of the one that was made for it.',
-    args: { invoiceId: t.arg.id(), secret: t.arg.string() },
+    args: {
+      invoiceId: t.arg.id({ description: 'The invoice’s id.' }),
+      secret: t.arg.string({ description: 'The secret that came with the invoice.' }),
+    },
     errors: { types: [NotFound] },
     resolve: (_root, { invoiceId, secret }, ctx) => claimCheckPlan(ctx, invoiceId, secret),
   }),

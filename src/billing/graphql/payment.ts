@@ -2,29 +2,47 @@ import { requireOperator } from '../../account/access.ts'
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import { PaymentProvider, UnmatchedReason } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
 import { invalid } from '../../validate.ts'
 import { assignPayment, isProviderId } from '../payment.ts'
 
-builder.enumType(PaymentProvider, { name: 'PaymentProvider' })
-builder.enumType(UnmatchedReason, { name: 'UnmatchedReason', description: 'Why a payment could not be matched.' })
+builder.enumType(PaymentProvider, {
+  name: 'PaymentProvider',
+  description: 'A payment provider.',
+  values: describedValues({ BTCPAY: 'BTCPay Server.', STRIPE: 'Stripe.' }),
+})
+builder.enumType(UnmatchedReason, {
+  name: 'UnmatchedReason',
+  description: 'Why a payment could not be matched.',
+  values: describedValues({
+    NO_REFERENCE: 'The payment names no organization.',
+    NO_SUBSCRIPTION: 'A single payment, which buys no tier.',
+    UNKNOWN_AMOUNT: 'The amount is not the price of a tier.',
+    UNKNOWN_ORGANIZATION: 'There is no organization of that reference.',
+    UNKNOWN_SUBSCRIPTION: 'No payment of an organization has begun this subscription yet.',
+  }),
+})
 
 const PaymentEvent = builder.prismaObject('PaymentEvent', {
   description: 'An event of a payment provider, for the operator.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The provider’s own.' }),
-    provider: t.expose('provider', { type: PaymentProvider }),
-    type: t.exposeString('type'),
+    provider: t.expose('provider', { type: PaymentProvider, description: 'The payment provider.' }),
+    type: t.exposeString('type', { description: 'The provider’s name of the event’s type.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'As the provider says.' }),
-    receivedAt: t.expose('receivedAt', { type: 'DateTime' }),
+    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When it arrived here.' }),
     subscriptionId: t.exposeString('objectId', {
       nullable: true,
       description: 'The provider’s id of what it is about.',
     }),
     amount: t.exposeInt('amount', { nullable: true, description: 'In minor units, before coupons and taxes.' }),
-    currency: t.exposeString('currency', { nullable: true }),
+    currency: t.exposeString('currency', { nullable: true, description: 'The currency, in small letters.' }),
     email: t.exposeString('email', { nullable: true, description: 'The payer’s.' }),
     reason: t.expose('reason', { type: UnmatchedReason, nullable: true, description: 'Null once it is matched.' }),
-    organizationId: t.exposeID('organizationId', { nullable: true }),
+    organizationId: t.exposeID('organizationId', {
+      nullable: true,
+      description: 'The organization it was assigned to; null: none yet.',
+    }),
     assignedAt: t.expose('assignedAt', {
       type: 'DateTime',
       nullable: true,
@@ -60,13 +78,14 @@ builder.queryField('unmatchedPayments', (t) =>
 
 const PaidTierEnum = builder.enumType('PaidTier', {
   description: 'The tiers that are paid for.',
-  values: ['PRO', 'TEAM'] as const,
+  values: describedValues({ PRO: 'The pro tier.', TEAM: 'The team tier.' }),
 })
 
 const AssignPaymentInput = builder.inputType('AssignPaymentInput', {
+  description: 'Which payment to assign, and to which organization.',
   fields: (t) => ({
-    paymentEventId: t.id(),
-    organizationId: t.id(),
+    paymentEventId: t.id({ description: 'The payment event to assign.' }),
+    organizationId: t.id({ description: 'The organization to assign it to.' }),
     tier: t.field({
       type: PaidTierEnum,
       required: false,

@@ -6,6 +6,7 @@ import { paidTierNamed, paymentLink, upgradeUrl } from '../checkout.ts'
 import { setTier } from '../tier.ts'
 
 const StartCheckoutPayload = builder.objectRef<{ url: string }>('StartCheckoutPayload').implement({
+  description: 'Where to pay.',
   fields: (t) => ({
     url: t.exposeString('url', { description: 'To open in a browser within an hour; leads on to the payment link.' }),
   }),
@@ -15,7 +16,7 @@ builder.mutationField('startCheckout', (t) =>
   t.field({
     type: StartCheckoutPayload,
     description: 'Gives the address at which the caller’s organization upgrades. Needs a key.',
-    args: { tier: t.arg({ type: Tier }) },
+    args: { tier: t.arg({ type: Tier, description: 'The tier to upgrade to.' }) },
     errors: { types: [NotFound, Conflict, Unavailable] },
     resolve: async (_root, { tier }, ctx) => {
       const organizationId = requireScope(ctx, 'READ')
@@ -27,7 +28,11 @@ builder.mutationField('startCheckout', (t) =>
 )
 
 const SetTierInput = builder.inputType('SetTierInput', {
-  fields: (t) => ({ organizationId: t.id(), tier: t.field({ type: Tier }) }),
+  description: 'The tier to set.',
+  fields: (t) => ({
+    organizationId: t.id({ description: 'The organization.' }),
+    tier: t.field({ type: Tier, description: 'The tier.' }),
+  }),
 })
 
 builder.mutationField('setTier', (t) =>

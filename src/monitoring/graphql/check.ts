@@ -9,11 +9,11 @@ import type { Detail } from '../finding.ts'
 const PhasesRef = builder.objectRef<Phases>('CheckPhases').implement({
   description: 'How long each phase of a check took, in milliseconds; null for one that did not come.',
   fields: (t) => ({
-    dns: t.exposeFloat('dns', { nullable: true }),
-    connect: t.exposeFloat('connect', { nullable: true }),
-    tls: t.exposeFloat('tls', { nullable: true }),
-    firstByte: t.exposeFloat('firstByte', { nullable: true }),
-    total: t.exposeFloat('total'),
+    dns: t.exposeFloat('dns', { nullable: true, description: 'Resolving the name.' }),
+    connect: t.exposeFloat('connect', { nullable: true, description: 'Connecting.' }),
+    tls: t.exposeFloat('tls', { nullable: true, description: 'The TLS handshake.' }),
+    firstByte: t.exposeFloat('firstByte', { nullable: true, description: 'Waiting for the first byte of the answer.' }),
+    total: t.exposeFloat('total', { description: 'All of it.' }),
   }),
 })
 
@@ -21,12 +21,18 @@ const PhasesRef = builder.objectRef<Phases>('CheckPhases').implement({
 export const CheckDetail = builder.objectRef<Detail>('CheckDetail').implement({
   description: 'What a check tells beside its outcome; which of it depends on the kind.',
   fields: (t) => ({
-    phases: t.field({ type: PhasesRef, nullable: true, resolve: ({ phases }) => phases }),
+    phases: t.field({
+      type: PhasesRef,
+      nullable: true,
+      description: 'How long each phase took.',
+      resolve: ({ phases }) => phases,
+    }),
     address: t.exposeString('address', { nullable: true, description: 'The address that was reached.' }),
     status: t.exposeInt('status', { nullable: true, description: 'The status of an HTTP answer.' }),
     certificateEndsAt: t.field({
       type: 'DateTime',
       nullable: true,
+      description: 'When the server’s TLS certificate expires.',
       resolve: ({ certificateEndsAt }) => (certificateEndsAt === undefined ? null : new Date(certificateEndsAt)),
     }),
     answers: t.exposeStringList('answers', { nullable: true, description: 'What a DNS query was answered.' }),
@@ -45,22 +51,25 @@ export const CheckDetail = builder.objectRef<Detail>('CheckDetail').implement({
 const CheckRef = builder.interfaceRef<ProbeResult>('Check').implement({
   description: 'What one check of a monitor found.',
   fields: (t) => ({
-    cursor: t.string({ description: 'Its place among the monitor’s `results`.', resolve: cursorOf }),
-    at: t.expose('at', { type: 'DateTime' }),
+    cursor: t.string({ resolve: cursorOf, description: 'Its place among the monitor’s `results`.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the check began.' }),
     region: t.exposeString('region', { description: 'From where; *: it looks the same from everywhere.' }),
-    outcome: t.expose('outcome', { type: ProbeOutcome }),
+    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'What the check found.' }),
     latencyMs: t.exposeInt('latencyMs', { nullable: true, description: 'Null when nothing could be timed.' }),
     message: t.exposeString('message', { description: 'What was wrong, or what was seen.' }),
     detail: t.field({
       type: CheckDetail,
       nullable: true,
+      description: 'Measurements and findings beyond the outcome; null: none.',
       // What is kept is what a finding had.
       resolve: ({ detail }) => detail as Detail | null,
     }),
   }),
 })
 
-const MonitorCheck = builder.objectRef<ProbeResult>('MonitorCheck').implement({ interfaces: [CheckRef] })
+const MonitorCheck = builder
+  .objectRef<ProbeResult>('MonitorCheck')
+  .implement({ interfaces: [CheckRef], description: 'A past check of a monitor.' })
 
 /** A check that has just ended. */
 export const MonitorCheckEvent = builder.objectRef<ProbeResult>('MonitorCheckEvent').implement({

@@ -1,17 +1,27 @@
 import { builder } from '../../graphql/builder.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
 import { perOperation } from '../../graphql/loader.ts'
 import type { LatencyPoint, LatencyRange, LatencyResolution } from '../latency.ts'
-import { latencyRanges, latencyResolutions, readLatencies } from '../latency.ts'
+import { readLatencies } from '../latency.ts'
 import { organizationOf } from './uptime.ts'
 
 const LatencyRangeRef = builder.enumType('LatencyRange', {
   description: 'How far back.',
-  values: latencyRanges,
+  values: describedValues<LatencyRange>({
+    DAYS_30: 'The last 30 days.',
+    DAYS_7: 'The last 7 days.',
+    DAYS_90: 'The last 90 days.',
+    HOURS_24: 'The last 24 hours.',
+  }),
 })
 
 const LatencyResolutionRef = builder.enumType('LatencyResolution', {
   description: 'How much time one figure is of. Hours are those of UTC, days those of the organization’s time zone.',
-  values: latencyResolutions,
+  values: describedValues<LatencyResolution>({
+    DAY: 'A point a day.',
+    HOUR: 'A point an hour.',
+    MINUTES_5: 'A point every five minutes.',
+  }),
 })
 
 const LatencyPointRef = builder.objectRef<LatencyPoint>('LatencyPoint').implement({
@@ -52,8 +62,12 @@ builder.prismaObjectField('Monitor', 'latency', (t) =>
     complexity: { field: 5, multiplier: 3 },
     description: 'How long it took to answer: a point for every piece of the range, at most 800.',
     args: {
-      range: t.arg({ type: LatencyRangeRef, defaultValue: 'HOURS_24' }),
-      resolution: t.arg({ type: LatencyResolutionRef, defaultValue: 'HOUR' }),
+      range: t.arg({ type: LatencyRangeRef, defaultValue: 'HOURS_24', description: 'How far back.' }),
+      resolution: t.arg({
+        type: LatencyResolutionRef,
+        description: 'How much time one point covers.',
+        defaultValue: 'HOUR',
+      }),
     },
     resolve: ({ id, organizationId }, { range, resolution }, ctx) =>
       latenciesOf(ctx, { id, organizationId, range, resolution }),

@@ -12,17 +12,28 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
   description: 'A monitor as it is found from one region.',
   fields: (t) => ({
     region: t.exposeString('region', { description: '*: it looks the same from everywhere, and is watched once.' }),
-    state: t.expose('state', { type: MonitorState }),
-    stateSince: t.expose('stateSince', { type: 'DateTime' }),
-    lastCheckedAt: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true }),
+    state: t.expose('state', { type: MonitorState, description: 'Its state as seen from this region.' }),
+    stateSince: t.expose('stateSince', { type: 'DateTime', description: 'Since when it has been in this state.' }),
+    lastCheckedAt: t.expose('lastCheckedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last checked; null: not yet.',
+    }),
     lastKnownAt: t.expose('lastKnownAt', {
       type: 'DateTime',
       nullable: true,
       description: 'When something about the target was last known.',
     }),
-    lastOutcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true }),
-    lastMessage: t.exposeString('lastMessage'),
-    lastLatencyMs: t.exposeInt('lastLatencyMs', { nullable: true }),
+    lastOutcome: t.expose('lastOutcome', {
+      type: ProbeOutcome,
+      nullable: true,
+      description: 'What the last check found; null: there was none.',
+    }),
+    lastMessage: t.exposeString('lastMessage', { description: 'What the last check said.' }),
+    lastLatencyMs: t.exposeInt('lastLatencyMs', {
+      nullable: true,
+      description: 'How long the last answer took, in milliseconds; null: it could not be timed.',
+    }),
     nextCheckAt: t.expose('dueAt', {
       type: 'DateTime',
       nullable: true,
@@ -35,17 +46,24 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
 const LastCheck = builder.objectRef<Watch>('LastCheck').implement({
   description: 'What a monitor’s newest check found.',
   fields: (t) => ({
-    at: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true }),
-    region: t.exposeString('region'),
-    outcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true }),
+    at: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When the check began.' }),
+    region: t.exposeString('region', { description: 'Where the check ran; *: any region.' }),
+    outcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true, description: 'What the check found.' }),
     message: t.exposeString('lastMessage'),
-    latencyMs: t.exposeInt('lastLatencyMs', { nullable: true }),
+    latencyMs: t.exposeInt('lastLatencyMs', {
+      nullable: true,
+      description: 'How long the answer took, in milliseconds; null: it could not be timed.',
+    }),
   }),
 })
 
 const HeartbeatOptions = builder.objectRef<MonitorRow>('HeartbeatOptions').implement({
+  description: 'How a job reports.',
   fields: (t) => ({
-    graceSeconds: t.int({ resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.graceSeconds ?? 0 }),
+    graceSeconds: t.int({
+      description: 'How much later than its interval the job may report, in seconds.',
+      resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.graceSeconds ?? 0,
+    }),
     url: t.string({
       nullable: true,
       description:
@@ -65,11 +83,11 @@ export const Monitor = builder.prismaNode('Monitor', {
   nullable: true,
   description: 'Something that is watched by itself. For the organization only.',
   fields: (t) => ({
-    name: t.exposeString('name'),
-    kind: t.expose('kind', { type: MonitorKind }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    kind: t.expose('kind', { type: MonitorKind, description: 'How it watches.' }),
     service: t.relation('service', { nullable: true, description: 'The service whose status it bears on.' }),
-    state: t.expose('state', { type: MonitorState }),
-    stateSince: t.expose('stateSince', { type: 'DateTime' }),
+    state: t.expose('state', { type: MonitorState, description: 'Its state, agreed by all regions.' }),
+    stateSince: t.expose('stateSince', { type: 'DateTime', description: 'Since when it has been in this state.' }),
     pausedBy: t.expose('pausedBy', { type: PausedBy, nullable: true, description: 'Null: it is not paused.' }),
     intervalSeconds: t.exposeInt('intervalSeconds', {
       description: 'How often it is checked; of a heartbeat, how often its job reports.',
@@ -81,7 +99,7 @@ export const Monitor = builder.prismaNode('Monitor', {
         return rhythmOf(monitor, tier).intervalSeconds
       },
     }),
-    timeoutMs: t.exposeInt('timeoutMs'),
+    timeoutMs: t.exposeInt('timeoutMs', { description: 'How long a check may take, in milliseconds.' }),
     failureThreshold: t.exposeInt('failureThreshold', { description: 'How many failures in a row make it down.' }),
     recoveryThreshold: t.exposeInt('recoveryThreshold', { description: 'How many successes in a row end that.' }),
     agreement: t.exposeInt('agreement', {
@@ -107,6 +125,7 @@ export const Monitor = builder.prismaNode('Monitor', {
     heartbeat: t.field({
       type: HeartbeatOptions,
       nullable: true,
+      description: 'The options of a heartbeat monitor; null for other kinds.',
       resolve: (monitor) => (monitor.kind === 'HEARTBEAT' ? monitor : null),
     }),
     version: t.exposeInt('version', { description: 'Raised by every edit.' }),

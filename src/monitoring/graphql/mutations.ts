@@ -25,7 +25,7 @@ type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>
 const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
   description: 'Exactly one of http, tcp, dns, ping, heartbeat and blacklist says what is watched.',
   fields: (t) => ({
-    name: t.string(),
+    name: t.string({ description: 'The monitor’s name.' }),
     serviceId: t.id({ required: false, description: 'The service whose status it bears on.' }),
     intervalSeconds: t.int({
       required: false,
@@ -62,13 +62,13 @@ builder.mutationField('createMonitor', (t) =>
 const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
   description: 'What is left out stays as it is; so does the kind.',
   fields: (t) => ({
-    id: t.id(),
-    name: t.string({ required: false }),
+    id: t.id({ description: 'The monitor to change.' }),
+    name: t.string({ required: false, description: 'The monitor’s name.' }),
     serviceId: t.id({ required: false, description: 'Null takes it off its service.' }),
-    intervalSeconds: t.int({ required: false }),
-    timeoutMs: t.int({ required: false }),
-    failureThreshold: t.int({ required: false }),
-    recoveryThreshold: t.int({ required: false }),
+    intervalSeconds: t.int({ required: false, description: 'How often it is checked, in seconds.' }),
+    timeoutMs: t.int({ required: false, description: 'How long a check may take, 500 to 30000 milliseconds.' }),
+    failureThreshold: t.int({ required: false, description: 'How many failures in a row make it down, 1 to 10.' }),
+    recoveryThreshold: t.int({ required: false, description: 'How many successes in a row end an outage, 1 to 10.' }),
     agreement: t.int({ required: false, description: 'Null: a strict majority of the regions that report.' }),
     ...kindFields(t, 'All of its options, in place of those it has. What was found by the others is forgotten.'),
     version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
@@ -109,13 +109,18 @@ const TestMonitorPayload = builder.objectRef<Trial>('TestMonitorPayload').implem
   description: 'What a monitor finds that is run once. It is not recorded.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When it began.' }),
-    outcome: t.expose('outcome', { type: ProbeOutcome }),
+    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'What the check found.' }),
     message: t.exposeString('message'),
     latencyMs: t.int({
       nullable: true,
+      description: 'How long the answer took, in milliseconds; null: it could not be timed.',
       resolve: ({ latencyMs }) => (latencyMs === null ? null : Math.round(latencyMs)),
     }),
-    detail: t.expose('detail', { type: CheckDetail, nullable: true }),
+    detail: t.expose('detail', {
+      type: CheckDetail,
+      nullable: true,
+      description: 'Measurements and findings beyond the outcome; null: none.',
+    }),
   }),
 })
 

@@ -11,8 +11,9 @@ const keptUnless = (changes: string) =>
 const keptByUrl = keptUnless('the scheme, host or port of the URL')
 
 const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
+  description: 'A request header.',
   fields: (t) => ({
-    name: t.string(),
+    name: t.string({ description: 'The header’s name.' }),
     value: t.string({
       required: false,
       description: `A secret; where redirects lead to others it is not sent. ${keptByUrl}`,
@@ -21,13 +22,15 @@ const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
 })
 
 const HttpKeywordInput = builder.inputType('HttpKeywordInput', {
+  description: 'A text that the answer must contain.',
   fields: (t) => ({
-    text: t.string(),
+    text: t.string({ description: 'The text to look for.' }),
     absent: t.boolean({ required: false, description: 'True: it must not be in the answer.' }),
   }),
 })
 
 const HttpJsonInput = builder.inputType('HttpJsonInput', {
+  description: 'What a JSON answer must contain.',
   fields: (t) => ({
     path: t.string({ description: 'A JSONPath that leads to one value, such as $.checks[0].status.' }),
     equals: t.field({ type: 'JsonValue', required: false, description: 'Absent: anything will do.' }),
@@ -36,6 +39,7 @@ const HttpJsonInput = builder.inputType('HttpJsonInput', {
 })
 
 const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
+  description: 'What an HTTP monitor requests and expects.',
   fields: (t) => ({
     url: t.string({ description: 'http:// or https://.' }),
     method: t.field({ type: HttpMethod, required: false, description: 'Absent: GET.' }),
@@ -70,9 +74,10 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
 })
 
 const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
+  description: 'What a TCP monitor connects to and expects.',
   fields: (t) => ({
-    host: t.string(),
-    port: t.int(),
+    host: t.string({ description: 'The host name or address.' }),
+    port: t.int({ description: 'The port.' }),
     tls: t.boolean({ required: false, description: 'Absent: false.' }),
     verifyCertificate: t.boolean({
       required: false,
@@ -88,6 +93,7 @@ const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
 })
 
 const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
+  description: 'What a DNS monitor asks for and expects.',
   fields: (t) => ({
     name: t.string({ description: 'What to ask for; of an address, its reverse name.' }),
     recordType: t.field({ type: DnsRecordType, required: false, description: 'Absent: A.' }),
@@ -99,14 +105,16 @@ const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
 })
 
 const PingOptionsInput = builder.inputType('PingOptionsInput', {
+  description: 'What a ping monitor sends, and where.',
   fields: (t) => ({
-    host: t.string(),
+    host: t.string({ description: 'The host name or address.' }),
     count: t.int({ required: false, description: 'How many packets are sent, 1 to 5. Absent: 3.' }),
     degradedAboveMs: t.int(degradedAboveMs),
   }),
 })
 
 const HeartbeatOptionsInput = builder.inputType('HeartbeatOptionsInput', {
+  description: 'How a job reports.',
   fields: (t) => ({
     graceSeconds: t.int({
       required: false,
@@ -116,6 +124,7 @@ const HeartbeatOptionsInput = builder.inputType('HeartbeatOptionsInput', {
 })
 
 const BlacklistOptionsInput = builder.inputType('BlacklistOptionsInput', {
+  description: 'What a blacklist monitor watches.',
   fields: (t) => ({
     target: t.string({ description: 'An IP address or a domain.' }),
     acknowledged: t.stringList({ required: false, description: 'Ids of lists whose listings do not count.' }),

@@ -1,16 +1,43 @@
 import { builder } from '../../graphql/builder.ts'
-import { queryTypes } from '../../network/dns/message.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
+import type { RecordType } from '../../network/dns/message.ts'
 
 /** The methods of requests. */
 export const HttpMethod = builder.enumType('HttpMethod', {
-  values: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const,
+  description: 'An HTTP request method.',
+  values: describedValues({
+    DELETE: 'DELETE.',
+    GET: 'GET.',
+    HEAD: 'HEAD.',
+    OPTIONS: 'OPTIONS.',
+    PATCH: 'PATCH.',
+    POST: 'POST.',
+    PUT: 'PUT.',
+  }),
 })
 
 /** How records are compared. */
 export const DnsMatch = builder.enumType('DnsMatch', {
   description: 'EXACT: the expected records and no others, in any order. CONTAINS: at least these.',
-  values: ['EXACT', 'CONTAINS'] as const,
+  values: describedValues({
+    CONTAINS: 'At least the expected records.',
+    EXACT: 'The expected records and no others, in any order.',
+  }),
 })
 
 /** The record types that can be asked for. */
-export const DnsRecordType = builder.enumType('DnsRecordType', { values: queryTypes })
+export const DnsRecordType = builder.enumType('DnsRecordType', {
+  description: 'A DNS record type.',
+  values: describedValues<RecordType>({
+    A: 'IPv4 addresses.',
+    AAAA: 'IPv6 addresses.',
+    CAA: 'Certificate authorities that may issue certificates.',
+    CNAME: 'The canonical name of an alias.',
+    MX: 'Mail servers.',
+    NS: 'Name servers.',
+    PTR: 'The name of an address.',
+    SOA: 'The start of authority of a zone.',
+    SRV: 'The location of a service.',
+    TXT: 'Text.',
+  }),
+})

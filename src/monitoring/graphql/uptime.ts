@@ -16,7 +16,8 @@ interface Measured extends Span {
   readonly tally: Tally
 }
 
-const seconds = (...conditions: readonly Condition[]) => ({
+const seconds = (description: string, ...conditions: readonly Condition[]) => ({
+  description,
   resolve: ({ tally }: Measured) => Math.floor(conditions.reduce((sum, each) => sum + tally[each], 0) / SECOND),
 })
 
@@ -35,16 +36,18 @@ const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
       description: 'How much of the time that counts is known, in percent; null when maintenance was all there was.',
       resolve: ({ tally }) => coveragePercent(tally),
     }),
-    knownSeconds: t.int(seconds('up', 'degraded', 'down')),
-    upSeconds: t.int(seconds('up')),
-    degradedSeconds: t.int(seconds('degraded')),
-    downSeconds: t.int(seconds('down')),
-    unknownSeconds: t.int(seconds('unknown')),
-    maintenanceSeconds: t.int(seconds('maintenance')),
+    knownSeconds: t.int(seconds('Seconds in which something was known.', 'up', 'degraded', 'down')),
+    upSeconds: t.int(seconds('Seconds up.', 'up')),
+    degradedSeconds: t.int(seconds('Seconds degraded.', 'degraded')),
+    downSeconds: t.int(seconds('Seconds down.', 'down')),
+    unknownSeconds: t.int(seconds('Seconds in which nothing was known.', 'unknown')),
+    maintenanceSeconds: t.int(seconds('Seconds under maintenance, which count neither way.', 'maintenance')),
   }),
 })
 
-const UptimeRef = builder.objectRef<Measured>('Uptime').implement({ interfaces: [Figures] })
+const UptimeRef = builder
+  .objectRef<Measured>('Uptime')
+  .implement({ interfaces: [Figures], description: 'How available something was in a span of time.' })
 
 const UptimeDayRef = builder.objectRef<DayUptime>('UptimeDay').implement({
   description: 'How a day of the organization’s time zone was, as far as it has passed.',
@@ -131,6 +134,7 @@ const spanArgs = {
 builder.prismaObjectFields('Monitor', (t) => ({
   uptime: t.field({
     type: UptimeRef,
+    description: 'How available it was in a span of time.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
     resolve: async (monitor, args, ctx) => uptimeOf(ctx, { id: monitor.id, ...(await shownSpan(ctx, monitor, args)) }),
   }),
@@ -138,7 +142,7 @@ builder.prismaObjectFields('Monitor', (t) => ({
     type: [UptimeDayRef],
     complexity: DAYS,
     description: 'The last `n` days, the last of them today; no more than the tier shows.',
-    args: { n: t.arg.int({ defaultValue: 90 }) },
+    args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
     resolve: (monitor, { n }, ctx) => days(ctx, monitor, n),
   }),
 }))
@@ -154,7 +158,7 @@ builder.prismaObjectFields('Service', (t) => ({
     type: [UptimeDayRef],
     complexity: DAYS,
     description: 'The last `n` days by all its monitors, the last of them today; no more than the page shows.',
-    args: { n: t.arg.int({ defaultValue: 90 }) },
+    args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
     resolve: (service, { n }, ctx) => days(ctx, service, n),
   }),
 }))

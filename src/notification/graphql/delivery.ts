@@ -8,11 +8,11 @@ import { redeliver } from '../delivery.ts'
 const DeliveryAttempt = builder.objectRef<Attempt>('DeliveryAttempt').implement({
   description: 'One attempt to deliver a message.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime' }),
-    delivered: t.exposeBoolean('delivered'),
+    at: t.expose('at', { type: 'DateTime', description: 'When the attempt began.' }),
+    delivered: t.exposeBoolean('delivered', { description: 'Whether the receiver accepted the message.' }),
     status: t.exposeInt('status', { nullable: true, description: 'What the receiver answered, of HTTP or SMTP.' }),
     message: t.exposeString('message'),
-    durationMs: t.exposeInt('durationMs'),
+    durationMs: t.exposeInt('durationMs', { description: 'How long it took, in milliseconds.' }),
   }),
 })
 
@@ -22,8 +22,8 @@ const Delivery = builder.prismaNode('Delivery', {
   description:
     'A message to a subscriber; its id is told to the receiver with each attempt. For the organization only.',
   fields: (t) => ({
-    subscriber: t.relation('subscriber'),
-    channel: t.expose('channel', { type: ChannelKind }),
+    subscriber: t.relation('subscriber', { description: 'The recipient.' }),
+    channel: t.expose('channel', { type: ChannelKind, description: 'The kind of channel.' }),
     event: t.prismaField({
       type: 'Event',
       nullable: true,
@@ -31,7 +31,7 @@ const Delivery = builder.prismaNode('Delivery', {
       resolve: (query, { organizationId, seq }, _args, { db }) =>
         seq === null ? null : db.event.findUnique({ ...query, where: { organizationId_seq: { organizationId, seq } } }),
     }),
-    status: t.expose('status', { type: DeliveryStatus }),
+    status: t.expose('status', { type: DeliveryStatus, description: 'How far the delivery is.' }),
     attempts: t.field({
       type: [DeliveryAttempt],
       description: 'Oldest first.',

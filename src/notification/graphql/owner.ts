@@ -2,6 +2,7 @@ import { Invalid, NotFound, TierLimitReached } from '../../errors.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
 import { reportBounce } from '../bounce.ts'
 import type { Imported } from '../import.ts'
 import { importSubscribers } from '../import.ts'
@@ -18,6 +19,7 @@ builder.mutationField('deleteSubscriber', (t) =>
 )
 
 const ImportSubscribersInput = builder.inputType('ImportSubscribersInput', {
+  description: 'The addresses to import, and what to notify them about.',
   fields: (t) => ({
     csv: t.string({
       description: 'Mail addresses in the column `email`, or in the first one; up to about 4,000 at once.',
@@ -33,8 +35,9 @@ const ImportProblem = builder.objectRef<Imported['problems'][number]>('ImportPro
 })
 
 const ImportSubscribersPayload = builder.objectRef<Imported>('ImportSubscribersPayload').implement({
+  description: 'How the import went.',
   fields: (t) => ({
-    imported: t.exposeInt('imported'),
+    imported: t.exposeInt('imported', { description: 'How many subscribers were added.' }),
     known: t.exposeInt('known', { description: 'Those that were there: subscribed, or stopped, which stays so.' }),
     problems: t.expose('problems', { type: [ImportProblem], description: 'At most 100.' }),
   }),
@@ -53,14 +56,22 @@ builder.mutationField('importSubscribers', (t) =>
 
 const BounceKind = builder.enumType('BounceKind', {
   description: 'BOUNCE: mail came back for good. COMPLAINT: its reader reported it as unwanted.',
-  values: ['BOUNCE', 'COMPLAINT'],
+  values: describedValues({
+    BOUNCE: 'Mail came back permanently.',
+    COMPLAINT: 'The reader reported the mail as unwanted.',
+  }),
 })
 
 const ReportBounceInput = builder.inputType('ReportBounceInput', {
-  fields: (t) => ({ email: t.string(), kind: t.field({ type: BounceKind }) }),
+  description: 'An address that your mail system reports.',
+  fields: (t) => ({
+    email: t.string({ description: 'The address.' }),
+    kind: t.field({ type: BounceKind, description: 'What was reported.' }),
+  }),
 })
 
 const ReportBouncePayload = builder.objectRef<{ readonly stopped: number }>('ReportBouncePayload').implement({
+  description: 'What the report led to.',
   fields: (t) => ({ stopped: t.exposeInt('stopped', { description: 'How many subscriptions that ended.' }) }),
 })
 

@@ -16,12 +16,12 @@ export const Subscriber = builder.prismaNode('Subscriber', {
   description: 'Somebody who is told of what happens on a page. For the organization, and for the holder of its token.',
   authScopes: ({ organizationId }, { actor }) => seesOrganization(actor, organizationId) || { $granted: HOLDER },
   fields: (t) => ({
-    channel: t.expose('channel', { type: ChannelKind }),
+    channel: t.expose('channel', { type: ChannelKind, description: 'How it is reached.' }),
     address: t.exposeString('label', {
       description: 'The mail address; of other channels no more than tells them apart.',
     }),
-    state: t.field({ type: SubscriberState, resolve: stateOf }),
-    topics: t.expose('topics', { type: [Topic] }),
+    state: t.field({ type: SubscriberState, resolve: stateOf, description: 'How far the subscription is.' }),
+    topics: t.expose('topics', { type: [Topic], description: 'What it is notified about.' }),
     allServices: t.exposeBoolean('allServices', { description: 'Whether it is told of every service.' }),
     services: t.prismaField({
       type: ['Service'],
@@ -35,9 +35,21 @@ export const Subscriber = builder.prismaNode('Subscriber', {
         }),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    confirmedAt: t.expose('confirmedAt', { type: 'DateTime', nullable: true }),
-    stoppedAt: t.expose('stoppedAt', { type: 'DateTime', nullable: true }),
-    stopReason: t.expose('stopReason', { type: StopReason, nullable: true }),
+    confirmedAt: t.expose('confirmedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was confirmed; null: not yet.',
+    }),
+    stoppedAt: t.expose('stoppedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was stopped; null: it was not.',
+    }),
+    stopReason: t.expose('stopReason', {
+      type: StopReason,
+      nullable: true,
+      description: 'Why it was stopped; null: it was not.',
+    }),
     bounces: t.exposeInt('bounces', { description: 'How many messages were refused for good, in a row.' }),
     signingSecret: t.string({
       nullable: true,

@@ -13,6 +13,7 @@ import {
 import { HOLDER, Subscriber } from './subscriber.ts'
 
 const TelegramInput = builder.inputType('TelegramInput', {
+  description: 'A Telegram chat and the bot that writes to it.',
   fields: (t) => ({
     botToken: t.string({ description: 'Of a bot of your own, from @BotFather.' }),
     chatId: t.string({ description: 'A chat that the bot may write to: its id, or the @name of a channel.' }),
@@ -28,7 +29,7 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
   description: 'Exactly one of email, webhook, slack, discord, teams and telegram says where to.',
   fields: (t) => ({
     slug: t.string({ description: 'Of the status page.' }),
-    email: t.string({ required: false }),
+    email: t.string({ required: false, description: 'A mail address.' }),
     webhook: t.string({
       required: false,
       description: 'A URL; what is posted there is signed as Standard Webhooks says.',
@@ -36,7 +37,7 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
     slack: t.string({ required: false, description: 'The URL of an incoming webhook.' }),
     discord: t.string({ required: false, description: 'The URL of a webhook.' }),
     teams: t.string({ required: false, description: 'The URL of a workflow that posts to a channel.' }),
-    telegram: t.field({ type: TelegramInput, required: false }),
+    telegram: t.field({ type: TelegramInput, required: false, description: 'A Telegram chat.' }),
     topics: t.field({ type: [Topic], required: false, description: CHOICES.topics }),
     serviceIds: t.idList({ required: false, description: CHOICES.serviceIds }),
   }),
@@ -45,6 +46,7 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
 const SubscribePayload = builder
   .objectRef<{ readonly message: string; readonly subscriber: SubscriberRow | null }>('SubscribePayload')
   .implement({
+    description: 'What happens next.',
     fields: (t) => ({
       message: t.exposeString('message', { description: 'What happens next, for people.' }),
       subscriber: t.expose('subscriber', {
@@ -102,7 +104,7 @@ builder.mutationField('confirmSubscription', (t) =>
 const UpdateSubscriptionInput = builder.inputType('UpdateSubscriptionInput', {
   description: 'All that is to be told, in place of what was chosen before.',
   fields: (t) => ({
-    token: t.string(),
+    token: t.string({ description: 'The last part of the link in each message.' }),
     topics: t.field({ type: [Topic], required: false, description: CHOICES.topics }),
     serviceIds: t.idList({ required: false, description: CHOICES.serviceIds }),
   }),

@@ -1,20 +1,56 @@
 import { ChannelKind, DeliveryStatus, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
 
-builder.enumType(ChannelKind, { name: 'ChannelKind', description: 'How a subscriber is reached.' })
-builder.enumType(Topic, { name: 'SubscriptionTopic', description: 'What a subscriber wants to be told of.' })
+builder.enumType(ChannelKind, {
+  name: 'ChannelKind',
+  description: 'How a subscriber is reached.',
+  values: describedValues({
+    DISCORD: 'A Discord webhook.',
+    EMAIL: 'E-mail.',
+    SLACK: 'A Slack incoming webhook.',
+    TEAMS: 'A Microsoft Teams workflow.',
+    TELEGRAM: 'A Telegram chat.',
+    WEBHOOK: 'A webhook, signed as Standard Webhooks specifies.',
+  }),
+})
+builder.enumType(Topic, {
+  name: 'SubscriptionTopic',
+  description: 'What a subscriber wants to be told of.',
+  values: describedValues({
+    INCIDENTS: 'Incidents and their updates.',
+    MAINTENANCES: 'Maintenance and its updates.',
+    SERVICE_STATUS: 'Every change of a service’s status.',
+  }),
+})
 builder.enumType(StopReason, {
   name: 'StopReason',
   description:
     'Why a subscriber is told nothing any more: it said so; its address is gone, refuses for good, or complained.',
+  values: describedValues({
+    BOUNCED: 'Messages were refused permanently.',
+    COMPLAINED: 'The reader reported a message as unwanted.',
+    GONE: 'The receiver said that it is gone.',
+    UNSUBSCRIBED: 'The subscriber unsubscribed.',
+  }),
 })
 builder.enumType(DeliveryStatus, {
   name: 'DeliveryStatus',
   description: 'FAILED: given up. CANCELLED: its subscriber was stopped before it could be sent.',
+  values: describedValues({
+    CANCELLED: 'The subscriber was stopped before the message could be sent.',
+    DELIVERED: 'The receiver accepted the message.',
+    FAILED: 'Every attempt failed, and no more are made.',
+    PENDING: 'Waiting for its first or next attempt.',
+  }),
 })
 
 /** How far a subscription has come. */
 export const SubscriberState = builder.enumType('SubscriberState', {
   description: 'PENDING: it waits for its confirmation, and is told nothing yet.',
-  values: ['PENDING', 'ACTIVE', 'STOPPED'],
+  values: describedValues({
+    ACTIVE: 'Confirmed, and notified.',
+    PENDING: 'Waiting for the confirmation, and not notified yet.',
+    STOPPED: 'Not notified any more.',
+  }),
 })

@@ -11,8 +11,8 @@ export const Event = builder.prismaObject('Event', {
       description: 'Its position in the event log.',
       resolve: ({ seq }) => cursorOf(seq),
     }),
-    kind: t.expose('kind', { type: EventKind }),
-    at: t.expose('at', { type: 'DateTime' }),
+    kind: t.expose('kind', { type: EventKind, description: 'What happened.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it happened.' }),
     actor: t.expose('actorKind', { type: ActorKind, description: 'Who did it.' }),
     apiKey: t.prismaField({
       type: 'ApiKey',

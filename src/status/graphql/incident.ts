@@ -9,7 +9,10 @@ import { newestFirst } from './lists.ts'
 
 builder.prismaObject('IncidentService', {
   description: 'What an incident does to a service at present.',
-  fields: (t) => ({ service: t.relation('service'), status: t.expose('status', { type: ServiceStatus }) }),
+  fields: (t) => ({
+    service: t.relation('service', { description: 'The service.' }),
+    status: t.expose('status', { type: ServiceStatus, description: 'The status the incident gives it.' }),
+  }),
 })
 
 const Incident = builder.prismaNode('Incident', {
@@ -17,10 +20,10 @@ const Incident = builder.prismaNode('Incident', {
   nullable: true,
   description: 'Something that went wrong, with the timeline of what was said about it.',
   fields: (t) => ({
-    title: t.exposeString('title'),
-    status: t.expose('status', { type: IncidentStatus }),
-    impact: t.expose('impact', { type: IncidentImpact }),
-    startedAt: t.expose('startedAt', { type: 'DateTime' }),
+    title: t.exposeString('title', { description: 'A short title.' }),
+    status: t.expose('status', { type: IncidentStatus, description: 'The status of its newest update.' }),
+    impact: t.expose('impact', { type: IncidentImpact, description: 'How bad it is as a whole.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it started.' }),
     resolvedAt: t.expose('resolvedAt', { type: 'DateTime', nullable: true, description: 'Null while it is open.' }),
     services: t.relation('services', {
       complexity: LIST,
@@ -48,7 +51,10 @@ const Incident = builder.prismaNode('Incident', {
 
 builder.prismaObject('IncidentUpdateService', {
   description: 'What an update said of a service.',
-  fields: (t) => ({ service: t.relation('service'), status: t.expose('status', { type: ServiceStatus }) }),
+  fields: (t) => ({
+    service: t.relation('service', { description: 'The service.' }),
+    status: t.expose('status', { type: ServiceStatus, description: 'The status the update gives it.' }),
+  }),
 })
 
 const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
@@ -56,8 +62,8 @@ const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
   nullable: true,
   description: 'An entry of an incident’s timeline.',
   fields: (t) => ({
-    incidentId: t.exposeID('incidentId'),
-    status: t.expose('status', { type: IncidentStatus }),
+    incidentId: t.exposeID('incidentId', { description: 'The incident it belongs to.' }),
+    status: t.expose('status', { type: IncidentStatus, description: 'The incident’s status as of this update.' }),
     message: t.exposeString('message', { description: 'Markdown.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     editedAt: t.expose('editedAt', { type: 'DateTime', nullable: true, description: 'Null unless it was edited.' }),
@@ -75,19 +81,25 @@ const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
 })
 
 const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
+  description: 'A service and the status an incident gives it.',
   fields: (t) => ({
-    serviceId: t.id(),
+    serviceId: t.id({ description: 'The service.' }),
     status: t.field({ type: ServiceStatus, description: 'OPERATIONAL says that it has recovered.' }),
   }),
 })
 
 const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
+  description: 'The incident to create, with its first update.',
   fields: (t) => ({
-    title: t.string(),
-    status: t.field({ type: IncidentStatus }),
-    impact: t.field({ type: IncidentImpact }),
+    title: t.string({ description: 'A short title, as the page shows it.' }),
+    status: t.field({ type: IncidentStatus, description: 'The status to begin with.' }),
+    impact: t.field({ type: IncidentImpact, description: 'How bad the incident is as a whole.' }),
     message: t.string({ description: 'The first entry of the timeline, in markdown.' }),
-    services: t.field({ type: [IncidentServiceInput], required: false }),
+    services: t.field({
+      type: [IncidentServiceInput],
+      required: false,
+      description: 'The services it affects, and how.',
+    }),
     startedAt: t.field({ type: 'DateTime', required: false, description: 'Absent: now. Never in the future.' }),
   }),
 })
@@ -105,9 +117,9 @@ builder.mutationField('createIncident', (t) =>
 const UpdateIncidentInput = builder.inputType('UpdateIncidentInput', {
   description: 'What is left out stays as it is.',
   fields: (t) => ({
-    id: t.id(),
-    title: t.string({ required: false }),
-    impact: t.field({ type: IncidentImpact, required: false }),
+    id: t.id({ description: 'The incident to change.' }),
+    title: t.string({ required: false, description: 'A short title.' }),
+    impact: t.field({ type: IncidentImpact, required: false, description: 'How bad it is as a whole.' }),
     services: t.field({
       type: [IncidentServiceInput],
       required: false,
@@ -128,8 +140,9 @@ builder.mutationField('updateIncident', (t) =>
 )
 
 const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
+  description: 'The update to add to an incident.',
   fields: (t) => ({
-    incidentId: t.id(),
+    incidentId: t.id({ description: 'The incident to update.' }),
     status: t.field({ type: IncidentStatus, description: 'RESOLVED closes the incident; any other reopens it.' }),
     message: t.string({ description: 'Markdown.' }),
     services: t.field({
@@ -153,8 +166,9 @@ builder.mutationField('postIncidentUpdate', (t) =>
 )
 
 const EditIncidentUpdateInput = builder.inputType('EditIncidentUpdateInput', {
+  description: 'What to change in an incident update.',
   fields: (t) => ({
-    id: t.id(),
+    id: t.id({ description: 'The update to change.' }),
     message: t.string({ description: 'Markdown.' }),
     version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
   }),

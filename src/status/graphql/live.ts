@@ -5,16 +5,24 @@ import { startOf } from '../../eventlog/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
 import { EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
 import { BROADCAST } from '../../graphql/shared-execution.ts'
 import { typeOfId } from '../../id.ts'
 import { StatusPage } from './page.ts'
+import { eventKinds } from './words.ts'
 
 const publicKinds = Object.values(EventKind).filter(isPublicKind)
+
+const reload = describedValues({
+  RELOAD: 'Events after your cursor are no longer available: read the page again and continue from its cursor.',
+})
+// A part of the kinds: the others are not given to visitors.
+const publicValues = Object.fromEntries(publicKinds.map((kind) => [kind, eventKinds[kind]])) as typeof eventKinds
 
 const StatusPageEventKind = builder.enumType('StatusPageEventKind', {
   description:
     'What happened. RELOAD: events after your cursor cannot be told any more; read the page anew, and go on from there.',
-  values: ['RELOAD', ...publicKinds],
+  values: { ...reload, ...publicValues },
 })
 
 const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implement({
@@ -25,12 +33,17 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
       description: 'Its position: subscribe again with `after` this to go on from here.',
       resolve: ({ seq }) => cursorOf(seq),
     }),
-    at: t.expose('at', { type: 'DateTime' }),
-    kind: t.field({ type: StatusPageEventKind, resolve: ({ kind }) => (kind === 'GAP' ? 'RELOAD' : kind) }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it happened.' }),
+    kind: t.field({
+      type: StatusPageEventKind,
+      description: 'What happened.',
+      resolve: ({ kind }) => (kind === 'GAP' ? 'RELOAD' : kind),
+    }),
     subjectId: t.id({ nullable: true, description: 'Also of what is gone; null for RELOAD.', resolve: subjectOf }),
     incident: t.prismaField({
       type: 'Incident',
       nullable: true,
+      description: 'The incident it happened to; null: it happened to something else, or the incident is gone.',
       resolve: (query, event, _args, { db }) => {
         const id = idIn(event, 'Incident')
         return id === null ? null : db.incident.findUnique({ ...query, where: { id } })
@@ -39,6 +52,7 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
     service: t.prismaField({
       type: 'Service',
       nullable: true,
+      description: 'The service it happened to; null: it happened to something else, or the service is gone.',
       resolve: (query, event, _args, { db }) => {
         const id = idIn(event, 'Service')
         return id === null ? null : db.service.findUnique({ ...query, where: { id } })
@@ -47,6 +61,7 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
     serviceGroup: t.prismaField({
       type: 'ServiceGroup',
       nullable: true,
+      description: 'The group it happened to; null: it happened to something else, or the group is gone.',
       resolve: (query, event, _args, { db }) => {
         const id = idIn(event, 'ServiceGroup')
         return id === null ? null : db.serviceGroup.findUnique({ ...query, where: { id } })
@@ -55,6 +70,7 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
     maintenance: t.prismaField({
       type: 'Maintenance',
       nullable: true,
+      description: 'The maintenance it happened to; null: it happened to something else, or the maintenance is gone.',
       resolve: (query, event, _args, { db }) => {
         const id = idIn(event, 'Maintenance')
         return id === null ? null : db.maintenance.findUnique({ ...query, where: { id } })
@@ -82,7 +98,7 @@ builder.subscriptionField('statusPageEvents', (t) =>
   t.field({
     type: StatusPageEvent,
     description: 'What happens on a public status page, as it happens.',
-    args: { slug: t.arg.string(), after: t.arg.string(after) },
+    args: { slug: t.arg.string({ description: 'The organization’s name in addresses.' }), after: t.arg.string(after) },
     extensions: BROADCAST,
     subscribe: async (_root, args, { db, eventLog }) => {
       const page = SLUG.test(args.slug)

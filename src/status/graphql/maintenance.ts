@@ -12,10 +12,10 @@ const Maintenance = builder.prismaNode('Maintenance', {
   nullable: true,
   description: 'Work on services that is announced beforehand; it starts and ends by itself.',
   fields: (t) => ({
-    title: t.exposeString('title'),
-    status: t.expose('status', { type: MaintenanceStatus }),
-    startsAt: t.expose('startsAt', { type: 'DateTime' }),
-    endsAt: t.expose('endsAt', { type: 'DateTime' }),
+    title: t.exposeString('title', { description: 'A short title.' }),
+    status: t.expose('status', { type: MaintenanceStatus, description: 'How far it is.' }),
+    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'When it is planned to start.' }),
+    endsAt: t.expose('endsAt', { type: 'DateTime', description: 'When it is planned to end.' }),
     services: t.field({
       type: [Service],
       complexity: LIST,
@@ -52,20 +52,21 @@ builder.prismaNode('MaintenanceUpdate', {
   nullable: true,
   description: 'An entry of a maintenance’s timeline.',
   fields: (t) => ({
-    maintenanceId: t.exposeID('maintenanceId'),
-    status: t.expose('status', { type: MaintenanceStatus }),
+    maintenanceId: t.exposeID('maintenanceId', { description: 'The maintenance it belongs to.' }),
+    status: t.expose('status', { type: MaintenanceStatus, description: 'The maintenance’s status as of this update.' }),
     message: t.exposeString('message', { description: 'Markdown.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })
 
 const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
+  description: 'The maintenance to schedule.',
   fields: (t) => ({
-    title: t.string(),
+    title: t.string({ description: 'A short title.' }),
     message: t.string({ description: 'The first entry of the timeline, in markdown.' }),
     startsAt: t.field({ type: 'DateTime', description: 'In the past: it starts at once.' }),
-    endsAt: t.field({ type: 'DateTime' }),
-    serviceIds: t.idList({ required: false }),
+    endsAt: t.field({ type: 'DateTime', description: 'When it ends.' }),
+    serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
   }),
 })
 
@@ -82,10 +83,10 @@ builder.mutationField('scheduleMaintenance', (t) =>
 const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
   description: 'What is left out stays as it is.',
   fields: (t) => ({
-    id: t.id(),
-    title: t.string({ required: false }),
-    startsAt: t.field({ type: 'DateTime', required: false }),
-    endsAt: t.field({ type: 'DateTime', required: false }),
+    id: t.id({ description: 'The maintenance to change.' }),
+    title: t.string({ required: false, description: 'A short title.' }),
+    startsAt: t.field({ type: 'DateTime', required: false, description: 'When it starts.' }),
+    endsAt: t.field({ type: 'DateTime', required: false, description: 'When it ends.' }),
     serviceIds: t.idList({
       required: false,
       description: 'All the services it touches, in place of those it has; settled once it is over.',
@@ -114,8 +115,9 @@ builder.mutationField('updateMaintenance', (t) =>
 )
 
 const CancelMaintenanceInput = builder.inputType('CancelMaintenanceInput', {
+  description: 'Which maintenance to cancel, and why.',
   fields: (t) => ({
-    id: t.id(),
+    id: t.id({ description: 'The maintenance to cancel.' }),
     message: t.string({ required: false, description: 'Why, in markdown.' }),
   }),
 })

@@ -11,7 +11,8 @@ import { inPageOrder } from './lists.ts'
 import { TimeOrder } from './words.ts'
 
 const ServiceFilter = builder.inputType('ServiceFilter', {
-  fields: (t) => ({ groupId: t.id({ required: false }) }),
+  description: 'Everything that is given has to hold.',
+  fields: (t) => ({ groupId: t.id({ required: false, description: 'Those in this group.' }) }),
 })
 
 const IncidentFilter = builder.inputType('IncidentFilter', {

@@ -11,13 +11,19 @@ import { StatusIndicator } from './words.ts'
 
 const PageLinkRef = builder.objectRef<PageLink>('PageLink').implement({
   description: 'Where else a page’s visitors may want to go.',
-  fields: (t) => ({ label: t.exposeString('label'), url: t.exposeString('url') }),
+  fields: (t) => ({
+    label: t.exposeString('label', { description: 'The text of the link.' }),
+    url: t.exposeString('url', { description: 'Where the link leads.' }),
+  }),
 })
 
 const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
   description: 'How a page as a whole is doing.',
   fields: (t) => ({
-    indicator: t.expose('indicator', { type: StatusIndicator }),
+    indicator: t.expose('indicator', {
+      type: StatusIndicator,
+      description: 'The worst of its services and open incidents.',
+    }),
     description: t.exposeString('description', { description: 'The indicator in a few words.' }),
   }),
 })
@@ -39,13 +45,18 @@ export const StatusPage = builder.prismaObject('Organization', {
   variant: 'StatusPage',
   description: 'The public status page of an organization.',
   fields: (t) => ({
-    slug: t.exposeString('slug'),
-    name: t.exposeString('name'),
-    description: t.exposeString('description'),
+    slug: t.exposeString('slug', { description: 'The organization’s name in addresses.' }),
+    name: t.exposeString('name', { description: 'The organization’s name.' }),
+    description: t.exposeString('description', {
+      description: 'What the page says about the organization; empty: nothing.',
+    }),
     timeZone: t.exposeString('timeZone', { description: 'In which the page shows times, such as Europe/Berlin.' }),
     accentColor: t.exposeString('accentColor', { description: 'As #rrggbb.' }),
-    logoUrl: t.exposeString('logoUrl', { nullable: true }),
-    links: t.field({ type: [PageLinkRef], resolve: linksOf }),
+    logoUrl: t.exposeString('logoUrl', {
+      nullable: true,
+      description: 'The address of the logo; null: none.',
+    }),
+    links: t.field({ type: [PageLinkRef], resolve: linksOf, description: 'Where else visitors may want to go.' }),
     customDomain: t.exposeString('customDomain', { nullable: true, description: 'Where else the page is served.' }),
     cursor: t.string({
       description: 'The position in the event log that the page is read at: subscribe with `after: cursor`.',
@@ -53,6 +64,7 @@ export const StatusPage = builder.prismaObject('Organization', {
     }),
     status: t.field({
       type: PageStatusRef,
+      description: 'How the page as a whole is doing.',
       select: {
         services: { select: causesOfStatus, orderBy: inPageOrder },
         incidents: { where: open, select: { impact: true } },
@@ -129,7 +141,7 @@ builder.queryField('statusPage', (t) =>
     type: StatusPage,
     nullable: true,
     description: 'A public status page; null when there is none of that slug.',
-    args: { slug: t.arg.string() },
+    args: { slug: t.arg.string({ description: 'The organization’s name in addresses.' }) },
     resolve: (query, _root, { slug }, { db }) =>
       slugText.safeParse(slug).success ? db.organization.findUnique({ ...query, where: { slug } }) : null,
   }),
@@ -138,7 +150,7 @@ builder.queryField('statusPage', (t) =>
 builder.prismaObjectFields('Organization', (t) => ({
   description: t.exposeString('description', { description: 'What its page says of it.' }),
   accentColor: t.exposeString('accentColor', { description: 'The colour of its page, as #rrggbb.' }),
-  logoUrl: t.exposeString('logoUrl', { nullable: true }),
+  logoUrl: t.exposeString('logoUrl', { nullable: true, description: 'The address of its logo; null: none.' }),
   links: t.field({ type: [PageLinkRef], description: 'Where else visitors may want to go.', resolve: linksOf }),
   customDomain: t.exposeString('customDomain', { nullable: true, description: 'Where else its page is served.' }),
   version: t.exposeInt('version', { description: 'Raised by every edit of these settings.' }),

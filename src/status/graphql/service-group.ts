@@ -12,8 +12,8 @@ const ServiceGroup = builder.prismaNode('ServiceGroup', {
   nullable: true,
   description: 'Services that stand together on the page, under a name.',
   fields: (t) => ({
-    name: t.exposeString('name'),
-    description: t.exposeString('description'),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    description: t.exposeString('description', { description: 'A sentence for visitors; empty: none.' }),
     position: t.exposeInt('position', { description: 'Its place on the page.' }),
     services: t.relation('services', {
       complexity: LIST,
@@ -35,7 +35,11 @@ const ServiceGroup = builder.prismaNode('ServiceGroup', {
 })
 
 const CreateServiceGroupInput = builder.inputType('CreateServiceGroupInput', {
-  fields: (t) => ({ name: t.string(), description: t.string({ required: false }) }),
+  description: 'The group to create.',
+  fields: (t) => ({
+    name: t.string({ description: 'The group’s name.' }),
+    description: t.string({ required: false, description: 'A sentence for visitors; absent: none.' }),
+  }),
 })
 
 builder.mutationField('createServiceGroup', (t) =>
@@ -51,9 +55,9 @@ builder.mutationField('createServiceGroup', (t) =>
 const UpdateServiceGroupInput = builder.inputType('UpdateServiceGroupInput', {
   description: 'What is left out stays as it is.',
   fields: (t) => ({
-    id: t.id(),
-    name: t.string({ required: false }),
-    description: t.string({ required: false }),
+    id: t.id({ description: 'The group to change.' }),
+    name: t.string({ required: false, description: 'The group’s name.' }),
+    description: t.string({ required: false, description: 'A sentence for visitors.' }),
     version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
   }),
 })
@@ -79,12 +83,18 @@ builder.mutationField('deleteServiceGroup', (t) =>
 )
 
 const ReorderServiceGroupsInput = builder.inputType('ReorderServiceGroupsInput', {
+  description: 'The order of the groups.',
   fields: (t) => ({ ids: t.idList({ description: 'Every group, in the order wanted.' }) }),
 })
 
 const ReorderServiceGroupsPayload = builder
   .objectRef<{ readonly serviceGroups: readonly ServiceGroupRow[] }>('ReorderServiceGroupsPayload')
-  .implement({ fields: (t) => ({ serviceGroups: t.expose('serviceGroups', { type: [ServiceGroup] }) }) })
+  .implement({
+    description: 'The groups in their new order.',
+    fields: (t) => ({
+      serviceGroups: t.expose('serviceGroups', { type: [ServiceGroup], description: 'The groups in their new order.' }),
+    }),
+  })
 
 builder.mutationField('reorderServiceGroups', (t) =>
   t.field({

@@ -13,8 +13,8 @@ export const Service = builder.prismaNode('Service', {
   nullable: true,
   description: 'Something an organization runs and its visitors rely on.',
   fields: (t) => ({
-    name: t.exposeString('name'),
-    description: t.exposeString('description'),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    description: t.exposeString('description', { description: 'A sentence for visitors; empty: none.' }),
     groupId: t.exposeID('groupId', { nullable: true, description: 'The group it stands in; null: none.' }),
     position: t.exposeInt('position', { description: 'Its place on the page.' }),
     status: t.field({
@@ -45,10 +45,11 @@ export const Service = builder.prismaNode('Service', {
 })
 
 const CreateServiceInput = builder.inputType('CreateServiceInput', {
+  description: 'The service to create.',
   fields: (t) => ({
-    name: t.string(),
-    groupId: t.id({ required: false }),
-    description: t.string({ required: false }),
+    name: t.string({ description: 'The service’s name.' }),
+    groupId: t.id({ required: false, description: 'The group to put it in; absent: none.' }),
+    description: t.string({ required: false, description: 'A sentence for visitors; absent: none.' }),
   }),
 })
 
@@ -65,10 +66,10 @@ builder.mutationField('createService', (t) =>
 const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
   description: 'What is left out stays as it is.',
   fields: (t) => ({
-    id: t.id(),
-    name: t.string({ required: false }),
+    id: t.id({ description: 'The service to change.' }),
+    name: t.string({ required: false, description: 'The service’s name.' }),
     groupId: t.id({ required: false, description: 'Null takes it out of its group.' }),
-    description: t.string({ required: false }),
+    description: t.string({ required: false, description: 'A sentence for visitors.' }),
     statusOverride: t.field({
       type: ServiceStatus,
       required: false,
@@ -100,12 +101,18 @@ builder.mutationField('deleteService', (t) =>
 )
 
 const ReorderServicesInput = builder.inputType('ReorderServicesInput', {
+  description: 'The order of the services.',
   fields: (t) => ({ ids: t.idList({ description: 'Every service, in the order wanted.' }) }),
 })
 
 const ReorderServicesPayload = builder
   .objectRef<{ readonly services: readonly ServiceRow[] }>('ReorderServicesPayload')
-  .implement({ fields: (t) => ({ services: t.expose('services', { type: [Service] }) }) })
+  .implement({
+    description: 'The services in their new order.',
+    fields: (t) => ({
+      services: t.expose('services', { type: [Service], description: 'The services in their new order.' }),
+    }),
+  })
 
 builder.mutationField('reorderServices', (t) =>
   t.field({

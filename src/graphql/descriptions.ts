@@ -1,0 +1,95 @@
+import type { GraphQLArgument, GraphQLField, GraphQLNamedType, GraphQLSchema } from 'graphql'
+import { isInputObjectType, isInterfaceType, isObjectType, isUnionType } from 'graphql'
+
+/** The values of an enum with a description each. The record is exhaustive over the enum, in the order of the docs. */
+export function describedValues<const Value extends string>(
+  descriptions: Readonly<Record<Value, string>>,
+): Record<Value, { readonly description: string }> {
+  const entries = Object.entries<string>(descriptions).map(([value, description]) => [value, { description }])
+  return Object.fromEntries(entries) as Record<Value, { readonly description: string }>
+}
+
+/**
+ * Describes what has the same meaning on every type (ids, cursors, pages, results of a field), where the code says nothing
+ * of its own, so that each is worded once.
+ */
+export function describeCommon(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type.name.startsWith('__')) continue
+    type.description ??= commonType(type)
+    if (isObjectType(type) || isInterfaceType(type))
+      for (const field of Object.values(type.getFields())) describeField(type.name, field)
+    if (isInputObjectType(type))
+      for (const field of Object.values(type.getFields())) field.description ??= inputFields[field.name]
+  }
+  return schema
+}
+
+function describeField(type: string, field: GraphQLField<unknown, unknown>): void {
+  field.description ??= commonField(type, field.name)
+  // The linter reads a schema by its text, in which an argument's type is as good as its name.
+  for (const arg of field.args) arg.description ??= args[arg.name] ?? commonArgument(type, arg)
+}
+
+function commonType(type: GraphQLNamedType): string | undefined {
+  const field = /^(?:Query|Mutation|Subscription)(\w+)Result$/.exec(type.name)?.[1]
+  if (isUnionType(type) && field) return `What \`${lowerFirst(field)}\` gives: its result, or why it was refused.`
+  if (type.name.endsWith('Connection')) return 'One page of a list.'
+  if (type.name.endsWith('Edge')) return 'An item of a page, with its cursor.'
+  return types[type.name]
+}
+
+function commonField(type: string, field: string): string | undefined {
+  if (/Connection$|Edge$|^PageInfo$/.test(type)) return pageFields[field]
+  if (type.endsWith('Error') && field === 'code') return 'The stable code.'
+  if (/^Delete\w+Payload$/.test(type) && field === 'id') return 'The id of what was deleted.'
+  return fields[field]
+}
+
+function commonArgument(type: string, { name }: GraphQLArgument): string | undefined {
+  return type === 'Mutation' && name === 'id' ? 'The id of the object to change.' : undefined
+}
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
+
+const types: Readonly<Record<string, string>> = {
+  Node: 'An object with an id.',
+  PageInfo: 'Where a page stands in its list.',
+}
+
+const fields: Readonly<Record<string, string>> = {
+  id: 'The object’s id.',
+  createdAt: 'When it was created.',
+  message: 'A message for people.',
+}
+
+const pageFields: Readonly<Record<string, string>> = {
+  edges: 'The items of the page, with their cursors.',
+  nodes: 'The items of the page.',
+  pageInfo: 'Where the page stands in the list.',
+  totalCount: 'How many items the whole list has.',
+  node: 'The item.',
+  cursor: 'The item’s position in the list.',
+  startCursor: 'The cursor of the first item; null: the page is empty.',
+  endCursor: 'The cursor of the last item; null: the page is empty.',
+  hasNextPage: 'Whether items follow.',
+  hasPreviousPage: 'Whether items precede.',
+}
+
+const inputFields: Readonly<Record<string, string>> = {
+  idempotencyKey: 'A key of your choice: a repeated request with the same key gives the first answer for 24 hours.',
+}
+
+const args: Readonly<Record<string, string>> = {
+  input: 'The input of the mutation.',
+  first: 'How many items to return from the start, at most 100.',
+  last: 'How many items to return from the end, at most 100.',
+  after: 'Return items after this cursor.',
+  before: 'Return items before this cursor.',
+  filter: 'Which items to return; absent: all.',
+  order: 'The order of the items.',
+  ids: 'The ids of the objects, at most 100.',
+  id: 'The object’s id.',
+  target: 'The IP address or domain name to check.',
+  token: 'The token from the link in each message.',
+}
