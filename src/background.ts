@@ -1,5 +1,6 @@
 import { forgetOldUsage } from './account/usage.ts'
 import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
+import { forgetOldCheckouts } from './billing/checkout.ts'
 import type { BillingContext } from './billing/context.ts'
 import { remindOfRenewals } from './billing/reminder-round.ts'
 import type { DatabaseHandle } from './database/client.ts'
@@ -69,4 +70,5 @@ export async function startBackground(
   repeated(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(() => forgetOldUsage(ctx).then(() => DAY), DAY)
+  repeated(() => forgetOldCheckouts(ctx).then(() => DAY), DAY)
 }

@@ -15,17 +15,16 @@ const text = setting(z.string().optional())
 const secret = (minimum: number) => setting(z.string().min(minimum, `at least ${minimum} characters`).optional())
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T, fallback: T[number]) =>
   setting(z.enum(values, { error: `one of ${values.join(', ')}` }).default(fallback as never))
-const integer = (minimum: number, maximum: number, fallback: number) => {
+const wholeNumber = (minimum: number, maximum: number) => {
   const takes = `a whole number from ${minimum} to ${maximum}`
-  return setting(
-    z
-      .string()
-      .regex(/^\d{1,10}$/, takes)
-      .default(String(fallback))
-      .transform(Number)
-      .refine((value) => value >= minimum && value <= maximum, takes),
-  )
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, takes)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, takes)
 }
+const integer = (minimum: number, maximum: number, fallback: number) =>
+  setting(wholeNumber(minimum, maximum).default(fallback))
 const url = (takes: string, ...protocols: string[]) =>
   setting(
     z
@@ -65,6 +64,8 @@ const trustedProxies = setting(
     }),
 )
 
+const tierNames = ['free', 'pro', 'team'] as const
+
 /** Every setting: those of contract §1, and SECRET_KEY; one entry, one environment variable. */
 const settings = z.object({
   PORT: integer(0, 65_535, 4000),
@@ -82,7 +83,7 @@ const settings = z.object({
   ADMIN_TOKEN: secret(16),
   SECRET_KEY: secret(32),
   SIGNUP: oneOf(['closed', 'open'], 'closed'),
-  DEFAULT_TIER: oneOf(['free', 'pro', 'team'], 'free'),
+  DEFAULT_TIER: setting(z.enum(tierNames, { error: `one of ${tierNames.join(', ')}` }).optional()),
   TRUST_PROXY: trustedProxies,
   DNS_SERVERS: dnsServers,
   SPAMHAUS_DQS_KEY: setting(
@@ -100,6 +101,8 @@ const settings = z.object({
   STRIPE_WEBHOOK_SECRET: secret(8),
   STRIPE_PRO_AMOUNT: integer(1, 99_999_999, 2900),
   STRIPE_TEAM_AMOUNT: integer(1, 99_999_999, 9900),
+  STRIPE_PRO_YEARLY_AMOUNT: setting(wholeNumber(1, 99_999_999).optional()),
+  STRIPE_TEAM_YEARLY_AMOUNT: setting(wholeNumber(1, 99_999_999).optional()),
   STRIPE_CURRENCY: setting(
     z
       .string()
@@ -116,8 +119,10 @@ const settings = z.object({
   LOG_LEVEL: oneOf(['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'], 'info'),
 })
 
+type Settings = z.infer<typeof settings>
+
 /** The settings, parsed: absent ones are undefined, those with a default never are. */
-export type Config = Readonly<z.infer<typeof settings>>
+export type Config = Readonly<Omit<Settings, 'DEFAULT_TIER'> & { DEFAULT_TIER: (typeof tierNames)[number] }>
 
 const secrets = /TOKEN|SECRET|KEY|_URL$/
 
@@ -127,13 +132,46 @@ const secrets = /TOKEN|SECRET|KEY|_URL$/
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = settings.safeParse(env)
-  if (parsed.success) return Object.freeze(parsed.data)
-  const lines = parsed.error.issues.map((issue) => {
-    const name = String(issue.path[0])
-    const got = secrets.test(name) && name !== 'BASE_URL' ? 'a value that is not shown here' : JSON.stringify(env[name])
-    return `${name} is ${got}, but takes ${issue.message}.`
+  const faults = parsed.success ? faultsOf(parsed.data) : parsed.error.issues
+  if (parsed.success && faults.length === 0) {
+    return Object.freeze({ ...parsed.data, DEFAULT_TIER: parsed.data.DEFAULT_TIER ?? defaultTier(parsed.data) })
+  }
+  const lines = faults.map(({ path, message }) => {
+    const name = String(path[0])
+    const value = env[name] ?? (parsed.success ? parsed.data[name as keyof Settings] : undefined)
+    const got = secrets.test(name) && name !== 'BASE_URL' ? 'a value that is not shown here' : JSON.stringify(value)
+    return `${name} is ${got}, but takes ${message}.`
   })
   throw new StartError(lines.join('\n'))
+}
+
+/** Who sells no tier gives the highest; who sells some gives none away. */
+function defaultTier({
+  STRIPE_PAYMENT_LINK_PRO: pro,
+  STRIPE_PAYMENT_LINK_TEAM: team,
+}: Settings): Config['DEFAULT_TIER'] {
+  return pro === undefined && team === undefined ? 'team' : 'free'
+}
+
+interface Fault {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** What is wrong with settings that are right one by one. */
+function faultsOf(read: Settings): Fault[] {
+  const prices = [
+    'STRIPE_PRO_AMOUNT',
+    'STRIPE_TEAM_AMOUNT',
+    'STRIPE_PRO_YEARLY_AMOUNT',
+    'STRIPE_TEAM_YEARLY_AMOUNT',
+  ] as const
+  return prices.flatMap((name, index) => {
+    const equal = prices.slice(0, index).find((other) => read[other] !== undefined && read[other] === read[name])
+    return equal === undefined
+      ? []
+      : [{ path: [name], message: `another amount than ${equal}: by it the tier is told` }]
+  })
 }
 
 /** The resolver that `ip`, `ip:port` or `[ip]:port` names; null: it names none. */

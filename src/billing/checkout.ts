@@ -7,6 +7,7 @@ import { DAY, HOUR } from '../time.ts'
 import type { BillingContext } from './context.ts'
 import type { PaidTier } from './price.ts'
 import { isHigher } from './price.ts'
+import { tierWithoutGifts } from './tier.ts'
 
 /** Where the REST door of billing is (specification §4.2). */
 export const BILLING_PATH = '/api/v1/billing'
@@ -29,9 +30,19 @@ export function paidTierNamed(name: string): PaidTier {
 }
 
 /** Our address that leads on to the payment link of a tier: good for an hour, and without a key. */
-export function upgradeUrl({ billing, site, now }: BillingContext, organizationId: string, name: TierName): string {
+export function upgradeUrl(
+  { billing, site, now }: BillingContext,
+  organizationId: string,
+  name: TierName,
+  { own = false }: Choice = {},
+): string {
   const token = billing.tokens.sign('checkout', organizationId, new Date(now().getTime() + CHECKOUT_TOKEN))
-  return `${site.baseUrl}${BILLING_PATH}/checkout/${name}?token=${token}`
+  return `${site.baseUrl}${BILLING_PATH}/checkout/${name}?token=${token}${own ? '&own=true' : ''}`
+}
+
+/** `own`: to pay also for what somebody else pays for already. */
+interface Choice {
+  readonly own?: boolean
 }
 
 /** The upgrade addresses of the tiers that are higher than an organization's own. */
@@ -51,20 +62,55 @@ export function organizationOfToken({ billing, now }: BillingContext, token: str
 }
 
 /**
- * The provider's payment link of a tier, for an organization: it tells the provider whose payment it is.
+ * The provider's payment link of a tier, for an organization: it tells the provider whose payment it is. With `own`, what
+ * others pay for the organization does not count as having the tier.
  * @throws Unavailable `PAYMENT_LINK_NOT_CONFIGURED`. @throws Conflict `ALREADY_ON_TIER` when there is nothing to gain.
  */
-export async function paymentLink(ctx: Context, organizationId: string, tier: PaidTier): Promise<string> {
+export async function paymentLink(
+  ctx: Context,
+  organizationId: string,
+  tier: PaidTier,
+  { own = false }: Choice = {},
+): Promise<string> {
   const link = linkOf(tier, ctx.config)
   const organization = await ctx.db.organization.findUnique({ where: { id: organizationId } })
   if (organization === null) throw new NotFound('There is no such organization.')
   if (!isHigher(tier, organization.tier)) {
-    throw new Conflict(`The organization is on the ${tierWord(organization.tier)} tier already.`, 'ALREADY_ON_TIER')
+    const ownTier = await tierWithoutGifts(ctx, organization)
+    if (!own || !isHigher(tier, ownTier)) throw alreadyOn(organization.tier, isHigher(tier, ownTier))
   }
   const url = new URL(link)
   url.searchParams.set('client_reference_id', organization.id)
   url.searchParams.set('prefilled_email', organization.contactEmail)
   return url.href
+}
+
+function alreadyOn(tier: Tier, isGift: boolean): Conflict {
+  const gift = isGift ? ' Somebody else pays for that: ask with own=true to pay for it yourself.' : ''
+  return new Conflict(`The organization is on the ${tierWord(tier)} tier already.${gift}`, 'ALREADY_ON_TIER')
+}
+
+/**
+ * Notes that an organization is led to a payment link. Its id, which the link carries, is known to many; this is not, and so
+ * tells the organization's own subscriptions from those that others begin for it.
+ */
+export async function noteCheckout({ db, now }: Context, organizationId: string, tier: PaidTier): Promise<void> {
+  const hour = new Date(Math.floor(now().getTime() / HOUR) * HOUR)
+  await db.checkoutStart.createMany({ data: { organizationId, tier, hour }, skipDuplicates: true })
+}
+
+/** A session at the provider lasts a day, and a payment by bank may take some more. */
+const CHECKOUT_LASTS = 14 * DAY
+
+/** Whether an organization was led to a payment link not long before a moment. */
+export async function hasBegunCheckout({ db }: Context, organizationId: string, at: Date): Promise<boolean> {
+  const hour = { gt: new Date(at.getTime() - CHECKOUT_LASTS), lte: at }
+  return (await db.checkoutStart.findFirst({ where: { organizationId, hour } })) !== null
+}
+
+/** Forgets when checkouts began that can no longer be paid, also by an event that comes late. */
+export async function forgetOldCheckouts({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
+  await db.checkoutStart.deleteMany({ where: { hour: { lt: new Date(now().getTime() - 4 * CHECKOUT_LASTS) } } })
 }
 
 /** What a payer's browser is given to be shown the outcome: the organization and what is being bought. */

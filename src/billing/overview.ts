@@ -3,7 +3,6 @@ import { checksPerDay, planAt, tierLimits } from '../account/plan.ts'
 import { organizationChecks } from '../account/usage.ts'
 import type { Context } from '../context.ts'
 import type { Organization, PaidSubscription } from '../generated/prisma/client.ts'
-import type { Tier } from '../generated/prisma/enums.ts'
 import { active } from '../notification/subscriber.ts'
 import { DAY } from '../time.ts'
 import { tierOrder } from './price.ts'
@@ -43,12 +42,25 @@ export async function usageOfLimits(ctx: Context, { id, tier, createdAt }: Organ
   }
 }
 
-/** The subscription that matters: the one that pays for most, else the one that was begun last; null when there is none. */
-export async function subscriptionOf({ db }: Context, organizationId: string): Promise<PaidSubscription | null> {
-  const all = await db.paidSubscription.findMany({
+/**
+ * The subscription that matters: its own before what others have begun for it, of those the one that pays for most, else the
+ * one that was begun last; null when there is none.
+ */
+export async function subscriptionOf(ctx: Context, organizationId: string): Promise<PaidSubscription | null> {
+  const all = await subscriptionsOf(ctx, organizationId)
+  const worth = ({ paysFor, isOwn }: PaidSubscription) =>
+    paysFor === null ? -1 : tierOrder.indexOf(paysFor) + (isOwn ? tierOrder.length : 0)
+  return all.toSorted((one, other) => worth(other) - worth(one))[0] ?? null
+}
+
+/** How many subscriptions are told of one organization: anybody may begin one for it. */
+const SHOWN = 50
+
+/** The last subscriptions of an organization that have begun, newest first, its own before those of others. */
+export function subscriptionsOf({ db }: Context, organizationId: string): Promise<PaidSubscription[]> {
+  return db.paidSubscription.findMany({
     where: { organizationId, status: { not: null } },
-    orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
+    orderBy: [{ isOwn: 'desc' }, { createdAt: 'desc' }, { id: 'asc' }],
+    take: SHOWN,
   })
-  const worth = (tier: Tier | null) => (tier === null ? -1 : tierOrder.indexOf(tier))
-  return all.toSorted((one, other) => worth(other.paysFor) - worth(one.paysFor))[0] ?? null
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { requireOperator } from '../account/access.ts'
-import { defaultTier } from '../account/organization.ts'
 import type { Context } from '../context.ts'
 import { transaction } from '../context.ts'
 import { Conflict, NotFound } from '../errors.ts'
@@ -8,12 +7,12 @@ import type { PaidSubscription, PaymentEvent, Prisma } from '../generated/prisma
 import type { UnmatchedReason } from '../generated/prisma/enums.ts'
 import { typeOfId } from '../id.ts'
 import { validate } from '../validate.ts'
-import type { PaidTier } from './price.ts'
-import type { StripeEvent } from './stripe-event.ts'
+import { hasBegunCheckout } from './checkout.ts'
+import type { Reference, StripeEvent } from './stripe-event.ts'
 import { readStripeEvent } from './stripe-event.ts'
 import type { SubscriptionState } from './subscription.ts'
-import { assignedTo, next, paidTier, pricedAs, statusOf, tierOfAll, unknownSubscription } from './subscription.ts'
-import { changeTier } from './tier.ts'
+import { assignedTo, next, paidTier, pricedAs, statusOf, unknownSubscription } from './subscription.ts'
+import { settleTier } from './tier.ts'
 
 /**
  * Takes a delivery of the payment provider whose signature has been checked: the event is stored and takes effect in one
@@ -24,6 +23,7 @@ export async function takeStripeEvent(ctx: Context, body: string): Promise<void>
   const event = readStripeEvent(body, ctx.config)
   if (event === null || (await isKnown(ctx, event.id))) return
   await transaction(asSystem(ctx), async (tx) => {
+    await oneAtATime(tx)
     if (!(await store(tx, event, body))) return
     const payment = await apply(tx, event)
     if (payment.outcome === 'UNMATCHED') {
@@ -49,6 +49,7 @@ export async function assignPayment(ctx: Context, input: unknown): Promise<Payme
   requireOperator(ctx)
   const { paymentEventId: id, organizationId, tier } = validate(assignment, input)
   return transaction(ctx, async (tx) => {
+    await oneAtATime(tx)
     const payment = isProviderId(id) ? await tx.db.paymentEvent.findUnique({ where: { id } }) : null
     if (payment === null) throw new NotFound('There is no such payment.')
     if (payment.provider !== 'STRIPE')
@@ -78,6 +79,14 @@ function asSystem(ctx: Context): Context {
   return { ...ctx, actor: { kind: 'system' } }
 }
 
+/**
+ * Two events that belong together must not miss each other by arriving at once. There are few, so that all may wait for each
+ * other until the transaction ends.
+ */
+async function oneAtATime({ db }: Context): Promise<void> {
+  await db.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('payment events'))`
+}
+
 /** Saves most redeliveries a transaction. */
 async function isKnown({ db }: Context, id: string): Promise<boolean> {
   return (await db.paymentEvent.findUnique({ where: { id }, select: { id: true } })) !== null
@@ -86,9 +95,17 @@ async function isKnown({ db }: Context, id: string): Promise<boolean> {
 /** Gives whether this is the first time. Another delivery of it that is under way is waited for. */
 async function store({ db, now }: Context, event: StripeEvent, payload: string): Promise<boolean> {
   const { id, type, createdAt, subscriptionId: objectId, price, email } = event
-  const row = { id, type, createdAt, objectId, email, payload, provider: 'STRIPE', receivedAt: now() } as const
+  const references = event.references.map((reference) => reference.id)
+  const row = { id, type, createdAt, objectId, email, references, payload } as const
   const { count } = await db.paymentEvent.createMany({
-    data: { ...row, amount: price?.amount ?? null, currency: price?.currency ?? null, outcome: 'IGNORED' },
+    data: {
+      ...row,
+      provider: 'STRIPE',
+      receivedAt: now(),
+      amount: price?.amount ?? null,
+      currency: price?.currency ?? null,
+      outcome: 'IGNORED',
+    },
     skipDuplicates: true,
   })
   return count === 1
@@ -96,49 +113,113 @@ async function store({ db, now }: Context, event: StripeEvent, payload: string):
 
 /** Adds what an event says to its subscription, and sets the tier of the organization by it. */
 async function apply(tx: Context, event: StripeEvent): Promise<PaymentEvent> {
-  const { subscriptionId, fact } = event
-  const named = fact.organizationId !== null && (await isOrganization(tx, fact.organizationId))
-  const known = { ...fact, organizationId: named ? fact.organizationId : null }
+  const { fact, references } = event
+  const named = await organizationNamed(tx, fact.organizationId)
+  await learn(tx, references)
+  const { subscriptionId, invoiceId } = await traced(tx, event)
+  const known = {
+    ...fact,
+    invoiceId,
+    organizationId: named,
+    isOwn: named !== null && (await hasBegunCheckout(tx, named, event.createdAt)),
+  }
   const subscription = subscriptionId === null ? null : await gather(tx, subscriptionId, (state) => next(state, known))
   const organizationId = subscription?.organizationId ?? null
   const payment = await tx.db.paymentEvent.update({
     where: { id: event.id },
-    data: { organizationId, ...outcomeOf(event, organizationId) },
+    data: { organizationId, objectId: subscriptionId, ...outcomeOf(event, subscription) },
   })
-  // Events that came before the one that says whose the subscription is are matched by it.
-  if (named && subscriptionId !== null) await judgeAgain(tx, subscriptionId)
+  // Events that came before the one that says whose the subscription is, or what it costs, are matched by it.
+  if ((named !== null || fact.tier !== null) && subscriptionId !== null) await judgeAgain(tx, subscriptionId)
+  await applyWaiting(tx, references)
   return payment
 }
 
-/** What comes of an event by whose its subscription is. Whatever is not about a subscription is about nothing we sell. */
-function outcomeOf(
-  { subscriptionId, hasReference, price, type, fact }: StripeEvent,
-  organizationId: string | null,
-): { readonly outcome: PaymentEvent['outcome']; readonly reason: UnmatchedReason | null } {
-  const unmatched = (reason: UnmatchedReason) => ({ outcome: 'UNMATCHED', reason }) as const
-  const isCheckout = type.startsWith('checkout.')
-  if (subscriptionId === null) {
-    return isCheckout && price !== null ? unmatched('NO_SUBSCRIPTION') : { outcome: 'IGNORED', reason: null }
+/** Keeps what belongs to what. */
+async function learn({ db }: Context, references: readonly Reference[]): Promise<void> {
+  for (const { id, ...data } of references) {
+    if (data.parentId === null && data.subscriptionId === null) continue
+    await db.paymentReference.upsert({ where: { id }, create: { id, ...data }, update: data })
   }
-  if (organizationId === null) {
-    if (!isCheckout) return unmatched('UNKNOWN_SUBSCRIPTION')
+}
+
+/** The subscription of an event, and the invoice; where it names none, by what is known of its payment. */
+async function traced(
+  { db }: Context,
+  { subscriptionId, fact, references }: StripeEvent,
+): Promise<{ subscriptionId: string | null; invoiceId: string | null }> {
+  if (subscriptionId !== null || references.length === 0) return { subscriptionId, invoiceId: fact.invoiceId }
+  let ids = references.map(({ id }) => id)
+  // A charge belongs to a payment, and that to an invoice.
+  for (let level = 0; level < 3 && ids.length > 0; level += 1) {
+    const found = await db.paymentReference.findMany({ where: { id: { in: ids } } })
+    const invoice = found.find((each) => each.subscriptionId !== null)
+    if (invoice !== undefined) return { subscriptionId: invoice.subscriptionId, invoiceId: invoice.id }
+    ids = found.map(({ parentId }) => parentId).filter((id) => id !== null)
+  }
+  return { subscriptionId: null, invoiceId: null }
+}
+
+/** Applies events that came before what says which subscription they are about. */
+async function applyWaiting(tx: Context, references: readonly Reference[]): Promise<void> {
+  const ids = new Set(references.map(({ id }) => id))
+  let below = [...ids]
+  while (below.length > 0) {
+    const children = await tx.db.paymentReference.findMany({ where: { parentId: { in: below } } })
+    below = children.map(({ id }) => id).filter((id) => !ids.has(id))
+    for (const id of below) ids.add(id)
+  }
+  if (ids.size === 0) return
+  const waiting = await tx.db.paymentEvent.findMany({
+    where: { provider: 'STRIPE', objectId: null, assignedAt: null, references: { hasSome: [...ids] } },
+  })
+  for (const { payload } of waiting) {
+    const event = readStripeEvent(payload, tx.config)
+    if (event === null || (await traced(tx, event)).subscriptionId === null) continue
+    await apply(tx, event)
+  }
+}
+
+type Judgement = Pick<PaymentEvent, 'outcome' | 'reason'>
+
+const unmatched = (reason: UnmatchedReason): Judgement => ({ outcome: 'UNMATCHED', reason })
+const ignored: Judgement = { outcome: 'IGNORED', reason: null }
+
+/** What comes of an event by whose its subscription is. Whatever is not about a subscription is about nothing we sell. */
+function outcomeOf(event: StripeEvent, subscription: PaidSubscription | null): Judgement {
+  if (subscription === null) return outcomeWithout(event)
+  const { hasReference, price, fact } = event
+  if (subscription.organizationId === null) {
+    if (!isCheckout(event)) return unmatched('UNKNOWN_SUBSCRIPTION')
     return unmatched(hasReference ? 'UNKNOWN_ORGANIZATION' : 'NO_REFERENCE')
   }
-  if (price !== null && fact.tier === null) return unmatched('UNKNOWN_AMOUNT')
+  // A checkout has only a sum; the subscription and its invoices say what it is made of.
+  const isPriced = fact.tier !== null || (isCheckout(event) && stateOf(subscription).tier !== null)
+  if (price !== null && !isPriced && !isAboutMoneyBack(event)) return unmatched('UNKNOWN_AMOUNT')
   return { outcome: 'APPLIED', reason: null }
 }
 
-/** Matches the events of a subscription that could not be matched before it was known whose it is. */
+/** What comes of an event that is about no subscription, or about one that is not known yet. */
+function outcomeWithout(event: StripeEvent): Judgement {
+  if (isAboutMoneyBack(event) && event.fact.kind === 'taken') return unmatched('UNKNOWN_SUBSCRIPTION')
+  return isCheckout(event) && event.price !== null ? unmatched('NO_SUBSCRIPTION') : ignored
+}
+
+const isCheckout = ({ type }: StripeEvent) => type.startsWith('checkout.')
+const isAboutMoneyBack = ({ type }: StripeEvent) => type.startsWith('charge.')
+
+/** Matches the events of a subscription that could not be matched before it was known whose it is, or what it costs. */
 async function judgeAgain(tx: Context, subscriptionId: string): Promise<void> {
   const subscription = await tx.db.paidSubscription.findUniqueOrThrow({ where: { id: subscriptionId } })
   const { organizationId } = subscription
+  if (organizationId === null) return
   const waiting = await tx.db.paymentEvent.findMany({
-    where: { objectId: subscriptionId, provider: 'STRIPE', outcome: 'UNMATCHED', organizationId: null },
+    where: { objectId: subscriptionId, provider: 'STRIPE', outcome: 'UNMATCHED' },
   })
   for (const { id, payload } of waiting) {
     const event = readStripeEvent(payload, tx.config)
     if (event === null) continue
-    await tx.db.paymentEvent.update({ where: { id }, data: { organizationId, ...outcomeOf(event, organizationId) } })
+    await tx.db.paymentEvent.update({ where: { id }, data: { organizationId, ...outcomeOf(event, subscription) } })
   }
 }
 
@@ -152,7 +233,7 @@ async function gather(
   add: (state: SubscriptionState) => SubscriptionState,
 ): Promise<PaidSubscription> {
   const { db } = tx
-  const data = { id, state: asJson(unknownSubscription), createdAt: tx.now() }
+  const data = { id, state: asJson(unknownSubscription), isOwn: false, createdAt: tx.now() }
   await db.paidSubscription.createMany({ data, skipDuplicates: true })
   await db.$queryRaw`SELECT 1 FROM "PaidSubscription" WHERE id = ${id} FOR UPDATE`
   const before = await db.paidSubscription.findUniqueOrThrow({ where: { id } })
@@ -167,6 +248,7 @@ async function gather(
       paysFor: paidTier(state),
       currentPeriodEnd: state.periodEnd === null ? null : new Date(state.periodEnd.value * 1000),
       cancelAtPeriodEnd: state.cancelAtEnd?.value ?? false,
+      isOwn: state.isOwn,
     },
   })
   if (after.paysFor === before.paysFor && organizationId === before.organizationId) return after
@@ -179,19 +261,11 @@ async function gather(
 /** Whose a subscription is; an organization that is gone is nobody. */
 async function ownerIn(tx: Context, state: SubscriptionState, before: PaidSubscription): Promise<string | null> {
   const owner = state.organization?.value ?? null
-  if (owner === null || owner === before.organizationId) return owner
-  return (await isOrganization(tx, owner)) ? owner : null
+  return owner === before.organizationId ? owner : organizationNamed(tx, owner)
 }
 
-/** Sets the tier of an organization by what all its subscriptions pay for. */
-async function settleTier(tx: Context, organizationId: string): Promise<void> {
-  await changeTier(tx, organizationId, async ({ db, config }, organization) => {
-    const subscriptions = await db.paidSubscription.findMany({ where: { organizationId }, select: { paysFor: true } })
-    // The column holds what paidTier gives.
-    const paid = subscriptions.map(({ paysFor }) => paysFor as PaidTier | null)
-    const tier = tierOfAll(paid, defaultTier(config))
-    return tier === organization.tier ? null : tier
-  })
+async function organizationNamed(tx: Context, id: string | null): Promise<string | null> {
+  return id !== null && (await isOrganization(tx, id)) ? id : null
 }
 
 async function isOrganization({ db }: Context, id: string): Promise<boolean> {
@@ -200,5 +274,9 @@ async function isOrganization({ db }: Context, id: string): Promise<boolean> {
 }
 
 /** The column is JSON, and only `gather` writes it. */
-const stateOf = ({ state }: PaidSubscription) => state as unknown as SubscriptionState
+const stateOf = ({ state, isOwn }: PaidSubscription): SubscriptionState => ({
+  // What older versions have gathered says nothing of some things.
+  ...{ ...unknownSubscription, isOwn },
+  ...(state as unknown as SubscriptionState),
+})
 const asJson = (state: SubscriptionState) => state as unknown as Prisma.InputJsonObject

@@ -10,6 +10,7 @@ import { errorResponse } from '../http/errors.ts'
 import type { Site } from '../http/layout.tsx'
 import { SECOND } from '../time.ts'
 import {
+  noteCheckout,
   organizationOfToken,
   outcomeOfCheckout,
   PAYER_TOKEN,
@@ -48,7 +49,8 @@ export function billingRoutes(door: BillingDoor): Hono {
     const token = c.req.query('token')
     const ctx = token === undefined ? await door.contextOf(c) : door.visitorOf(c)
     const organizationId = token === undefined ? requireScope(ctx, 'READ') : organizationOfToken(ctx, token)
-    const link = await paymentLink(ctx, organizationId, tier)
+    const link = await paymentLink(ctx, organizationId, tier, { own: c.req.query('own') === 'true' })
+    await noteCheckout(ctx, organizationId, tier)
     setCookie(c, PAYER_COOKIE, payerToken(ctx, organizationId, tier), {
       path: '/api/v1/billing',
       httpOnly: true,

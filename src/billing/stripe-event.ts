@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 import { Invalid } from '../errors.ts'
 import { SubscriptionStatus } from '../generated/prisma/enums.ts'
 import { typeOfId } from '../id.ts'
-import type { Money } from './price.ts'
-import { tierOfPrice } from './price.ts'
+import type { Interval, Money, Price } from './price.ts'
+import { tierOfPrices, totalOf } from './price.ts'
 import type { SubscriptionFact } from './subscription.ts'
 
 /**
@@ -27,9 +27,22 @@ export interface StripeEvent {
   readonly hasReference: boolean
   /** What it says about the subscription; also of events that are about none. */
   readonly fact: SubscriptionFact
+  /** The invoice, payments and charges that it names, each with the one above it: they lead to a subscription. */
+  readonly references: readonly Reference[]
 }
 
-/** The events of the specification (§6), and those of the checkouts whose payment takes days to go through. */
+/** Something of the provider's, and what it belongs to: a charge to a payment, a payment to an invoice. */
+export interface Reference {
+  readonly id: string
+  readonly parentId: string | null
+  /** Of an invoice: the subscription that it is for. */
+  readonly subscriptionId: string | null
+}
+
+/**
+ * The events of the specification (§6), those of the checkouts whose payment takes days to go through, and those of money
+ * that goes back, with what says which invoice it had paid.
+ */
 const handledTypes = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -38,6 +51,10 @@ const handledTypes = [
   'customer.subscription.deleted',
   'invoice.paid',
   'invoice.payment_failed',
+  'invoice_payment.paid',
+  'charge.refunded',
+  'charge.dispute.created',
+  'charge.dispute.closed',
 ] as const
 
 export type HandledType = (typeof handledTypes)[number]
@@ -51,6 +68,7 @@ const currency = z
   .toLowerCase()
 /** What the column holds: an amount that is larger is no tier's price. */
 const LARGEST = 2_147_483_647
+const DAY_SECONDS = 86_400
 const amount = z.int()
 
 /** An object, or only its id; what is neither is no reference to it. */
@@ -76,6 +94,7 @@ const session = z.looseObject({
   client_reference_id: maybe(z.string()),
   payment_status: maybe(z.string()),
   subscription: reference,
+  invoice: reference,
   amount_subtotal: maybe(amount),
   amount_total: maybe(amount),
   currency: maybe(currency),
@@ -83,7 +102,16 @@ const session = z.looseObject({
   customer_details: maybe(z.looseObject({ email: maybe(z.string().max(320)) })),
 })
 
-const price = maybe(z.looseObject({ unit_amount: maybe(amount), amount: maybe(amount), currency: maybe(currency) }))
+const recurring = { interval: maybe(z.string()), interval_count: maybe(z.int()) }
+const price = maybe(
+  z.looseObject({
+    unit_amount: maybe(amount),
+    amount: maybe(amount),
+    currency: maybe(currency),
+    recurring: maybe(z.looseObject(recurring)),
+    ...recurring,
+  }),
+)
 
 const subscription = z.looseObject({
   id: providerId,
@@ -92,6 +120,7 @@ const subscription = z.looseObject({
   cancel_at_period_end: maybe(z.boolean()),
   cancel_at: maybe(epoch),
   current_period_end: maybe(epoch),
+  pause_collection: maybe(z.looseObject({ behavior: maybe(z.string()) })),
   plan: price,
   quantity: maybe(z.int()),
   items: maybe(
@@ -105,7 +134,10 @@ const line = z.looseObject({
   amount: maybe(amount),
   type: maybe(z.string()),
   proration: maybe(z.boolean()),
-  period: maybe(z.looseObject({ end: maybe(epoch) })),
+  quantity: maybe(z.int()),
+  period: maybe(z.looseObject({ start: maybe(epoch), end: maybe(epoch) })),
+  price,
+  plan: price,
   parent: maybe(
     z.looseObject({
       type: maybe(z.string()),
@@ -114,7 +146,11 @@ const line = z.looseObject({
   ),
 })
 
+const paidBy = { payment_intent: reference, charge: reference }
 const invoice = z.looseObject({
+  id: maybe(providerId),
+  ...paidBy,
+  payments: maybe(z.looseObject({ data: z.array(z.looseObject({ payment: maybe(z.looseObject(paidBy)) })) })),
   billing_reason: maybe(z.string()),
   subscription: reference,
   parent: maybe(z.looseObject({ subscription_details: maybe(z.looseObject({ subscription: reference })) })),
@@ -123,6 +159,28 @@ const invoice = z.looseObject({
   currency: maybe(currency),
   customer_email: maybe(z.string().max(320)),
   lines: maybe(z.looseObject({ data: z.array(line), has_more: maybe(z.boolean()) })),
+})
+
+const invoicePayment = z.looseObject({ invoice: reference, payment: maybe(z.looseObject(paidBy)) })
+
+const charge = z.looseObject({
+  id: providerId,
+  amount: maybe(amount),
+  amount_refunded: maybe(amount),
+  refunded: maybe(z.boolean()),
+  currency: maybe(currency),
+  invoice: reference,
+  payment_intent: reference,
+  billing_details: maybe(z.looseObject({ email: maybe(z.string().max(320)) })),
+})
+
+const dispute = z.looseObject({
+  id: providerId,
+  amount: maybe(amount),
+  currency: maybe(currency),
+  status: maybe(z.string()),
+  charge: reference,
+  payment_intent: reference,
 })
 
 /**
@@ -134,32 +192,58 @@ export function readStripeEvent(body: string, config: Config): StripeEvent | nul
   const type = handledTypes.find((handled) => handled === event.type)
   if (type === undefined) return null
   const { object } = event.data
-  const said = type.startsWith('checkout.')
-    ? readSession(parse(session, object), type)
-    : type.startsWith('invoice.')
-      ? readInvoice(parse(invoice, object), type)
-      : readSubscription(parse(subscription, object), type)
-  const { subscriptionId, price, email, reference, ...about } = said
+  const said = readObject(type, object)
+  const { subscriptionId, price, prices, email, reference, references = [], ...about } = said
   return {
     id: event.id,
     type,
     createdAt: new Date(event.created * 1000),
     subscriptionId,
-    price,
+    price: price === undefined ? boundedTotal(prices) : price,
     email: printable(email),
     hasReference: reference !== null,
+    references,
     fact: {
+      ...nothingSaid,
       eventId: event.id,
       at: event.created,
-      tier: price === null ? null : tierOfPrice(price, config),
+      tier: tierOfPrices(prices, config),
       organizationId: reference !== null && typeOfId(reference) === 'Organization' ? reference : null,
       ...about,
     },
   }
 }
 
-type Said = Pick<SubscriptionFact, 'kind' | 'status' | 'periodEnd' | 'cancelAtEnd'> &
-  Pick<StripeEvent, 'subscriptionId' | 'price' | 'email'> & { readonly reference: string | null }
+function readObject(type: HandledType, object: object): Said {
+  if (type.startsWith('checkout.')) return readSession(parse(session, object), type)
+  if (type.startsWith('invoice.')) return readInvoice(parse(invoice, object), type)
+  if (type.startsWith('charge.dispute.')) return readDispute(parse(dispute, object), type)
+  if (type === 'charge.refunded') return readCharge(parse(charge, object))
+  if (type === 'invoice_payment.paid') return readInvoicePayment(parse(invoicePayment, object))
+  return readSubscription(parse(subscription, object), type)
+}
+
+const nothingSaid = {
+  kind: 'begun',
+  status: null,
+  periodEnd: null,
+  cancelAtEnd: null,
+  isResting: null,
+  isOwn: false,
+  invoiceId: null,
+  isPeriod: false,
+  claimId: null,
+} as const
+
+/** What an event says; what is left out it does not say. */
+type Said = Partial<Omit<SubscriptionFact, 'eventId' | 'at' | 'tier' | 'organizationId'>> &
+  Pick<StripeEvent, 'subscriptionId' | 'email'> & {
+    readonly prices: readonly Price[]
+    /** What it is about, where that is not the sum of the prices. */
+    readonly price?: Money | null
+    readonly reference: string | null
+    readonly references?: readonly Reference[]
+  }
 
 /**
  * The price is the amount before coupons and taxes, for the operator's coupons and the payer's country change what is paid
@@ -168,15 +252,16 @@ type Said = Pick<SubscriptionFact, 'kind' | 'status' | 'periodEnd' | 'cancelAtEn
 function readSession(said: z.infer<typeof session>, type: HandledType): Said {
   const settled = said.payment_status === 'paid' || said.payment_status === 'no_payment_required'
   const failed = type === 'checkout.session.async_payment_failed'
+  const subscriptionId = said.subscription ?? (isSingle(said) ? null : (said.id ?? null))
   return {
     kind: failed ? 'failed' : settled ? 'paid' : 'begun',
-    status: null,
-    subscriptionId: said.subscription ?? (isSingle(said) ? null : (said.id ?? null)),
-    price: money(said.amount_subtotal ?? said.amount_total, said.currency),
+    subscriptionId,
+    prices: priced(said.amount_subtotal ?? said.amount_total, said.currency, null),
     email: said.customer_details?.email ?? said.customer_email ?? null,
     reference: said.client_reference_id || null,
-    periodEnd: null,
-    cancelAtEnd: null,
+    references: subscriptionId === null ? [] : invoiceReferences(said.invoice, subscriptionId),
+    invoiceId: said.invoice ?? null,
+    isPeriod: true,
   }
 }
 
@@ -187,18 +272,19 @@ function isSingle({ mode }: z.infer<typeof session>): boolean {
 
 function readSubscription(said: z.infer<typeof subscription>, type: HandledType): Said {
   const items = said.items?.data ?? []
-  const prices = items.map((item) => monthly(item.price ?? item.plan, item.quantity, said.currency))
-  const [price = monthly(said.plan, said.quantity, said.currency), ...others] = prices
+  const each = items.length > 0 ? items : [{ plan: said.plan, price: null, quantity: said.quantity }]
+  const prices = each.flatMap((item) => recurringPrice(item.price ?? item.plan, item.quantity, said.currency))
   const ends = [...items.map((item) => item.current_period_end), said.current_period_end].find((end) => end != null)
   return {
     kind: 'stated',
     status: type === 'customer.subscription.deleted' ? 'CANCELED' : statusNamed(said.status),
     subscriptionId: said.id,
-    price: others.reduce(sum, price),
+    prices,
     email: null,
     reference: null,
     periodEnd: ends ?? null,
     cancelAtEnd: said.cancel_at_period_end === true || said.cancel_at != null,
+    isResting: said.pause_collection?.behavior === 'void',
   }
 }
 
@@ -211,20 +297,90 @@ function readInvoice(said: z.infer<typeof invoice>, type: HandledType): Said {
   const periods = lines.filter((each) => isSubscriptionLine(each) && !isProration(each))
   const isWhole = lines.length > 0 && said.lines?.has_more !== true
   const ends = periods.map((each) => each.period?.end).filter((end) => end != null)
+  const subscriptionId = said.subscription ?? said.parent?.subscription_details?.subscription ?? null
+  const isChange = said.billing_reason === 'subscription_update'
   return {
     kind: type === 'invoice.paid' ? 'paid' : 'failed',
-    status: null,
-    subscriptionId: said.subscription ?? said.parent?.subscription_details?.subscription ?? null,
-    price: isWhole
-      ? periods.map((each) => money(each.amount, said.currency)).reduce(sum, null)
-      : said.billing_reason === 'subscription_update'
-        ? null
-        : money(said.subtotal ?? said.amount_paid, said.currency),
+    subscriptionId,
+    prices: isWhole
+      ? periods.flatMap((each) => linePrice(each, said.currency))
+      : isChange
+        ? []
+        : priced(said.subtotal ?? said.amount_paid, said.currency, null),
     email: said.customer_email ?? null,
     reference: null,
     periodEnd: ends.length === 0 ? null : Math.max(...ends),
-    cancelAtEnd: null,
+    invoiceId: said.id ?? null,
+    isPeriod: isWhole ? periods.length > 0 : !isChange,
+    references: [
+      ...(subscriptionId === null ? [] : invoiceReferences(said.id, subscriptionId)),
+      ...[said, ...(said.payments?.data ?? []).map(({ payment }) => payment)].flatMap((paidBy) =>
+        paymentReferences(paidBy, said.id),
+      ),
+    ],
   }
+}
+
+/** Says only which payment has paid which invoice: since 2025-03-31 charges do not. */
+function readInvoicePayment({ invoice, payment }: z.infer<typeof invoicePayment>): Said {
+  const references = paymentReferences(payment, invoice)
+  return { subscriptionId: null, prices: [], email: null, reference: null, references }
+}
+
+/** A refund in full takes back what was paid; one in part is the operator's kindness, and changes nothing. */
+function readCharge(said: z.infer<typeof charge>): Said {
+  const isFull =
+    said.refunded ?? ((said.amount_refunded ?? 0) > 0 && (said.amount_refunded ?? 0) >= (said.amount ?? Infinity))
+  return {
+    kind: isFull ? 'taken' : 'begun',
+    subscriptionId: null,
+    prices: [],
+    price: money(said.amount_refunded ?? said.amount, said.currency),
+    email: said.billing_details?.email ?? null,
+    reference: null,
+    claimId: said.id,
+    references: [
+      { id: said.id, parentId: said.invoice ?? said.payment_intent ?? null, subscriptionId: null },
+      ...paymentReferences({ payment_intent: said.payment_intent }, said.invoice),
+    ],
+  }
+}
+
+/** The provider takes the money at once when a dispute begins, and gives it back when it is won. An inquiry takes none. */
+function readDispute(said: z.infer<typeof dispute>, type: HandledType): Said {
+  const isInquiry = said.status?.startsWith('warning_') === true
+  const isOver = type === 'charge.dispute.closed'
+  return {
+    kind: isInquiry || (isOver && said.status !== 'lost') ? 'kept' : 'taken',
+    subscriptionId: null,
+    prices: [],
+    price: money(said.amount, said.currency),
+    email: null,
+    reference: null,
+    claimId: said.id,
+    references: [
+      ...paymentReferences({ payment_intent: said.payment_intent }, null),
+      ...(said.charge == null
+        ? []
+        : [{ id: said.charge, parentId: said.payment_intent ?? null, subscriptionId: null }]),
+    ],
+  }
+}
+
+function invoiceReferences(id: string | null | undefined, subscriptionId: string): Reference[] {
+  return id == null ? [] : [{ id, parentId: null, subscriptionId }]
+}
+
+/** What an invoice was paid by. */
+function paymentReferences(
+  paidBy:
+    | { readonly payment_intent?: string | null | undefined; readonly charge?: string | null | undefined }
+    | null
+    | undefined,
+  invoiceId: string | null | undefined,
+): Reference[] {
+  const ids = [paidBy?.payment_intent, paidBy?.charge].filter((id) => id != null)
+  return ids.map((id) => ({ id, parentId: invoiceId ?? null, subscriptionId: null }))
 }
 
 type Line = z.infer<typeof line>
@@ -237,23 +393,68 @@ function isProration({ proration, parent }: Line): boolean {
   return (parent?.subscription_item_details?.proration ?? proration) === true
 }
 
-function monthly(
+/** The price of an item of a subscription. */
+function recurringPrice(
   each: z.infer<typeof price>,
   quantity: number | null | undefined,
   currency: string | null | undefined,
-): Money | null {
-  const unit = each?.unit_amount ?? each?.amount
-  return unit == null ? null : money(unit * (quantity ?? 1), each?.currency ?? currency)
+): Price[] {
+  const { interval, interval_count } = each?.recurring ?? each ?? {}
+  return priced(
+    each?.unit_amount ?? each?.amount,
+    each?.currency ?? currency,
+    intervalOf(interval, interval_count),
+    quantity,
+  )
+}
+
+/** The price of a line of an invoice, for one of what it is for; its interval is that of the price, or else of the period. */
+function linePrice({ amount, quantity, period, price, plan }: Line, currency: string | null | undefined): Price[] {
+  const { interval, interval_count } = price?.recurring ?? plan ?? {}
+  const count = quantity != null && quantity > 1 && amount != null && amount % quantity === 0 ? quantity : 1
+  const unit = amount == null ? amount : amount / count
+  return priced(
+    unit,
+    currency,
+    intervalOf(interval, interval_count) ?? intervalBetween(period?.start, period?.end),
+    count,
+  )
+}
+
+function intervalOf(interval: string | null | undefined, count: number | null | undefined): Interval | null {
+  if (interval == null) return null
+  const times = count ?? 1
+  if ((interval === 'year' && times === 1) || (interval === 'month' && times === 12)) return 'year'
+  return interval === 'month' && times === 1 ? 'month' : 'other'
+}
+
+/** The interval of a period of whole months; null for one that is shorter, as the first one may be. */
+function intervalBetween(start: number | null | undefined, end: number | null | undefined): Interval | null {
+  const days = (end ?? 0) / DAY_SECONDS - (start ?? 0) / DAY_SECONDS
+  if (start == null || end == null || days < 27) return null
+  return days < 33 ? 'month' : days >= 360 && days < 372 ? 'year' : 'other'
 }
 
 /** Nothing is the price of nothing: what is free, as in a time of trial, does not say what it will cost. */
+function priced(
+  amount: number | null | undefined,
+  currency: string | null | undefined,
+  interval: Interval | null,
+  quantity: number | null | undefined = 1,
+): Price[] {
+  const known = money(amount, currency)
+  const count = quantity ?? 1
+  return known === null || count < 1 ? [] : [{ ...known, interval, quantity: count }]
+}
+
 function money(amount: number | null | undefined, currency: string | null | undefined): Money | null {
   return !amount || Math.abs(amount) > LARGEST || currency == null ? null : { amount, currency }
 }
 
-/** The sum of what is known; of one subscription all amounts are in one currency. */
-function sum(one: Money | null, other: Money | null): Money | null {
-  return one === null || other === null ? (one ?? other) : money(one.amount + other.amount, one.currency)
+/** What is kept of an event: the sum of its prices, as far as the column holds it. */
+function boundedTotal(prices: readonly Price[]): Money | null {
+  const total = totalOf(prices)
+  return total === null ? null : money(total.amount, total.currency)
 }
 
 /** Statuses that the provider may add are unknown to us, and change nothing. */

@@ -25,8 +25,11 @@ export interface SubscriptionFact {
   readonly eventId: string
   /** When it happened, in epoch seconds. */
   readonly at: number
-  /** `stated`: the subscription itself, as it was then. `paid`, `failed`: a payment for it. `begun`: not paid yet. */
-  readonly kind: 'stated' | 'paid' | 'failed' | 'begun'
+  /**
+   * `stated`: the subscription itself, as it was then. `paid`, `failed`: a payment for it. `begun`: not paid yet. `taken`: a
+   * payment was refunded in full, or is disputed. `kept`: a dispute ended in our favour.
+   */
+  readonly kind: 'stated' | 'paid' | 'failed' | 'begun' | 'taken' | 'kept'
   /** Of `stated`: its status, null for one that we do not know. */
   readonly status: SubscriptionStatus | null
   /** The tier whose price it names; null when it names none, or one of no tier. */
@@ -37,6 +40,28 @@ export interface SubscriptionFact {
   readonly periodEnd: number | null
   /** Of `stated`: whether it ends with that period. */
   readonly cancelAtEnd: boolean | null
+  /** Of `stated`: whether what falls due is void until further notice, as the service rests. */
+  readonly isResting: boolean | null
+  /** Whether the checkout began at our own address, with a key of the organization or its token. */
+  readonly isOwn: boolean
+  /** Of payments and what becomes of them: the invoice that was paid, or null. */
+  readonly invoiceId: string | null
+  /** Of `paid`: whether a whole period was, and not only a change in the middle of one. */
+  readonly isPeriod: boolean
+  /** Of `taken` and `kept`: the refunded charge or the dispute. */
+  readonly claimId: string | null
+}
+
+/** A payment for a whole period. */
+interface PeriodPayment {
+  readonly stamp: Stamp
+  readonly invoiceId: string
+}
+
+/** Money that went back, or is disputed: `value` says whether it is gone. */
+export interface Claim extends Register<boolean> {
+  readonly id: string
+  readonly invoiceId: string
 }
 
 /**
@@ -51,6 +76,14 @@ export interface SubscriptionState {
   readonly organization: Register<string> | null
   readonly periodEnd: Register<number> | null
   readonly cancelAtEnd: Register<boolean> | null
+  readonly isResting: Register<boolean> | null
+  /** The last payment for a whole period, and the latest end of a period that was paid, in epoch seconds. */
+  readonly period: PeriodPayment | null
+  readonly paidUntil: number | null
+  /** By their ids, in order. */
+  readonly claims: readonly Claim[]
+  /** Whether it began at our own address, or the operator assigned it: else anybody may have begun it for anybody. */
+  readonly isOwn: boolean
 }
 
 /** A subscription of which nothing is known. */
@@ -62,6 +95,11 @@ export const unknownSubscription: SubscriptionState = {
   organization: null,
   periodEnd: null,
   cancelAtEnd: null,
+  isResting: null,
+  period: null,
+  paidUntil: null,
+  claims: [],
+  isOwn: false,
 }
 
 /** The statuses no subscription comes back from: later ones of another kind are old news, whatever their time. */
@@ -73,6 +111,8 @@ const final: ReadonlySet<SubscriptionStatus> = new Set(['CANCELED', 'INCOMPLETE_
  */
 const weights: readonly (SubscriptionStatus | SubscriptionFact['kind'])[] = [
   'begun',
+  'taken',
+  'kept',
   'stated',
   'INCOMPLETE',
   'paid',
@@ -99,7 +139,31 @@ export function next(state: SubscriptionState, fact: SubscriptionFact): Subscrip
     organization: last(state.organization, said(fact.organizationId)),
     periodEnd: last(state.periodEnd, said(fact.periodEnd)),
     cancelAtEnd: last(state.cancelAtEnd, said(fact.cancelAtEnd)),
+    isResting: last(state.isResting, said(fact.isResting)),
+    period: laterPayment(state.period, fact, stamp),
+    paidUntil: kind === 'paid' ? greater(state.paidUntil, fact.periodEnd) : state.paidUntil,
+    claims: withClaim(state.claims, fact, stamp),
+    isOwn: state.isOwn || fact.isOwn,
   }
+}
+
+/** A payment whose invoice is not named cannot be told from others when money goes back. */
+function laterPayment(before: PeriodPayment | null, fact: SubscriptionFact, stamp: Stamp): PeriodPayment | null {
+  const { kind, isPeriod, invoiceId } = fact
+  if (kind !== 'paid' || !isPeriod || invoiceId === null) return before
+  return isLater(stamp, before?.stamp ?? null) ? { stamp, invoiceId } : before
+}
+
+function greater(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other)
+}
+
+function withClaim(claims: readonly Claim[], { kind, claimId: id, invoiceId }: SubscriptionFact, stamp: Stamp) {
+  if ((kind !== 'taken' && kind !== 'kept') || id === null || invoiceId === null) return claims
+  const claim = { id, invoiceId, stamp, value: kind === 'taken' }
+  const before = claims.find((each) => each.id === id)
+  if (before !== undefined && !isLater(stamp, before.stamp)) return claims
+  return [...claims.filter((each) => each !== before), claim].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 /** A status is above all times when it is final. */
@@ -130,14 +194,27 @@ const paying: ReadonlySet<SubscriptionStatus | null> = new Set(['ACTIVE', 'TRIAL
 
 /** The tier that a subscription pays for; null when it pays for none. */
 export function paidTier(state: SubscriptionState): PaidTier | null {
-  return paying.has(statusOf(state)) ? (state.tier?.value ?? null) : null
+  if (!paying.has(statusOf(state)) || isTakenBack(state) || isAtRest(state)) return null
+  return state.tier?.value ?? null
 }
 
-/** The tier of an organization by what its subscriptions pay for: the highest, or else the one that costs nothing. */
-export function tierOfAll(paid: readonly (PaidTier | null)[], unpaid: Tier): Tier {
-  const [first, ...others] = paid.filter((tier) => tier !== null)
-  if (first === undefined) return unpaid
-  return others.reduce<Tier>((highest, tier) => (isHigher(tier, highest) ? tier : highest), first)
+/** Whether the last payment for a whole period is no longer ours. */
+function isTakenBack({ period, claims }: SubscriptionState): boolean {
+  return claims.some(({ invoiceId, value }) => value && invoiceId === period?.invoiceId)
+}
+
+/** Whether the service rests by agreement: not before what was paid for has passed. */
+function isAtRest({ isResting, paidUntil, periodEnd }: SubscriptionState): boolean {
+  if (isResting?.value !== true) return false
+  return paidUntil === null || (periodEnd !== null && periodEnd.value > paidUntil)
+}
+
+/**
+ * The tier of an organization: the highest of what the operator has given it, or the default, and of what its subscriptions
+ * pay for. So whoever pays for an organization can only raise its tier.
+ */
+export function tierOfAll(paid: readonly (PaidTier | null)[], given: Tier): Tier {
+  return paid.reduce<Tier>((highest, tier) => (tier !== null && isHigher(tier, highest) ? tier : highest), given)
 }
 
 /**
@@ -146,7 +223,7 @@ export function tierOfAll(paid: readonly (PaidTier | null)[], unpaid: Tier): Tie
  */
 export function assignedTo(state: SubscriptionState, organizationId: string, at: Date): SubscriptionState {
   const stamp = { at: at.getTime(), rank: 0, id: '' }
-  return { ...state, organization: last({ stamp, value: organizationId }, state.organization) }
+  return { ...state, organization: last({ stamp, value: organizationId }, state.organization), isOwn: true }
 }
 
 /** The operator's word for the tier that the price in one event buys: as good as if the event had named it. */

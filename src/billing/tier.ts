@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { requireOperator } from '../account/access.ts'
+import { defaultTier } from '../account/organization.ts'
 import type { Context } from '../context.ts'
 import { NotFound } from '../errors.ts'
 import { change } from '../eventlog/change.ts'
@@ -8,19 +9,51 @@ import { Tier } from '../generated/prisma/enums.ts'
 import { typeOfId } from '../id.ts'
 import { applyTier } from '../monitoring/tier.ts'
 import { validate } from '../validate.ts'
+import type { PaidTier } from './price.ts'
+import { tierOfAll } from './subscription.ts'
 
-const tierChange = z.object({ organizationId: z.string(), tier: z.enum(Tier) })
+const tierChange = z.object({ organizationId: z.string(), tier: z.enum(Tier).nullish() })
 
 /**
- * Gives an organization a status-page tier by hand: it stays until a subscription of the organization begins, ends or
- * changes what it pays for. Operator only.
+ * Gives an organization a status-page tier by hand, which subscriptions can only raise, until another is given. Null gives
+ * the default one back. Operator only.
  * @throws NotFound when there is no such organization.
  */
 export async function setTier(ctx: Context, input: unknown): Promise<Organization> {
   requireOperator(ctx)
   const { organizationId, tier } = validate(tierChange, input)
   if (typeOfId(organizationId) !== 'Organization') throw new NotFound('There is no such organization.')
-  return changeTier(ctx, organizationId, async () => tier)
+  return changeTier(ctx, organizationId, async (tx) => {
+    const data = { tierFloor: tier ?? null }
+    return settledTier(tx, await tx.db.organization.update({ where: { id: organizationId }, data }))
+  })
+}
+
+/** Sets the tier of an organization by what it was given and what all its subscriptions pay for. */
+export async function settleTier(ctx: Context, organizationId: string): Promise<void> {
+  await changeTier(ctx, organizationId, async (tx, organization) => {
+    const tier = await settledTier(tx, organization)
+    return tier === organization.tier ? null : tier
+  })
+}
+
+/** The tier that an organization would have if nobody else paid for it. */
+export function tierWithoutGifts(ctx: Context, organization: Organization): Promise<Tier> {
+  return settledTier(ctx, organization, { isOwn: true })
+}
+
+async function settledTier(
+  { db, config }: Context,
+  { id, tierFloor }: Organization,
+  which: { readonly isOwn?: true } = {},
+): Promise<Tier> {
+  const subscriptions = await db.paidSubscription.findMany({
+    where: { organizationId: id, ...which },
+    select: { paysFor: true },
+  })
+  // The column holds what paidTier gives.
+  const paid = subscriptions.map(({ paysFor }) => paysFor as PaidTier | null)
+  return tierOfAll(paid, tierFloor ?? defaultTier(config))
 }
 
 /**
@@ -40,7 +73,8 @@ export function changeTier(
     const tier = await tierOf(tx, before)
     if (tier === null) return [before]
     const organization = await tx.db.organization.update({ where, data: { tier } })
+    const isChanged = tier !== before.tier || organization.tierFloor !== before.tierFloor
     const changed = { kind: 'TIER_CHANGED', subjectId: organization.id, subjectName: organization.name } as const
-    return [organization, changed, ...(await applyTier(tx, organization))]
+    return [organization, ...(isChanged ? [changed] : []), ...(await applyTier(tx, organization))]
   })
 }

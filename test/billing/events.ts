@@ -74,10 +74,14 @@ export function subscription(
     readonly end?: number
     readonly cancelAtEnd?: boolean
     readonly quantity?: number
+    readonly interval?: string
+    /** How payments are paused; absent: they are not. */
+    readonly pause?: string
   },
 ) {
   const { amount = 2900, currency = 'eur', end = NOON + MONTH, quantity = 1, old = false } = given
-  const price = { id: 'price_1', unit_amount: amount, unit_amount_decimal: String(amount), currency }
+  const recurring = given.interval === undefined ? undefined : { interval: given.interval, interval_count: 1 }
+  const price = { id: 'price_1', unit_amount: amount, unit_amount_decimal: String(amount), currency, recurring }
   const object = {
     id: given.subscription,
     object: 'subscription',
@@ -85,6 +89,7 @@ export function subscription(
     currency,
     customer: 'cus_1',
     cancel_at: null,
+    pause_collection: given.pause === undefined ? null : { behavior: given.pause, resumes_at: null },
     cancel_at_period_end: given.cancelAtEnd ?? false,
     ...(old && { current_period_end: end, plan: { amount, currency }, quantity }),
     items: {
@@ -115,6 +120,8 @@ export function invoice(
     readonly reason?: string
     readonly end?: number
     readonly tax?: number
+    /** Its own id. */
+    readonly invoice?: string
   },
 ) {
   const { lines = [{ amount: 2900 }], currency = 'eur', end = NOON + MONTH, old = false, subscription } = given
@@ -122,7 +129,7 @@ export function invoice(
   const total = subtotal + (given.tax ?? 0)
   const failed = given.type === 'invoice.payment_failed'
   const object = {
-    id: `in_${randomText(16)}`,
+    id: given.invoice ?? `in_${randomText(16)}`,
     object: 'invoice',
     status: failed ? 'open' : 'paid',
     amount_due: total,
@@ -158,4 +165,55 @@ export function invoice(
 
 export function failed(given: Parameters<typeof invoice>[0]) {
   return invoice({ ...given, type: 'invoice.payment_failed' })
+}
+
+/** The payment of an invoice. Its charge and the dispute of it are named alike. */
+const paymentOf = (invoice: string) => `pi_${invoice}`
+const chargeOf = (invoice: string) => `ch_${invoice}`
+
+/** Which payment has paid an invoice: in the present API version nothing else says so. */
+export function invoicePayment(given: Given & { readonly invoice: string }) {
+  const payment = { type: 'payment_intent', payment_intent: paymentOf(given.invoice) }
+  const object = {
+    id: `inpay_${randomText(12)}`,
+    object: 'invoice_payment',
+    invoice: given.invoice,
+    payment,
+    status: 'paid',
+  }
+  return event('invoice_payment.paid', object, given)
+}
+
+export function refund(given: Given & { readonly invoice: string; readonly amount?: number; readonly of?: number }) {
+  const { invoice, of = 2900, amount = of, old = false } = given
+  const object = {
+    id: chargeOf(invoice),
+    object: 'charge',
+    amount: of,
+    amount_refunded: amount,
+    refunded: amount === of,
+    currency: 'eur',
+    customer: 'cus_1',
+    payment_intent: paymentOf(invoice),
+    ...(old && { invoice }),
+    billing_details: { email: 'payer@acme.example' },
+  }
+  return event('charge.refunded', object, given)
+}
+
+/** A dispute; with `closed`, how it ended. */
+export function dispute(
+  given: Given & { readonly invoice: string; readonly status?: string; readonly closed?: boolean },
+) {
+  const { invoice, closed = false, status = closed ? 'won' : 'needs_response' } = given
+  const object = {
+    id: `dp_${invoice}`,
+    object: 'dispute',
+    amount: 2900,
+    currency: 'eur',
+    charge: chargeOf(invoice),
+    payment_intent: paymentOf(invoice),
+    status,
+  }
+  return event(`charge.dispute.${closed ? 'closed' : 'created'}`, object, given)
 }

@@ -1,12 +1,27 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createOrganization } from '../../src/account/organization.ts'
+import { forgetOldCheckouts, noteCheckout, paymentLink } from '../../src/billing/checkout.ts'
+import { subscriptionOf as shownSubscription } from '../../src/billing/overview.ts'
 import { assignPayment, takeStripeEvent } from '../../src/billing/payment.ts'
 import { setTier } from '../../src/billing/tier.ts'
 import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
+import type { Tier } from '../../src/generated/prisma/enums.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
-import { checkout, deleted, failed, invoice, MONTH, NOON, newSubscriptionId, subscription } from './events.ts'
+import {
+  checkout,
+  deleted,
+  dispute,
+  failed,
+  invoice,
+  invoicePayment,
+  MONTH,
+  NOON,
+  newSubscriptionId,
+  refund,
+  subscription,
+} from './events.ts'
 
 const { prisma } = await testDatabase()
 const ctx = testContext(prisma, { actor: { kind: 'visitor' } })
@@ -210,17 +225,20 @@ describe('events out of order', () => {
     await fc.assert(
       fc.asyncProperty(anyEvents, async ([specs, order]) => {
         const arrivals = [specs, order.flatMap((position) => specs[position] ?? [])]
-        const tiers: string[] = []
-        for (const arrival of arrivals) {
+        const tiers: Tier[] = []
+        for (const arrival of [...arrivals, ...arrivals]) {
           const owner = await tenant()
-          await setTier(operator, { organizationId: owner, tier: tiers.length === 0 ? 'FREE' : 'TEAM' })
+          // As it was before, or was given by the operator.
+          if (tiers.length < 2) await prisma.organization.update({ where: { id: owner }, data: { tier: 'TEAM' } })
+          await setTier(operator, { organizationId: owner, tier: tiers.length < 2 ? 'FREE' : 'PRO' })
           const events = arrival.map((spec) => eventOf(spec, `${run}_${tiers.length}`, owner))
           await deliver(...events, ...events.slice(0, 2))
           tiers.push(await tierOf(owner))
         }
         run += 1
-        const isLinked = specs.some(({ make, reference }) => make === 'checkout' && reference)
-        expect(tiers).toEqual(isLinked ? [tiers[0], tiers[0]] : ['FREE', 'TEAM'])
+        const [tier = 'FREE'] = tiers
+        const raised = tier === 'FREE' ? 'PRO' : tier
+        expect(tiers).toEqual([tier, tier, raised, raised])
       }),
       { numRuns: 15 },
     )
@@ -229,7 +247,7 @@ describe('events out of order', () => {
 
 interface Spec {
   readonly number: number
-  readonly make: 'checkout' | 'updated' | 'deleted' | 'paid' | 'failed'
+  readonly make: (typeof makes)[number]
   readonly created: number
   readonly status: string
   readonly amount: number
@@ -238,11 +256,13 @@ interface Spec {
   readonly old: boolean
 }
 
+const makes = ['checkout', 'updated', 'deleted', 'paid', 'failed', 'linked', 'refund', 'dispute', 'won'] as const
+
 const anyEvents = fc
   .uniqueArray(
     fc.record<Spec>({
       number: fc.nat(1000),
-      make: fc.constantFrom('checkout', 'updated', 'deleted', 'paid', 'failed'),
+      make: fc.constantFrom(...makes),
       created: fc.integer({ min: NOON, max: NOON + 6 }),
       status: fc.constantFrom('active', 'past_due', 'unpaid', 'incomplete', 'trialing'),
       amount: fc.constantFrom(2900, 9900, 5000),
@@ -250,7 +270,7 @@ const anyEvents = fc
       reference: fc.boolean(),
       old: fc.boolean(),
     }),
-    { selector: ({ number }) => number, minLength: 2, maxLength: 7 },
+    { selector: ({ number }) => number, minLength: 2, maxLength: 8 },
   )
   .chain((specs) => fc.tuple(fc.constant(specs), fc.shuffledSubarray([...specs.keys()], { minLength: specs.length })))
 
@@ -258,6 +278,7 @@ const anyEvents = fc
 function eventOf(spec: Spec, run: string, owner: string) {
   const given = { ...spec, subscription: `sub_${run}_${spec.which}`, id: `evt_${run}_${spec.number}` }
   const lines = [{ amount: spec.amount }]
+  const invoiceId = `in_${run}_${spec.which}`
   switch (spec.make) {
     case 'checkout':
       return checkout({ ...given, reference: spec.reference ? owner : null })
@@ -266,9 +287,16 @@ function eventOf(spec: Spec, run: string, owner: string) {
     case 'deleted':
       return deleted(given)
     case 'paid':
-      return invoice({ ...given, lines })
+      return invoice({ ...given, lines, invoice: invoiceId })
     case 'failed':
       return failed({ ...given, lines })
+    case 'linked':
+      return invoicePayment({ ...given, invoice: invoiceId })
+    case 'refund':
+      return refund({ id: given.id, created: spec.created, old: spec.old, invoice: invoiceId })
+    case 'dispute':
+    case 'won':
+      return dispute({ id: given.id, created: spec.created, invoice: invoiceId, closed: spec.make === 'won' })
   }
 }
 
@@ -284,15 +312,23 @@ describe('two subscriptions of one organization', () => {
     expect(await tierOf(id)).toBe('FREE')
   })
 
-  test('what is set by hand stays until something of what is paid changes', async () => {
+  test('what is set by hand is a floor that a subscription raises, until it is cleared', async () => {
     const id = await tenant()
     const sub = { subscription: newSubscriptionId() }
-    await deliver(checkout({ ...sub, reference: id }))
-    await setTier(operator, { organizationId: id, tier: 'TEAM' })
-    await deliver(invoice({ ...sub, created: NOON + MONTH }))
+    await setTier(operator, { organizationId: id, tier: 'PRO' })
+    await deliver(checkout({ ...sub, reference: id, amount: 9900 }))
     expect(await tierOf(id)).toBe('TEAM')
-    await deliver(deleted({ ...sub, created: NOON + MONTH + 1 }))
-    expect(await tierOf(id)).toBe('FREE')
+    await deliver(deleted({ ...sub, amount: 9900, created: NOON + MONTH }))
+    expect(await tierOf(id)).toBe('PRO')
+    expect((await setTier(operator, { organizationId: id, tier: 'PRO' })).tier).toBe('PRO')
+    expect(await changesOf(id)).toHaveLength(3)
+    expect((await setTier(operator, { organizationId: id, tier: null })).tier).toBe('FREE')
+  })
+
+  test('what is set by hand does not end what is paid', async () => {
+    const id = await tenant()
+    await deliver(checkout({ reference: id }))
+    expect((await setTier(operator, { organizationId: id, tier: 'FREE' })).tier).toBe('PRO')
   })
 
   test('an organization that pays for nothing any more has the default tier', async () => {
@@ -303,6 +339,126 @@ describe('two subscriptions of one organization', () => {
     await takeStripeEvent(generous, JSON.stringify(deleted({ ...sub, created: NOON + 1 })))
     expect(await tierOf(id)).toBe('PRO')
   })
+})
+
+describe('somebody else who knows the id of an organization', () => {
+  test('cannot lower its tier by what they pay for it and then end', async () => {
+    const id = await tenant()
+    const [own, other] = [{ subscription: newSubscriptionId() }, { subscription: newSubscriptionId() }]
+    await noteCheckout(ctx, id, 'TEAM')
+    await deliver(checkout({ ...own, reference: id, amount: 9900, created: NOON + 60 }))
+    await prisma.checkoutStart.deleteMany({ where: { organizationId: id } })
+    await deliver(checkout({ ...other, reference: id, created: NOON + 100 }))
+    await deliver(deleted({ ...other, created: NOON + 200 }))
+    expect(await tierOf(id)).toBe('TEAM')
+    expect([(await subscriptionOf(own.subscription)).isOwn, (await subscriptionOf(other.subscription)).isOwn]).toEqual([
+      true,
+      false,
+    ])
+  })
+
+  test('cannot lower the default tier', async () => {
+    const generous = testContext(prisma, { settings: { DEFAULT_TIER: 'team' } })
+    const id = await tenant()
+    await setTier({ ...generous, actor: { kind: 'operator' } }, { organizationId: id, tier: null })
+    await takeStripeEvent(generous, JSON.stringify(checkout({ reference: id })))
+    expect(await tierOf(id)).toBe('TEAM')
+  })
+
+  test('does not take their subscription’s place, nor their right to pay', async () => {
+    const id = await tenant()
+    const linked = testContext(prisma, { settings: { STRIPE_PAYMENT_LINK_PRO: 'https://buy.example/pro' } })
+    const gift = { subscription: newSubscriptionId() }
+    await deliver(checkout({ ...gift, reference: id }))
+    await expect(paymentLink(linked, id, 'PRO')).rejects.toThrow('own=true')
+    expect(await paymentLink(linked, id, 'PRO', { own: true })).toContain(`client_reference_id=${id}`)
+    await noteCheckout(ctx, id, 'PRO')
+    const own = { subscription: newSubscriptionId() }
+    await deliver(checkout({ ...own, reference: id, created: NOON + 60 }))
+    await expect(paymentLink(linked, id, 'PRO', { own: true })).rejects.toThrow('already')
+    expect((await shownSubscription(ctx, id))?.id).toBe(own.subscription)
+    await deliver(deleted({ ...gift, created: NOON + 100 }))
+    expect(await tierOf(id)).toBe('PRO')
+  })
+
+  test('is no longer taken for the organization when its own checkout was long ago', async () => {
+    const id = await tenant()
+    await noteCheckout(ctx, id, 'PRO')
+    const [soon, late] = [{ subscription: newSubscriptionId() }, { subscription: newSubscriptionId() }]
+    await deliver(checkout({ ...late, reference: id, created: NOON + 15 * 86_400 }))
+    await deliver(checkout({ ...soon, reference: id, created: NOON + 3600 }))
+    expect((await subscriptionOf(late.subscription)).isOwn).toBe(false)
+    expect((await subscriptionOf(soon.subscription)).isOwn).toBe(true)
+    await forgetOldCheckouts({ db: prisma, now: () => new Date(noon.getTime() + 100 * 86_400_000) })
+    expect(await prisma.checkoutStart.count()).toBe(0)
+  })
+})
+
+describe('money that goes back', () => {
+  /** An organization whose subscription is paid by an invoice. */
+  async function payer() {
+    const [id, sub] = [await tenant(), { subscription: newSubscriptionId() }]
+    const invoiceId = `in_of_${sub.subscription}`
+    await deliver(checkout({ ...sub, reference: id }))
+    return { id, sub, invoiceId, paid: invoice({ ...sub, invoice: invoiceId, created: NOON + 1 }) }
+  }
+
+  test.each([
+    ['as the present API version says which payment it was', false],
+    ['as the previous API version says it', true],
+  ])('in full ends the tier, %s, in whatever order', async (_, old) => {
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 2, 0],
+      [2, 0, 1],
+    ]) {
+      const { id, sub, invoiceId, paid } = await payer()
+      const back = refund({ invoice: invoiceId, created: NOON + 9, old })
+      const events = [paid, old ? paid : invoicePayment({ invoice: invoiceId, created: NOON + 2 }), back]
+      await deliver(...order.flatMap((index) => events[index] ?? []))
+      expect([await tierOf(id), ...(await outcomesOf(back))]).toEqual(['FREE', 'APPLIED'])
+      await deliver(invoice({ ...sub, created: NOON + MONTH }))
+      expect(await tierOf(id)).toBe('PRO')
+    }
+  })
+
+  test('in part changes nothing', async () => {
+    const { id, invoiceId, paid } = await payer()
+    const back = refund({ invoice: invoiceId, amount: 1000, created: NOON + 9, old: true })
+    await deliver(paid, back)
+    expect([await tierOf(id), ...(await outcomesOf(back))]).toEqual(['PRO', 'APPLIED'])
+  })
+
+  test('by a dispute ends the tier until it is won', async () => {
+    const { id, invoiceId, paid } = await payer()
+    await deliver(paid, invoicePayment({ invoice: invoiceId }), dispute({ invoice: invoiceId, created: NOON + 9 }))
+    expect(await tierOf(id)).toBe('FREE')
+    await deliver(dispute({ invoice: invoiceId, closed: true, created: NOON + 20 }))
+    expect(await tierOf(id)).toBe('PRO')
+    await deliver(dispute({ invoice: invoiceId, closed: true, status: 'lost', created: NOON + 30 }))
+    expect(await tierOf(id)).toBe('FREE')
+    const inquiry = await payer()
+    await deliver(inquiry.paid, invoicePayment({ invoice: inquiry.invoiceId }))
+    await deliver(dispute({ invoice: inquiry.invoiceId, status: 'warning_needs_response', created: NOON + 9 }))
+    expect(await tierOf(inquiry.id)).toBe('PRO')
+  })
+
+  test('of nothing that is known waits for the operator', async () => {
+    const [full, part] = [refund({ invoice: 'in_unknown' }), refund({ invoice: 'in_other', amount: 1 })]
+    await deliver(full, part)
+    expect(await outcomesOf(full, part)).toEqual(['UNKNOWN_SUBSCRIPTION', 'IGNORED'])
+  })
+})
+
+test('two of a tier are one, though the checkout has only their sum', async () => {
+  const id = await tenant()
+  const sub = { subscription: newSubscriptionId() }
+  const begun = checkout({ ...sub, reference: id, amount: 5800 })
+  await deliver(begun)
+  expect([await tierOf(id), ...(await outcomesOf(begun))]).toEqual(['FREE', 'UNKNOWN_AMOUNT'])
+  await deliver(subscription({ ...sub, quantity: 2, created: NOON + 1 }))
+  expect([await tierOf(id), ...(await outcomesOf(begun))]).toEqual(['PRO', 'APPLIED'])
 })
 
 describe('assigning a payment', () => {

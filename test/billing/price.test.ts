@@ -13,9 +13,9 @@ test('a tier is told by its exact price', () => {
   expect(priceOf('TEAM', other)).toEqual({ amount: 9900, currency: 'usd' })
 })
 
-test('of two tiers at one price the higher is meant', () => {
-  const config = readConfig({ STRIPE_PRO_AMOUNT: '9900' })
-  expect(tierOfPrice({ amount: 9900, currency: 'eur' }, config)).toBe('TEAM')
+test('no two prices may be equal, for then nobody knows which tier is meant', () => {
+  expect(() => readConfig({ STRIPE_PRO_AMOUNT: '9900' })).toThrow('STRIPE_TEAM_AMOUNT')
+  expect(() => readConfig({ STRIPE_PRO_YEARLY_AMOUNT: '9900' })).toThrow('STRIPE_PRO_YEARLY_AMOUNT')
 })
 
 test('tiers have an order', () => {

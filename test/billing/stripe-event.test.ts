@@ -24,9 +24,15 @@ describe.each([
       price: { amount: 9900, currency: 'eur' },
       email: null,
       hasReference: false,
+      references: [],
       fact: {
         eventId: 'evt_1',
         at: NOON,
+        isResting: false,
+        isOwn: false,
+        invoiceId: null,
+        isPeriod: false,
+        claimId: null,
         kind: 'stated',
         status: 'ACTIVE',
         tier: 'TEAM',
@@ -103,6 +109,43 @@ test('a subscription of several prices costs their sum', () => {
   const event = subscription({ subscription: 'sub_1' })
   const items = { data: [2000, 900].map((unit_amount) => ({ price: { unit_amount, currency: 'eur' }, quantity: 1 })) }
   expect(read(changed(event, { items }))?.fact.tier).toBe('PRO')
+})
+
+test('of several prices one may be a tier’s, beside an extra, and in any quantity', () => {
+  const tierAt = (...given: readonly { amount: number; quantity?: number; interval?: string; count?: number }[]) => {
+    const data = given.map(({ amount, quantity = 1, interval = 'month', count = 1 }) => ({
+      price: { unit_amount: amount, currency: 'eur', recurring: { interval, interval_count: count } },
+      quantity,
+    }))
+    return readStripeEvent(
+      JSON.stringify(changed(subscription({ subscription: 'sub_1' }), { items: { data } })),
+      yearly,
+    )?.fact.tier
+  }
+  const yearly = readConfig({ STRIPE_PRO_YEARLY_AMOUNT: '29000', STRIPE_TEAM_YEARLY_AMOUNT: '99000' })
+  expect(tierAt({ amount: 2900 }, { amount: 500 })).toBe('PRO')
+  expect(tierAt({ amount: 500 }, { amount: 9900 }, { amount: 2900 })).toBe('TEAM')
+  expect([tierAt({ amount: 2900, quantity: 5 }), tierAt({ amount: 2900, quantity: 0 })]).toEqual(['PRO', null])
+  expect(tierAt({ amount: 29_000, interval: 'year' })).toBe('PRO')
+  expect(tierAt({ amount: 99_000, interval: 'month', count: 12 })).toBe('TEAM')
+  expect(tierAt({ amount: 2900, interval: 'year' })).toBe(null)
+  expect(tierAt({ amount: 29_000, interval: 'month' })).toBe(null)
+  expect(tierAt({ amount: 2900, interval: 'week' })).toBe(null)
+  expect(tierAt({ amount: 2900, count: 3 })).toBe(null)
+})
+
+test('by what an invoice is for a year or a month its price is read', () => {
+  const yearly = readConfig({ STRIPE_PRO_YEARLY_AMOUNT: '29000' })
+  const tierFor = (days: number, amount: number, quantity = 1) => {
+    const data = [{ amount: amount * quantity, quantity, period: { start: NOON, end: NOON + days * 86_400 } }]
+    const event = changed(invoice({ subscription: 'sub_1' }), { lines: { data, has_more: false } })
+    return readStripeEvent(JSON.stringify(event), yearly)?.fact.tier
+  }
+  expect([tierFor(31, 2900), tierFor(365, 29_000), tierFor(30, 2900, 3)]).toEqual(['PRO', 'PRO', 'PRO'])
+  expect([tierFor(365, 2900), tierFor(31, 29_000), tierFor(91, 2900)]).toEqual([null, null, null])
+  const begun = readStripeEvent(JSON.stringify(checkout({ amount: 29_000 })), yearly)
+  expect(begun?.fact.tier).toBe('PRO')
+  expect(readStripeEvent(JSON.stringify(checkout({ amount: 29_000 })), config)?.fact.tier).toBe(null)
 })
 
 test('an end that is set for the subscription counts as its end', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PaidTier } from '../../src/billing/price.ts'
+import { isHigher } from '../../src/billing/price.ts'
 import type { SubscriptionFact, SubscriptionState } from '../../src/billing/subscription.ts'
 import {
   assignedTo,
@@ -11,9 +12,21 @@ import {
   tierOfAll,
   unknownSubscription,
 } from '../../src/billing/subscription.ts'
+import type { Tier } from '../../src/generated/prisma/enums.ts'
 import { SubscriptionStatus } from '../../src/generated/prisma/enums.ts'
 
-const nothing = { status: null, tier: null, organizationId: null, periodEnd: null, cancelAtEnd: null }
+const nothing = {
+  status: null,
+  tier: null,
+  organizationId: null,
+  periodEnd: null,
+  cancelAtEnd: null,
+  isResting: null,
+  isOwn: false,
+  invoiceId: null,
+  isPeriod: false,
+  claimId: null,
+}
 let made = 0
 const fact = (kind: SubscriptionFact['kind'], at: number, more: Partial<SubscriptionFact> = {}): SubscriptionFact => ({
   ...nothing,
@@ -82,12 +95,56 @@ describe('what a subscription pays for', () => {
   })
 })
 
-test('the highest of what an organization pays for counts, and what costs nothing when it pays for nothing', () => {
+/** A payment for a whole period by an invoice, which is named by its end. */
+const period = (at: number, end: number) =>
+  fact('paid', at, { tier: 'PRO', periodEnd: end, invoiceId: `in_${end}`, isPeriod: true })
+const taken = (at: number, end: number, claimId = 'ch_1') => fact('taken', at, { invoiceId: `in_${end}`, claimId })
+const kept = (at: number, end: number, claimId = 'dp_1') => fact('kept', at, { invoiceId: `in_${end}`, claimId })
+const resting = (at: number, periodEnd: number, isResting = true) =>
+  fact('stated', at, { status: 'ACTIVE', periodEnd, isResting })
+
+describe('what a subscription gives when money goes back, or is not asked for', () => {
+  test.each<[string, SubscriptionFact[], PaidTier | null]>([
+    ['a refund in full ends what it paid', [period(1, 30), taken(2, 30)], null],
+    ['also where the provider says that it is active', [period(1, 30), taken(2, 30), stated('ACTIVE', 3)], null],
+    ['the next period that is paid gives it again', [period(1, 30), taken(2, 30), period(31, 60)], 'PRO'],
+    ['a refund of an earlier period takes nothing of this one', [period(1, 30), period(31, 60), taken(40, 30)], 'PRO'],
+    [
+      'a refund of a change within the period',
+      [period(1, 30), fact('paid', 5, { invoiceId: 'in_5' }), taken(6, 5)],
+      'PRO',
+    ],
+    ['a dispute', [period(1, 30), taken(9, 30, 'dp_1')], null],
+    ['a dispute that was won', [period(1, 30), taken(9, 30, 'dp_1'), kept(12, 30)], 'PRO'],
+    ['a dispute that was won in its first second', [period(1, 30), taken(9, 30, 'dp_1'), kept(9, 30)], 'PRO'],
+    [
+      'a dispute that was won, of what was refunded',
+      [period(1, 30), taken(9, 30), taken(9, 30, 'dp_1'), kept(12, 30)],
+      null,
+    ],
+    ['a dispute that was lost', [period(1, 30), taken(9, 30, 'dp_1'), taken(12, 30, 'dp_1')], null],
+    ['rest begins when what is paid has passed', [period(1, 30), resting(5, 30)], 'PRO'],
+    ['and then gives nothing', [period(1, 30), resting(5, 30), resting(31, 60)], null],
+    ['until it ends', [period(1, 30), resting(5, 30), resting(31, 60), resting(33, 60, false)], 'PRO'],
+    ['rest of what was never paid', [stated('ACTIVE', 1, 'PRO'), resting(5, 30)], null],
+  ])('%s', (_, facts, expected) => {
+    expect(paidTier(known(...facts))).toBe(expected)
+    expect(paidTier(known(...facts.toReversed()))).toBe(expected)
+  })
+})
+
+test('a subscription is an organization’s own once it has begun at our own address, or the operator says so', () => {
+  const [theirs, ours] = [paid(1), fact('paid', 1, { isOwn: true })]
+  expect([known(theirs).isOwn, known(ours).isOwn, known(ours, theirs).isOwn]).toEqual([false, true, true])
+  expect(assignedTo(known(theirs), 'org_a', new Date()).isOwn).toBe(true)
+})
+
+test('the highest of what an organization was given and of what is paid for it counts', () => {
   expect(tierOfAll([], 'FREE')).toBe('FREE')
   expect(tierOfAll([null, null], 'TEAM')).toBe('TEAM')
   expect(tierOfAll(['PRO', null], 'FREE')).toBe('PRO')
   expect(tierOfAll(['PRO', 'TEAM', 'PRO'], 'FREE')).toBe('TEAM')
-  expect(tierOfAll(['PRO'], 'TEAM')).toBe('PRO')
+  expect(tierOfAll(['PRO'], 'TEAM')).toBe('TEAM')
 })
 
 test('what the operator says of a subscription outweighs what its events say, also later ones', () => {
@@ -110,14 +167,23 @@ const anyFact: fc.Arbitrary<SubscriptionFact> = fc
   .record({
     eventId: fc.integer({ min: 0, max: 40 }).map((number) => `evt_${number}`),
     at: fc.integer({ min: 1, max: 8 }),
-    kind: fc.constantFrom('stated', 'paid', 'failed', 'begun'),
+    kind: fc.constantFrom('stated', 'paid', 'failed', 'begun', 'taken', 'kept'),
     status: fc.constantFrom(...Object.values(SubscriptionStatus)),
     tier: fc.constantFrom<PaidTier | null>('PRO', 'TEAM', null),
     organizationId: fc.constantFrom('org_a', 'org_b', null),
     periodEnd: fc.option(fc.integer({ min: 1, max: 9 })),
     cancelAtEnd: fc.option(fc.boolean()),
+    isResting: fc.option(fc.boolean()),
+    isOwn: fc.boolean(),
+    invoiceId: fc.constantFrom('in_1', 'in_2', null),
+    isPeriod: fc.boolean(),
+    claimId: fc.constantFrom('ch_1', 'dp_1', null),
   })
-  .map((given) => ({ ...given, status: given.kind === 'stated' ? given.status : null }))
+  .map((given) => ({
+    ...given,
+    status: given.kind === 'stated' ? given.status : null,
+    isResting: given.kind === 'stated' ? given.isResting : null,
+  }))
 
 /** A provider sends no two events under one id. */
 const anyFacts = fc.uniqueArray(anyFact, { selector: ({ eventId }) => eventId, maxLength: 12 })
@@ -139,7 +205,7 @@ const arriving = anyFacts.chain((facts) =>
  */
 function reference(facts: readonly SubscriptionFact[]) {
   const weights =
-    'begun stated INCOMPLETE paid PAST_DUE TRIALING ACTIVE failed PAUSED UNPAID INCOMPLETE_EXPIRED CANCELED'
+    'begun taken kept stated INCOMPLETE paid PAST_DUE TRIALING ACTIVE failed PAUSED UNPAID INCOMPLETE_EXPIRED CANCELED'
   const weight = ({ kind, status }: SubscriptionFact) => weights.split(' ').indexOf(status ?? kind)
   const inOrder = facts.toSorted(
     (one, other) => one.at - other.at || weight(one) - weight(other) || (one.eventId < other.eventId ? -1 : 1),
@@ -148,7 +214,29 @@ function reference(facts: readonly SubscriptionFact[]) {
   const tier = said(inOrder.map((each) => each.tier))
   const status = inOrder.reduce(statusAfter, null)
   const pays = status === 'ACTIVE' || status === 'TRIALING' || status === 'PAST_DUE'
-  return { status, tier, organization: said(inOrder.map((each) => each.organizationId)), paysFor: pays ? tier : null }
+  return {
+    status,
+    tier,
+    organization: said(inOrder.map((each) => each.organizationId)),
+    paysFor: pays && !isTakenBack(inOrder) && !isAtRest(inOrder) ? tier : null,
+  }
+}
+
+/** Whether the last invoice of a whole period that was paid is refunded or disputed, by the last word on each claim. */
+function isTakenBack(inOrder: readonly SubscriptionFact[]): boolean {
+  const invoice = inOrder.findLast(
+    ({ kind, isPeriod, invoiceId }) => kind === 'paid' && isPeriod && invoiceId,
+  )?.invoiceId
+  const claims = inOrder.filter(({ kind, invoiceId }) => (kind === 'taken' || kind === 'kept') && invoiceId !== null)
+  const lastWords = ['ch_1', 'dp_1'].map((id) => claims.findLast(({ claimId }) => claimId === id))
+  return lastWords.some((word) => word?.kind === 'taken' && word.invoiceId === invoice)
+}
+
+function isAtRest(inOrder: readonly SubscriptionFact[]): boolean {
+  if (inOrder.findLast(({ isResting }) => isResting !== null)?.isResting !== true) return false
+  const paidEnds = inOrder.flatMap(({ kind, periodEnd }) => (kind === 'paid' && periodEnd !== null ? [periodEnd] : []))
+  const end = inOrder.findLast(({ periodEnd }) => periodEnd !== null)?.periodEnd ?? 0
+  return paidEnds.length === 0 || end > Math.max(...paidEnds)
 }
 
 function statusAfter(before: SubscriptionStatus | null, { kind, status }: SubscriptionFact): SubscriptionStatus | null {
@@ -156,7 +244,7 @@ function statusAfter(before: SubscriptionStatus | null, { kind, status }: Subscr
   if (ends(before) && !ends(status)) return before
   if (kind === 'stated') return status
   if (kind === 'paid') return 'ACTIVE'
-  if (kind === 'begun') return before
+  if (kind !== 'failed') return before
   if (before === null) return 'INCOMPLETE'
   return before === 'ACTIVE' || before === 'TRIALING' ? 'PAST_DUE' : before
 }
@@ -185,6 +273,27 @@ test('adding facts is commutative and idempotent, to the last bit', () => {
       expect(next(next(state, one), other)).toEqual(next(next(state, other), one))
       expect(next(next(state, one), one)).toEqual(next(state, one))
     }),
+    { numRuns: 2000 },
+  )
+})
+
+const anyTier = fc.constantFrom<Tier>('FREE', 'PRO', 'TEAM')
+
+test('whoever pays for an organization, and stops, can only raise its tier: never below its floor or its own', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyFacts, { maxLength: 3 }),
+      fc.array(anyFacts, { maxLength: 3 }),
+      anyTier,
+      (own, others, floor) => {
+        const paidBy = (subscriptions: readonly (readonly SubscriptionFact[])[]) =>
+          subscriptions.map((facts) => paidTier(known(...facts)))
+        const alone = tierOfAll(paidBy(own), floor)
+        const together = tierOfAll([...paidBy(own), ...paidBy(others)], floor)
+        expect(isHigher(floor, alone)).toBe(false)
+        expect(isHigher(alone, together)).toBe(false)
+      },
+    ),
     { numRuns: 2000 },
   )
 })

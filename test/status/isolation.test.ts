@@ -70,10 +70,10 @@ const readers: Record<Reader, Record<string, string>> = {
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt usage apiKeys
       description accentColor logoUrl links customDomain version
       services serviceGroups incidents maintenances monitors subscribers deliveries events billing`,
-    Billing: 'tier limits usage subscription upgradeUrls checkPlan checkPlanUntil invoices',
+    Billing: 'tier limits usage subscription subscriptions tierFloor upgradeUrls checkPlan checkPlanUntil invoices',
     TierLimits: 'monitors services subscribers minIntervalSeconds historyDays checksPerDay',
     TierUsage: 'monitors services subscribers minIntervalSeconds historyDays checksPerDay',
-    BillingSubscription: 'status paysFor currentPeriodEnd cancelAtPeriodEnd',
+    BillingSubscription: 'status paysFor currentPeriodEnd cancelAtPeriodEnd isGift',
     UpgradeUrls: 'pro team',
     CheckPlanInvoice: 'id status currency checkoutUrl createdAt expiresAt settledAt',
     StartCheckoutPayload: 'url',

@@ -21,6 +21,7 @@ export function testConfig(dns: DnsServer, dataDir: string, settings: NodeJS.Pro
     DATA_DIR: dataDir,
     DNS_SERVERS: `${dns.address}:${dns.port}`,
     ADMIN_TOKEN: operatorToken,
+    DEFAULT_TIER: 'free',
     ...inject('geoFiles'),
     ...settings,
   })

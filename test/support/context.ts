@@ -12,7 +12,7 @@ export function testContext(
   { settings = {}, ...given }: Partial<Omit<Context, 'config'>> & { readonly settings?: NodeJS.ProcessEnv } = {},
 ): Context & { readonly db: PrismaClient } {
   const actor: Actor = { kind: 'system' }
-  const config = readConfig(settings)
+  const config = readConfig({ DEFAULT_TIER: 'free', ...settings })
   return {
     config,
     actor,

@@ -5,7 +5,7 @@ import { builder } from '../../graphql/builder.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
 import { upgradeUrls } from '../checkout.ts'
 import type { Limits, UsageOfLimits } from '../overview.ts'
-import { limitsOf, subscriptionOf, usageOfLimits } from '../overview.ts'
+import { limitsOf, subscriptionOf, subscriptionsOf, usageOfLimits } from '../overview.ts'
 import { Invoice } from './check-plan.ts'
 
 builder.enumType(SubscriptionStatus, {
@@ -73,6 +73,11 @@ const BillingSubscription = builder.objectRef<PaidSubscription>('BillingSubscrip
     cancelAtPeriodEnd: t.exposeBoolean('cancelAtPeriodEnd', {
       description: 'Whether it ends with the current period.',
     }),
+    isGift: t.boolean({
+      description:
+        'Whether somebody may have begun it who does not belong to the organization: no checkout of the organization went before.',
+      resolve: ({ isOwn }) => !isOwn,
+    }),
   }),
 })
 
@@ -110,8 +115,20 @@ const Billing = builder.objectRef<OrganizationRow>('Billing').implement({
     subscription: t.field({
       type: BillingSubscription,
       nullable: true,
-      description: 'The one that pays for most, else the last one.',
+      description: 'The own one that pays for most, else that of somebody else, else the last one.',
       resolve: ({ id }, _args, ctx) => subscriptionOf(ctx, id),
+    }),
+    subscriptions: t.field({
+      type: [BillingSubscription],
+      description:
+        'Up to fifty, the organization’s own first, newest first: the tier is the highest that one pays for.',
+      complexity: { field: 1, multiplier: 5 },
+      resolve: ({ id }, _args, ctx) => subscriptionsOf(ctx, id),
+    }),
+    tierFloor: t.expose('tierFloor', {
+      type: Tier,
+      nullable: true,
+      description: 'The tier that the operator has given, which subscriptions can only raise; null: the default tier.',
     }),
     upgradeUrls: t.field({
       type: UpgradeUrls,

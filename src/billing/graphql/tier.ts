@@ -16,13 +16,20 @@ builder.mutationField('startCheckout', (t) =>
   t.field({
     type: StartCheckoutPayload,
     description: 'Gives the address at which the caller’s organization upgrades. Needs a key.',
-    args: { tier: t.arg({ type: Tier, description: 'The tier to upgrade to.' }) },
+    args: {
+      tier: t.arg({ type: Tier, description: 'The tier to pay for.' }),
+      own: t.arg.boolean({
+        required: false,
+        description: 'Whether to pay also where somebody else pays for this tier already.',
+      }),
+    },
     errors: { types: [NotFound, Conflict, Unavailable] },
-    resolve: async (_root, { tier }, ctx) => {
+    resolve: async (_root, { tier, own }, ctx) => {
+      const choice = { own: own === true }
       const organizationId = requireScope(ctx, 'READ')
       const paid = paidTierNamed(tier.toLowerCase())
-      await paymentLink(ctx, organizationId, paid)
-      return { url: upgradeUrl(ctx, organizationId, paid === 'PRO' ? 'pro' : 'team') }
+      await paymentLink(ctx, organizationId, paid, choice)
+      return { url: upgradeUrl(ctx, organizationId, paid === 'PRO' ? 'pro' : 'team', choice) }
     },
   }),
 )
@@ -30,8 +37,8 @@ builder.mutationField('startCheckout', (t) =>
 const SetTierInput = builder.inputType('SetTierInput', {
   description: 'The tier to set.',
   fields: (t) => ({
-    organizationId: t.id({ description: 'The organization.' }),
-    tier: t.field({ type: Tier, description: 'The tier.' }),
+    organizationId: t.id({ description: 'The organization that is given the tier.' }),
+    tier: t.field({ type: Tier, required: false, description: 'Null: the default one again.' }),
   }),
 })
 
@@ -39,7 +46,7 @@ builder.mutationField('setTier', (t) =>
   t.prismaField({
     type: 'Organization',
     description:
-      'Gives an organization a status-page tier, until a subscription of its changes what it pays for. Operator only.',
+      'Gives an organization a status-page tier, which subscriptions can only raise, until another is given. Operator only.',
     args: { input: t.arg({ type: SetTierInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: async (query, _root, { input }, ctx) => {
