@@ -24,6 +24,7 @@ import type { DnsClient } from './network/dns/client.ts'
 import { createDnsClient } from './network/dns/client.ts'
 import { createOutbound } from './network/outbound.ts'
 import { sendThrough } from './network/send.ts'
+import { closeRendering } from './rendering.ts'
 import { openSeal } from './seal.ts'
 import type { Clock } from './time.ts'
 import { SECOND } from './time.ts'
@@ -86,6 +87,7 @@ async function compose(
   started: (() => Promise<void> | void)[],
   stop: () => Promise<void>,
 ): Promise<App> {
+  started.push(closeRendering)
   const opening = openDatabase({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
   // What did not open need not be closed; why it did not is said by the next line.
   started.push(() =>

@@ -12,6 +12,7 @@ import type { Outbound } from './network/outbound.ts'
 import { createMailer } from './notification/channel/mailer.ts'
 import { forgetOldDeliveries } from './notification/delivery.ts'
 import { startNotifying } from './notification/worker.ts'
+import { renderStored } from './rendering.ts'
 import { repeat } from './repeat.ts'
 import type { Seal } from './seal.ts'
 import { runDueMaintenance } from './status/maintenance-round.ts'
@@ -69,6 +70,7 @@ export async function startBackground(
   repeated(async () => ((await closeDays(ctx)) ? SECOND : DAY_CLOSES_WITHIN), DAY_CLOSES_WITHIN)
   repeated(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
+  repeated(async () => ((await renderStored(ctx)) ? SHORTEST_PAUSE : ROUND), MINUTE)
   repeated(() => forgetOldUsage(ctx).then(() => DAY), DAY)
   repeated(() => forgetOldCheckouts(ctx).then(() => DAY), DAY)
 }

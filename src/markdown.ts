@@ -1,26 +1,14 @@
-import { LRUCache } from 'lru-cache'
 import { micromark } from 'micromark'
 import { gfmAutolinkLiteral, gfmAutolinkLiteralHtml } from 'micromark-extension-gfm-autolink-literal'
-
-/** Rendering costs milliseconds and messages rarely change: the newest stay, up to this many characters of HTML. */
-const REMEMBERED = 8 * 1024 * 1024
-
-const rendered = new LRUCache<string, string>({
-  maxSize: REMEMBERED,
-  sizeCalculation: (html) => html.length + 1,
-  memoMethod: render,
-})
 
 /**
  * HTML that can do no harm, of a message in CommonMark without raw HTML, which stays text. micromark drops the address of a link whose
  * scheme it does not know to be safe (https://github.com/micromark/micromark#security), so that every tag in the result is
  * its own. Images become links, since the page asks nothing of strangers, and headings come below the page's own.
+ *
+ * A hostile message takes seconds: only `rendering.ts` decides where this runs.
  */
 export function renderMarkdown(message: string): string {
-  return rendered.memo(message)
-}
-
-function render(message: string): string {
   return dress(
     micromark(message, {
       extensions: [gfmAutolinkLiteral(), { disable: { null: ['labelStartImage', 'htmlFlow', 'htmlText'] } }],
@@ -37,9 +25,24 @@ function dress(html: string): string {
     .replaceAll('<a href=', '<a rel="noopener noreferrer nofollow ugc" href=')
 }
 
-/** The message's words, without marks or tags, for search results, link previews and announcements. */
-export function plainText(message: string): string {
-  return renderMarkdown(message)
+/** Text as HTML that shows it as it is written: its paragraphs and its line breaks, and no mark of it means anything. */
+export function textAsHtml(text: string): string {
+  return text
+    .split(/\n{2,}/)
+    .map((paragraph) => paragraph.trim())
+    .filter((paragraph) => paragraph !== '')
+    .map((paragraph) => `<p>${escapeText(paragraph).replaceAll('\n', '<br />\n')}</p>`)
+    .join('\n')
+}
+
+/** Text as it stands between the tags of HTML. */
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+/** The words of a message's HTML, without marks or tags, for search results, link previews and announcements. */
+export function plainText(html: string): string {
+  return html
     .replace(/<\/?(a|code|em|strong)\b[^>]*>/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/&(lt|gt|amp|quot);/g, (_, name: string) => characters[name] ?? '')

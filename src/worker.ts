@@ -3,7 +3,11 @@ import { Worker } from 'node:worker_threads'
 import { root } from './paths.ts'
 
 /** Files that run as threads of their own; `build.js` bundles each. */
-type WorkerFile = 'database/embedded-worker' | 'blacklist/geo/asn-compiler' | 'page/picture-worker'
+export type WorkerFile =
+  | 'database/embedded-worker'
+  | 'blacklist/geo/asn-compiler'
+  | 'markdown-worker'
+  | 'page/picture-worker'
 
 const bundled = import.meta.url.endsWith('.js')
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { plainText, renderMarkdown } from '../src/markdown.ts'
+import { plainText, renderMarkdown, textAsHtml } from '../src/markdown.ts'
 import { nestingFaults } from './support/markup.ts'
 
 /** Every tag that a message can become. */
@@ -112,7 +112,21 @@ describe('a message', () => {
     )
   })
 
+  test('that is not rendered is shown as it was typed, whatever it is', () => {
+    expect(textAsHtml('# Hi\n\n\n**We** look:\n- <b>\n')).toBe('<p># Hi</p>\n<p>**We** look:<br />\n- &lt;b&gt;</p>')
+    expect(textAsHtml(' \n')).toBe('')
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('<', '>', '&', '"', '\n', 'a', '&lt;') }), (text) => {
+        const html = textAsHtml(text)
+        expect(tagsIn(html).filter((tag) => !ownTags.test(tag))).toEqual([])
+        expect(plainText(html)).toBe(text.replace(/\s+/g, ' ').trim())
+      }),
+    )
+  })
+
   test('can be read without its marks', () => {
-    expect(plainText('# Hi\n\nWe **are** at `a < b` & [there](https://a.example).')).toBe('Hi We are at a < b & there.')
+    expect(plainText(renderMarkdown('# Hi\n\nWe **are** at `a < b` & [there](https://a.example).'))).toBe(
+      'Hi We are at a < b & there.',
+    )
   })
 })

@@ -1,5 +1,6 @@
 import { checksPerDay } from '../account/plan.ts'
 import type { Organization } from '../generated/prisma/client.ts'
+import { textAsHtml } from '../markdown.ts'
 import type { MailContent } from '../notification/channel/mail-template.ts'
 import { htmlOf, textOf } from '../notification/channel/mail-template.ts'
 import type { Mail } from '../notification/channel/mailer.ts'
@@ -39,6 +40,7 @@ export function reminderMail(ctx: BillingContext, about: ReminderOf): Mail {
 
 function contentOf(ctx: BillingContext, { organization, until, reminder }: ReminderOf): MailContent {
   const { id, name, timeZone } = organization
+  const message = messages[reminder === 'ENDED' ? 'after' : 'before']
   const [local, utc] = [timeIn(timeZone)(until), timeIn('UTC')(until)]
   return {
     about: 'Allclear check plan',
@@ -49,7 +51,8 @@ function contentOf(ctx: BillingContext, { organization, until, reminder }: Remin
       [reminder === 'ENDED' ? 'Ended' : 'Ends', local === utc ? utc : `${local} (${utc})`],
       ['Renewal', `${moneyText(checkPlanPrice)} for ${checkPlanDays} days, in Bitcoin or Litecoin`],
     ],
-    message: messages[reminder === 'ENDED' ? 'after' : 'before'],
+    message,
+    html: textAsHtml(message),
     action: { label: `Renew for ${moneyText(checkPlanPrice)}`, url: renewalUrl(ctx, id, until) },
     reason: `You get this because yours is the contact address of ${name} at ${ctx.site.baseUrl}, and its check plan was paid for.`,
     links: [],
@@ -67,7 +70,6 @@ const tones = { WEEK: 'planned', DAY: 'minor', ENDED: 'neutral' } as const satis
 const count = (checks: number) => checks.toLocaleString('en')
 const [free, pro] = [count(checksPerDay.FREE), count(checksPerDay.PRO)]
 
-// Written by us, and free of marks that a name could bring in: it stands in no markdown.
 const messages = {
   before: `From then on its keys make ${free} checks a day for each address, instead of ${pro} for the organization, and no bulk checks. The keys stay, and so does everything else.
 

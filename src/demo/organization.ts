@@ -2,8 +2,9 @@ import { createApiKey } from '../account/api-key.ts'
 import { updateOrganization } from '../account/organization.ts'
 import type { Context } from '../context.ts'
 import type { Incident, Organization, PrismaClient } from '../generated/prisma/client.ts'
+import { renderMessage } from '../rendering.ts'
 import { DAY, MINUTE } from '../time.ts'
-import { organization } from './story.ts'
+import { messagesOfStory, organization } from './story.ts'
 import { foundingOf, ownerOf, tellStory } from './tell.ts'
 import { aimMonitors } from './watch.ts'
 
@@ -28,10 +29,13 @@ const TIME_LIMIT = 2 * MINUTE
  * the one that the service will listen on. One that is older, or has no incident any more, makes room: it stays, with whatever was done to it, under another slug. All in one
  * transaction, so that a start that is broken off leaves nothing half told.
  */
-export function prepareDemo({
+export async function prepareDemo({
   db,
   ...parts
 }: Pick<Context, 'config' | 'now' | 'log'> & { readonly db: PrismaClient }): Promise<Demo> {
+  const outside: Context = { ...parts, db, actor: { kind: 'system' }, clientAddress: null }
+  // Nothing is rendered inside a transaction, but what is known by then need not be.
+  for (const message of messagesOfStory) await renderMessage(outside, organization.slug, message)
   return db.$transaction(
     async (tx) => {
       const ctx: Context = { ...parts, db: tx, actor: { kind: 'operator' }, clientAddress: null }

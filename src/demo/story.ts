@@ -484,3 +484,14 @@ export const plannedMaintenances: readonly PlannedMaintenance[] = [
     services: ['Search'],
   },
 ]
+
+/** What the story says in markdown. */
+export const messagesOfStory: readonly string[] = [
+  ...[openIncident, ...pastIncidents].flatMap(({ entries }) => entries.map(({ message }) => message)),
+  ...pastMaintenances.flatMap(({ message, entries = [], cancelled }) => [
+    message,
+    ...entries.map((entry) => entry.message),
+    ...(cancelled ? [cancelled.message] : []),
+  ]),
+  ...plannedMaintenances.map(({ message }) => message),
+]

@@ -1,6 +1,9 @@
 import type { Context } from '../context.ts'
 import type { NewEvent } from '../eventlog/event.ts'
 import type { Incident, Monitor, Prisma } from '../generated/prisma/client.ts'
+import { escapeText } from '../markdown.ts'
+import type { StoredHtml } from '../rendering.ts'
+import { HTML_VERSION } from '../rendering.ts'
 import { addEntry, hasRoom, openIncident } from '../status/incident.ts'
 import { underMaintenance } from '../status/shown-status.ts'
 import { MINUTE } from '../time.ts'
@@ -30,24 +33,24 @@ export async function joinIncident(
   if (service === null) return []
   const open = await openIncidentOf(tx, service.id)
   const services = [{ serviceId: service.id, status: 'MAJOR_OUTAGE' }] as const
-  const what = `**${escapeMarkdown(monitor.name)}** is down since ${timeInWords(outage.since)}${reason(outage.cause)}`
+  const what = said([strong(monitor.name), ` is down since ${timeInWords(outage.since)}${reason(outage.cause)}`])
   if (open) {
     await join(tx, open, monitor)
     if (!open.automatic || !(await hasRoom(tx, open.id))) return []
-    const [, ...events] = await addEntry(tx, open, { status: open.status, message: what, services })
+    const [, ...events] = await addEntry(tx, open, { status: open.status, ...what, services })
     return events
   }
   const flapping = await flappingOn(tx, monitor, service.id)
   if (flapping) {
     await join(tx, flapping, monitor)
-    const [, ...events] = await addEntry(tx, flapping, { status: 'INVESTIGATING', message: what, services })
+    const [, ...events] = await addEntry(tx, flapping, { status: 'INVESTIGATING', ...what, services })
     return events
   }
   const [incident, ...events] = await openIncident(tx, monitor.organizationId, {
     title: titleOf(service.name, monitor.name),
     status: 'INVESTIGATING',
     impact: 'MAJOR',
-    message: what,
+    ...what,
     services,
     startedAt: outage.since,
     automatic: true,
@@ -83,18 +86,18 @@ export async function leaveIncident(
     const message = farewell(monitor.name, why, at.getTime() - monitor.stateSince.getTime(), others)
     const status = others.length === 0 ? 'RESOLVED' : before.status
     if (status !== 'RESOLVED' && !(await hasRoom(tx, before.id))) continue
-    const [, ...events] = await addEntry(tx, before, { status, message, services: [] })
+    const [, ...events] = await addEntry(tx, before, { status, ...message, services: [] })
     happened.push(...events)
   }
   return happened
 }
 
-function farewell(name: string, why: LeaveReason, lasted: number, others: readonly string[]): string {
-  const left = `**${escapeMarkdown(name)}** ${departures[why]}`
+function farewell(name: string, why: LeaveReason, lasted: number, others: readonly string[]): Said {
   const after = why === 'RECOVERED' ? ` after ${durationInWords(lasted)}` : ''
-  if (others.length === 0) return `${left}${after}.`
-  const names = others.map((other) => `**${escapeMarkdown(other)}**`).join(', ')
-  return `${left}${after}; still down: ${names}.`
+  const left = [strong(name), ` ${departures[why]}${after}`]
+  if (others.length === 0) return said([...left, '.'])
+  const names = others.flatMap((other, index) => [index === 0 ? '' : ', ', strong(other)])
+  return said([...left, '; still down: ', ...names, '.'])
 }
 
 const departures: Readonly<Record<LeaveReason, string>> = {
@@ -158,12 +161,42 @@ function titleOf(service: string, monitor: string): string {
   return title.length <= LONGEST_TITLE ? title : `${title.slice(0, LONGEST_TITLE - 1)}…`
 }
 
-const reason = (cause: string) => (cause === '' ? '.' : `: ${escapeMarkdown(cause.replace(/\.$/, ''))}.`)
+const reason = (cause: string) => (cause === '' ? '.' : `: ${cause.replace(/\.$/, '')}.`)
 
 /** A time of day for a message that readers of every zone see: `14:05:30 UTC`, on the day on which the message is written. */
 const timeInWords = (at: Date) => `${at.toISOString().slice(11, 19)} UTC`
 
-/** Text as markdown that shows it as it is (CommonMark 0.31, section 2.4). */
-export function escapeMarkdown(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[!-/:-@[-`{-~]/g, '\\$&')
+/** What an entry says, in markdown and in HTML. */
+interface Said extends StoredHtml {
+  readonly message: string
 }
+
+/** A part of a sentence that stands out. */
+interface Strong {
+  readonly strong: string
+}
+
+const strong = (text: string): Strong => ({ strong: oneLine(text) })
+
+/** A sentence of parts, all of which are shown as they are. It is written in a transaction, where nothing is rendered. */
+function said(parts: readonly (string | Strong)[]): Said {
+  const written = (plain: (text: string) => string, bold: (text: string) => string) =>
+    parts.map((part) => (typeof part === 'string' ? plain(oneLine(part)) : bold(plain(part.strong)))).join('')
+  return {
+    message: written(escapeMarkdown, (text) => `**${text}**`),
+    html: `<p>${written(escapeText, (text) => `<strong>${text}</strong>`)}</p>`,
+    htmlVersion: HTML_VERSION,
+  }
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ')
+
+/**
+ * Text within a paragraph as markdown that shows it as it is: what would mark, link or stand for another character is escaped
+ * (CommonMark 0.31, section 2.4), and nothing else, for programs show the message as it is written.
+ */
+export function escapeMarkdown(text: string): string {
+  return oneLine(text).replace(marks, '\\$&')
+}
+
+const marks = /[\\`*[\]<@]|&(?=#?\w+;)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|:(?=\/\/)|(?<=www)\./giu

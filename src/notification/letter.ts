@@ -1,5 +1,6 @@
 import type { Organization } from '../generated/prisma/client.ts'
 import type { IncidentImpact, ServiceStatus } from '../generated/prisma/enums.ts'
+import { htmlOf } from '../rendering.ts'
 import type { Notice } from './notice.ts'
 
 /** Whose page is told of. */
@@ -21,6 +22,8 @@ export interface Letter {
   readonly facts: readonly (readonly [name: string, value: string])[]
   /** Markdown; it may be empty. */
   readonly message: string
+  /** The same in HTML. */
+  readonly html: string
   /** Where to go from here. */
   readonly action: { readonly label: string; readonly url: string }
   /** Why somebody gets this. */
@@ -39,7 +42,7 @@ export function noticeLetter(notice: Notice, organization: PageOf, baseUrl: stri
   const url = pageUrl(organization, baseUrl)
   const page = { name: organization.name, slug: organization.slug, url }
   const reason = `You subscribed to the status page of ${organization.name}.`
-  const common = { page, topic: notice.title, reason }
+  const common = { page, topic: notice.title, reason, html: notice.about === 'SERVICE' ? '' : htmlOf(notice) }
   switch (notice.about) {
     case 'INCIDENT': {
       const { step, id, status, impact, message, services, at } = notice
@@ -137,6 +140,7 @@ export function subscriptionLetter(
     facts: [],
     // Written by us, and free of marks that the name could bring in: it stands in no markdown.
     message: '',
+    html: '',
     action: confirmed ? { label: 'Manage the subscription', url } : { label: 'Confirm the subscription', url },
     reason: confirmed
       ? `${asked} You are already; the link leads to what you have chosen.`

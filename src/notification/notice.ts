@@ -7,6 +7,9 @@ import { causesOfStatus, statusShownBy } from '../status/shown-status.ts'
 
 const named = { id: z.string(), name: z.string() }
 
+/** Markdown, and its HTML; notices that are older than that have none. */
+const said = { message: z.string(), html: z.string().nullish() }
+
 const incidentNotice = z.object({
   about: z.literal('INCIDENT'),
   step: z.enum(['CREATED', 'UPDATED', 'RESOLVED']),
@@ -14,7 +17,7 @@ const incidentNotice = z.object({
   title: z.string(),
   status: z.enum(IncidentStatus),
   impact: z.enum(IncidentImpact),
-  message: z.string(),
+  ...said,
   startedAt: z.coerce.date(),
   services: z.array(z.object({ ...named, status: z.enum(ServiceStatus) })),
 })
@@ -25,7 +28,7 @@ const maintenanceNotice = z.object({
   id: z.string(),
   title: z.string(),
   status: z.enum(MaintenanceStatus),
-  message: z.string(),
+  ...said,
   startsAt: z.coerce.date(),
   endsAt: z.coerce.date(),
   services: z.array(z.object(named)),
@@ -132,7 +135,7 @@ async function ofIncident(
   })
   const update = updates[place - 1]
   if (!incident || !update) return null
-  const { status, message } = update
+  const { status, message, html } = update
   const said = new Map(
     updates.flatMap(({ services }) => services.map((each) => [each.serviceId, each.status] as const)),
   )
@@ -144,6 +147,7 @@ async function ofIncident(
     status,
     impact: incident.impact,
     message,
+    html,
     startedAt: incident.startedAt,
     services: incident.services.map((each) => ({
       ...each.service,
@@ -188,6 +192,7 @@ function ofMaintenance(step: MaintenanceStep): Teller {
       title: subjectName,
       status: entry.status,
       message: step === 'RESCHEDULED' ? '' : entry.message,
+      html: step === 'RESCHEDULED' ? '' : entry.html,
       startsAt,
       endsAt,
       services: services.map((each) => each.service),

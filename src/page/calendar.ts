@@ -1,7 +1,7 @@
 import { plainText } from '../markdown.ts'
 import type { MaintenanceState, PageState } from '../status/page-state.ts'
 import { SECOND } from '../time.ts'
-import { lastChangeOf, maintenancePath, saidIn } from './chronicle.ts'
+import { htmlSaidIn, lastChangeOf, maintenancePath } from './chronicle.ts'
 import { uuidOf } from './urn.ts'
 import { maintenanceWords } from './view.ts'
 import type { Zone } from './zone.ts'
@@ -47,7 +47,7 @@ function eventOf({ state, changes, url }: CalendarSource, maintenance: Maintenan
   const names = state.services.filter((service) => concerned.has(service.id)).map(({ name }) => name)
   const description = [
     names.length > 0 && `Concerns ${names.join(', ')}.`,
-    ...maintenance.updates.map((update) => `${maintenanceWords[update.status]}: ${plainText(saidIn(update))}`),
+    ...maintenance.updates.map((update) => `${maintenanceWords[update.status]}: ${plainText(htmlSaidIn(update))}`),
   ]
   return [
     'BEGIN:VEVENT',

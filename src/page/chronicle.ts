@@ -1,5 +1,7 @@
 import type { Database } from '../context.ts'
 import type { Maintenance } from '../generated/prisma/client.ts'
+import { textAsHtml } from '../markdown.ts'
+import { htmlOf } from '../rendering.ts'
 import type { IncidentState, MaintenanceState } from '../status/page-state.ts'
 import { incidentStory, maintenanceStory } from '../status/page-state.ts'
 import type { Zone } from './zone.ts'
@@ -56,6 +58,15 @@ interface Told {
 /** What an entry of a timeline says, also where nobody wrote anything: maintenance starts and ends by itself. */
 export function saidIn({ status, message }: { readonly status: string; readonly message: string }): string {
   return message || (unwritten[status] ?? '')
+}
+
+/** The same in HTML. */
+export function htmlSaidIn(update: {
+  readonly status: string
+  readonly message: string
+  readonly html: string | null
+}): string {
+  return update.message === '' ? textAsHtml(saidIn(update)) : htmlOf(update)
 }
 
 const unwritten: Readonly<Record<string, string>> = {

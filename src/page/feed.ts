@@ -1,6 +1,5 @@
-import { renderMarkdown } from '../markdown.ts'
 import type { IncidentState, MaintenanceState, PageState } from '../status/page-state.ts'
-import { lastChangeOf, maintenancePath, saidIn } from './chronicle.ts'
+import { htmlSaidIn, lastChangeOf, maintenancePath } from './chronicle.ts'
 import { urnOf } from './urn.ts'
 import { impactWords, incidentWords, maintenanceWords } from './view.ts'
 import { escapeXml } from './xml.ts'
@@ -150,9 +149,9 @@ function maintenanceEntry(
 
 function entryHtml(
   word: string,
-  update: Parameters<typeof saidIn>[0] & { readonly createdAt: Date },
+  update: Parameters<typeof htmlSaidIn>[0] & { readonly createdAt: Date },
   zone: Zone,
 ): string {
   const time = `<time datetime="${update.createdAt.toISOString()}">${escapeXml(zone.time(update.createdAt))}</time>`
-  return `<p><strong>${word}</strong>, ${time}</p>\n${renderMarkdown(saidIn(update))}`
+  return `<p><strong>${word}</strong>, ${time}</p>\n${htmlSaidIn(update)}`
 }

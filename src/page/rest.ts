@@ -43,7 +43,7 @@ export function pageDocuments(options: {
     const incident = c.req.param('id') ?? null
     const image = await cache.pages.get(JSON.stringify([place.owner, 'picture', incident]), async () => {
       const { organizationId, picture } = await readPicture(db, place.owner, incident, now())
-      return rendered(organizationId, await painter.paint(pictureSvg(picture)), headersOf(png))
+      return rendered(organizationId, await painter.paint(pictureSvg(picture), organizationId), headersOf(png))
     })
     return send(c, image)
   }

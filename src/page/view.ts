@@ -30,8 +30,9 @@ export interface ShownSection {
 export interface ShownUpdate<S = IncidentStatus> {
   readonly id: string
   readonly status: S
-  /** Markdown. */
+  /** Markdown, and what it is rendered to; null: not yet. */
   readonly message: string
+  readonly html: string | null
   readonly createdAt: Date
   readonly editedAt?: Date | null
 }

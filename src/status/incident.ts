@@ -6,6 +6,8 @@ import { change } from '../eventlog/change.ts'
 import type { Incident, IncidentUpdate } from '../generated/prisma/client.ts'
 import { IncidentImpact, IncidentStatus } from '../generated/prisma/enums.ts'
 import { newId } from '../id.ts'
+import type { StoredHtml } from '../rendering.ts'
+import { renderMessage } from '../rendering.ts'
 import { invalid, lineText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
@@ -44,11 +46,12 @@ export async function createIncident(ctx: Context, input: unknown): Promise<Inci
   const { title, status, impact, message, startedAt, ...rest } = validate(newIncident, input)
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
+  const html = await renderMessage(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
     const now = tx.now()
     if (startedAt && startedAt > now) throw invalid([{ path: ['startedAt'], message: 'must not be in the future' }])
     await requireServices(tx, organizationId, services.map(serviceIdOf))
-    const told = { title, status, impact, message, services, startedAt: startedAt ?? now, automatic: false }
+    const told = { title, status, impact, message, ...html, services, startedAt: startedAt ?? now, automatic: false }
     return openIncident(tx, organizationId, told)
   })
 }
@@ -66,7 +69,7 @@ export interface ToldIncident extends ToldEntry {
 export async function openIncident(
   tx: Context,
   organizationId: string,
-  { message, services, ...fields }: ToldIncident,
+  { message, html, htmlVersion, services, ...fields }: ToldIncident,
 ): Promise<Changed<Incident>> {
   const now = tx.now()
   const resolved = fields.status === 'RESOLVED'
@@ -80,7 +83,7 @@ export async function openIncident(
       services: { create: resolved ? services.map(recovered) : [...services] },
     },
   })
-  await insertEntry(tx, incident, { status: fields.status, message, services }, now)
+  await insertEntry(tx, incident, { status: fields.status, message, html, htmlVersion, services }, now)
   return [incident, { kind: 'INCIDENT_CREATED', ...subject(incident) }]
 }
 
@@ -138,18 +141,19 @@ export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   if (status === 'RESOLVED') requireRecovered(services)
+  const html = await renderMessage(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
     const before = await ownIncident(tx, organizationId, incidentId)
     requireVersion(before, version)
     if (status !== 'RESOLVED' || before.status === 'RESOLVED') requireRoom(await entriesOf(tx, incidentId))
     await requireServices(tx, organizationId, services.map(serviceIdOf))
     await tx.db.incident.update({ where: { id: incidentId }, data: byPerson })
-    return addEntry(tx, before, { status, message, services })
+    return addEntry(tx, before, { status, message, ...html, services })
   })
 }
 
 /** An entry of a timeline, and what it says of services: those that are not named stay as they were. */
-export interface ToldEntry {
+export interface ToldEntry extends StoredHtml {
   readonly status: IncidentStatus
   readonly message: string
   readonly services: Impacts
@@ -195,12 +199,13 @@ const entryEdit = z.object({ id: z.string(), message, version: readVersion })
 export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, message, version } = validate(entryEdit, input)
+  const html = await renderMessage(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await own('IncidentUpdate', id, (known) =>
       tx.db.incidentUpdate.findUnique({ where: { id: known, organizationId }, include: { incident: true } }),
     )
     requireVersion(before, version)
-    const data = { message, editedAt: tx.now(), version: { increment: 1 } }
+    const data = { message, ...html, editedAt: tx.now(), version: { increment: 1 } }
     const update = await tx.db.incidentUpdate.update({ where: { id }, data })
     await tx.db.incident.update({ where: { id: incident.id }, data: byPerson })
     return [update, { kind: 'INCIDENT_UPDATE_EDITED', ...subject(incident) }]

@@ -5,6 +5,8 @@ import { change } from '../eventlog/change.ts'
 import type { NewEvent } from '../eventlog/event.ts'
 import type { Maintenance } from '../generated/prisma/client.ts'
 import { newId } from '../id.ts'
+import type { StoredHtml } from '../rendering.ts'
+import { HTML_VERSION, renderMessage } from '../rendering.ts'
 import { DAY, utcDay } from '../time.ts'
 import { lineText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
@@ -34,6 +36,7 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
   const organizationId = requireScope(ctx, 'WRITE')
   const { title, message, serviceIds, ...times } = validate(newMaintenance, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
+  const said = await rendered(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
     const plan = planned(times, tx.now())
     const maintenance = await tx.db.maintenance.create({
@@ -48,7 +51,7 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
       },
     })
     await setServices(tx, maintenance, serviceIds ?? [])
-    await addEntry(tx, maintenance, message)
+    await addEntry(tx, maintenance, said)
     const started = plan.status === 'IN_PROGRESS' ? [eventOf('MAINTENANCE_STARTED', maintenance)] : []
     return [maintenance, eventOf('MAINTENANCE_SCHEDULED', maintenance), ...started]
   })
@@ -75,6 +78,7 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, title, serviceIds, message, status, ...times } = validate(maintenanceEdit, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
+  const said = await rendered(ctx, organizationId, message ?? '')
   return change(ctx, organizationId, async (tx) => {
     const before = await ownMaintenance(tx, organizationId, id)
     requireVersion(before, version)
@@ -83,7 +87,7 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     const maintenance = await save(tx, before, retime(stepped, times, tx.now()), tx.now(), title)
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
     const hasEntry = Boolean(message) || maintenance.status !== before.status
-    if (hasEntry) await addEditEntry(tx, before, maintenance, message ?? '')
+    if (hasEntry) await addEditEntry(tx, before, maintenance, said)
     return [maintenance, eventOf(kindOfEdit(before, maintenance, hasEntry), maintenance)]
   })
 }
@@ -97,10 +101,11 @@ const cancellation = z.object({ id: z.string(), message: entryText.nullish() })
 export async function cancelMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, message } = validate(cancellation, input)
+  const said = await rendered(ctx, organizationId, message ?? '')
   return change(ctx, organizationId, async (tx) => {
     const before = await ownMaintenance(tx, organizationId, id)
     const maintenance = await save(tx, before, step(before, 'CANCELLED', tx.now()), tx.now())
-    await addEntry(tx, maintenance, message ?? '')
+    await addEntry(tx, maintenance, said)
     return [maintenance, eventOf('MAINTENANCE_CANCELLED', maintenance)]
   })
 }
@@ -121,7 +126,7 @@ export async function advanceMaintenance(ctx: Context, id: string): Promise<void
       const kind = due === 'COMPLETED' ? 'MAINTENANCE_COMPLETED' : 'MAINTENANCE_STARTED'
       // A step that comes late by our fault counts from when it was due.
       maintenance = await save(tx, maintenance, step(maintenance, due, tx.now()), dueAt(maintenance) ?? tx.now())
-      await addEntry(tx, maintenance, '')
+      await addEntry(tx, maintenance, nothing)
       events.push(eventOf(kind, maintenance))
     }
     if (maintenance) await tx.db.maintenance.update({ where: { id }, data: { dueAt: dueAt(maintenance) } })
@@ -164,20 +169,32 @@ async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: s
   await ctx.db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
 }
 
-async function addEntry({ db, now }: Context, maintenance: Maintenance, message: string): Promise<void> {
+/** What an entry says, as it is stored. */
+interface Said extends StoredHtml {
+  readonly message: string
+}
+
+/** What an entry says that only tells of a change of status. */
+const nothing: Said = { message: '', html: '', htmlVersion: HTML_VERSION }
+
+async function rendered(ctx: Context, organizationId: string, message: string): Promise<Said> {
+  return message === '' ? nothing : { message, ...(await renderMessage(ctx, organizationId, message)) }
+}
+
+async function addEntry({ db, now }: Context, maintenance: Maintenance, said: Said): Promise<void> {
   const { id: maintenanceId, organizationId, status } = maintenance
   const newest = await db.maintenanceUpdate.findFirst({ where: { maintenanceId }, orderBy: { createdAt: 'desc' } })
   const createdAt = entryTime(now(), newest?.createdAt)
   await db.maintenanceUpdate.create({
-    data: { id: newId('MaintenanceUpdate'), organizationId, maintenanceId, status, message, createdAt },
+    data: { id: newId('MaintenanceUpdate'), organizationId, maintenanceId, status, ...said, createdAt },
   })
 }
 
 /** @throws Conflict when the timeline is full; what ends a maintenance has room in it all the same. */
-async function addEditEntry(tx: Context, before: Maintenance, after: Maintenance, message: string): Promise<void> {
+async function addEditEntry(tx: Context, before: Maintenance, after: Maintenance, said: Said): Promise<void> {
   const ends = isOver(after.status) && !isOver(before.status)
   if (!ends) requireRoom(await tx.db.maintenanceUpdate.count({ where: { maintenanceId: after.id } }))
-  await addEntry(tx, after, message)
+  await addEntry(tx, after, said)
 }
 
 /** What an edit is called. One that moves the maintenance is news, also without an entry; the rest corrects it. */

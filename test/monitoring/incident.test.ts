@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { change } from '../../src/eventlog/change.ts'
-import { renderMarkdown } from '../../src/markdown.ts'
+import { escapeText, renderMarkdown } from '../../src/markdown.ts'
 import { escapeMarkdown, joinIncident, type LeaveReason, leaveIncident } from '../../src/monitoring/incident.ts'
+import { HTML_VERSION } from '../../src/rendering.ts'
 import { createIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
 import { createService } from '../../src/status/service.ts'
 import { MOST_ENTRIES } from '../../src/status/timeline.ts'
@@ -252,13 +254,50 @@ test.each<[LeaveReason, string]>([
 })
 
 test('names and causes show as they are, whatever marks are in them', () => {
-  const text = '<b>*x*</b> [a](javascript:1) `c` https://evil.example/ _d_ # 1. &amp; \\ ~'
-  const shown = renderMarkdown(`**${escapeMarkdown(text)}**`)
-  expect(shown).not.toMatch(/<(?!\/?(p|strong)>)/)
-  const words = shown
-    .replace(/<[^>]*>/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-  expect(words.replaceAll('&amp;', '&').trim()).toBe(text)
+  const piece = fc.oneof(
+    fc.constantFrom('<b>', '*', '_', 'a_b', '[a](javascript:1)', '`', 'https://evil.example/', 'www.evil.example', '#'),
+    fc.constantFrom(
+      '1. ',
+      '&amp;',
+      '&#42;',
+      '\\',
+      '~',
+      'a@evil.example',
+      '![',
+      ']: ',
+      '> ',
+      '- ',
+      '|',
+      'ftp://x',
+      '\n',
+    ),
+    fc.string({ unit: 'grapheme', maxLength: 4 }),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = `a${pieces.join('').replace(/[^\P{C}\n]/gu, '')}z`
+      const shown = renderMarkdown(`**Web** is down: ${escapeMarkdown(text)}.`)
+      expect(shown.replace(/\s+/g, ' ')).toBe(
+        `<p><strong>Web</strong> is down: ${escapeText(text).replace(/\s+/g, ' ')}.</p>`,
+      )
+    }),
+    { numRuns: 500 },
+  )
   expect(escapeMarkdown('two\nlines')).toBe('two lines')
+  expect(escapeMarkdown('HTTP 503 from api.example.com:443, 0.5 s (1 of 3)')).toBe(
+    'HTTP 503 from api.example.com:443, 0.5 s (1 of 3)',
+  )
+})
+
+test('what monitors say is stored as it is shown', async () => {
+  const { monitor, fails, recovers } = await withService()
+  const website = await monitor('*Web* <b> & _site_')
+  await fails(0, website)
+  await recovers(5, website)
+  const updates = await prisma.incidentUpdate.findMany({ where: { message: { contains: '<b>' } } })
+  expect(updates).toHaveLength(2)
+  for (const { message, html, htmlVersion } of updates) {
+    expect(html).toBe(renderMarkdown(message))
+    expect(htmlVersion).toBe(HTML_VERSION)
+  }
 })

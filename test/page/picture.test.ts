@@ -85,20 +85,20 @@ describe('a picture', () => {
 
 describe('the painter', () => {
   test('draws PNG in the size that is told, in its own font', async () => {
-    const png = await painter.paint(pictureSvg(picture))
+    const png = await painter.paint(pictureSvg(picture), 'acme')
     expect(sizeOf(png)).toEqual(PICTURE_SIZE)
     // With the words, there is more to draw than without.
-    const wordless = await painter.paint(pictureSvg({ ...picture, owner: '', sentence: '', facts: '' }))
+    const wordless = await painter.paint(pictureSvg({ ...picture, owner: '', sentence: '', facts: '' }), 'acme')
     expect(png.length).toBeGreaterThan(wordless.length + 5000)
   })
 
-  test('refuses when too many are waiting, fails with a thread that fails, and goes on with another', async () => {
-    const broken = painter.paint('<svg')
-    const waiting = Array.from({ length: 19 }, () => painter.paint(pictureSvg(picture)))
+  test('refuses when too many of one organization wait, fails with what is no picture, and goes on', async () => {
+    const broken = painter.paint('<svg', 'acme')
+    const waiting = Array.from({ length: 5 }, () => painter.paint(pictureSvg(picture), 'acme'))
     const outcomes = Promise.allSettled([broken, ...waiting])
-    expect(() => painter.paint(pictureSvg(picture))).toThrow('Too many pictures')
-    expect((await outcomes).every(({ status }) => status === 'rejected')).toBe(true)
-    expect(sizeOf(await painter.paint(pictureSvg(picture)))).toEqual(PICTURE_SIZE)
+    await expect(painter.paint(pictureSvg(picture), 'acme')).rejects.toThrow('Too many')
+    expect(sizeOf(await painter.paint(pictureSvg(picture), 'other'))).toEqual(PICTURE_SIZE)
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', ...waiting.map(() => 'fulfilled')])
   })
 })
 

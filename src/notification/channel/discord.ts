@@ -26,8 +26,8 @@ function waiting(address: string): string {
 }
 
 /** Lengths as in https://docs.discord.com/developers/resources/message#embed-object-embed-limits. */
-function bodyOf({ page, headline, tone, facts, message, action, reason, event }: Letter, manageUrl: string) {
-  const said = [plainText(message), `[${action.label}](${action.url})`].filter(Boolean).map((text) => cut(text, 3500))
+function bodyOf({ page, headline, tone, facts, html, action, reason, event }: Letter, manageUrl: string) {
+  const said = [plainText(html), `[${action.label}](${action.url})`].filter(Boolean).map((text) => cut(text, 3500))
   return {
     username: cut(`${page.name} status`.replace(/discord|clyde/gi, '…'), 80),
     // Nobody is called by what a message says.

@@ -1,8 +1,8 @@
-import { renderMarkdown } from '../../markdown.ts'
 import type { Letter, Tone } from '../letter.ts'
 
 /** What a mail says. Texts are plain, but for `message`. */
-export interface MailContent extends Pick<Letter, 'headline' | 'tone' | 'facts' | 'message' | 'action' | 'reason'> {
+export interface MailContent
+  extends Pick<Letter, 'headline' | 'tone' | 'facts' | 'message' | 'html' | 'action' | 'reason'> {
   /** What it belongs to, above the headline in small. */
   readonly about: string
   /** Where else its reader may want to go. */
@@ -23,7 +23,7 @@ export function textOf({ headline, facts, message, action, reason, links }: Mail
 }
 
 /** A mail as HTML: tables and inline styles, which is what mail readers know; nothing is fetched from anywhere. */
-export function htmlOf({ about, headline, tone, facts, message, action, reason, links }: MailContent): string {
+export function htmlOf({ about, headline, tone, facts, html, action, reason, links }: MailContent): string {
   const rows = facts.map(
     ([name, value]) =>
       `<tr><td style="padding:2px 16px 2px 0;color:#5b6166;vertical-align:top">${escapeHtml(name)}</td><td style="padding:2px 0">${escapeHtml(value)}</td></tr>`,
@@ -40,7 +40,7 @@ export function htmlOf({ about, headline, tone, facts, message, action, reason, 
 <p style="margin:0 0 8px;color:#5b6166;font-size:14px">${escapeHtml(about)}</p>
 <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${escapeHtml(headline)}</h1>
 ${rows.length === 0 ? '' : `<table role="presentation" cellspacing="0" cellpadding="0" style="margin:0 0 16px;font-size:15px">${rows.join('')}</table>`}
-${message === '' ? '' : `<div style="margin:0 0 16px">${renderMarkdown(message)}</div>`}
+${html === '' ? '' : `<div style="margin:0 0 16px">${html}</div>`}
 <p style="margin:24px 0 0"><a href="${escapeHtml(action.url)}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#0b6e5a;color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(action.label)}</a></p>
 </td></tr>
 <tr><td style="padding:16px 24px;border-top:1px solid #e3e3de;color:#5b6166;font-size:13px">${escapeHtml(reason)}${others.length === 0 ? '' : `<br>\n${others.join(' · ')}`}</td></tr>

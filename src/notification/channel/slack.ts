@@ -21,11 +21,11 @@ export const slack: Channel = {
     ),
 }
 
-function bodyOf({ page, headline, tone, facts, message, action, reason }: Letter, manageUrl: string) {
+function bodyOf({ page, headline, tone, facts, html, action, reason }: Letter, manageUrl: string) {
   const said = [
     `*${escapeText(headline)}*`,
     ...facts.map(([name, value]) => `${escapeText(name)}: ${escapeText(value)}`),
-    ...(message === '' ? [] : [escapeText(plainText(message))]),
+    ...(html === '' ? [] : [escapeText(plainText(html))]),
     link(action.url, action.label),
   ]
   return {

@@ -22,7 +22,7 @@ export const teams: Channel = {
 /** Teams takes 28 KB. */
 const LONGEST_TEXT = 5000
 
-function bodyOf({ page, headline, tone, facts, message, action, reason }: Letter, manageUrl: string) {
+function bodyOf({ page, headline, tone, facts, html, action, reason }: Letter, manageUrl: string) {
   const paragraph = (text: string, more: object = {}) => ({
     type: 'TextBlock',
     text: cut(escapeText(text), LONGEST_TEXT),
@@ -41,7 +41,7 @@ function bodyOf({ page, headline, tone, facts, message, action, reason }: Letter
         : [
             { type: 'FactSet', facts: facts.map(([title, value]) => ({ title, value: cut(escapeText(value), 1000) })) },
           ]),
-      ...(message === '' ? [] : [paragraph(plainText(message))]),
+      ...(html === '' ? [] : [paragraph(plainText(html))]),
       paragraph(reason, { isSubtle: true, size: 'Small' }),
     ],
     actions: [

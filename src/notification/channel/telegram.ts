@@ -74,12 +74,12 @@ function withWait(outcome: Outcome, wait: number | null): Outcome {
 }
 
 /** Of the tags that Telegram knows, bold and links (https://core.telegram.org/bots/api#html-style). */
-function textOf({ page, headline, facts, message, action, reason }: Letter, manageUrl: string): string {
+function textOf({ page, headline, facts, html, action, reason }: Letter, manageUrl: string): string {
   const link = (url: string, label: string) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`
   return [
     `${escapeHtml(page.name)} status\n<b>${escapeHtml(headline)}</b>`,
     facts.map(([name, value]) => `${escapeHtml(name)}: ${escapeHtml(cut(value, 500))}`).join('\n'),
-    escapeHtml(cut(plainText(message), LONGEST_MESSAGE)),
+    escapeHtml(cut(plainText(html), LONGEST_MESSAGE)),
     link(action.url, action.label),
     `${escapeHtml(reason)} ${link(manageUrl, 'Change or end it')}`,
   ]

@@ -1,4 +1,5 @@
 import { plainText } from '../../markdown.ts'
+import { htmlOf } from '../../rendering.ts'
 import type { ShownIncident } from '../view.ts'
 import { impactWords, incidentWords, serviceWords } from '../view.ts'
 import { durationWords, type Zone } from '../zone.ts'
@@ -46,7 +47,7 @@ export function PastIncident({ incident, served }: { readonly incident: ShownInc
         <a href={served.base + incidentPath(incident.id)}>{incident.title}</a>
       </h4>
       <Facts incident={incident} zone={served.zone} />
-      {last === undefined ? null : <Message text={last.message} />}
+      {last === undefined ? null : <Message of={last} />}
     </article>
   )
 }
@@ -87,10 +88,10 @@ function dataOf({ title, startedAt, resolvedAt, updates }: ShownIncident, { owne
     ...(resolvedAt && { coverageEndTime: resolvedAt.toISOString() }),
     author: of,
     about: of,
-    liveBlogUpdate: updates.map(({ status, message, createdAt }) => ({
+    liveBlogUpdate: updates.map(({ status, createdAt, ...said }) => ({
       '@type': 'BlogPosting',
       headline: incidentWords[status],
-      articleBody: plainText(message),
+      articleBody: plainText(htmlOf(said)),
       datePublished: createdAt.toISOString(),
     })),
   }

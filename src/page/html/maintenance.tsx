@@ -33,7 +33,7 @@ export function PastMaintenance({ maintenance, served: { zone } }: MaintenancePr
     <article id={id} class="incident past" data-impact="MAINTENANCE">
       <h4>{title}</h4>
       <Facts maintenance={maintenance} zone={zone} kind="Maintenance" />
-      {last === undefined ? null : <Message text={last.message} />}
+      {last === undefined ? null : <Message of={last} />}
       {updates.length === 1 ? null : (
         <details id={`updates-${id}`}>
           <summary>All {updates.length} updates</summary>

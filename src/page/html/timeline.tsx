@@ -1,6 +1,7 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
-import { plainText, renderMarkdown } from '../../markdown.ts'
+import { plainText } from '../../markdown.ts'
+import { htmlOf } from '../../rendering.ts'
 import type { Zone } from '../zone.ts'
 import { Time } from './time.tsx'
 
@@ -13,10 +14,10 @@ export function Timeline({ children }: { readonly children: Child }) {
 }
 
 /** What the owner wrote. */
-export function Message({ text }: { readonly text: string }) {
+export function Message({ of }: { readonly of: Parameters<typeof htmlOf>[0] }) {
   return (
     <div class="prose" dir="auto">
-      {raw(renderMarkdown(text))}
+      {raw(htmlOf(of))}
     </div>
   )
 }
@@ -26,6 +27,7 @@ interface EntryProps {
   readonly update: {
     readonly id: string
     readonly message: string
+    readonly html: string | null
     readonly createdAt: Date
     readonly editedAt?: Date | null
   }
@@ -37,7 +39,7 @@ interface EntryProps {
 
 /** One entry of a timeline; `of` is the title of what it belongs to. */
 export function Entry({ of, update, word, mark, zone }: EntryProps) {
-  const said = plainText(update.message)
+  const said = plainText(htmlOf(update))
   const spoken = said.length > SPOKEN ? `${said.slice(0, SPOKEN)}…` : said
   return (
     <li id={update.id} data-says={`${of}: ${word}. ${spoken}`}>
@@ -50,7 +52,7 @@ export function Entry({ of, update, word, mark, zone }: EntryProps) {
           </>
         ) : null}
       </p>
-      <Message text={update.message} />
+      <Message of={update} />
     </li>
   )
 }

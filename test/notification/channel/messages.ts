@@ -16,6 +16,7 @@ export const incident = {
   status: 'INVESTIGATING',
   impact: 'MAJOR',
   message: 'We **look** into <script>it</script>. @everyone <!channel>',
+  html: '<p>We <strong>look</strong> into &lt;script&gt;it&lt;/script&gt;. @everyone &lt;!channel&gt;</p>',
   startedAt: noon,
   services: [{ id: 'svc_0123456789abcdefghijklmn', name: 'Mail_in_*', status: 'MAJOR_OUTAGE' }],
   at: noon,

@@ -1,0 +1,112 @@
+import { performance } from 'node:perf_hooks'
+import { afterAll, describe, expect, test } from 'vitest'
+import { change } from '../src/eventlog/change.ts'
+import { textAsHtml } from '../src/markdown.ts'
+import { closeRendering, HTML_VERSION, htmlOf, renderStored } from '../src/rendering.ts'
+import { createIncident, editIncidentUpdate, postIncidentUpdate } from '../src/status/incident.ts'
+import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../src/status/maintenance.ts'
+import { DAY, HOUR } from '../src/time.ts'
+import { tenantsOf } from './status/setup.ts'
+import { noon, testContext } from './support/context.ts'
+import { testDatabase } from './support/database.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+afterAll(closeRendering)
+
+/** As long as a message may be, and takes ten seconds to render. */
+const bomb = 'www.a_'.repeat(1666)
+const long = `${'Some *words* in a paragraph. '.repeat(20)}\n\n- one\n- **two**`
+const incident = { title: 'Slow', status: 'INVESTIGATING', impact: 'MINOR' }
+const window = { startsAt: new Date(noon.getTime() + HOUR), endsAt: new Date(noon.getTime() + DAY) }
+
+const entriesOf = (organizationId: string) =>
+  prisma.incidentUpdate.findMany({ where: { organizationId }, orderBy: { createdAt: 'asc' } })
+
+describe('a message', () => {
+  test('is rendered when it is written, by every way of writing', async () => {
+    const acme = await tenant()
+    const { id: incidentId } = await createIncident(acme.ctx, { ...incident, message: long })
+    const update = await postIncidentUpdate(acme.later(1), { incidentId, status: 'IDENTIFIED', message: '*a*' })
+    await editIncidentUpdate(acme.later(2), { id: update.id, message: '**b**' })
+    const entries = await entriesOf(acme.id)
+    expect(entries.map(({ html }) => html)).toEqual([
+      expect.stringMatching(/^<p>Some <em>words<\/em> .*<li><strong>two<\/strong><\/li>\n<\/ul>$/s),
+      '<p><strong>b</strong></p>',
+    ])
+    expect(entries.every(({ htmlVersion }) => htmlVersion === HTML_VERSION)).toBe(true)
+
+    const { id } = await scheduleMaintenance(acme.ctx, { title: 'Disks', message: '_c_', ...window })
+    await updateMaintenance(acme.later(1), { id, message: '`d`' })
+    await cancelMaintenance(acme.later(2), { id })
+    const told = await prisma.maintenanceUpdate.findMany({
+      where: { maintenanceId: id },
+      orderBy: { createdAt: 'asc' },
+    })
+    expect(told.map(({ html, htmlVersion }) => [html, htmlVersion])).toEqual([
+      ['<p><em>c</em></p>', HTML_VERSION],
+      ['<p><code>d</code></p>', HTML_VERSION],
+      ['', HTML_VERSION],
+    ])
+  })
+
+  test('that takes too long is stored as it was typed, while nobody else waits', async () => {
+    const acme = await tenant()
+    const before = performance.eventLoopUtilization()
+    await createIncident(acme.ctx, { ...incident, message: bomb })
+    // It takes a second of waiting, in which this thread has next to nothing to do.
+    expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.8)
+    const [entry] = await entriesOf(acme.id)
+    expect(entry).toMatchObject({ html: textAsHtml(bomb), htmlVersion: HTML_VERSION })
+  })
+
+  test('whose HTML would be many times as long is stored as it was typed', async () => {
+    const acme = await tenant()
+    const quotes = '>'.repeat(5000)
+    await createIncident(acme.ctx, { ...incident, message: quotes })
+    expect((await entriesOf(acme.id))[0]?.html).toBe(textAsHtml(quotes))
+  })
+
+  test('that is long waits for no thread inside a transaction: it is shown as it was typed, and rendered later', async () => {
+    const acme = await tenant()
+    const message = `*In a transaction.* ${long}`
+    await change(acme.ctx, acme.id, async (tx) => [await createIncident(tx, { ...incident, message })])
+    const [entry] = await entriesOf(acme.id)
+    expect(entry).toMatchObject({ html: null, htmlVersion: 0 })
+    expect(htmlOf({ message, html: null })).toBe(textAsHtml(message))
+    expect(await renderStored(testContext(prisma))).toBe(false)
+    expect((await entriesOf(acme.id))[0]).toMatchObject({
+      html: expect.stringContaining('<em>In a transaction.</em>'),
+      htmlVersion: HTML_VERSION,
+    })
+  })
+
+  test('from before there was HTML is rendered in batches', async () => {
+    const acme = await tenant()
+    const { id: incidentId } = await createIncident(acme.ctx, { ...incident, message: 'x' })
+    const { id: maintenanceId } = await scheduleMaintenance(acme.ctx, { title: 'Disks', message: 'x', ...window })
+    const old = (id: string, index: number) => ({
+      id: `${id}_${index}`,
+      organizationId: acme.id,
+      message: `*old* ${index}`,
+      createdAt: noon,
+    })
+    const numbers = [...Array(25).keys()]
+    await prisma.incidentUpdate.createMany({
+      data: numbers.map((n) => ({ ...old('upd', n), incidentId, status: 'IDENTIFIED' as const })),
+    })
+    await prisma.maintenanceUpdate.createMany({ data: [{ ...old('mup', 0), maintenanceId, status: 'SCHEDULED' }] })
+    const system = testContext(prisma)
+    expect(await renderStored(system)).toBe(true)
+    expect(await renderStored(system)).toBe(false)
+    expect(await prisma.incidentUpdate.findUnique({ where: { id: 'upd_7' } })).toMatchObject({
+      html: '<p><em>old</em> 7</p>',
+      editedAt: null,
+      version: 1,
+    })
+    expect(await prisma.maintenanceUpdate.findUnique({ where: { id: 'mup_0' } })).toMatchObject({
+      html: '<p><em>old</em> 0</p>',
+    })
+    expect(await prisma.incidentUpdate.count({ where: { htmlVersion: 0 } })).toBe(0)
+  })
+})
