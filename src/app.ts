@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { createOperatorToken } from './account/operator.ts'
+import { createUsageCounters } from './account/usage.ts'
 import { startBackground } from './background.ts'
 import { createBtcpay } from './billing/btcpay.ts'
 import { createTokens } from './billing/token.ts'
@@ -113,7 +114,8 @@ async function compose(
 
   let stopping = false
   const isReady = async () => !stopping && (await answers(database.pool))
-  const parts = { config, db, now, log, checker, seal, tools, billing, ...monitoring.parts }
+  const usage = createUsageCounters(database.pool)
+  const parts = { config, db, now, log, checker, seal, usage, tools, billing, ...monitoring.parts }
   const serving = { parts, database, metrics, beats: monitoring.parts, isReady }
   const web = loaded && (await openWeb({ ...serving, loaded, site }, started))
   const doors = web?.doors ?? { router: workerRouter(serving), yoga: null, websocket: null }
@@ -124,7 +126,7 @@ async function compose(
   site.baseUrl ||= `http://localhost:${port}`
   web?.prepare()
   if (config.ROLE !== 'web') {
-    await startBackground({ ctx, database, seal, outbound: tools.outbound, metrics }, started)
+    await startBackground({ ctx, database, seal, usage, outbound: tools.outbound, metrics }, started)
   }
   log.info(`http: listening on ${config.HOST} port ${port}`)
 

@@ -1,3 +1,4 @@
+import type { UsageCounters } from './account/usage.ts'
 import { forgetOldUsage } from './account/usage.ts'
 import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
 import { forgetOldCheckouts } from './billing/checkout.ts'
@@ -11,6 +12,7 @@ import { forgetOld } from './monitoring/retention.ts'
 import type { Outbound } from './network/outbound.ts'
 import { createMailer } from './notification/channel/mailer.ts'
 import { forgetOldDeliveries } from './notification/delivery.ts'
+import { suppressStopped } from './notification/suppression.ts'
 import { startNotifying } from './notification/worker.ts'
 import { renderStored } from './rendering.ts'
 import { repeat } from './repeat.ts'
@@ -39,16 +41,25 @@ export async function startBackground(
     readonly ctx: BillingContext & { readonly db: PrismaClient }
     readonly database: DatabaseHandle
     readonly seal: Seal
+    readonly usage: UsageCounters
     readonly outbound: Outbound
     readonly metrics: Metrics
   },
   started: (() => Promise<void> | void)[],
 ): Promise<void> {
-  const { ctx, database, seal, outbound, metrics } = parts
+  const { ctx, database, seal, usage, outbound, metrics } = parts
   const { now, site } = ctx
   const mailer = createMailer(ctx.config, site)
   started.push(() => mailer?.close())
-  const notifying = await startNotifying({ ctx, database, seal, tools: { outbound, mailer, now }, site, metrics })
+  const notifying = await startNotifying({
+    ctx,
+    database,
+    seal,
+    usage,
+    tools: { outbound, mailer, now },
+    site,
+    metrics,
+  })
   started.push(() => notifying.close())
 
   /** What fails is done again after `retry` milliseconds. */
@@ -71,6 +82,7 @@ export async function startBackground(
   repeated(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(async () => ((await renderStored(ctx)) ? SHORTEST_PAUSE : ROUND), MINUTE)
+  repeated(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
   repeated(() => forgetOldUsage(ctx).then(() => DAY), DAY)
   repeated(() => forgetOldCheckouts(ctx).then(() => DAY), DAY)
 }

@@ -12,6 +12,11 @@ export function utcDay(at: Date): Date {
   return new Date(Math.floor(at.getTime() / DAY) * DAY)
 }
 
+/** The full hour that ends the hour of an instant. */
+export function nextUtcHour(at: Date): Date {
+  return new Date((Math.floor(at.getTime() / HOUR) + 1) * HOUR)
+}
+
 /** The UTC midnight that ends the day of an instant. */
 export function nextUtcDay(at: Date): Date {
   return new Date(utcDay(at).getTime() + DAY)

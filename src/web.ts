@@ -1,6 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
 import { watchRevokedKeys } from './account/revoked-keys.ts'
-import { createUsageCounters } from './account/usage.ts'
 import { stripeVerifier } from './billing/stripe.ts'
 import type { DatabaseHandle } from './database/client.ts'
 import { LOG_CHANNEL } from './eventlog/event.ts'
@@ -39,7 +38,7 @@ export async function loadWeb(): Promise<Loaded> {
 
 /** What is needed to serve, all of which a process that only works has too. */
 export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'beats' | 'isReady'> {
-  readonly parts: Omit<Parts, 'usage' | 'eventLog' | 'site'>
+  readonly parts: Omit<Parts, 'eventLog' | 'site'>
   readonly loaded: Loaded
   readonly site: Pick<Site, 'baseUrl'>
   readonly database: DatabaseHandle
@@ -74,7 +73,7 @@ export async function openWeb(options: WebOptions, started: (() => Promise<void>
   const painter = createPainter()
   started.push(() => painter.close())
 
-  const parts: Parts = { ...options.parts, site, eventLog, usage: createUsageCounters(database.pool) }
+  const parts: Parts = { ...options.parts, site, eventLog }
   const closing = new AbortController()
   const stripe = stripeVerifier(log)
   const router = createRouter({

@@ -4,7 +4,7 @@ import type { Context, Database } from '../context.ts'
 import { LimitExceeded } from '../errors.ts'
 import type { CheckPlan } from '../generated/prisma/enums.ts'
 import { addressFamily, subnet64 } from '../network/address.ts'
-import { DAY, nextUtcDay, utcDay } from '../time.ts'
+import { DAY, HOUR, nextUtcDay, utcDay } from '../time.ts'
 import { checksPerDay } from './plan.ts'
 
 /** What a caller may still check today. */
@@ -44,6 +44,30 @@ export async function spendCheck(ctx: Context & { readonly usage: UsageCounters 
   if (granted) return { plan, limit, remaining: limit - count, resetsAt }
   const whose = plan === 'PRO' ? 'your organization' : 'your address'
   throw new LimitExceeded(`All ${limit} checks of ${whose} for today (UTC) are used up.`, limit, resetsAt)
+}
+
+/** Takes one of what a subject may have in an hour (UTC); false when there is none left, and nothing is taken then. */
+export async function takeThisHour(usage: UsageCounters, subject: string, now: Date, limit: number): Promise<boolean> {
+  const hour = Math.floor((now.getTime() - utcDay(now).getTime()) / HOUR)
+  return (await usage.take(`${subject} hour ${hour}`, utcDay(now), limit)).granted
+}
+
+/**
+ * Takes `amount` at once of what a subject may have on a day, or nothing when that is more than is left; then it gives false.
+ * In the caller's transaction: when that fails, nothing is taken.
+ */
+export async function takeAtOnce(
+  { db }: Pick<Context, 'db'>,
+  subject: string,
+  day: Date,
+  { amount, limit }: { readonly amount: number; readonly limit: number },
+): Promise<boolean> {
+  const taken = await db.$executeRaw`
+    INSERT INTO "UsageCounter" AS counter (subject, day, count, "lastGrant")
+    SELECT ${subject}, ${day}::date, ${amount}::int, ${amount}::int WHERE ${amount}::int <= ${limit}::int
+    ON CONFLICT (subject, day) DO UPDATE SET count = counter.count + EXCLUDED.count, "lastGrant" = EXCLUDED.count
+    WHERE counter.count + EXCLUDED.count <= ${limit}::int`
+  return taken > 0
 }
 
 /** What the caller may still check today; counts nothing. */

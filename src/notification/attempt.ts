@@ -32,17 +32,17 @@ export interface Verdict {
 
 /**
  * Where a delivery stands after an attempt: delivered, given up, or to be tried again.
- * @param delivery when it was made, and how many attempts had failed before. @param random from 0 to 1.
+ * @param delivery since when it is tried, and how many attempts had failed before. @param random from 0 to 1.
  */
 export function verdictOf(
   outcome: Outcome,
-  delivery: { readonly createdAt: Date; readonly failed: number },
+  delivery: { readonly triedSince: Date; readonly failed: number },
   now: Date,
   random: number,
 ): Verdict {
   if (outcome.kind === 'delivered') return { status: 'DELIVERED', dueAt: null }
   const { lasts, retryAfterMs } = outcome
-  const { createdAt, failed } = delivery
+  const { triedSince: createdAt, failed } = delivery
   const dueAt = lasts === 'PASSING' ? nextAttempt({ createdAt, failed: failed + 1, retryAfterMs }, now, random) : null
   return { status: dueAt === null ? 'FAILED' : 'PENDING', dueAt }
 }

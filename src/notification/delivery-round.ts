@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { UsageCounters } from '../account/usage.ts'
 import type { Context } from '../context.ts'
 import { giveBack, takeDue } from '../database/lease.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
@@ -9,6 +10,7 @@ import { repeat } from '../repeat.ts'
 import type { Seal } from '../seal.ts'
 import { SECOND } from '../time.ts'
 import { verdictOf } from './attempt.ts'
+import { deferralOf } from './budget.ts'
 import type { Outcome, SendTools } from './channel/channel.ts'
 import { MAIL } from './channel/email.ts'
 import { MAILS_AT_ONCE } from './channel/mailer.ts'
@@ -71,6 +73,8 @@ export function createDeliveryRound(parts: {
   readonly ctx: Context & { readonly db: PrismaClient }
   readonly pool: Pick<pg.Pool, 'query'>
   readonly seal: Seal
+  /** Counts mails, so that no mailbox is flooded and no organization sends without bounds. */
+  readonly usage: UsageCounters
   readonly tools: SendTools
   /** Our public address, without a slash at its end. */
   readonly site: { readonly baseUrl: string }
@@ -78,9 +82,9 @@ export function createDeliveryRound(parts: {
   /** From 0 to 1, to spread what failed together. */
   readonly random?: () => number
 }): DeliveryRound {
-  const { ctx, pool, seal, tools, site, metrics, random = Math.random } = parts
+  const { ctx, pool, seal, usage, tools, site, metrics, random = Math.random } = parts
   const { now, log } = ctx
-  const outcomes: Outcomes = createOutcomes(ctx, pool)
+  const outcomes: Outcomes = createOutcomes({ ...ctx, seal }, pool)
   const running = new Map<string, Promise<void>>()
   const busy = new Map<string, number>()
   const waiting: Taken[] = []
@@ -170,6 +174,12 @@ export function createDeliveryRound(parts: {
   async function deliver(taken: Taken, sent: () => void): Promise<void> {
     const delivery = await refreshed(taken)
     const at = now()
+    const later = delivery && (await deferralOf({ usage, seal }, delivery, at))
+    if (delivery && later) {
+      sent()
+      const deferred = { attempt: null, outcome: null, verdict: { status: 'PENDING', dueAt: later } } as const
+      return outcomes.record({ delivery, ...deferred })
+    }
     const begun = performance.now()
     const outcome = delivery && (await attempt(delivery, at))
     sent()

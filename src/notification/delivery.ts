@@ -3,7 +3,7 @@ import { requireScope } from '../account/access.ts'
 import type { Context } from '../context.ts'
 import { transaction } from '../context.ts'
 import { Conflict } from '../errors.ts'
-import type { Delivery, Prisma, Subscriber } from '../generated/prisma/client.ts'
+import type { Delivery, Organization, Prisma, Subscriber } from '../generated/prisma/client.ts'
 import { own } from '../status/guard.ts'
 import { DAY } from '../time.ts'
 import { readAttempts } from './attempt.ts'
@@ -41,24 +41,28 @@ export interface DueDelivery
   readonly dueAt: Date
   /** How many attempts have failed since it was made, or made anew. */
   readonly failed: number
+  /** Since when it is tried: when it was made, or could be sent after it had to wait for a budget. */
+  readonly triedSince: Date
   readonly subscriber: Recipient
-  readonly organization: PageOf
+  readonly organization: PageOf & Pick<Organization, 'tier'>
   /** What it says, as it is stored; null: it is about the subscription. */
   readonly notice: Prisma.JsonValue
 }
 
 type Row = Omit<DueDelivery, 'failed' | 'subscriber' | 'organization' | 'notice'> &
   Omit<Recipient, 'id'> &
-  Omit<PageOf, 'name'> &
+  Omit<DueDelivery['organization'], 'name'> &
   Pick<Delivery, 'attempts'> & { readonly subscriberId: string; readonly organizationName: string }
 
 const READ = `
   SELECT delivery.id, delivery."organizationId", delivery.seq, delivery."subjectId", delivery.destination,
     delivery."createdAt", delivery."dueAt", delivery.attempts,
+    GREATEST(delivery."createdAt", delivery."deferredUntil") AS "triedSince",
     reader.id AS "subscriberId", reader.channel, reader.address, reader.token, reader.secret, reader."formerSecret",
     reader."formerSecretUntil", reader."confirmedAt", reader."confirmableUntil", reader."stoppedAt", reader."stopReason",
     reader.bounces,
-    organization.name AS "organizationName", organization.slug, organization."timeZone", organization."customDomain"
+    organization.name AS "organizationName", organization.slug, organization."timeZone", organization."customDomain",
+    organization.tier
   FROM "Delivery" AS delivery
   JOIN "Subscriber" AS reader ON reader.id = delivery."subscriberId"
   JOIN "Organization" AS organization ON organization.id = delivery."organizationId"
@@ -69,13 +73,13 @@ export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly
   const { rows } = await pool.query<Row>({ name: 'read deliveries', text: READ, values: [ids] })
   const notices = await readNotices(pool, rows)
   return rows.map((row) => {
-    const { id, organizationId, seq, subjectId, destination, createdAt, dueAt, attempts, ...rest } = row
-    const { subscriberId, organizationName, slug, timeZone, customDomain, ...reader } = rest
+    const { id, organizationId, seq, subjectId, destination, createdAt, dueAt, attempts, triedSince, ...rest } = row
+    const { subscriberId, organizationName, slug, timeZone, customDomain, tier, ...reader } = rest
     const failed = readAttempts(attempts).filter(({ at }) => at >= createdAt).length
     return {
-      ...{ id, organizationId, seq, subjectId, destination, createdAt, dueAt, failed },
+      ...{ id, organizationId, seq, subjectId, destination, createdAt, dueAt, failed, triedSince },
       subscriber: { id: subscriberId, ...reader },
-      organization: { name: organizationName, slug, timeZone, customDomain },
+      organization: { name: organizationName, slug, timeZone, customDomain, tier },
       notice: notices.get(`${organizationId} ${seq}`) ?? null,
     }
   })
@@ -119,7 +123,7 @@ export async function redeliver(ctx: Context, id: string): Promise<Delivery> {
       throw new Conflict('What this said is kept no longer.')
     const now = tx.now()
     // It is tried for a day again; its attempts so far stay.
-    const data = { status: 'PENDING', dueAt: now, createdAt: now, endedAt: null } as const
+    const data = { status: 'PENDING', dueAt: now, createdAt: now, deferredUntil: null, endedAt: null } as const
     const again = await tx.db.delivery.update({ where: { id }, data })
     await announceDeliveries(tx)
     return again

@@ -2,7 +2,7 @@ import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { slugText } from '../account/page-settings.ts'
-import { DomainError, LimitExceeded, NotFound } from '../errors.ts'
+import { DomainError, LimitExceeded, NotFound, RateLimited } from '../errors.ts'
 import type { Organization, Subscriber } from '../generated/prisma/client.ts'
 import type { Topic } from '../generated/prisma/enums.ts'
 import { readBody } from '../http/body.ts'
@@ -147,7 +147,10 @@ export function subscriptionPages(options: {
         serviceIds={serviceIds}
       />
     )
-    const status = refused === null ? 200 : refused.error instanceof LimitExceeded ? 429 : 400
+    const retryAt = refused === null ? null : retryTime(refused.error)
+    // RFC 9110 §10.2.3 allows the moment itself as well as the seconds until it.
+    if (retryAt !== null) c.header('retry-after', retryAt.toUTCString())
+    const status = refused === null ? 200 : retryAt === null ? 400 : 429
     return respondInFrame(c, site, linkOf(organization), 'Get updates', content, status)
   }
 
@@ -208,6 +211,12 @@ async function choicesOf(ctx: NotificationContext, { id, organizationId, topics 
   const chosen = await ctx.db.subscriberService.findMany({ where: { subscriberId: id } })
   const services = await servicesOf(ctx, organizationId)
   return { services, topics, serviceIds: chosen.map(({ serviceId }) => serviceId) }
+}
+
+/** When what was refused for being too much works again; null: that was not the reason. */
+function retryTime(error: DomainError): Date | null {
+  if (error instanceof RateLimited) return error.retryAt
+  return error instanceof LimitExceeded ? error.resetsAt : null
 }
 
 /** The address in a form, as an input has it: the key of its channel says what it is. */

@@ -10,7 +10,10 @@ import type { Choices } from './choices.ts'
 import { choiceMembers, readChoices, requireChoices } from './choices.ts'
 import type { NotificationContext } from './context.ts'
 import { parseCsv } from './csv.ts'
+import { spendVouched, suppressedWords } from './subscribe.ts'
 import { beginDispatch, requireRoom } from './subscriber.ts'
+import type { Suppressed } from './suppression.ts'
+import { suppressedAmong } from './suppression.ts'
 import { tokenFields } from './token.ts'
 
 /** What came of an import. */
@@ -18,8 +21,18 @@ export interface Imported {
   readonly imported: number
   /** Those that were there already: subscribed, or stopped, which an import does not undo. */
   readonly known: number
+  /** How many may not be written to, and the first hundred of them. */
+  readonly skippedCount: number
+  readonly skipped: readonly Skipped[]
   /** The lines that have no mail address, the first hundred of them. */
   readonly problems: readonly { readonly line: number; readonly message: string }[]
+}
+
+/** An address that may not be written to. */
+export interface Skipped {
+  readonly line: number
+  readonly reason: Suppressed
+  readonly message: string
 }
 
 const given = z.object({ csv: z.string(), ...choiceMembers })
@@ -29,10 +42,11 @@ const MOST_PROBLEMS = 100
 const AT_ONCE = 1000
 
 /**
- * Subscribes mail addresses, confirmed: the organization vouches that they want it. Those that are stopped stay so. Needs a key
- * with scope WRITE.
+ * Subscribes mail addresses, confirmed: the organization vouches that they want it. Those that are stopped stay so, and those
+ * that are suppressed are skipped. Needs a key with scope WRITE.
  * @param input `csv` as RFC 4180 has it: addresses in the column `email`, or in the first when no such head is there.
- * @throws Invalid, NotFound for services that are not there, and TierLimitReached, in which case none is subscribed.
+ * @throws Invalid, NotFound for services that are not there, TierLimitReached, and RateLimited when these are more than may be
+ * subscribed on a day; then none is subscribed.
  */
 export async function importSubscribers(ctx: NotificationContext, input: unknown): Promise<Imported> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -47,29 +61,61 @@ export async function importSubscribers(ctx: NotificationContext, input: unknown
       select: { addressHash: true },
     })
     for (const { addressHash } of known) addresses.delete(addressHash)
-    const result = { imported: addresses.size, known: known.length, problems }
+    const skipped = await takeSuppressed({ ...ctx, ...tx }, organizationId, addresses)
+    const result = {
+      imported: addresses.size,
+      known: known.length,
+      skippedCount: skipped.length,
+      skipped: skipped.slice(0, MOST_PROBLEMS),
+      problems,
+    }
     if (addresses.size === 0) return [result]
     await requireRoom(tx, organization, addresses.size)
+    await spendVouched(tx, organization, addresses.size)
     await beginDispatch(tx.db, organizationId, organization.lastSeq)
-    const rows = [...addresses].map(([hash, text]) => rowOf({ ...ctx, ...tx }, organization, hash, text, choices))
+    const rows = [...addresses].map(([hash, { text }]) => rowOf({ ...ctx, ...tx }, organization, hash, text, choices))
     await insert({ ...ctx, ...tx }, rows, choices)
     const subjectName = `${rows.length} ${rows.length === 1 ? 'address' : 'addresses'}`
     return [result, { kind: 'SUBSCRIBERS_IMPORTED', subjectId: organizationId, subjectName }]
   })
 }
 
+/** An address of a CSV text, and the line that has it first. */
+interface Line {
+  readonly text: string
+  readonly line: number
+}
+
+/** Takes out the addresses that the organization may not write to. Gives where they were. */
+async function takeSuppressed(
+  ctx: NotificationContext,
+  organizationId: string,
+  addresses: Map<string, Line>,
+): Promise<Skipped[]> {
+  const sought = [...addresses.values()].map(({ text }) => ({ channel: 'EMAIL', text }) as const)
+  const suppressed = await suppressedAmong(ctx, organizationId, sought)
+  return [...addresses].flatMap(([hash, { text, line }]) => {
+    const reason = suppressed.get(text)
+    if (reason === undefined) return []
+    addresses.delete(hash)
+    return [{ line, reason, message: suppressedWords[reason] }]
+  })
+}
+
 /** The addresses of a CSV text, each once, by their hashes. */
-function readAddresses(csv: string): { addresses: Map<string, string>; problems: Imported['problems'][number][] } {
+function readAddresses(csv: string): { addresses: Map<string, Line>; problems: Imported['problems'][number][] } {
   const [head, ...rest] = parseCsv(csv)
   const named = head?.fields.findIndex((field) => /^e-?mail( address)?$/i.test(field.trim())) ?? -1
   const rows = head === undefined ? [] : named === -1 ? [head, ...rest] : rest
-  const addresses = new Map<string, string>()
+  const addresses = new Map<string, Line>()
   const problems: Imported['problems'][number][] = []
   for (const { line, fields } of rows) {
     if (fields.every((field) => field.trim() === '')) continue
     const parsed = email.address.safeParse(fields[Math.max(named, 0)] ?? '')
-    if (parsed.success) addresses.set(addressHash('EMAIL', parsed.data.text), parsed.data.text)
-    else if (problems.length < MOST_PROBLEMS) problems.push({ line, message: 'must be an e-mail address' })
+    if (parsed.success) {
+      const hash = addressHash('EMAIL', parsed.data.text)
+      if (!addresses.has(hash)) addresses.set(hash, { text: parsed.data.text, line })
+    } else if (problems.length < MOST_PROBLEMS) problems.push({ line, message: 'must be an e-mail address' })
   }
   return { addresses, problems }
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Context } from '../context.ts'
 import { transaction } from '../context.ts'
 import { SECOND } from '../time.ts'
 import type { Attempt, Verdict } from './attempt.ts'
@@ -8,11 +7,12 @@ import { countBounces } from './bounce.ts'
 import type { Outcome } from './channel/channel.ts'
 import type { DueDelivery } from './delivery.ts'
 import { stop } from './subscriber.ts'
+import type { SuppressionContext } from './suppression.ts'
 
 /** What became of a delivery that a worker had taken. */
 export interface Ended {
   readonly delivery: DueDelivery
-  /** Null: nothing was sent, because there is nobody to send it to any more. */
+  /** Null: nothing was sent, because there is nobody to send it to any more, or it has to wait for a budget. */
   readonly attempt: Attempt | null
   readonly outcome: Outcome | null
   readonly verdict: Verdict
@@ -35,7 +35,7 @@ const PAUSE = SECOND
  * Stores outcomes over the database, those that end at about the same time together: what a crash would have sent twice is
  * only what was sent during the last few hundredths of a second.
  */
-export function createOutcomes(ctx: Context, pool: Pick<pg.Pool, 'query'>): Outcomes {
+export function createOutcomes(ctx: SuppressionContext, pool: Pick<pg.Pool, 'query'>): Outcomes {
   const waiting: { readonly ended: Ended; readonly tell: () => void }[] = []
   let storing = false
 
@@ -63,7 +63,7 @@ export function createOutcomes(ctx: Context, pool: Pick<pg.Pool, 'query'>): Outc
   }
 }
 
-async function store(ctx: Context, pool: Pick<pg.Pool, 'query'>, batch: readonly Ended[]): Promise<void> {
+async function store(ctx: SuppressionContext, pool: Pick<pg.Pool, 'query'>, batch: readonly Ended[]): Promise<void> {
   for (let tried = 1; tried <= TRIES; tried += 1) {
     try {
       await pool.query({ name: 'end deliveries', text: END, values: columnsOf(batch, ctx.now()) })
@@ -83,6 +83,8 @@ const END = `
     status = ended.status::"DeliveryStatus",
     "dueAt" = ended.due,
     attempts = delivery.attempts || ended.attempts::jsonb,
+    "deferredUntil" = CASE WHEN ended.status = 'PENDING' AND ended.attempts = '[]'
+      THEN ended.due ELSE delivery."deferredUntil" END,
     "endedAt" = CASE WHEN ended.due IS NULL THEN $6::timestamptz END
   FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::text[])
     AS ended (id, lease, status, due, attempts)
@@ -119,7 +121,7 @@ async function putOff(pool: Pick<pg.Pool, 'query'>, batch: readonly Ended[]): Pr
 }
 
 /** Stops the addresses that are no more, counts those that refuse for good, and forgets refusals where something arrived. */
-async function judgeAddresses(ctx: Context, batch: readonly Ended[]): Promise<void> {
+async function judgeAddresses(ctx: SuppressionContext, batch: readonly Ended[]): Promise<void> {
   const idsWhere = (such: (ended: Ended) => boolean) => batch.filter(such).map(({ delivery }) => delivery.subscriber.id)
   const lasting = (lasts: 'GONE' | 'REFUSED') =>
     idsWhere(({ outcome }) => outcome?.kind === 'failed' && outcome.lasts === lasts)

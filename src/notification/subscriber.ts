@@ -12,6 +12,8 @@ import { DAY } from '../time.ts'
 import { validate } from '../validate.ts'
 import { choiceMembers, readChoices, requireChoices, setServices } from './choices.ts'
 import type { NotificationContext } from './context.ts'
+import type { SuppressionContext } from './suppression.ts'
+import { liftByConfirmation, subscribersAt, suppress, suppressedFor } from './suppression.ts'
 import { isToken, newSecret } from './token.ts'
 
 /** Those who are told of things: confirmed, and not stopped. */
@@ -36,7 +38,7 @@ export async function requireRoom(
 
 /** Has a subscriber told of what happens from now on, in a transaction. */
 export async function activate(
-  { db, now }: Context,
+  { db, now }: Pick<Context, 'db' | 'now'>,
   { id: organizationId, lastSeq }: Pick<Organization, 'id' | 'lastSeq'>,
   id: string,
 ): Promise<Subscriber> {
@@ -66,11 +68,12 @@ export function isConfirmable(
 }
 
 /**
- * Confirms a subscription, as the holder of its token; one that is confirmed already stays so.
+ * Confirms a subscription, as the holder of its token; one that is confirmed already stays so. An address that had
+ * unsubscribed from this organization may be written to again by that.
  * @throws NotFound, also when it was asked for too long ago. @throws TierLimitReached when the page has all the subscribers
  * it may have.
  */
-export async function confirmSubscription(ctx: Context, token: string): Promise<Subscriber> {
+export async function confirmSubscription(ctx: SuppressionContext, token: string): Promise<Subscriber> {
   const { organizationId } = await subscriberOf(ctx, token)
   return change(ctx, organizationId, async (tx) => {
     const subscriber = await subscriberOf(tx, token)
@@ -79,6 +82,7 @@ export async function confirmSubscription(ctx: Context, token: string): Promise<
       throw new NotFound('It is too late to confirm this. Please subscribe again.')
     const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     await requireRoom(tx, organization, 1)
+    await liftByConfirmation({ ...tx, seal: ctx.seal }, subscriber)
     return [await activate(tx, organization, subscriber.id)]
   })
 }
@@ -103,31 +107,47 @@ export async function updateSubscription(ctx: Context, input: unknown): Promise<
 }
 
 /**
- * Ends a subscription, as the holder of its token; what waits to be sent is not sent. One that is over stays so.
+ * Ends a subscription, as the holder of its token; what waits to be sent is not sent. One that is over stays so. The
+ * organization cannot subscribe the address again, also when it deletes the subscriber.
  * @throws NotFound when there is none.
  */
-export async function unsubscribe(ctx: Context, token: string): Promise<Subscriber> {
+export async function unsubscribe(ctx: SuppressionContext, token: string): Promise<Subscriber> {
   const { id, organizationId } = await subscriberOf(ctx, token)
   return change(ctx, organizationId, async (tx) => {
-    await stop(tx, [id], 'UNSUBSCRIBED')
+    await stop({ ...tx, seal: ctx.seal }, [id], 'UNSUBSCRIBED')
     return [await subscriberOf(tx, token)]
   })
 }
 
-/** Stops those of these subscribers who are not stopped yet; gives how many that were. A complaint outweighs other reasons. */
-export async function stop({ db, now }: Context, ids: readonly string[], stopReason: StopReason): Promise<number> {
+/**
+ * Stops those of these subscribers who are not stopped yet, and suppresses their addresses; gives how many that were. A
+ * complaint outweighs other reasons. Where mail is refused, or unwanted, all subscriptions of the mailbox are stopped.
+ */
+export async function stop(ctx: SuppressionContext, given: readonly string[], stopReason: StopReason): Promise<number> {
+  if (given.length === 0) return 0
+  const { db, now } = ctx
+  const ids = await alsoOfMailbox(ctx, given, stopReason)
   const { count } = await db.subscriber.updateMany({
-    where: { id: { in: [...ids] }, stoppedAt: null },
+    where: { id: { in: ids }, stoppedAt: null },
     data: { stoppedAt: now(), stopReason, confirmableUntil: now() },
   })
   if (stopReason === 'COMPLAINED') {
-    await db.subscriber.updateMany({ where: { id: { in: [...ids] } }, data: { stopReason } })
+    await db.subscriber.updateMany({ where: { id: { in: ids } }, data: { stopReason } })
   }
+  await suppress(ctx, await db.subscriber.findMany({ where: { id: { in: ids } } }))
   await db.delivery.updateMany({
-    where: { subscriberId: { in: [...ids] }, status: 'PENDING' },
+    where: { subscriberId: { in: ids }, status: 'PENDING' },
     data: { status: 'CANCELLED', dueAt: null, endedAt: now() },
   })
   return count
+}
+
+/** These subscribers, with all others of their mailboxes when the reason is about the mailbox. */
+async function alsoOfMailbox(ctx: SuppressionContext, ids: readonly string[], reason: StopReason): Promise<string[]> {
+  if (suppressedFor(reason, 'EMAIL') !== 'EVERYBODY') return [...ids]
+  const where: Prisma.SubscriberWhereInput = { id: { in: [...ids] }, channel: 'EMAIL' }
+  const addresses = (await ctx.db.subscriber.findMany({ where, select: { address: true } })).map((row) => row.address)
+  return [...new Set([...ids, ...(addresses.length === 0 ? [] : await subscribersAt(ctx, addresses))])]
 }
 
 /**
@@ -146,15 +166,17 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Deletes a subscriber with what was sent to it. Gives what it was. Needs a key with scope WRITE.
+ * Deletes a subscriber with what was sent to it. If it had unsubscribed, bounced or complained, its address stays suppressed.
+ * Gives what it was. Needs a key with scope WRITE.
  * @throws NotFound when the organization has none such.
  */
-export async function deleteSubscriber(ctx: Context, id: string): Promise<Subscriber> {
+export async function deleteSubscriber(ctx: SuppressionContext, id: string): Promise<Subscriber> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const subscriber = await own('Subscriber', id, (known) =>
       tx.db.subscriber.findUnique({ where: { id: known, organizationId } }),
     )
+    await suppress({ ...tx, seal: ctx.seal }, [subscriber])
     await tx.db.subscriber.delete({ where: { id } })
     // No address: the log keeps it when the subscriber is long gone.
     return [subscriber, { kind: 'SUBSCRIBER_DELETED', subjectId: id, subjectName: subscriber.channel }]

@@ -1,3 +1,4 @@
+import type { UsageCounters } from '../account/usage.ts'
 import type { Context } from '../context.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { LOG_CHANNEL } from '../eventlog/event.ts'
@@ -24,14 +25,15 @@ export async function startNotifying(parts: {
   readonly ctx: Context & { readonly db: PrismaClient }
   readonly database: DatabaseHandle
   readonly seal: Seal
+  readonly usage: UsageCounters
   readonly tools: SendTools
   /** Our public address, without a slash at its end; known by the time that something is sent. */
   readonly site: { readonly baseUrl: string }
   readonly metrics: Metrics
 }): Promise<Notifying> {
-  const { ctx, database, seal, tools, site, metrics } = parts
+  const { ctx, database, seal, usage, tools, site, metrics } = parts
   const { pool } = database
-  const round = createDeliveryRound({ ctx, pool, seal, tools, site, metrics })
+  const round = createDeliveryRound({ ctx, pool, seal, usage, tools, site, metrics })
   const dispatcher = createDispatcher(ctx, pool)
   const stopHearingLog = await database.listen(LOG_CHANNEL, dispatcher.wake)
   const stopHearingDeliveries = await database.listen(DELIVERY_CHANNEL, round.wake)

@@ -11,7 +11,7 @@ const failed = (lasts: 'PASSING' | 'REFUSED' | 'GONE'): Outcome => ({
   lasts,
   retryAfterMs: null,
 })
-const delivery = { createdAt: noon, failed: 0 }
+const delivery = { triedSince: noon, failed: 0 }
 const later = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 
 describe('after an attempt a delivery', () => {

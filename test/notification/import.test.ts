@@ -23,6 +23,8 @@ describe('an import', () => {
     expect(await imported(tenant, csv)).toEqual({
       imported: 2,
       known: 0,
+      skippedCount: 0,
+      skipped: [],
       problems: [{ line: 4, message: 'must be an e-mail address' }],
     })
     expect(await labels(tenant)).toEqual(['ada@a.example', 'eve@a.example'])

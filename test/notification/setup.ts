@@ -16,6 +16,7 @@ import { dispatch } from '../../src/notification/dispatch.ts'
 import { subscribe } from '../../src/notification/subscribe.ts'
 import { beginDispatch } from '../../src/notification/subscriber.ts'
 import { newSecret, sealAddress, tokenFields, tokenOf } from '../../src/notification/token.ts'
+import type { Seal } from '../../src/seal.ts'
 import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
 import { MINUTE } from '../../src/time.ts'
 import { seal } from '../monitoring/setup.ts'
@@ -40,7 +41,7 @@ export interface Notified {
   time: number
   readonly now: () => Date
   /** The system's context. */
-  readonly system: Context & { readonly db: PrismaClient }
+  readonly system: Context & { readonly db: PrismaClient; readonly seal: Seal }
   /** The context of a stranger. */
   visitor(clientAddress?: string): NotificationContext
   /** The context of an organization's own key. */
@@ -66,7 +67,7 @@ export interface Notified {
 export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'pool'>): Notified {
   const now = () => new Date(noon.getTime() + notified.time * MINUTE)
   const settings = { ALLOW_PRIVATE_NETWORKS: 'true', SMTP_URL: 'smtp://127.0.0.1:1' }
-  const system = testContext(prisma, { now, settings })
+  const system = { ...testContext(prisma, { now, settings }), seal }
   const usage = createUsageCounters(pool)
   const metrics = createMetrics()
   const own = ({ ctx }: Tenant): NotificationContext => ({ ...ctx, config: system.config, now, seal, usage })
@@ -137,6 +138,7 @@ export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'po
         ctx: system,
         pool,
         seal,
+        usage,
         tools: { outbound, mailer: null, now, ...tools },
         site,
         metrics,

@@ -3,6 +3,7 @@
  * and by how many milliseconds its clock is ahead.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createUsageCounters } from '../../src/account/usage.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { createDeliveryRound } from '../../src/notification/delivery-round.ts'
@@ -16,7 +17,8 @@ const database = await openDatabase({ dataDir: where, databaseUrl, log: silent }
 const now = () => new Date(Date.now() + Number(ahead))
 const ctx = testContext(database.prisma, { now })
 const tools = { outbound, mailer: null, now }
-const round = createDeliveryRound({ ctx, pool: database.pool, seal, tools, site, metrics: createMetrics() })
+const usage = createUsageCounters(database.pool)
+const round = createDeliveryRound({ ctx, pool: database.pool, seal, usage, tools, site, metrics: createMetrics() })
 round.start()
 while ((await database.prisma.delivery.count({ where: { status: 'PENDING' } })) > 0) await sleep(100)
 await round.close()

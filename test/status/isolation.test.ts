@@ -111,9 +111,10 @@ const readers: Record<Reader, Record<string, string>> = {
     DeleteMonitorPayload: 'id',
     Subscriber: `id channel address state topics allServices services createdAt confirmedAt stoppedAt stopReason bounces
       signingSecret`,
-    Delivery: 'id subscriber channel event status attempts nextAttemptAt createdAt endedAt',
+    Delivery: 'id subscriber channel event status attempts nextAttemptAt deferredUntil createdAt endedAt',
     DeliveryAttempt: 'at delivered status message durationMs',
-    ImportSubscribersPayload: 'imported known problems',
+    ImportSubscribersPayload: 'imported known skippedCount skipped problems',
+    ImportSkipped: 'line reason message',
     ImportProblem: 'line message',
     DeleteSubscriberPayload: 'id',
     CreateApiKeyPayload: 'id secret apiKey',
@@ -125,10 +126,11 @@ const readers: Record<Reader, Record<string, string>> = {
   },
   operator: {
     Query: 'unmatchedPayments',
-    Mutation: 'createOrganization setTier setCheckPlan assignPayment reportBounce',
+    Mutation: 'createOrganization setTier setCheckPlan assignPayment reportBounce liftSuppression',
     PaymentEvent:
       'id provider type createdAt receivedAt subscriptionId amount currency email reason organizationId assignedAt',
     ReportBouncePayload: 'stopped',
+    LiftSuppressionPayload: 'lifted',
     CreateOrganizationPayload: 'organization apiKey',
   },
   subscriber: {

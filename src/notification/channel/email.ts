@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { emailText } from '../../account/page-settings.ts'
 import type { Letter } from '../letter.ts'
+import { foldMailbox } from '../mailbox.ts'
 import type { Address, Channel } from './channel.ts'
 import type { MailContent } from './mail-template.ts'
 import { htmlOf, textOf } from './mail-template.ts'
@@ -12,8 +13,7 @@ export const MAIL = 'mail'
 const address = emailText.trim().transform((text): Address => {
   const [mailbox = '', domain = ''] = [text.slice(0, text.lastIndexOf('@')), text.slice(text.lastIndexOf('@') + 1)]
   const canonical = `${mailbox}@${domain}`.toLowerCase()
-  // What stands after a plus leads to the same mailbox at most providers.
-  return { text: canonical, label: canonical, destination: MAIL, target: canonical.replace(/\+[^@]*@/, '@') }
+  return { text: canonical, label: canonical, destination: MAIL, target: foldMailbox(canonical) }
 }) satisfies z.ZodType<Address>
 
 /** Mail, in text and HTML, in one thread per incident and reader. */

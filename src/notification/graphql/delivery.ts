@@ -42,6 +42,12 @@ const Delivery = builder.prismaNode('Delivery', {
       nullable: true,
       description: 'When it is tried next; while it is being tried, when it would be if that were lost.',
     }),
+    deferredUntil: t.expose('deferredUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Until when it had to wait because the mails of a day for your tier, or of an hour for its mailbox, were used up.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Since when it is tried.' }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',

@@ -1,4 +1,4 @@
-import { Conflict, Invalid, LimitExceeded, NotFound, TierLimitReached } from '../../errors.ts'
+import { Conflict, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../errors.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
@@ -63,7 +63,7 @@ builder.mutationField('subscribe', (t) =>
     description:
       'Subscribes an address to a status page. A message with a link to confirm goes there; the answer is the same whether it was subscribed already or not.',
     args: { input: t.arg({ type: SubscribeInput }) },
-    errors: { types: [Invalid, NotFound, Conflict, LimitExceeded, TierLimitReached] },
+    errors: { types: [Invalid, NotFound, Conflict, LimitExceeded, RateLimited, TierLimitReached] },
     resolve: async (_root, { input }, ctx) => {
       const subscriber = await subscribe(ctx, input)
       const message =
