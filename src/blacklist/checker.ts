@@ -3,7 +3,6 @@ import { addressFamily, parseAddress } from '../network/address.ts'
 import type { DnsResult, Signal } from '../network/dns/client.ts'
 import type { Clock } from '../time.ts'
 import { SECOND } from '../time.ts'
-import type { Role } from './code.ts'
 import type { GeoLookup } from './geo.ts'
 import { unknownGeo } from './geo.ts'
 import type { Blacklist } from './list.ts'
@@ -55,8 +54,8 @@ export function createChecker(parts: {
   const ipLists = lists.filter((list) => list.kind === 'ip')
   const domainLists = lists.filter((list) => list.kind === 'domain')
 
-  async function askIpLists(target: IpTarget, role: Role, watched: Watched): Promise<IpReport> {
-    const question = { target, role, signal: watched.signal }
+  async function askIpLists(target: IpTarget, watched: Watched): Promise<IpReport> {
+    const question = { target, signal: watched.signal }
     const place = geo.locate(target.address)
     const results = await askAll(ipLists, target.address, question, watched)
     return { ...ipReport(target, results, now()), geo: (await unlessAborted(place, watched.signal)) ?? unknownGeo }
@@ -83,7 +82,7 @@ export function createChecker(parts: {
     const checkable = addresses.filter(isCheckable)
     const checked = checkable.slice(0, MOST_ADDRESSES)
     watched.onProgress?.({ kind: 'resolved', addresses, checked })
-    const ipReports = await Promise.all(checked.map((address) => askIpLists(ipTarget(address), 'webAddress', watched)))
+    const ipReports = await Promise.all(checked.map((address) => askIpLists(ipTarget(address), watched)))
     return {
       resolvedIps: addresses,
       resolutionFailed: failed,
@@ -106,7 +105,7 @@ export function createChecker(parts: {
   function cachedResults(target: IpTarget): BlacklistResult[] | null {
     const results: BlacklistResult[] = []
     for (const list of ipLists) {
-      const result = askCache(lookup, list, target, 'target')
+      const result = askCache(lookup, list, target)
       if (result === null) return null
       results.push(result)
     }
@@ -125,12 +124,12 @@ export function createChecker(parts: {
       lately.set(target.address, report)
       return report
     }
-    return askIpLists(target, 'target', withDeadline(watcher))
+    return askIpLists(target, withDeadline(watcher))
   }
 
   async function checkDomain(target: DomainTarget, watcher: Watcher = {}): Promise<DomainReport> {
     const watched = withDeadline(watcher)
-    const question = { target, role: 'target', signal: watched.signal } as const
+    const question = { target, signal: watched.signal }
     const [results, resolved] = await Promise.all([
       askAll(domainLists, target.name, question, watched),
       askForAddresses(target, watched),

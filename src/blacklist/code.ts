@@ -3,26 +3,27 @@
  * meaning is the list's own). Rules that hold for every list stand here once; tables of codes stand with their lists.
  */
 
-/** An answer, judged. Only `listed` accuses the target; only `refused` and `invalid` leave it unknown. */
+/**
+ * An answer, judged. Only `listed` names the target, and accuses it unless the entry is one of policy; only `refused` and
+ * `invalid` leave it unknown.
+ */
 export type Judgement =
-  | { readonly kind: 'listed'; readonly meaning: string }
+  | { readonly kind: 'listed'; readonly meaning: string; readonly policy: boolean }
   | { readonly kind: 'notListed'; readonly note: string }
   | { readonly kind: 'refused'; readonly note: string }
   | { readonly kind: 'invalid'; readonly note: string }
 
 /**
- * What one code (or bit) of a list means. `listing` accuses; `policy` says that mail should not come from the address,
- * which is no reproach to a web server; `remark` is worth showing and accuses nobody.
+ * What one code (or bit) of a list means. `listing` accuses; `policy` says that mail should not come from the address
+ * directly, which accuses nobody and does not concern a web server; `remark` is worth showing and no entry at all.
  */
 export interface Meaning {
   readonly weight: 'listing' | 'policy' | 'remark'
   readonly text: string
 }
 
-/** What a target is asked about as: itself, or as the address of a domain's web server. */
-export type Role = 'target' | 'webAddress'
-
-export type Decode = (codes: readonly string[], role: Role) => Judgement
+/** Reads what a list answered. What 127.0.0.1 means, a listing too, is each list's own to say. */
+export type Decode = (codes: readonly string[]) => Judgement
 
 export const listing = (text: string): Meaning => ({ weight: 'listing', text })
 export const policy = (text: string): Meaning => ({ weight: 'policy', text })
@@ -30,10 +31,10 @@ export const remark = (text: string): Meaning => ({ weight: 'remark', text })
 
 /** Decodes a list whose every code has one meaning. Codes it does not document neither list nor clear anybody. */
 export function byTable(meanings: Readonly<Record<string, Meaning>>): Decode {
-  return (codes, role) => {
+  return (codes) => {
     const found = codes.flatMap((code) => meanings[code] ?? [])
     const unknown = codes.filter((code) => meanings[code] === undefined)
-    return rejected(codes) ?? judged(found, unknown, role)
+    return rejected(codes) ?? judged(found, unknown)
   }
 }
 
@@ -41,18 +42,18 @@ export function byTable(meanings: Readonly<Record<string, Meaning>>): Decode {
 export function byBits(meanings: Readonly<Record<number, Meaning>>): Decode {
   const documented = Object.keys(meanings).reduce((mask, bit) => mask | Number(bit), 0)
   const isUnknown = (octet: number) => octet === 0 || (octet & ~documented) !== 0
-  return (codes, role) => {
+  return (codes) => {
     const bits = Object.entries(meanings).filter(([bit]) => codes.some((code) => lastOctet(code) & Number(bit)))
     const found = bits.map(([, meaning]) => meaning)
     const unknown = codes.filter((code) => isUnknown(lastOctet(code)))
-    return rejected(codes) ?? judged(found, unknown, role)
+    return rejected(codes) ?? judged(found, unknown)
   }
 }
 
 /** Decodes a list that says "refused" by an odd last octet: SURBL's bit 0, URIBL's 127.0.0.1 and 127.0.0.255. */
 export function refusingWhenOdd(decode: Decode): Decode {
-  return (codes, role) =>
-    foreign(codes) === null && codes.some((code) => lastOctet(code) & 1) ? refused(codes) : decode(codes, role)
+  return (codes) =>
+    foreign(codes) === null && codes.some((code) => lastOctet(code) & 1) ? refused(codes) : decode(codes)
 }
 
 const lastOctet = (code: string) => Number(code.slice(code.lastIndexOf('.') + 1))
@@ -79,16 +80,13 @@ function refused(codes: readonly string[]): Judgement {
   return { kind: 'refused', note: known ?? `The list refuses to answer this resolver (${codes.join(', ')}).` }
 }
 
-/** One known accusation is enough; without one, a code that nobody can read leaves the target unknown. */
-function judged(found: readonly Meaning[], unknown: readonly string[], role: Role): Judgement {
-  const accusing = found.filter(
-    (meaning) => meaning.weight === 'listing' || (meaning.weight === 'policy' && role === 'target'),
-  )
-  if (accusing.length > 0) return { kind: 'listed', meaning: textsOf(accusing) }
+/** One known entry is enough; without one, a code that nobody can read leaves the target unknown. */
+function judged(found: readonly Meaning[], unknown: readonly string[]): Judgement {
+  const entries = found.filter(({ weight }) => weight !== 'remark')
+  const policy = entries.every(({ weight }) => weight === 'policy')
+  if (entries.length > 0) return { kind: 'listed', meaning: textsOf(entries), policy }
   if (unknown.length > 0) return { kind: 'invalid', note: `This list documents no meaning of ${unknown.join(', ')}.` }
-  const isPolicy = found.some((meaning) => meaning.weight === 'policy')
-  const why = isPolicy ? 'a policy for mail, which does not concern a web server' : 'not an accusation'
-  return { kind: 'notListed', note: `${textsOf(found)} (${why}).` }
+  return { kind: 'notListed', note: `${textsOf(found)} (not an accusation).` }
 }
 
 /** Several codes may mean the same. */

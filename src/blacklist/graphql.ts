@@ -42,7 +42,10 @@ const BlacklistResultRef = builder.objectRef<BlacklistResult>('BlacklistResult')
   description: 'What one blacklist said about one target.',
   fields: (t) => ({
     name: t.exposeString('name'),
-    listed: t.exposeBoolean('listed'),
+    listed: t.exposeBoolean('listed', { description: 'Whether the list names the target.' }),
+    policy: t.exposeBoolean('policy', {
+      description: 'True of a listing that accuses nobody: mail should not come from the address directly (PBL).',
+    }),
     response: t.exposeString('response', { nullable: true, description: 'The list’s reason; null unless listed.' }),
     description: t.exposeString('description', { description: 'What the list is used for.' }),
     delistUrl: t.exposeString('delistUrl', { description: 'Where a listing can be contested.' }),
@@ -63,7 +66,10 @@ const CheckReport = builder.interfaceRef<Report>('CheckReport').implement({
     targetType: t.exposeString('targetType', { description: 'ip or domain.' }),
     checkedAt: t.expose('checkedAt', { type: 'DateTime' }),
     totalChecked: t.exposeInt('totalChecked', { description: 'How many lists were asked.' }),
-    listedCount: t.exposeInt('listedCount'),
+    listedCount: t.exposeInt('listedCount', { description: 'How many lists name the target.' }),
+    policyCount: t.exposeInt('policyCount', {
+      description: 'How many of listedCount are entries of policy, which accuse nobody.',
+    }),
     cleanCount: t.exposeInt('cleanCount'),
     failedCount: t.exposeInt('failedCount', { description: 'How many of cleanCount gave no usable answer.' }),
     verdict: t.exposeString('verdict', { description: 'The report in a sentence.' }),

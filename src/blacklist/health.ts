@@ -72,6 +72,9 @@ const WAIT: Readonly<Record<KnownStatus, { least: number; most: number }>> = {
   wildcard: LYING,
 }
 
+const NO_LIST =
+  'blacklist: no list answers as it should. Most refuse public resolvers and those of hosting companies: run a recursive resolver of your own and set DNS_SERVERS to its address'
+
 const unknownHealth: Health = { status: 'unknown', detail: null, checkedAt: null, latencyMs: null }
 
 /** Watches the health of `lists`. Nothing is asked before `start()`, `known()` or `probe()`. */
@@ -86,6 +89,7 @@ export function createListHealth(options: {
   const running = new Map<string, Promise<Health>>()
   const timers = new Map<string, NodeJS.Timeout>()
   let state: 'idle' | 'watching' | 'stopped' = 'idle'
+  let silence = false
 
   const of = (list: Blacklist) => current.get(list.id) ?? unknownHealth
 
@@ -115,7 +119,18 @@ export function createListHealth(options: {
     if (health.status !== before.status && (health.status !== 'ok' || before.status !== 'unknown')) {
       log.warn({ list: list.id, status: health.status, detail: health.detail }, 'blacklist: health changed')
     }
+    noteSilence()
     schedule(list, WAIT[health.status])
+  }
+
+  /** Says once, for the operator alone can do something about it, that no list is left; and once that one is back. */
+  function noteSilence(): void {
+    const statuses = lists.map((list) => of(list).status)
+    if (statuses.includes('unknown')) return
+    const before = silence
+    silence = !statuses.includes('ok')
+    if (silence && !before) log.warn(NO_LIST)
+    else if (before && !silence) log.info('blacklist: a list answers again')
   }
 
   function schedule(list: Blacklist, { least, most }: { least: number; most: number }): void {
@@ -136,10 +151,7 @@ export function createListHealth(options: {
     },
     start() {
       state = 'watching'
-      void Promise.all(lists.map(probe)).then((found) => {
-        if (state === 'stopped' || found.some(({ status }) => status === 'ok')) return
-        log.warn('blacklist: no list answers as it should, so the resolver is probably not fit to ask: see DNS_SERVERS')
-      })
+      for (const list of lists) void probe(list)
     },
     stop() {
       state = 'stopped'
@@ -164,38 +176,40 @@ async function probeOnce(list: Blacklist, dns: DnsClient, now: Clock): Promise<K
     ask(list.probes.negative),
     ask(randomText(16)),
   ])
-  const verdict = judgeProbes(list, positive, [negative, random])
+  const verdict = judgeProbes(list, positive, { negative, random })
   const answered = positive.some((result) => result.kind !== 'failed')
   return { ...verdict, checkedAt: now(), latencyMs: answered ? latencyMs : null }
 }
 
 /**
- * What the answers to a list's probes say about it.
- * @param positive answers for its test entries, @param negative answers for names that nobody lists
+ * What the answers to a list's probes say about it. The name that the list must not list may have an entry that is no
+ * listing (DroneBL calls 127.0.0.1 a test); the random one may have none at all, or a resolver is making answers up.
+ * @param positive answers for its test entries
  */
 export function judgeProbes(
   list: Blacklist,
   positive: readonly DnsResult[],
-  negative: readonly DnsResult[],
+  { negative, random }: { readonly negative: DnsResult; readonly random: DnsResult },
 ): Pick<KnownHealth, 'status' | 'detail'> {
-  const judgements = [...positive, ...negative].map((result) =>
-    result.kind === 'answer' ? list.decode(result.values, 'target') : null,
-  )
+  const judge = (result: DnsResult) => (result.kind === 'answer' ? list.decode(result.values) : null)
+  const judgements = [...positive, negative, random].map(judge)
   const refusal = judgements.find((judgement) => judgement?.kind === 'refused')
   if (refusal?.kind === 'refused') return { status: 'refusing', detail: refusal.note }
 
-  const stray = negative.find((result) => result.kind === 'answer')
+  const isExplained = judge(negative)?.kind === 'notListed'
+  const stray = [isExplained ? null : negative, random].find((result) => result?.kind === 'answer')
   if (stray?.kind === 'answer') {
     return { status: 'wildcard', detail: `It answers ${stray.values.join(', ')} for names that are not listed.` }
   }
   const hit = judgements.find((judgement) => judgement?.kind === 'listed' || judgement?.kind === 'notListed')
-  if (hit && negative.some((result) => result.kind === 'none')) return { status: 'ok', detail: null }
+  const clear = isExplained ? [random] : [negative, random]
+  if (hit && clear.some((result) => result.kind === 'none')) return { status: 'ok', detail: null }
 
   const broken = judgements.find((judgement) => judgement?.kind === 'invalid')
   if (broken?.kind === 'invalid') return { status: 'silent', detail: `Its test entry is wrong: ${broken.note}` }
 
   // A list that lists its test entry may still list everything else, as long as nothing is heard of the other names.
-  const failure = (hit ? negative : positive).find((result) => result.kind === 'failed')
+  const failure = (hit ? clear : positive).find((result) => result.kind === 'failed')
   if (failure?.kind !== 'failed')
     return { status: 'silent', detail: 'It does not list its own test entry, so its silence says nothing.' }
   return failure.reason === 'refused'

@@ -31,6 +31,8 @@ export interface CheckPages {
   readonly checksPerDay: LandingProps['checksPerDay']
   /** The lists asked, with their health at this moment. */
   lists(): ListInfos
+  /** What the lists are asked through, for a caller who runs this service; null for visitors. */
+  resolvers(c: Context): readonly string[] | null
   /** The caller's own address, or null when it cannot be checked. */
   ownAddress(c: Context): string | null
   /**
@@ -53,7 +55,9 @@ export function checkPages(pages: CheckPages): Hono {
       indexed: true,
     }
     const { baseUrl } = site
-    const props = { baseUrl, ownAddress: pages.ownAddress(c), lists: pages.lists(), checksPerDay: pages.checksPerDay }
+    const { checksPerDay } = pages
+    const asked = { ownAddress: pages.ownAddress(c), lists: pages.lists(), resolvers: pages.resolvers(c) }
+    const props = { baseUrl, checksPerDay, ...asked }
     return respondWithPage(c, site, page, <Landing {...props} />)
   })
 
@@ -70,7 +74,7 @@ export function checkPages(pages: CheckPages): Hono {
     try {
       const check = await pages.start(c, input)
       // Proxies of the nginx family hold an answer back to gather it, unless told not to.
-      return c.body(checkPage(pages, check), 200, { ...pageHeaders, 'x-accel-buffering': 'no' })
+      return c.body(checkPage(pages, check, pages.resolvers(c)), 200, { ...pageHeaders, 'x-accel-buffering': 'no' })
     } catch (error) {
       return errorPage(c, site, asPageError(error, input))
     }
@@ -90,7 +94,11 @@ function asPageError(error: unknown, input: string): PageError {
  * The page of a check, sent while it happens: first every list as pending, then each answer as it comes, then the report.
  * When the reader leaves, the check is ended.
  */
-function checkPage(pages: CheckPages, check: ShownCheck): ReadableStream<Uint8Array> {
+function checkPage(
+  pages: CheckPages,
+  check: ShownCheck,
+  resolvers: readonly string[] | null,
+): ReadableStream<Uint8Array> {
   const name = textOf(check.target)
   const lists = pages.lists()
   const [before, after] = pageAround(pages.site, {
@@ -112,7 +120,8 @@ function checkPage(pages: CheckPages, check: ShownCheck): ReadableStream<Uint8Ar
       try {
         const step = await progress.next()
         if (step.done) throw new Error('The check ended without a report.')
-        if (step.value.kind === 'report') return ending(<ReportSection report={step.value.report} />)
+        if (step.value.kind === 'report')
+          return ending(<ReportSection report={step.value.report} resolvers={resolvers} />)
         return { html: `${renderStep(step.value, check.target, lists)}\n`, last: false }
       } catch (error) {
         if (!ended) pages.log.error(error, 'a check broke off while its page was being sent')

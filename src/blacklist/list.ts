@@ -14,7 +14,7 @@ export type Ipv6Cover = 'yes' | 'no' | 'unstated'
 export interface Probes {
   /** Test entries; a working list answers at least one of them. */
   readonly positive: readonly string[]
-  /** An entry that no working list has. */
+  /** What no working list lists; an entry that its codes tell from a listing is none. */
   readonly negative: string
 }
 
@@ -40,7 +40,7 @@ export interface Blacklist {
   readonly delistUrl: (target: string) => string
 }
 
-/** The RFC 5782 §5 test points of an IPv4 list: 127.0.0.2 must be listed, 127.0.0.1 must not. */
+/** The RFC 5782 §5 test points of an IPv4 list: 127.0.0.2 must be listed, 127.0.0.1 must not be. */
 const addressProbes: Probes = { positive: ['2.0.0.127'], negative: '1.0.0.127' }
 
 /** Six lists ask for the same label of a target. */

@@ -1,7 +1,7 @@
 import type { DnsClient, DnsResult, QueryOptions, RecordType, Signal } from '../network/dns/client.ts'
 import { MINUTE, SECOND } from '../time.ts'
 import type { Budget } from './budget.ts'
-import type { Judgement, Role } from './code.ts'
+import type { Judgement } from './code.ts'
 import type { ListHealth } from './health.ts'
 import { ANSWER_LIFETIME, errorOfHealth } from './health.ts'
 import type { Blacklist } from './list.ts'
@@ -16,10 +16,9 @@ export interface Lookup {
   readonly budgets: ReadonlyMap<string, Budget>
 }
 
-/** What one list is asked: about whom, in which role, and until when the asker waits. */
+/** What one list is asked: about whom, and until when the asker waits. */
 export interface Question {
   readonly target: Target
-  readonly role: Role
   readonly signal: Signal
 }
 
@@ -47,8 +46,8 @@ export async function ask(lookup: Lookup, list: Blacklist, question: Question): 
   if (lookup.health.of(list).status === 'unknown') await unlessAborted(lookup.health.known(list), signal)
   const ill = illnessOf(lookup, list)
   if (ill) return resultOf(list, target, ill, null)
-  const ttlOf = (codes: readonly string[]) => lifetimeOf(list.decode(codes, 'target')) / SECOND
-  const found = judge(list, await queryAll(lookup, list, 'A', target, { signal, ttlOf }), question)
+  const ttlOf = (codes: readonly string[]) => lifetimeOf(list.decode(codes)) / SECOND
+  const found = judge(list, await queryAll(lookup, list, 'A', target, { signal, ttlOf }), target)
   if (found.finding.kind === 'refused') lookup.health.refused(list, found.finding.note)
   if (found.finding.kind !== 'listed') return resultOf(list, target, found, null)
   const reasons = await queryAll(lookup, list, 'TXT', target, { signal, timeoutMs: REASON_TIMEOUT })
@@ -56,7 +55,7 @@ export async function ask(lookup: Lookup, list: Blacklist, question: Question): 
 }
 
 /** The same answer without waiting, when it can be given from what is known and cached; else null. */
-export function askCache(lookup: Lookup, list: Blacklist, target: Target, role: Role): BlacklistResult | null {
+export function askCache(lookup: Lookup, list: Blacklist, target: Target): BlacklistResult | null {
   if (isUnsupported(list, target)) return resultOf(list, target, UNSUPPORTED, null)
   if (lookup.health.of(list).status === 'unknown') return null
   const ill = illnessOf(lookup, list)
@@ -67,7 +66,7 @@ export function askCache(lookup: Lookup, list: Blacklist, target: Target, role: 
     if (cached === undefined) return null
     results.push(cached)
   }
-  const found = judge(list, results, { target, role })
+  const found = judge(list, results, target)
   if (found.finding.kind === 'listed') {
     const reasons = list.labels(target).map((label) => lookup.dns.peek(queryName(list, label), 'TXT'))
     return reasons.includes(undefined) ? null : resultOf(list, target, found, firstReason(list, reasons))
@@ -103,9 +102,9 @@ const isIpv6 = (target: Target) => target.kind === 'ip' && target.family === 6
 const isUnsupported = (list: Blacklist, target: Target) => isIpv6(target) && list.ipv6 === 'no'
 
 /** Judges the answers for every label that was asked: one listing is enough, and clear needs all of them. */
-function judge(list: Blacklist, results: readonly DnsResult[], { target, role }: Omit<Question, 'signal'>): Found {
+function judge(list: Blacklist, results: readonly DnsResult[], target: Target): Found {
   const found = results
-    .map((result) => judgeOne(list, result, role))
+    .map((result) => judgeOne(list, result))
     .reduce((first, next) => (weight[next.finding.kind] > weight[first.finding.kind] ? next : first), CLEAR)
   return found === CLEAR && isIpv6(target) && list.ipv6 === 'unstated' ? UNSTATED : found
 }
@@ -120,8 +119,8 @@ const weight: Readonly<Record<Finding['kind'], number>> = {
   listed: 3,
 }
 
-function judgeOne(list: Blacklist, result: DnsResult, role: Role): Found {
-  if (result.kind === 'answer') return { finding: list.decode(result.values, role), codes: result.values }
+function judgeOne(list: Blacklist, result: DnsResult): Found {
+  if (result.kind === 'answer') return { finding: list.decode(result.values), codes: result.values }
   return result.kind === 'none' ? CLEAR : failureOf[result.reason]
 }
 
@@ -154,7 +153,17 @@ function firstReason({ zone, publicZone }: Blacklist, results: readonly (DnsResu
 function resultOf(list: Blacklist, target: Target, { finding, codes }: Found, reason: string | null): BlacklistResult {
   const { name, description } = list
   const delistUrl = list.delistUrl(target.kind === 'ip' ? target.address : target.name)
-  const base = { name, listed: false, response: null, description, delistUrl, error: null, codes, note: null }
+  const base = {
+    name,
+    listed: false,
+    policy: false,
+    response: null,
+    description,
+    delistUrl,
+    error: null,
+    codes,
+    note: null,
+  }
   switch (finding.kind) {
     case 'clear':
       return base
@@ -162,6 +171,7 @@ function resultOf(list: Blacklist, target: Target, { finding, codes }: Found, re
       return {
         ...base,
         listed: true,
+        policy: finding.policy,
         response: reason ?? finding.meaning,
         note: reason === null || reason === finding.meaning ? null : finding.meaning,
       }

@@ -10,6 +10,8 @@ export interface BlacklistResult {
   /** The list's display name. */
   readonly name: string
   readonly listed: boolean
+  /** True of a listing that accuses nobody: mail should not come from the address directly. */
+  readonly policy: boolean
   /** The list's own reason, or what its code means; null unless listed. */
   readonly response: string | null
   readonly description: string
@@ -26,6 +28,8 @@ export interface BlacklistResult {
 export interface Counts {
   readonly totalChecked: number
   readonly listedCount: number
+  /** How many of `listedCount` are entries of policy, which accuse nobody. */
+  readonly policyCount: number
   readonly cleanCount: number
   /** How many of `cleanCount` gave no usable answer. */
   readonly failedCount: number

@@ -6,12 +6,15 @@ import { listErrors } from './report.ts'
 
 /**
  * The shapes of the blacklist REST API: what a request is validated with, what an answer is typed with, and what
- * `/openapi.json` is made from. Names are the specification's (§2); `codes`, `error`, `note` and `failed_count` are added.
+ * `/openapi.json` is made from. Names are the specification's (§2); `policy`, `codes`, `error`, `note`, `policy_count` and `failed_count` are added.
  */
 const result = z
   .object({
     name: z.string().meta({ description: 'Display name of the blacklist.', example: 'Spamhaus ZEN' }),
     listed: z.boolean().meta({ description: 'True when the target is listed.' }),
+    policy: z.boolean().meta({
+      description: 'True of a listing that accuses nobody: mail should not come from the address directly (PBL).',
+    }),
     response: z.string().nullable().meta({ description: 'The blacklist’s answer; null when not listed.' }),
     description: z.string().meta({ description: 'What the blacklist is used for.' }),
     delist_url: z.url().meta({ description: 'Where a listing can be contested.' }),
@@ -21,12 +24,13 @@ const result = z
     }),
     note: z.string().optional().meta({ description: 'What else a reader should know.' }),
   })
-  .meta({ id: 'BlacklistResult', description: 'What one blacklist said. Added: codes, error, note.' })
+  .meta({ id: 'BlacklistResult', description: 'What one blacklist said. Added: policy, codes, error, note.' })
 
 const counts = {
   checked_at: z.iso.datetime().meta({ description: 'When the check ran, UTC.' }),
   total_checked: z.int().meta({ description: 'Number of blacklists queried.' }),
   listed_count: z.int().meta({ description: 'Number of blacklists that list the target.' }),
+  policy_count: z.int().meta({ description: 'How many of listed_count are entries of policy, which accuse nobody.' }),
   clean_count: z.int().meta({ description: 'Number that do not; listed_count + clean_count = total_checked.' }),
   failed_count: z.int().meta({ description: 'How many of clean_count gave no usable answer.' }),
   verdict: z.string().meta({ description: 'Summary sentence.' }),
@@ -132,6 +136,7 @@ function countsToJson(report: Counts & { readonly checkedAt: Date; readonly verd
     checked_at: report.checkedAt.toISOString(),
     total_checked: report.totalChecked,
     listed_count: report.listedCount,
+    policy_count: report.policyCount,
     clean_count: report.cleanCount,
     failed_count: report.failedCount,
     verdict: report.verdict,
@@ -141,6 +146,7 @@ function countsToJson(report: Counts & { readonly checkedAt: Date; readonly verd
 function resultToJson({
   name,
   listed,
+  policy,
   response,
   description,
   delistUrl,
@@ -151,6 +157,7 @@ function resultToJson({
   return {
     name,
     listed,
+    policy,
     response,
     description,
     delist_url: delistUrl,

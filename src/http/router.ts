@@ -34,6 +34,7 @@ import { errorResponse, logUnexpected } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import { incoming } from './incoming.ts'
 import type { Site } from './layout.tsx'
+import { isLocalCaller } from './local-caller.ts'
 import { openApiDocument } from './openapi.ts'
 import { robotsRoutes } from './robots.ts'
 
@@ -95,6 +96,7 @@ export function createRouter(options: RouterOptions): RequestListener {
       log: parts.log,
       checksPerDay: { free: checksPerDay.FREE, pro: checksPerDay.PRO },
       lists: () => listInfos(parts),
+      resolvers: (c) => (isLocalCaller(incoming(c)) ? config.DNS_SERVERS.map(({ address }) => address) : null),
       ownAddress: (c) => {
         const { address } = callerOf(incoming(c), parts)
         return isCheckable(address) ? address : null

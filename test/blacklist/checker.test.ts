@@ -48,6 +48,7 @@ describe('the check of an address', () => {
       checkedAt: clock.now(),
       totalChecked: 6,
       listedCount: 1,
+      policyCount: 0,
       cleanCount: 5,
       failedCount: 0,
       verdict: `${address} is listed on 1 of 6 blacklists: PSBL.`,
@@ -157,17 +158,27 @@ describe('the check of a domain', () => {
     )
   })
 
-  test('does not hold the policy for mail against its address', async () => {
+  test('says of its address what the address’s own report says, a policy entry included', async () => {
     const { checker } = await startScripted({
       'example.com': host(address),
       [`${reversed}.zen.spamhaus.org`]: listed('127.0.0.10', 'Policy'),
     })
-    expect(await checker.checkDomain(domain('example.com'))).toMatchObject({
-      listedCount: 0,
+    const report = await checker.checkDomain(domain('example.com'))
+    expect(report).toMatchObject({
+      totalChecked: 8,
+      listedCount: 1,
+      policyCount: 1,
+      cleanCount: 7,
       failedCount: 0,
-      verdict: 'example.com is clean: no blacklist lists it or its checked address.',
+      verdict: `No blacklist accuses example.com; its address ${address} (Spamhaus ZEN) has a policy entry. A policy entry asks that no mail comes from an address directly; it accuses nobody.`,
     })
-    expect(await checker.checkIp(ip(address))).toMatchObject({ listedCount: 1 })
+    const alone = await checker.checkIp(ip(address))
+    expect(alone).toMatchObject({
+      listedCount: 1,
+      policyCount: 1,
+      verdict: `${address} is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. A policy entry asks that no mail comes from an address directly; it accuses nobody.`,
+    })
+    expect(report.ipReports).toEqual([{ ...alone, checkedAt: expect.any(Date) }])
   })
 
   test('checks eight addresses at most, and says so', async () => {

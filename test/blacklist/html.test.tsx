@@ -1,6 +1,8 @@
 import type { Hono } from 'hono'
 import pino from 'pino'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { HealthStatus } from '../../src/blacklist/health.ts'
+import type { ListInfos } from '../../src/blacklist/html/landing.tsx'
 import { printable } from '../../src/blacklist/html/printable.ts'
 import { ReportSection } from '../../src/blacklist/html/report.tsx'
 import { checkPages } from '../../src/blacklist/html.tsx'
@@ -8,10 +10,11 @@ import type { Report } from '../../src/blacklist/report.ts'
 import { Invalid, LimitExceeded } from '../../src/errors.ts'
 import { givenCheckPages } from '../support/check-pages.ts'
 import { bodyReader, nestingFaults, repeatedIds } from '../support/markup.ts'
-import { answer, answers, domainReport, ipReport, listing, lists } from '../support/reports.ts'
+import { answer, answers, domainReport, ipReport, listing, lists, policy } from '../support/reports.ts'
 
 const address = '203.0.113.7'
-const reportOf = (report: Report) => String(<ReportSection report={report} />)
+const reportOf = (report: Report, resolvers: readonly string[] | null = null) =>
+  String(<ReportSection report={report} resolvers={resolvers} />)
 const namesInOrder = (html: string) => [...html.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, name]) => name)
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, '')
 
@@ -37,7 +40,7 @@ describe('the landing page', () => {
     expect(html).toContain('<form class="check" action="/check" method="get">')
     expect(html).toContain('<label for="target">')
     for (const { name } of [...lists.ip, ...lists.domain]) expect(html).toContain(name)
-    expect(html).toContain('<span class="health" data-ill="true">Refuses us now</span>')
+    expect(html).toContain('<span class="health" data-ill="true">Refusing our queries</span>')
     expect(html).toContain(`<a href="/check/${address}" rel="nofollow">${address}</a>`)
     expect(html).toContain('https://allclear.example/api/blacklist-monitor/ip?target=')
     expect(html).toContain('wss://allclear.example/graphql')
@@ -62,6 +65,59 @@ describe('the landing page', () => {
   test('offers no own address when it cannot be checked', async () => {
     const html = await (await appThat({ ownAddress: () => null }).request('/')).text()
     expect(html).not.toContain('you come from')
+  })
+})
+
+describe('where no list answers', () => {
+  const ill = (health: HealthStatus): ListInfos => ({
+    ip: lists.ip.map((list) => ({ ...list, health })),
+    domain: lists.domain.map((list) => ({ ...list, health })),
+  })
+  const failed = answers().map((result) => ({ ...result, error: 'refused' as const }))
+  const landing = async (parts: Parameters<typeof appThat>[0]) => (await appThat(parts).request('/')).text()
+
+  test('the landing page alarms no visitor, and tells the operator what to do', async () => {
+    const visitors = await landing({ lists: () => ill('refusing') })
+    expect(visitors).not.toMatch(/data-ill|DNS_SERVERS|resolver/)
+    expect(textOf(visitors)).toContain('The lists do not answer us at the moment.')
+    const operators = await landing({ lists: () => ill('refusing'), resolvers: () => ['192.0.2.53'] })
+    expect(textOf(operators)).toContain('Allclear asks through the resolver 192.0.2.53.')
+    expect(operators).toContain('<code>DNS_SERVERS=127.0.0.1:53</code>')
+    expect(operators).toContain('Refusing our queries')
+    expect(nestingFaults(operators)).toEqual([])
+  })
+
+  test('nothing is said while the lists are being probed, or when one of them answers', async () => {
+    for (const each of [lists, ill('unknown'), ill('ok')]) {
+      const html = await landing({ lists: () => each, resolvers: () => ['192.0.2.53'] })
+      expect(html).not.toMatch(/DNS_SERVERS|at the moment/)
+    }
+  })
+
+  test('a report tells the operator what to do, and visitors when to come again', () => {
+    const report = ipReport(address, failed)
+    expect(reportOf(report)).not.toMatch(/DNS_SERVERS|resolver/)
+    expect(textOf(reportOf(report))).toContain('Check again in a few minutes')
+    expect(reportOf(report, ['192.0.2.53', '192.0.2.54'])).toContain('the resolvers 192.0.2.53, 192.0.2.54')
+    expect(reportOf(ipReport(address), ['192.0.2.53'])).not.toContain('DNS_SERVERS')
+  })
+})
+
+describe('an entry of policy', () => {
+  const results = answers({ 'Spamhaus ZEN': policy })
+
+  test('is shown as what it is, alike on an address and on a domain that has it', () => {
+    for (const html of [
+      reportOf(ipReport(address, results)),
+      reportOf(domainReport('example.com', [ipReport(address, results)])),
+    ]) {
+      expect(html).toContain('<div class="verdict" data-outcome="policy">')
+      expect(html).toMatch(/<li data-state="policy" data-for="203.0.113.7" data-list="Spamhaus ZEN">/)
+      expect(html).not.toMatch(/data-(state|outcome)="listed"|none of the|is clean/)
+      expect(textOf(html)).toContain('0 listed, 1 policy entry, ')
+      expect(textOf(html)).toContain('See or remove this entry on Spamhaus ZEN')
+      expect(textOf(html)).toContain('it accuses nobody')
+    }
   })
 })
 
@@ -378,6 +434,7 @@ function appThat(parts: Partial<Parameters<typeof checkPages>[0]>): Hono {
     log: pino({ level: 'silent' }),
     checksPerDay: { free: 100, pro: 1000 },
     lists: () => lists,
+    resolvers: () => null,
     ownAddress: () => address,
     async start() {
       throw new Error('This test starts no check.')

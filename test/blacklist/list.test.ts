@@ -13,8 +13,8 @@ function list(id: string): Blacklist {
 }
 
 /** The last octets for which a list's answer 127.0.0.x is judged so. */
-function octetsJudged(id: string, kind: Judgement['kind'], role: 'target' | 'webAddress' = 'target'): number[] {
-  return octets.filter((octet) => list(id).decode([`127.0.0.${octet}`], role).kind === kind)
+function octetsJudged(id: string, kind: Judgement['kind']): number[] {
+  return octets.filter((octet) => list(id).decode([`127.0.0.${octet}`]).kind === kind)
 }
 
 describe('of 127.0.0.0 to 127.0.0.255', () => {
@@ -41,13 +41,13 @@ describe('of 127.0.0.0 to 127.0.0.255', () => {
     expect(octetsJudged(id, 'notListed')).toEqual(remarks)
   })
 
-  test('PBL codes list an address, and not the address of a web server', () => {
-    const listed = [2, 3, 4, 5, 6, 7, 9, 30]
-    expect(octetsJudged('spamhaus-zen', 'listed', 'webAddress')).toEqual(listed)
-    expect(octetsJudged('spamhaus-zen', 'notListed', 'webAddress')).toEqual([10, 11])
-    const note =
-      'PBL: its provider says that no mail should come from it directly (a policy for mail, which does not concern a web server).'
-    expect(list('spamhaus-zen').decode(['127.0.0.10'], 'webAddress')).toEqual({ kind: 'notListed', note })
+  test('the PBL’s codes are entries of policy', () => {
+    const policies = octets.filter((octet) => {
+      const judgement = list('spamhaus-zen').decode([`127.0.0.${octet}`])
+      return judgement.kind === 'listed' && judgement.policy
+    })
+    expect(policies).toEqual([10, 11])
+    expect(list('spamhaus-zen').decode(['127.0.0.4', '127.0.0.10'])).toMatchObject({ kind: 'listed', policy: false })
   })
 
   test('SURBL and URIBL refuse by every odd one', () => {
@@ -57,22 +57,22 @@ describe('of 127.0.0.0 to 127.0.0.255', () => {
   })
 
   test.each(lists.map(({ id }) => id))('%s lists nobody by 127.0.0.1', (id) => {
-    expect(list(id).decode(['127.0.0.1'], 'target').kind).not.toBe('listed')
+    expect(list(id).decode(['127.0.0.1']).kind).not.toBe('listed')
   })
 })
 
 describe.each(lists.map((each) => [each.id, each] as const))('%s', (_id, each) => {
   test('refuses by 127.255.255.0/24', () => {
     for (const octet of octets) {
-      expect(each.decode([`127.255.255.${octet}`], 'target').kind).toBe('refused')
-      expect(each.decode(['127.0.0.2', `127.255.255.${octet}`], 'target').kind).toBe('refused')
+      expect(each.decode([`127.255.255.${octet}`]).kind).toBe('refused')
+      expect(each.decode(['127.0.0.2', `127.255.255.${octet}`]).kind).toBe('refused')
     }
   })
 
   test('is not believed when it answers addresses of parked domains, block pages or nothing', () => {
     for (const address of ['91.195.240.117', '146.112.61.108', '0.0.0.0', '10.0.0.1', '1.0.0.127', '128.0.0.2']) {
-      expect(each.decode([address], 'target').kind).toBe('invalid')
-      expect(each.decode(['127.0.0.2', address], 'target').kind).toBe('invalid')
+      expect(each.decode([address]).kind).toBe('invalid')
+      expect(each.decode(['127.0.0.2', address]).kind).toBe('invalid')
     }
   })
 
@@ -95,19 +95,23 @@ describe.each(lists.map((each) => [each.id, each] as const))('%s', (_id, each) =
 
 test('the bits of SURBL are told by name, alone and together', () => {
   const { decode } = list('surbl-multi')
-  expect(decode(['127.0.0.80'], 'target')).toEqual({ kind: 'listed', meaning: 'MW: malware; ABUSE: seen in spam' })
-  expect(decode(['127.0.0.76'], 'target')).toEqual({ kind: 'listed', meaning: 'PH: phishing; ABUSE: seen in spam' })
-  expect(decode(['127.0.0.36'], 'target')).toEqual({
+  expect(decode(['127.0.0.80'])).toEqual({ kind: 'listed', meaning: 'MW: malware; ABUSE: seen in spam', policy: false })
+  expect(decode(['127.0.0.76'])).toEqual({
+    kind: 'listed',
+    meaning: 'PH: phishing; ABUSE: seen in spam',
+    policy: false,
+  })
+  expect(decode(['127.0.0.36'])).toEqual({
     kind: 'notListed',
     note: 'DM: a disposable mail domain; CT: a click tracker (not an accusation).',
   })
-  expect(decode(['127.0.0.254'], 'target').kind).toBe('listed')
-  expect(decode(['127.0.0.2'], 'target').kind).toBe('invalid')
+  expect(decode(['127.0.0.254']).kind).toBe('listed')
+  expect(decode(['127.0.0.2']).kind).toBe('invalid')
 })
 
 test('a botnet controller of Spamhaus (.30) is listed, and says what it is', () => {
   const meaning = 'BCL: a botnet controller'
-  expect(list('spamhaus-zen').decode(['127.0.0.30'], 'webAddress')).toEqual({ kind: 'listed', meaning })
+  expect(list('spamhaus-zen').decode(['127.0.0.30'])).toEqual({ kind: 'listed', meaning, policy: false })
 })
 
 test('six lists of addresses and two of domains are asked, each with its own name', () => {
@@ -148,9 +152,7 @@ describe('the key of a Spamhaus subscriber', () => {
 
   test('is in nothing that is shown, and goes to nobody else', () => {
     const { zone: _zone, ...shown } = zen ?? {}
-    expect(
-      JSON.stringify([shown, zen?.delistUrl('192.0.2.7'), zen?.decode(['127.255.255.1'], 'target')]),
-    ).not.toContain(key)
+    expect(JSON.stringify([shown, zen?.delistUrl('192.0.2.7'), zen?.decode(['127.255.255.1'])])).not.toContain(key)
     expect(zen?.publicZone).toBe('zen.dq.spamhaus.net')
     expect(JSON.stringify(others)).not.toContain(key)
   })

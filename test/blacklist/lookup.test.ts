@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Role } from '../../src/blacklist/code.ts'
 import { ANSWER_LIFETIME } from '../../src/blacklist/health.ts'
 import { blacklists } from '../../src/blacklist/list.ts'
 import { ask, askCache, type Lookup } from '../../src/blacklist/lookup.ts'
@@ -21,15 +20,15 @@ const address = '192.0.2.7'
 const atZen = '7.2.0.192.zen.spamhaus.org'
 const patient = () => new AbortController().signal
 
-function askAbout(lookup: Lookup, list = zen, target = address, role: Role = 'target'): Promise<BlacklistResult> {
-  return ask(lookup, list, { target: parseTarget(target), role, signal: patient() })
+function askAbout(lookup: Lookup, list = zen, target = address): Promise<BlacklistResult> {
+  return ask(lookup, list, { target: parseTarget(target), signal: patient() })
 }
 
-function fromCache({ lookup }: Pick<Rig, 'lookup'>, list = zen, target = address, role: Role = 'target') {
-  return askCache(lookup, list, parseTarget(target), role)
+function fromCache({ lookup }: Pick<Rig, 'lookup'>, list = zen, target = address) {
+  return askCache(lookup, list, parseTarget(target))
 }
 
-const unlisted = { listed: false, response: null, error: null, codes: [], note: null }
+const unlisted = { listed: false, policy: false, response: null, error: null, codes: [], note: null }
 
 describe('an answer', () => {
   test('that the name does not exist clears the target', async () => {
@@ -141,14 +140,9 @@ describe('an answer', () => {
     expect(await result).toMatchObject({ listed: true })
   })
 
-  test('of the PBL lists an address, and is a remark on a web server', async () => {
+  test('of the PBL is one of policy', async () => {
     const { lookup } = await startScripted({ [atZen]: listed('127.0.0.11', 'Policy') })
-    expect(await askAbout(lookup)).toMatchObject({ listed: true, response: 'Policy' })
-    expect(await askAbout(lookup, zen, address, 'webAddress')).toMatchObject({
-      ...unlisted,
-      codes: ['127.0.0.11'],
-      note: expect.stringContaining('does not concern a web server'),
-    })
+    expect(await askAbout(lookup)).toMatchObject({ listed: true, policy: true, response: 'Policy' })
   })
 
   test('lists the test address', async () => {
@@ -439,7 +433,7 @@ describe('an asker who leaves', () => {
     const leaving = new AbortController()
     const before = server.queries.length
     const results = ['192.0.2.1', '192.0.2.2'].map((target) =>
-      ask(lookup, zen, { target: parseTarget(target), role: 'target', signal: leaving.signal }),
+      ask(lookup, zen, { target: parseTarget(target), signal: leaving.signal }),
     )
     await server.seen(before + 2)
     leaving.abort()
@@ -453,7 +447,7 @@ describe('an asker who leaves', () => {
     server.behave(silence)
     const leaving = new AbortController()
     const before = server.queries.length
-    const result = ask(lookup, zen, { target: parseTarget(address), role: 'target', signal: leaving.signal })
+    const result = ask(lookup, zen, { target: parseTarget(address), signal: leaving.signal })
     await server.seen(before + 3)
     leaving.abort()
     expect(await result).toMatchObject({ listed: false, error: 'timeout' })
@@ -470,9 +464,7 @@ describe('an asker who leaves', () => {
     const staying = new AbortController()
     const targets = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'].map((target) => parseTarget(target))
     await Promise.all(
-      targets.flatMap((target) =>
-        lists.map((list) => ask(lookup, list, { target, role: 'target', signal: staying.signal })),
-      ),
+      targets.flatMap((target) => lists.map((list) => ask(lookup, list, { target, signal: staying.signal }))),
     )
     expect(getEventListeners(staying.signal, 'abort')).toEqual([])
     // Warnings are emitted in the next tick.
@@ -487,7 +479,7 @@ describe('an asker who leaves', () => {
   ])('who had left before %s', async (_what, probed) => {
     const { lookup, asked, server } = await startScripted({}, { probed, timeoutMs: 60_000 })
     server.behave(silence)
-    const question = { target: parseTarget(address), role: 'target', signal: AbortSignal.abort() } as const
+    const question = { target: parseTarget(address), signal: AbortSignal.abort() } as const
     expect(await ask(lookup, zen, question)).toMatchObject({ listed: false, error: 'timeout' })
     expect(asked()).not.toContain(`A ${atZen}`)
   })

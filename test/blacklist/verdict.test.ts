@@ -3,26 +3,29 @@ import { describe, expect, test } from 'vitest'
 import type { BlacklistResult, Counts, DomainReport, IpReport } from '../../src/blacklist/report.ts'
 import { listErrors } from '../../src/blacklist/report.ts'
 import { count, domainVerdict, ipVerdict, outcomeOf, reportOutcome, sum } from '../../src/blacklist/verdict.ts'
-import { answer, answers, domainReport, ipReport, listing } from '../support/reports.ts'
+import { answer, answers, domainReport, ipReport, listing, policy } from '../support/reports.ts'
 
 describe('the figures', () => {
   test('of no results are nought', () => {
-    expect(count([])).toEqual({ totalChecked: 0, listedCount: 0, cleanCount: 0, failedCount: 0 })
+    expect(count([])).toEqual({ totalChecked: 0, listedCount: 0, policyCount: 0, cleanCount: 0, failedCount: 0 })
     expect(sum([])).toEqual(count([]))
   })
 
   test('count a list that failed as clean and as failed', () => {
     const results = answers({ SpamCop: listing, PSBL: { error: 'timeout' }, DroneBL: { error: 'refused' } })
-    expect(count(results)).toEqual({ totalChecked: 6, listedCount: 1, cleanCount: 5, failedCount: 2 })
+    expect(count(results)).toEqual({ totalChecked: 6, listedCount: 1, policyCount: 0, cleanCount: 5, failedCount: 2 })
   })
 
-  test.each<[Counts['listedCount'], Counts['failedCount'], string]>([
-    [0, 0, 'clean'],
-    [0, 1, 'incomplete'],
-    [1, 0, 'listed'],
-    [1, 5, 'listed'],
-  ])('of %i listed and %i failed are %s', (listedCount, failedCount, outcome) => {
-    expect(outcomeOf({ listedCount, failedCount })).toBe(outcome)
+  test.each<[Counts['listedCount'], Counts['policyCount'], Counts['failedCount'], string]>([
+    [0, 0, 0, 'clean'],
+    [0, 0, 1, 'incomplete'],
+    [1, 0, 0, 'listed'],
+    [1, 0, 5, 'listed'],
+    [2, 1, 0, 'listed'],
+    [1, 1, 0, 'policy'],
+    [2, 2, 4, 'policy'],
+  ])('of %i listed, %i of them by policy, and %i failed are %s', (listedCount, policyCount, failedCount, outcome) => {
+    expect(outcomeOf({ listedCount, policyCount, failedCount })).toBe(outcome)
   })
 })
 
@@ -38,6 +41,19 @@ describe('the verdict on an address', () => {
     expect(say({ PSBL: listing })).toBe('192.0.2.7 is listed on 1 of 6 blacklists: PSBL.')
     expect(say({ 'Spamhaus ZEN': listing, PSBL: listing, DroneBL: listing })).toBe(
       '192.0.2.7 is listed on 3 of 6 blacklists: Spamhaus ZEN, PSBL and DroneBL.',
+    )
+  })
+
+  test('that a policy names, alone and beside listings', () => {
+    const explained = 'A policy entry asks that no mail comes from an address directly; it accuses nobody.'
+    expect(say({ 'Spamhaus ZEN': policy })).toBe(
+      `192.0.2.7 is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. ${explained}`,
+    )
+    expect(say({ 'Spamhaus ZEN': policy, PSBL: { error: 'timeout' } })).toBe(
+      `192.0.2.7 is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. ${explained} Not known: PSBL (no answer in time).`,
+    )
+    expect(say({ 'Spamhaus ZEN': policy, PSBL: listing })).toBe(
+      '192.0.2.7 is listed on 2 of 6 blacklists: PSBL; policy entry: Spamhaus ZEN.',
     )
   })
 
@@ -83,6 +99,8 @@ describe('the verdict on a domain', () => {
   const clean = ipReport('192.0.2.1')
   const bad = ipReport('192.0.2.2', answers({ 'Spamhaus ZEN': listing, PSBL: listing }))
   const worse = ipReport('192.0.2.3', answers({ DroneBL: listing }))
+  const atHome = ipReport('192.0.2.4', answers({ 'Spamhaus ZEN': policy }))
+  const POLICY = 'A policy entry asks that no mail comes from an address directly; it accuses nobody.'
   const domainListing = { results: [answer('SURBL', listing), answer('URIBL')] }
 
   test.each<[string, string, readonly IpReport[], Partial<DomainReport>]>([
@@ -126,6 +144,24 @@ describe('the verdict on a domain', () => {
       'example.com is listed on SURBL, and has a listed address: 192.0.2.3 (DroneBL).',
       [worse],
       domainListing,
+    ],
+    [
+      'has an address that a policy names',
+      `No blacklist accuses example.com; its address 192.0.2.4 (Spamhaus ZEN) has a policy entry. ${POLICY}`,
+      [clean, atHome],
+      {},
+    ],
+    [
+      'has a listed address beside one that a policy names',
+      `example.com has a listed address: 192.0.2.3 (DroneBL). Its address 192.0.2.4 (Spamhaus ZEN) has a policy entry. ${POLICY}`,
+      [worse, atHome],
+      {},
+    ],
+    [
+      'has addresses that policies name',
+      `No blacklist accuses example.com; its addresses 192.0.2.4 (Spamhaus ZEN) and 192.0.2.5 (Spamhaus ZEN) have policy entries. ${POLICY}`,
+      [atHome, ipReport('192.0.2.5', answers({ 'Spamhaus ZEN': policy }))],
+      {},
     ],
     [
       'could not be resolved',
@@ -175,11 +211,12 @@ describe('whatever the results are', () => {
   const arbitrary = fc
     .tuple(
       fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom('A', 'B', 'C') }),
-      fc.nat(listErrors.length + 1),
+      fc.nat(listErrors.length + 2),
     )
     .map(([name, choice]): BlacklistResult => {
       if (choice === 0) return answer(name)
-      return answer(name, choice === 1 ? listing : { error: listErrors[choice - 2] ?? null })
+      if (choice <= 2) return answer(name, choice === 1 ? listing : policy)
+      return answer(name, { error: listErrors[choice - 3] ?? null })
     })
   const results = fc.array(arbitrary, { minLength: 1, maxLength: 6 })
   const domain = fc
@@ -194,6 +231,8 @@ describe('whatever the results are', () => {
       const hidden = Array.from({ length: others }, (_, index) => `10.0.0.${index}`)
       return domainReport('example.com', reports, {
         ...changes,
+        // No list of domains has entries of policy.
+        results: changes.results.map((each) => (each.policy ? { ...each, policy: false } : each)),
         resolvedIps: [...reports.map(({ target }) => target), ...hidden],
       })
     })
@@ -203,6 +242,7 @@ describe('whatever the results are', () => {
     expect(counts.listedCount + counts.cleanCount).toBe(counts.totalChecked)
     expect(verdict.includes('is clean')).toBe(counts.listedCount === 0 && counts.failedCount === 0 && complete)
     for (const { name, listed, error } of all) if (listed || error !== null) expect(verdict).toContain(name)
+    if (counts.listedCount > 0) expect(verdict).not.toMatch(/none of|no blacklist lists|No listing/)
     expect(verdict).toMatch(/^[^ ].*[^ ]\.$/)
     expect(verdict).not.toMatch(/ {2}|\.\.|undefined|null|\(\)/)
   }
@@ -218,6 +258,7 @@ describe('whatever the results are', () => {
         expectTrue(domainVerdict(report), all, report, !report.resolutionFailed)
         expect(report.verdict.includes('is clean')).toBe(reportOutcome(report) === 'clean')
         expect(/ listed (on|address)/.test(report.verdict)).toBe(reportOutcome(report) === 'listed')
+        expect(/accuses example/.test(report.verdict)).toBe(reportOutcome(report) === 'policy')
         expect(sum([count(report.results), ...report.ipReports])).toEqual(count(all))
       }),
     )

@@ -145,12 +145,13 @@ const readers: Record<Reader, Record<string, string>> = {
     AddressesResolved: 'addresses checked',
     Blacklist: 'name kind zone description ipv6 health',
     BlacklistHealth: 'status detail checkedAt latencyMs',
-    BlacklistResult: 'name listed response description delistUrl error codes note',
+    BlacklistResult: 'name listed policy response description delistUrl error codes note',
     BulkCheckPayload: 'results',
     DomainReport:
-      'target targetType checkedAt totalChecked listedCount cleanCount failedCount verdict results resolvedIps resolvedIpsTruncated resolutionFailed ipReports',
+      'target targetType checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results resolvedIps resolvedIpsTruncated resolutionFailed ipReports',
     Geo: 'country city isp asn',
-    IpReport: 'target targetType checkedAt totalChecked listedCount cleanCount failedCount verdict results geo',
+    IpReport:
+      'target targetType checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results geo',
     ListAnswered: 'target result',
     TargetError: 'target code message',
   },

@@ -36,6 +36,7 @@ export async function givenCheckPages() {
       log: pino({ base: undefined }, { write: (line: string) => logged.push(line) }),
       checksPerDay: { free: 100, pro: 1000 },
       lists: () => lists,
+      resolvers: () => null,
       ownAddress: () => '203.0.113.7',
       async start(_, input) {
         const { check, progress } = givenCheck(parseTarget(input))

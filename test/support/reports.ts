@@ -34,7 +34,8 @@ export function answer(name: string, changes: Partial<BlacklistResult> = {}): Bl
   const known = [...lists.ip, ...lists.domain].find((each) => each.name === name)
   const description = known?.description ?? 'A list.'
   const delistUrl = 'https://lists.example/contest?target=203.0.113.7'
-  return { name, listed: false, response: null, description, delistUrl, error: null, codes: [], note: null, ...changes }
+  const base = { name, listed: false, policy: false, response: null, description, delistUrl }
+  return { ...base, error: null, codes: [], note: null, ...changes }
 }
 
 /** What a listing changes in an answer. */
@@ -43,6 +44,15 @@ export const listing = {
   response: 'Blocked - see https://lists.example/query/203.0.113.7',
   codes: ['127.0.0.2'],
   note: 'SBL: a source of spam, or of services for spammers',
+} as const
+
+/** What an entry of policy changes in an answer. */
+export const policy = {
+  listed: true,
+  policy: true,
+  response: 'https://lists.example/pbl/query/203.0.113.7',
+  codes: ['127.0.0.11'],
+  note: 'PBL: an end-user range from which no mail should come directly',
 } as const
 
 /** The answers of all six lists, changed by name. */

@@ -1,5 +1,6 @@
 import { CheckForm } from '../../http/check-form.tsx'
 import type { HealthStatus } from '../health.ts'
+import { OperatorHint } from './operator-hint.tsx'
 import { checkPath } from './report.tsx'
 
 /** A list as visitors see it. */
@@ -21,11 +22,15 @@ export interface LandingProps {
   /** The caller's own address; null when it cannot be checked, such as a private one. */
   readonly ownAddress: string | null
   readonly lists: ListInfos
+  /** What the lists are asked through, for a reader who can change that; else null. */
+  readonly resolvers: readonly string[] | null
   readonly checksPerDay: { readonly free: number; readonly pro: number }
 }
 
 /** The page at `/`. */
-export function Landing({ baseUrl, ownAddress, lists, checksPerDay }: LandingProps) {
+export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay }: LandingProps) {
+  const silence = isSilence(lists)
+  const shown = silence && resolvers === null ? withoutHealth(lists) : lists
   return (
     <>
       <section class="hero">
@@ -44,14 +49,15 @@ export function Landing({ baseUrl, ownAddress, lists, checksPerDay }: LandingPro
           </p>
         )}
       </section>
+      {silence ? <Silence resolvers={resolvers} /> : null}
       <section>
         <h2>Lists asked about an IP address</h2>
-        <ListTable lists={lists.ip} />
+        <ListTable lists={shown.ip} />
       </section>
       <section>
         <h2>Lists asked about a domain</h2>
         <p>A domain’s addresses are looked up too, and each is checked like an address of its own.</p>
-        <ListTable lists={lists.domain} />
+        <ListTable lists={shown.domain} />
       </section>
       <Examples baseUrl={baseUrl} />
       <section>
@@ -66,11 +72,27 @@ export function Landing({ baseUrl, ownAddress, lists, checksPerDay }: LandingPro
   )
 }
 
+/** Whether no list at all can be used at present. */
+function isSilence({ ip, domain }: ListInfos): boolean {
+  return [...ip, ...domain].every(({ health }) => health !== 'ok' && health !== 'unknown')
+}
+
+/** Eight faults in a row would only alarm a visitor, who can do nothing about them. */
+function withoutHealth({ ip, domain }: ListInfos): ListInfos {
+  const unknown = (list: ListInfo): ListInfo => ({ ...list, health: 'unknown' })
+  return { ip: ip.map(unknown), domain: domain.map(unknown) }
+}
+
+function Silence({ resolvers }: Pick<LandingProps, 'resolvers'>) {
+  if (resolvers !== null) return <OperatorHint resolvers={resolvers} />
+  return <p class="note">The lists do not answer us at the moment. Please check again in a little while.</p>
+}
+
 const healthWords: Readonly<Record<Exclude<HealthStatus, 'unknown' | 'ok'>, string>> = {
-  silent: 'Answers nothing now',
-  refusing: 'Refuses us now',
-  wildcard: 'Not believable now',
-  unreachable: 'Not reachable now',
+  silent: 'Gives no answers',
+  refusing: 'Refusing our queries',
+  wildcard: 'Unreliable answers',
+  unreachable: 'Not reachable',
 }
 
 function ListTable({ lists }: { readonly lists: readonly ListInfo[] }) {

@@ -12,7 +12,7 @@ interface RowsProps {
 
 /** The lists' answers on one target: listed first, then those without an answer, then the rest. */
 export function AnswerRows({ results, ...props }: RowsProps & { readonly results: readonly BlacklistResult[] }) {
-  const rank: readonly RowState[] = ['listed', 'failed', 'unsupported', 'clean']
+  const rank: readonly RowState[] = ['listed', 'policy', 'failed', 'unsupported', 'clean']
   const sorted = results.toSorted((a, b) => rank.indexOf(stateOf(a)) - rank.indexOf(stateOf(b)))
   return (
     <ul class={classOf(props)}>
@@ -64,7 +64,7 @@ export function AnswerRow({ target, explained, result }: RowsProps & { readonly 
         </p>
       )}
       {explained || state !== 'clean' ? <p class="about">{result.description}</p> : null}
-      {result.codes.length > 0 || state === 'listed' || state === 'failed' ? (
+      {result.codes.length > 0 || result.listed || state === 'failed' ? (
         <p class="detail">
           {result.codes.length > 0 ? (
             <span>
@@ -87,10 +87,11 @@ function OwnPage({ state, result }: { readonly state: RowState; readonly result:
       </a>
     )
   }
-  if (state !== 'listed') return null
+  if (!result.listed) return null
   return (
     <a href={result.delistUrl} rel="noopener noreferrer">
-      Contest this listing<span class="hidden"> on {result.name}</span>
+      {state === 'policy' ? 'See or remove this entry' : 'Contest this listing'}
+      <span class="hidden"> on {result.name}</span>
     </a>
   )
 }

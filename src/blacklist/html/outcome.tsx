@@ -2,11 +2,11 @@ import type { BlacklistResult } from '../report.ts'
 import type { Outcome } from '../verdict.ts'
 
 /** What one list's row shows. */
-export type RowState = 'listed' | 'clean' | 'failed' | 'unsupported' | 'pending'
+export type RowState = 'listed' | 'policy' | 'clean' | 'failed' | 'unsupported' | 'pending'
 
 /** The state that a list's answer gives its row. */
 export function stateOf(result: BlacklistResult): Exclude<RowState, 'pending'> {
-  if (result.listed) return 'listed'
+  if (result.listed) return result.policy ? 'policy' : 'listed'
   if (result.error === 'unsupported') return 'unsupported'
   return result.error === null ? 'clean' : 'failed'
 }
@@ -14,6 +14,7 @@ export function stateOf(result: BlacklistResult): Exclude<RowState, 'pending'> {
 /** The outcome in a word or two. */
 export const outcomeWords = {
   listed: 'Listed',
+  policy: 'Policy entry',
   clean: 'Clean',
   incomplete: 'Not fully known',
   pending: 'Checking',
@@ -21,6 +22,7 @@ export const outcomeWords = {
 
 const stateWords = {
   listed: 'Listed',
+  policy: 'Policy entry',
   clean: 'Not listed',
   failed: 'No answer',
   unsupported: 'No known IPv6 data',
@@ -51,6 +53,8 @@ export function StateMark({ state }: { readonly state: RowState }) {
 const shapes = {
   // A filled octagon with an exclamation mark.
   listed: 'M5 0h6l5 5v6l-5 5H5l-5-5V5zM7 3.5v5.5h2V3.5zM7 10.5v2h2v-2z',
+  // A page with lines.
+  policy: 'M2 0h8l4 4v12H2zM5 6v1.6h6V6zM5 9v1.6h6V9zM5 12v1.6h4V12z',
   // A tick.
   clean: 'M1.6 8.6 3.2 7l3.2 3.2L12.9 3.6l1.6 1.6L6.4 13.4z',
   // A triangle with an exclamation mark.

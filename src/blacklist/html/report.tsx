@@ -7,6 +7,7 @@ import type { Outcome } from '../verdict.ts'
 import { outcomeOf, reportOutcome } from '../verdict.ts'
 import { Advice } from './advice.tsx'
 import { AnswerRows } from './lists.tsx'
+import { OperatorHint } from './operator-hint.tsx'
 import { OutcomeMark, outcomeWords } from './outcome.tsx'
 
 /** The path of the page that checks a target. */
@@ -14,8 +15,17 @@ export function checkPath(target: string): string {
   return `/check/${encodeURIComponent(target)}`
 }
 
-/** The finished report, to be read by a person or sent to their provider. */
-export function ReportSection({ report }: { readonly report: Report }) {
+/**
+ * The finished report, to be read by a person or sent to their provider.
+ * @param props.resolvers what the lists are asked through, for a reader who can change that; else null
+ */
+export function ReportSection({
+  report,
+  resolvers,
+}: {
+  readonly report: Report
+  readonly resolvers: readonly string[] | null
+}) {
   const outcome = reportOutcome(report)
   return (
     <article id="report" data-title={`${outcomeWords[outcome]}: ${report.target} · Allclear`}>
@@ -23,6 +33,7 @@ export function ReportSection({ report }: { readonly report: Report }) {
       <Verdict outcome={outcome} sentences={report.verdict.split(/(?<=\.) /)} />
       <Facts report={report} />
       <Advice report={report} />
+      {resolvers !== null && report.failedCount === report.totalChecked ? <OperatorHint resolvers={resolvers} /> : null}
       <p class="actions">
         <CheckAgain target={report.target} />
         <a
@@ -121,8 +132,9 @@ function Facts({ report }: { readonly report: Report }) {
   )
 }
 
-function countsInWords({ listedCount, cleanCount, failedCount }: Report): string {
-  const parts = [`${listedCount} listed`, `${cleanCount - failedCount} not listed`]
+function countsInWords({ listedCount, policyCount, cleanCount, failedCount }: Report): string {
+  const parts = [`${listedCount - policyCount} listed`, `${cleanCount - failedCount} not listed`]
+  if (policyCount > 0) parts.splice(1, 0, policyCount === 1 ? '1 policy entry' : `${policyCount} policy entries`)
   if (failedCount > 0) parts.push(`${failedCount} not known`)
   return parts.join(', ')
 }

@@ -73,7 +73,7 @@ function judgeAnswers(
   { state, lastDown }: ProbeRun,
 ): Finding {
   const heeded = all.filter(({ id, result }) => !acknowledged.has(id) && result.error !== 'unsupported')
-  const listings = heeded.filter(({ result }) => result.listed)
+  const listings = heeded.filter(isHeld)
   const failures = heeded.filter(({ result }) => result.error !== null)
   const detail = { listedOn: idsOf(listings), failedLists: idsOf(failures) }
   if (listings.length > 0) return found('DOWN', `Listed on ${placesOf(listings)}`, { detail })
@@ -86,14 +86,21 @@ function judgeAnswers(
     const why = open.length > 0 ? `no usable answer from ${namesOf(open)}` : 'its addresses could not be looked up'
     return found('UNKNOWN', `Not known whether it is still listed: ${why}`, { detail })
   }
+  const policies = heeded.filter(({ result }) => result.policy)
   const known = all.filter(({ id, result }) => acknowledged.has(id) && result.listed)
   const remarks = [
-    `Listed on none of ${countOf(idsOf(heeded).length - detail.failedLists.length)}`,
+    `${policies.length > 0 ? 'Accused by' : 'Listed on'} none of ${countOf(idsOf(heeded).length - detail.failedLists.length)}`,
+    ...(policies.length > 0 ? [placesOf(policies)] : []),
     ...(known.length > 0 ? [`acknowledged: ${placesOf(known)}`] : []),
     ...(failures.length > 0 ? [unknown] : []),
     ...(isUnresolved ? ['its addresses could not be looked up'] : []),
   ]
   return found('UP', remarks.join('; '), { detail })
+}
+
+/** Whether a listing is held against the target; that no mail should come from a domain's web server is no fault of it. */
+function isHeld({ result, address }: Answer): boolean {
+  return result.listed && !(result.policy && address !== null)
 }
 
 function idsOf(answers: readonly Answer[]): string[] {
@@ -106,7 +113,11 @@ function namesOf(answers: readonly Answer[]): string {
 
 /** The lists, each with the addresses it holds when it is not the target itself. */
 function placesOf(answers: readonly Answer[]): string {
-  return answers.map(({ result, address }) => (address ? `${result.name} (${address})` : result.name)).join(', ')
+  const place = ({ result: { name, policy }, address }: Answer) => {
+    const more = [address, policy ? 'policy entry' : null].filter((part) => part !== null)
+    return more.length > 0 ? `${name} (${more.join(', ')})` : name
+  }
+  return answers.map(place).join(', ')
 }
 
 function countOf(lists: number): string {

@@ -164,7 +164,10 @@ describe('a domain', () => {
 
   test('is not condemned because its web server should send no mail (PBL)', async () => {
     const script = { 'www.example.com': host('192.0.2.7'), [of('zen.spamhaus.org')]: codes('127.0.0.10') }
-    expect(await probe(script, target)).toMatchObject({ outcome: 'UP' })
+    expect(await probe(script, target)).toMatchObject({
+      outcome: 'UP',
+      message: 'Accused by none of 8 lists that answered; Spamhaus ZEN (192.0.2.7, policy entry)',
+    })
   })
 
   test('whose addresses cannot be looked up is judged by what is known', async () => {
