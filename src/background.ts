@@ -5,6 +5,7 @@ import { forgetOldCheckouts } from './billing/checkout.ts'
 import type { BillingContext } from './billing/context.ts'
 import { remindOfRenewals } from './billing/reminder-round.ts'
 import type { DatabaseHandle } from './database/client.ts'
+import { patiently } from './database/patience.ts'
 import type { PrismaClient } from './generated/prisma/client.ts'
 import type { Metrics } from './metrics.ts'
 import { closeDays } from './monitoring/day.ts'
@@ -79,10 +80,10 @@ export async function startBackground(
   }
   // In batches, so that others get their turn.
   repeated(async () => ((await closeDays(ctx)) ? SECOND : DAY_CLOSES_WITHIN), DAY_CLOSES_WITHIN)
-  repeated(async () => ((await forgetOld(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
-  repeated(async () => ((await forgetOldDeliveries(ctx)) ? SHORTEST_PAUSE : HOUR), HOUR)
+  repeated(async () => ((await patiently(ctx, forgetOld)) ? SHORTEST_PAUSE : HOUR), HOUR)
+  repeated(async () => ((await patiently(ctx, forgetOldDeliveries)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(async () => ((await renderStored(ctx)) ? SHORTEST_PAUSE : ROUND), MINUTE)
   repeated(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
-  repeated(() => forgetOldUsage(ctx).then(() => DAY), DAY)
-  repeated(() => forgetOldCheckouts(ctx).then(() => DAY), DAY)
+  repeated(() => patiently(ctx, forgetOldUsage).then(() => DAY), DAY)
+  repeated(() => patiently(ctx, forgetOldCheckouts).then(() => DAY), DAY)
 }

@@ -127,6 +127,21 @@ export class Unavailable extends DomainError {
   }
 }
 
+/**
+ * The database does not answer, or cannot write. It is no refusal of the domain's and no member of any union: nothing of
+ * what was asked for could be answered, and trying again in a few seconds is sensible.
+ */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable'
+  readonly code = 'UNAVAILABLE' satisfies ErrorCode
+  /** When to try again, in seconds from now. */
+  readonly retryAfter = 5
+
+  constructor(options?: ErrorOptions) {
+    super('The service cannot reach its database at the moment. Try again in a few seconds.', options)
+  }
+}
+
 /** The service cannot start as it is set up. The message is for the operator and says what to do; it needs no stack. */
 export class StartError extends Error {
   override readonly name = 'StartError'

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HTTPException } from 'hono/http-exception'
 import type { Allowance } from '../account/usage.ts'
 import { allowanceOf } from '../account/usage.ts'
+import { unavailability } from '../database/unavailable.ts'
 import { Invalid, LimitExceeded, NotFound, Unauthenticated } from '../errors.ts'
 import { readBody } from '../http/body.ts'
 import { errorAnswer } from '../http/errors.ts'
@@ -96,7 +97,9 @@ export function blacklistRest(
   /** Who sent what could not be read, for what is left of their plan: by the headers, unless those are what is wrong. */
   async function callerDespite(error: unknown, request: IncomingMessage): Promise<CheckContext> {
     const visitor = callers.visitorOf(request)
-    return error instanceof Unauthenticated ? visitor : callers.contextOf(request, null).catch(() => visitor)
+    return error instanceof Unauthenticated || unavailability(error)
+      ? visitor
+      : callers.contextOf(request, null).catch(() => visitor)
   }
 
   return (request, response, { pathname, search }) => {
@@ -189,6 +192,8 @@ async function allowanceAfter(
   ctx: CheckContext,
 ): Promise<Pick<Allowance, 'limit' | 'remaining' | 'resetsAt'> | null> {
   if (error instanceof LimitExceeded) return { limit: error.limit, remaining: 0, resetsAt: error.resetsAt }
+  // Asking the database again would only take as long again.
+  if (unavailability(error)) return null
   return allowanceOf(ctx).catch((cause: unknown) => {
     ctx.log.warn({ err: cause }, 'http: could not read what is left of a plan')
     return null

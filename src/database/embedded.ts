@@ -3,7 +3,9 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { Duplex } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import pg from 'pg'
+import { MINUTE } from '../time.ts'
 import { startWorker } from '../worker.ts'
+import { LONG_DEADLINE } from './patience.ts'
 
 /** The embedded PostgreSQL: one session, in a worker thread, spoken to by `pg` over a stream in place of a socket. */
 export interface Embedded {
@@ -76,19 +78,35 @@ async function startBackend(directory: string): Promise<Backend> {
   await opened(worker)
 
   const waiting: Waiting[] = []
+  let patience: NodeJS.Timeout | undefined
   let reason = 'its thread ended'
   let lost: Error | null = null
   let closing = false
   worker.on('message', (message: Uint8Array | string) => {
-    if (typeof message === 'string') reason = message
-    else waiting.shift()?.resolve(message)
+    if (typeof message === 'string') {
+      reason = message
+      return
+    }
+    waiting.shift()?.resolve(message)
+    expectAnswer()
   })
+
+  /** A statement that hangs in this database cannot be cancelled: the thread is ended, and with it the process's use of it. */
+  function expectAnswer(): void {
+    clearTimeout(patience)
+    if (waiting.length === 0) return
+    patience = setTimeout(() => {
+      reason = `a statement did not end within ${LONG_DEADLINE / MINUTE} minutes`
+      void worker.terminate()
+    }, LONG_DEADLINE).unref()
+  }
   worker.on('error', (error) => {
     reason = error.message
   })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const failure = new Promise<Error>((resolve) => {
     worker.once('exit', () => {
+      clearTimeout(patience)
       lost = new Error(`The embedded database has stopped: ${reason}`)
       for (const { reject } of waiting.splice(0)) reject(lost)
       if (!closing) resolve(lost)
@@ -100,7 +118,7 @@ async function startBackend(directory: string): Promise<Backend> {
     send(messages) {
       return new Promise((resolve, reject) => {
         if (lost) return reject(lost)
-        waiting.push({ resolve, reject })
+        if (waiting.push({ resolve, reject }) === 1) expectAnswer()
         const copy = Uint8Array.from(messages)
         worker.postMessage(copy, [copy.buffer])
       })

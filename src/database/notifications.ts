@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { SECOND } from '../time.ts'
+import { translated } from './unavailable.ts'
 
 /** Called with the payload of each notification, and with null after a time in which some may have been missed. Must not throw. */
 export type Listener = (payload: string | null) => void
@@ -35,7 +36,9 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
   async function connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...config, keepAlive: true, keepAliveInitialDelayMillis: 10 * SECOND })
     client.on('notification', (message) => deliver(channels, message))
-    client.on('error', (error) => log.warn({ err: error }, 'database: the connection for notifications failed'))
+    client.on('error', (error) =>
+      log.warn({ err: translated(error) }, 'database: the connection for notifications failed'),
+    )
     await client.connect()
     for (const channel of channels.keys()) await client.query(listenTo(channel))
     client.once('end', () => reconnect())
@@ -48,7 +51,7 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
     try {
       await connection
     } catch (error) {
-      log.warn({ err: error }, 'database: no connection for notifications; trying again')
+      log.warn({ err: translated(error) }, 'database: no connection for notifications; trying again')
       await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => {})
       return reconnect(Math.min(2 * pause, 10 * SECOND))
     }

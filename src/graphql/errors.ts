@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
+import { unavailability } from '../database/unavailable.ts'
 import type { ErrorCode as Code, Issue } from '../errors.ts'
 import {
   Conflict,
@@ -131,6 +132,12 @@ builder.objectType(Unavailable, {
 export function maskError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? (error.originalError ?? null) : error
   const place = error instanceof GraphQLError ? { nodes: error.nodes ?? null, path: error.path ?? null } : {}
+  const unavailable = unavailability(original)
+  if (unavailable) {
+    const { code, message, retryAfter } = unavailable
+    const http = { status: 503, headers: { 'retry-after': String(retryAfter) } }
+    return new GraphQLError(message, { ...place, extensions: { code, retryAfter, http } })
+  }
   if (original instanceof DomainError) {
     return new GraphQLError(original.message, { ...place, extensions: extensionsOf(original) })
   }

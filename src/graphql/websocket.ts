@@ -9,6 +9,7 @@ import { WebSocketServer } from 'ws'
 import { z } from 'zod'
 import type { RevokedKeys } from '../account/revoked-keys.ts'
 import type { Actor } from '../context.ts'
+import { unavailability } from '../database/unavailable.ts'
 import { DomainError } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
 import { bearerOf } from '../http/caller.ts'
@@ -94,7 +95,7 @@ export function createWebsocketDoor(options: {
           return true
         } catch (error) {
           const { message } = maskError(error, log)
-          socket.close(error instanceof DomainError ? CloseCode.Forbidden : INTERNAL_ERROR, message)
+          socket.close(closeCodeOf(error), message)
           return false
         }
       },
@@ -196,6 +197,12 @@ function createReceiver({ socket, id }: Operation): Receiver {
       if (socket.readyState === socket.OPEN) socket.close(TRY_AGAIN_LATER, 'Subscribe again after the last cursor.')
     },
   }
+}
+
+/** The code with which a connection is closed whose caller could not be admitted. */
+function closeCodeOf(error: unknown): number {
+  if (unavailability(error)) return TRY_AGAIN_LATER
+  return error instanceof DomainError ? CloseCode.Forbidden : INTERNAL_ERROR
 }
 
 /** A message that does not go out is the closing of the socket, which is told elsewhere. */

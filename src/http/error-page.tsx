@@ -11,11 +11,17 @@ export type PageError =
   | { readonly status: 404 }
   | { readonly status: 429; readonly message: string; readonly resetsAt: Date }
   | { readonly status: 500; readonly requestId: string }
+  /** `retryAfter`: in how many seconds. */
+  | { readonly status: 503; readonly retryAfter: number }
 
 /** Answers with the error as a page, in the dress of all others. */
 export function errorPage(c: Context, site: Site, error: PageError): Response {
   // RFC 9110 §10.2.3 allows the moment itself as well as the seconds until it.
   if (error.status === 429) c.header('retry-after', error.resetsAt.toUTCString())
+  if (error.status === 503) {
+    c.header('retry-after', String(error.retryAfter))
+    c.header('cache-control', 'no-store')
+  }
   const { title, content } = explain(error)
   const page = { title: `${title} · Allclear`, description: title, path: null, indexed: false }
   const body = (
@@ -70,6 +76,15 @@ function explain(error: PageError): { readonly title: string; readonly content: 
             <p>
               Checks can be made again from <UtcTime at={error.resetsAt} />.
             </p>
+          </>
+        ),
+      }
+    case 503:
+      return {
+        title: 'This page is not available right now',
+        content: (
+          <>
+            <p class="lead">We cannot reach our database at the moment. Reload this page in a few seconds.</p>
           </>
         ),
       }

@@ -2,6 +2,7 @@ import type { Context as HttpContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
+import { unavailability } from '../database/unavailable.ts'
 import type { ErrorCode } from '../errors.ts'
 import {
   Conflict,
@@ -48,8 +49,16 @@ export interface ErrorAnswer {
   }
 }
 
-/** What a caller over REST is told of an error. What is no expected failure is logged under an id, and told as that. */
+/**
+ * What a caller over REST is told of an error. What is no expected failure is logged under an id, and told as that; that the
+ * database is away is logged once for all, where it is found.
+ */
 export function errorAnswer(error: unknown, now: Date, log: Logger): ErrorAnswer {
+  const unavailable = unavailability(error)
+  if (unavailable) {
+    const { code, message, retryAfter } = unavailable
+    return { status: 503, headers: { 'Retry-After': String(retryAfter) }, body: { error: { code, message } } }
+  }
   if (error instanceof DomainError) {
     const status = statusOf.find(([type]) => error instanceof type)?.[1] ?? 500
     const body = { error: { code: error.code, message: error.message, ...detailsOf(error) } }

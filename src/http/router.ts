@@ -16,6 +16,7 @@ import { checkPages, checkScript } from '../blacklist/html.tsx'
 import { blacklistPaths } from '../blacklist/openapi.ts'
 import { BLACKLIST_PATH, blacklistRest } from '../blacklist/rest.ts'
 import { isCheckable } from '../blacklist/target.ts'
+import { unavailability } from '../database/unavailable.ts'
 import { NotFound } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { BeatParts } from '../monitoring/heartbeat.ts'
@@ -113,6 +114,8 @@ export function createRouter(options: RouterOptions): RequestListener {
   app.onError((error, c) => {
     if (wantsJson(c)) return errorResponse(c, error, parts.now(), parts.log)
     if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+    const unavailable = unavailability(error)
+    if (unavailable) return errorPage(c, site, { status: 503, retryAfter: unavailable.retryAfter })
     return errorPage(c, site, { status: 500, requestId: logUnexpected(error, parts.log) })
   })
 

@@ -1,0 +1,123 @@
+import pino from 'pino'
+import { afterAll, afterEach, describe, expect, inject, test, vi } from 'vitest'
+import type { Context } from '../../src/context.ts'
+import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'
+import { LONG_DEADLINE, patiently } from '../../src/database/patience.ts'
+import { serverDatabase, serverUrl } from '../support/database.ts'
+import { startDatabaseProxy } from '../support/database-proxy.ts'
+
+/** Short enough for a test, in milliseconds. */
+const deadline = 400
+
+describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network that fails', async () => {
+  if (serverUrl === undefined) return
+  const own = await serverDatabase(serverUrl, inject('databaseTemplate'))
+  const proxy = await startDatabaseProxy(own.url)
+  const lines: { readonly msg: string; readonly level: number; readonly failures?: number }[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) })
+  const database: DatabaseHandle = await openDatabase({ dataDir: '', databaseUrl: proxy.url, log, deadline })
+  const { pool, prisma } = database
+  afterEach(async () => {
+    await proxy.resume()
+    await vi.waitUntil(() => database.trouble().then((trouble) => trouble === null), 10_000)
+    lines.length = 0
+  })
+  afterAll(async () => {
+    await database.close()
+    await proxy.close()
+    await own.remove()
+  })
+
+  /** Opens connections, which are idle then. */
+  const warm = (count: number) => Promise.all(Array.from({ length: count }, () => pool.query('SELECT pg_sleep(0.05)')))
+
+  test('a statement on a connection that has gone silent fails by its deadline, and the others go with it', async () => {
+    await warm(5)
+    expect(pool.idleCount).toBe(5)
+    expect(proxy.silence()).toBeGreaterThanOrEqual(5)
+    await expect(pool.query('SELECT 1')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect((await pool.query('SELECT 2 AS two')).rows).toEqual([{ two: 2 }])
+    expect(await prisma.organization.count()).toBe(0)
+  })
+
+  test('a transaction whose connection goes silent is given up, and its connection is not used again', async () => {
+    await warm(1)
+    const work = prisma.$transaction(async (tx) => {
+      await tx.organization.count()
+      proxy.silence()
+      return tx.organization.count()
+    })
+    await expect(work).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    for (let turn = 0; turn < 12; turn += 1) expect(await prisma.organization.count()).toBe(0)
+  })
+
+  test('a statement that takes too long is cancelled by the server, and is no outage', async () => {
+    const cancelled = { code: 'UNAVAILABLE', cause: { code: '57014' } }
+    await expect(pool.query('SELECT pg_sleep(5)')).rejects.toMatchObject(cancelled)
+    expect(await database.trouble()).toBeNull()
+    expect(lines).toEqual([])
+  })
+
+  test('work that is known to take long has its own deadline', async () => {
+    const ctx = { db: prisma } as unknown as Context
+    const slow = (tx: Pick<Context, 'db'>) => tx.db.$queryRaw`SELECT pg_sleep(1.2)::text`
+    await expect(slow(ctx)).rejects.toThrow()
+    await patiently(ctx, slow)
+    const shown = await patiently(ctx, (tx) => tx.db.$queryRaw`SHOW statement_timeout`)
+    expect(shown).toEqual([{ statement_timeout: `${LONG_DEADLINE / 60_000}min` }])
+    expect(await prisma.$queryRaw`SHOW statement_timeout`).toEqual([{ statement_timeout: `${deadline}ms` }])
+  })
+
+  test('an outage is logged once, with how many statements failed, and what is asked meanwhile fails at once', async () => {
+    await warm(3)
+    proxy.stall()
+    const failing = Array.from({ length: 20 }, () => pool.query('SELECT 1').catch((error: Error) => error))
+    expect(await Promise.all(failing)).toEqual(
+      Array.from({ length: 20 }, () => expect.objectContaining({ code: 'UNAVAILABLE' })),
+    )
+    await vi.waitUntil(() => lines.some(({ msg }) => msg.startsWith('database: unreachable')), 10_000)
+    for (let turn = 0; turn < 200; turn += 1) {
+      await expect(prisma.organization.count()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    }
+    expect(await database.trouble()).toBe('unreachable')
+    await proxy.resume()
+    await vi.waitUntil(() => lines.some(({ msg }) => msg.startsWith('database: well again')), 15_000)
+    const told = lines.filter(({ msg }) => /unreachable|well again/.test(msg))
+    expect(told.map(({ msg }) => msg.replace(/\d+/, 'n'))).toEqual([
+      'database: unreachable; trying again every second',
+      'database: well again after n s',
+    ])
+    expect(told[1]?.failures).toBeGreaterThan(10)
+    expect(await prisma.organization.count()).toBe(0)
+  })
+
+  test('a server that refuses connections, and then takes them again, is used again', async () => {
+    await warm(3)
+    await proxy.refuse()
+    await expect(pool.query('SELECT 1')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await vi.waitUntil(() => database.trouble().then((trouble) => trouble === 'unreachable'), 10_000)
+    await proxy.resume()
+    await vi.waitUntil(
+      () =>
+        prisma.organization.count().then(
+          () => true,
+          () => false,
+        ),
+      10_000,
+    )
+  })
+
+  test('a database that may only be read is told as that', async () => {
+    await pool.query(`ALTER DATABASE ${new URL(own.url).pathname.slice(1)} SET default_transaction_read_only = on`)
+    proxy.cut()
+    await vi.waitUntil(() => database.trouble().then((trouble) => trouble === 'read-only'), 10_000)
+    await expect(prisma.organization.deleteMany()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(await prisma.organization.count()).toBe(0)
+    await pool.query(
+      'BEGIN READ WRITE; ALTER DATABASE ' +
+        new URL(own.url).pathname.slice(1) +
+        ' RESET default_transaction_read_only; COMMIT',
+    )
+    proxy.cut()
+  })
+})

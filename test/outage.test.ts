@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import pino from 'pino'
+import { describe, expect, inject, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { quietOutages } from '../src/log.ts'
+import { testApp } from './support/app.ts'
+import { atTheEnd } from './support/at-the-end.ts'
+import { serverDatabase, serverUrl } from './support/database.ts'
+import { startDatabaseProxy } from './support/database-proxy.ts'
+import { startDnsServer } from './support/dns-server.ts'
+import { mutate } from './support/filled-organization.ts'
+import { newOrganization } from './support/graphql-client.ts'
+import { scriptedLists } from './support/scripted-lists.ts'
+
+describe.skipIf(serverUrl === undefined)('while the database is away', async () => {
+  if (serverUrl === undefined) return
+  const own = await serverDatabase(serverUrl, inject('databaseTemplate'))
+  atTheEnd(own.remove)
+  const proxy = await startDatabaseProxy(own.url)
+  atTheEnd(proxy.close)
+  const lines: { readonly msg: string; readonly level: number; readonly failures?: number }[] = []
+  const log = pino({ level: 'info', hooks: quietOutages }, { write: (line) => lines.push(JSON.parse(line)) })
+  const dns = await startDnsServer(scriptedLists())
+  const settings = { DATABASE_URL: proxy.url, STRIPE_WEBHOOK_SECRET: 'whsec_test1234' }
+  const { baseUrl } = await testApp({ dns, settings, log })
+  const { key, slug } = await newOrganization(baseUrl)
+  await mutate(baseUrl, key, 'createService', 'Service', { name: 'Website' })
+  const page = `${baseUrl}/status/${slug}`
+  const known = await (await fetch(page)).text()
+  expect(known).toContain('Website')
+  await proxy.refuse()
+
+  test('GraphQL answers 503 UNAVAILABLE, and when to try again', async () => {
+    for (const authorization of ['', `Bearer ${key}`]) {
+      const response = await fetch(`${baseUrl}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+        body: JSON.stringify({ query: `{ statusPage(slug: "${slug}") { cursor } }` }),
+      })
+      expect(response.status).toBe(503)
+      expect(response.headers.get('retry-after')).toBe('5')
+      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
+    }
+  })
+
+  test('a websocket with a key is closed with the code for trying again later', async () => {
+    const socket = new WebSocket(`${baseUrl.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+    await once(socket, 'open')
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${key}` } }))
+    const [code] = await once(socket, 'close')
+    expect(code).toBe(1013)
+  })
+
+  test.each([
+    ['GET', '/api/blacklist-monitor/ip?target=192.0.2.1'],
+    ['GET', '/api/v1/billing/status'],
+    ['POST', '/api/v1/heartbeats/00000000000000000000000000000000'],
+    ['GET', '/status/nobody-yet/api/v2/summary.json'],
+  ])('%s %s answers 503 UNAVAILABLE, and when to try again', async (method, path) => {
+    const response = await fetch(baseUrl + path, { method, headers: { authorization: `Bearer ${key}` } })
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(await response.json()).toEqual({ error: { code: 'UNAVAILABLE', message: expect.any(String) } })
+  })
+
+  test('a page that is not known is answered with 503, as a page', async () => {
+    const response = await fetch(`${baseUrl}/status/nobody-yet`, { headers: { accept: 'text/html' } })
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(await response.text()).toContain('not available right now')
+  })
+
+  test('the process lives, is not ready, and says why without a word about the database', async () => {
+    expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200)
+    const ready = await fetch(`${baseUrl}/readyz`)
+    expect(ready.status).toBe(503)
+  })
+
+  test('the log says so once, and once more when it is over, with how many statements failed', async () => {
+    await Promise.all(Array.from({ length: 140 }, () => fetch(`${baseUrl}/status/nobody`)))
+    await proxy.resume()
+    const isOver = ({ msg }: { readonly msg: string }) => msg.startsWith('database: well again')
+    await vi.waitUntil(() => lines.some(isOver), 15_000)
+    const told = lines.filter(({ level }) => level >= 40)
+    expect(told).toMatchObject([
+      {
+        level: 50,
+        msg: 'database: unreachable; trying again every second',
+        reason: expect.stringContaining('ECONNREFUSED'),
+      },
+      { level: 40 },
+    ])
+    expect(told[1]?.failures).toBeGreaterThan(140)
+    expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200)
+  })
+})

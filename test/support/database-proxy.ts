@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What a connection does with bytes: pass them on, pass them on later, or keep them for ever. */
+type Mode = 'passing' | 'silent'
+
+interface Pair {
+  readonly client: Socket
+  readonly server: Socket
+  mode: Mode
+  /** Everything that the client has sent, as text, as far as it is short. */
+  said: string
+}
+
+/** A TCP proxy before a database, which can fail as networks and proxies do. */
+export interface DatabaseProxy {
+  readonly port: number
+  /** The URL of the database, through the proxy. */
+  readonly url: string
+  /** Has connections that are open now, or those of them whose client has sent such text, forward nothing any more. */
+  silence(such?: (said: string) => boolean): number
+  /** Has connections forward nothing, those to come too. */
+  stall(): void
+  /** Delays every piece of what either side sends by so many milliseconds. */
+  slow(milliseconds: number): void
+  /** Resets every connection that is open now. */
+  cut(): void
+  /** Refuses new connections and resets those that are open. */
+  refuse(): Promise<void>
+  /** Forwards again; what was silenced stays silent. */
+  resume(): Promise<void>
+  close(): Promise<void>
+}
+
+/** How much of what a client says is looked at. */
+const LOOKED_AT = 64 * 1024
+
+/** Starts one on a free port of 127.0.0.1. */
+export async function startDatabaseProxy(target: string): Promise<DatabaseProxy> {
+  const { hostname, port: targetPort } = new URL(target)
+  const pairs = new Set<Pair>()
+  let mode: Mode = 'passing'
+  let delay = 0
+  let open = true
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(targetPort || 5432), hostname)
+    const pair: Pair = { client, server: upstream, mode, said: '' }
+    pairs.add(pair)
+    forward(pair, client, upstream)
+    forward(pair, upstream, client)
+  })
+
+  function forward(pair: Pair, from: Socket, to: Socket): void {
+    let last = Promise.resolve()
+    const end = (how: () => void) => {
+      last = last.then(() => {
+        if (pair.mode === 'silent') return
+        pairs.delete(pair)
+        how()
+      })
+    }
+    from.on('error', () => end(() => to.destroy()))
+    from.on('end', () => end(() => to.end()))
+    from.on('close', () => end(() => to.destroy()))
+    from.on('data', (bytes) => {
+      if (from === pair.client && pair.said.length < LOOKED_AT) pair.said += bytes.toString('latin1')
+      if (delay === 0 && pair.mode === 'passing') to.write(bytes)
+      else
+        last = last.then(async () => {
+          if (delay > 0) await sleep(delay)
+          if (pair.mode === 'passing') to.write(bytes)
+        })
+    })
+  }
+
+  function reset(pair: Pair): void {
+    pairs.delete(pair)
+    pair.client.resetAndDestroy()
+    pair.server.destroy()
+  }
+
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const own = new URL(target)
+  own.host = `127.0.0.1:${port}`
+  const proxy: DatabaseProxy = {
+    port,
+    url: own.href,
+    silence(such = () => true) {
+      const chosen = [...pairs].filter(({ said, mode: present }) => present === 'passing' && such(said))
+      for (const pair of chosen) pair.mode = 'silent'
+      return chosen.length
+    },
+    stall() {
+      mode = 'silent'
+      proxy.silence()
+    },
+    slow(milliseconds) {
+      delay = milliseconds
+    },
+    cut() {
+      for (const pair of [...pairs]) reset(pair)
+    },
+    async refuse() {
+      proxy.cut()
+      if (!open) return
+      open = false
+      server.close()
+    },
+    async resume() {
+      mode = 'passing'
+      delay = 0
+      if (open) return
+      open = true
+      await once(server.listen(port, '127.0.0.1'), 'listening')
+    },
+    async close() {
+      proxy.cut()
+      if (open) server.close()
+    },
+  }
+  return proxy
+}
