@@ -1,7 +1,9 @@
 import { Conflict, Invalid, NotFound } from '../errors.ts'
 import { CheckPlan, Scope, Tier } from '../generated/prisma/enums.ts'
 import { builder } from '../graphql/builder.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../graphql/connection.ts'
 import { describedValues } from '../graphql/descriptions.ts'
+import { orderOf, pageOf } from '../graphql/keyset.ts'
 import { nextUtcDay } from '../time.ts'
 import { includesScope, requireScope, seesOrganization } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
@@ -35,6 +37,8 @@ builder.enumType(Scope, {
 
 /** Granted to whoever just made something: a visitor who signs up sees the organization before holding its key. */
 const MAKER = 'maker'
+
+const keysNewestFirst = orderOf('ApiKey', { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
 
 interface ChecksUsage {
   readonly used: number
@@ -80,12 +84,19 @@ const Organization = builder.prismaNode('Organization', {
       description: 'When the paid check plan ends; null when it does not end by itself.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    apiKeys: t.relatedConnection('apiKeys', {
-      cursor: 'id',
-      totalCount: true,
+    apiKeys: t.field({
+      type: connectionOf('ApiKey'),
       description: 'Every key, revoked ones included, newest first. Needs a key with scope ADMIN.',
       authScopes: (_organization, _args, { actor }) => actor.kind !== 'apiKey' || includesScope(actor.scope, 'ADMIN'),
-      query: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+      args: pageArgs,
+      resolve: ({ id }, args, ctx, info) =>
+        pageOf({
+          order: keysNewestFirst,
+          args,
+          where: { organizationId: id },
+          read: (slice) => ctx.db.apiKey.findMany({ ...nodeQuery('ApiKey', ctx, info), ...slice }),
+          count: (query) => ctx.db.apiKey.count(query),
+        }),
     }),
     usage: t.field({
       type: Usage,

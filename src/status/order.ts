@@ -5,7 +5,10 @@ import { typeOfId } from '../id.ts'
 import { invalid, validate } from '../validate.ts'
 import { notFound, requireDistinct } from './guard.ts'
 
-/** Things that an organization has in an order of its own: their positions count from 0, without gaps. */
+/**
+ * What an organization puts in an order of its own. A position stays as it is until the order changes, also when others are
+ * deleted, since the cursors of callers hold it: there may be gaps. What callers see counts from 0 without gaps.
+ */
 type Ordered = 'Service' | 'ServiceGroup'
 
 const wholeOrder = z.object({ ids: z.array(z.string()) })
@@ -31,18 +34,19 @@ export async function putInOrder(
     throw invalid([{ path: ['ids'], message: `must name each of the ${existing.size} once, and names ${ids.length}` }])
   }
   await db.$executeRaw`
-    UPDATE ${table} AS thing SET position = place.number - 1
-    FROM unnest(${ids}::text[]) WITH ORDINALITY AS place (id, number) WHERE thing.id = place.id`
+    UPDATE ${table} AS thing SET position = slot.position
+    FROM unnest(${ids}::text[]) WITH ORDINALITY AS place (id, number)
+    JOIN (
+      SELECT position, row_number() OVER (ORDER BY position, id) AS number
+      FROM ${table} WHERE "organizationId" = ${organizationId}
+    ) AS slot ON slot.number = place.number
+    WHERE thing.id = place.id`
 }
 
-/** Closes the gap that a deleted thing has left. */
-export async function closeGap(
-  { db }: Context,
-  type: Ordered,
-  organizationId: string,
-  position: number,
-): Promise<void> {
-  await db.$executeRaw`
-    UPDATE ${Prisma.raw(`"${type}"`)} SET position = position - 1
-    WHERE "organizationId" = ${organizationId} AND position > ${position}`
+/** A position after all that an organization has. */
+export async function nextPosition({ db }: Context, type: Ordered, organizationId: string): Promise<number> {
+  const [row] = await db.$queryRaw<{ next: number }[]>`
+    SELECT coalesce(max(position) + 1, 0) AS next FROM ${Prisma.raw(`"${type}"`)}
+    WHERE "organizationId" = ${organizationId}`
+  return row?.next ?? 0
 }

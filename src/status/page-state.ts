@@ -117,7 +117,7 @@ async function readParts(db: Database, idOrSlug: string, now: Date): Promise<Pag
       services.map(({ status }) => status),
       incidents.map(({ impact }) => impact),
     ),
-    groups,
+    groups: groups.map((group, position) => ({ ...group, position })),
     services,
     incidents,
     maintenances,
@@ -162,8 +162,9 @@ async function readServices(db: Database, organizationId: string): Promise<Servi
     },
     orderBy: { position: 'asc' },
   })
-  return services.map(({ statusOverride, incidents, monitors, maintenances, ...service }) => ({
+  return services.map(({ statusOverride, incidents, monitors, maintenances, ...service }, position) => ({
     ...service,
+    position,
     status: statusShownBy({ statusOverride, incidents, monitors, maintenances }),
   }))
 }

@@ -9,7 +9,7 @@ import { newId } from '../id.ts'
 import { nameText, proseText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import { own } from './guard.ts'
-import { closeGap, putInOrder } from './order.ts'
+import { nextPosition, putInOrder } from './order.ts'
 
 const newGroup = z.object({ name: nameText, description: proseText(2000).nullish() })
 
@@ -20,12 +20,14 @@ const newGroup = z.object({ name: nameText, description: proseText(2000).nullish
 export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { name, description } = validate(newGroup, input)
-  return change(ctx, organizationId, async ({ db, now }) => {
-    const position = await db.serviceGroup.count({ where: { organizationId } })
+  return change(ctx, organizationId, async (tx) => {
+    const { db, now } = tx
+    const count = await db.serviceGroup.count({ where: { organizationId } })
     const { tier } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const limit = tierLimits[tier].services
-    if (position >= limit)
+    if (count >= limit)
       throw new TierLimitReached(`The tier ${tier} has ${limit} groups, as many as services, and all are used.`, limit)
+    const position = await nextPosition(tx, 'ServiceGroup', organizationId)
     const data = { organizationId, name, description: description ?? '', position, createdAt: now() }
     const group = await db.serviceGroup.create({ data: { id: newId('ServiceGroup'), ...data } })
     return [group, { kind: 'SERVICE_GROUP_CREATED', ...subject(group) }]
@@ -62,7 +64,6 @@ export async function deleteServiceGroup(ctx: Context, id: string): Promise<Serv
   return change(ctx, organizationId, async (tx) => {
     const group = await ownGroup(tx, organizationId, id)
     await tx.db.serviceGroup.delete({ where: { id } })
-    await closeGap(tx, 'ServiceGroup', organizationId, group.position)
     return [group, { kind: 'SERVICE_GROUP_DELETED', ...subject(group) }]
   })
 }

@@ -10,7 +10,7 @@ import { newId } from '../id.ts'
 import { nameText, proseText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import { own } from './guard.ts'
-import { closeGap, putInOrder } from './order.ts'
+import { nextPosition, putInOrder } from './order.ts'
 import { ownGroup } from './service-group.ts'
 
 const newService = z.object({ name: nameText, groupId: z.string().nullish(), description: proseText(2000).nullish() })
@@ -24,11 +24,11 @@ export async function createService(ctx: Context, input: unknown): Promise<Servi
   const { name, groupId = null, description } = validate(newService, input)
   return change(ctx, organizationId, async (tx) => {
     if (groupId !== null) await ownGroup(tx, organizationId, groupId)
-    const position = await tx.db.service.count({ where: { organizationId } })
+    const count = await tx.db.service.count({ where: { organizationId } })
     const { tier } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const limit = tierLimits[tier].services
-    if (position >= limit)
-      throw new TierLimitReached(`The tier ${tier} has ${limit} services, and all are used.`, limit)
+    if (count >= limit) throw new TierLimitReached(`The tier ${tier} has ${limit} services, and all are used.`, limit)
+    const position = await nextPosition(tx, 'Service', organizationId)
     const data = { organizationId, name, groupId, description: description ?? '', position, createdAt: tx.now() }
     const service = await tx.db.service.create({ data: { id: newId('Service'), ...data } })
     return [service, { kind: 'SERVICE_CREATED', ...subject(service) }]
@@ -69,7 +69,6 @@ export async function deleteService(ctx: Context, id: string): Promise<Service> 
   return change(ctx, organizationId, async (tx) => {
     const service = await ownService(tx, organizationId, id)
     await tx.db.service.delete({ where: { id } })
-    await closeGap(tx, 'Service', organizationId, service.position)
     return [service, { kind: 'SERVICE_DELETED', ...subject(service) }]
   })
 }

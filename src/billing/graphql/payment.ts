@@ -2,9 +2,10 @@ import { requireOperator } from '../../account/access.ts'
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import { PaymentProvider, UnmatchedReason } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
-import { invalid } from '../../validate.ts'
-import { assignPayment, isProviderId } from '../payment.ts'
+import { orderOf, pageOf } from '../../graphql/keyset.ts'
+import { assignPayment } from '../payment.ts'
 
 builder.enumType(PaymentProvider, {
   name: 'PaymentProvider',
@@ -51,26 +52,21 @@ const PaymentEvent = builder.prismaObject('PaymentEvent', {
   }),
 })
 
-const unmatched = { outcome: 'UNMATCHED' } as const
+const newestFirst = orderOf('PaymentEvent', { receivedAt: ['time', 'desc'], id: ['text', 'asc'] })
 
 builder.queryField('unmatchedPayments', (t) =>
-  t.prismaConnection({
-    type: PaymentEvent,
-    cursor: 'id',
+  t.field({
+    type: connectionOf('PaymentEvent'),
     description: 'Payments of which it is not known whose they are, or for what; newest first. Operator only.',
-    totalCount: (_root, _args, ctx) => {
+    args: pageArgs,
+    resolve: (_root, args, ctx, info) => {
       requireOperator(ctx)
-      return ctx.db.paymentEvent.count({ where: unmatched })
-    },
-    resolve: (query, _root, _args, ctx) => {
-      requireOperator(ctx)
-      const after: unknown = query.cursor?.id
-      if (after !== undefined && !(typeof after === 'string' && isProviderId(after)))
-        throw invalid([{ path: ['after'], message: 'is no cursor of this connection' }])
-      return ctx.db.paymentEvent.findMany({
-        ...query,
-        where: unmatched,
-        orderBy: [{ receivedAt: 'desc' }, { id: 'asc' }],
+      return pageOf({
+        order: newestFirst,
+        args,
+        where: { outcome: 'UNMATCHED' as const },
+        read: (slice) => ctx.db.paymentEvent.findMany({ ...nodeQuery('PaymentEvent', ctx, info), ...slice }),
+        count: (query) => ctx.db.paymentEvent.count(query),
       })
     },
   }),

@@ -1,10 +1,12 @@
-import { resolveCursorConnection } from '@pothos/plugin-relay'
-import type { Prisma, ProbeResult } from '../../generated/prisma/client.ts'
+import type { ProbeResult } from '../../generated/prisma/client.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { connectionOfNode, pageArgs } from '../../graphql/connection.ts'
+import { orderOf, pageOf } from '../../graphql/keyset.ts'
 import type { Phases } from '../../network/outbound.ts'
-import { invalid } from '../../validate.ts'
 import type { Detail } from '../finding.ts'
+
+const newestFirst = orderOf('ProbeResult', { at: ['time', 'desc'], region: ['text', 'asc'] })
 
 const PhasesRef = builder.objectRef<Phases>('CheckPhases').implement({
   description: 'How long each phase of a check took, in milliseconds; null for one that did not come.',
@@ -51,7 +53,7 @@ export const CheckDetail = builder.objectRef<Detail>('CheckDetail').implement({
 const CheckRef = builder.interfaceRef<ProbeResult>('Check').implement({
   description: 'What one check of a monitor found.',
   fields: (t) => ({
-    cursor: t.string({ resolve: cursorOf, description: 'Its place among the monitor’s `results`.' }),
+    cursor: t.string({ resolve: newestFirst.cursorOf, description: 'Its place among the monitor’s `results`.' }),
     at: t.expose('at', { type: 'DateTime', description: 'When the check began.' }),
     region: t.exposeString('region', { description: 'From where; *: it looks the same from everywhere.' }),
     outcome: t.expose('outcome', { type: ProbeOutcome, description: 'What the check found.' }),
@@ -85,53 +87,18 @@ export const MonitorCheckEvent = builder.objectRef<ProbeResult>('MonitorCheckEve
   }),
 })
 
-function cursorOf({ at, region }: Pick<ProbeResult, 'at' | 'region'>): string {
-  return `${at.getTime().toString(36)}.${region}`
-}
-
-type Place = Pick<ProbeResult, 'at' | 'region'>
-
-/** @throws Invalid when a text is no cursor of this connection. */
-function placeOf(cursor: string): Place {
-  const [, time = '', region = ''] = /^([0-9a-z]{1,9})\.(\*|[\w-]{1,32})$/.exec(cursor) ?? []
-  const at = Number.parseInt(time, 36)
-  if (at <= LAST) return { at: new Date(at), region }
-  throw invalid([{ path: ['after'], message: 'is no cursor of this connection' }])
-}
-
-/** The end of the year 9999, beyond which the database and JavaScript write years differently. */
-const LAST = Date.UTC(10_000, 0) - 1
-
-const newestFirst = [{ at: 'desc' }, { region: 'asc' }] satisfies Prisma.ProbeResultOrderByWithRelationInput[]
-const oldestFirst = [{ at: 'asc' }, { region: 'desc' }] satisfies Prisma.ProbeResultOrderByWithRelationInput[]
-
-const olderThan = ({ at, region }: Place) => ({ OR: [{ at: { lt: at } }, { at, region: { gt: region } }] })
-const newerThan = ({ at, region }: Place) => ({ OR: [{ at: { gt: at } }, { at, region: { lt: region } }] })
-
 builder.prismaObjectField('Monitor', 'results', (t) =>
-  t.connection(
-    {
-      type: MonitorCheck,
-      description: 'What its checks found, newest first, as long as the tier keeps them.',
-      resolve: async ({ id: monitorId }, args, { db }) => {
-        const page = await resolveCursorConnection<Promise<ProbeResult[]>>(
-          { args, toCursor: cursorOf },
-          ({ after, before, limit, inverted }) =>
-            db.probeResult.findMany({
-              where: {
-                monitorId,
-                AND: [
-                  after === undefined ? {} : olderThan(placeOf(after)),
-                  before === undefined ? {} : newerThan(placeOf(before)),
-                ],
-              },
-              orderBy: inverted ? oldestFirst : newestFirst,
-              take: limit,
-            }),
-        )
-        return { ...page, count: () => db.probeResult.count({ where: { monitorId } }) }
-      },
-    },
-    { fields: (c) => ({ totalCount: c.int({ resolve: ({ count }) => count() }) }) },
-  ),
+  t.field({
+    type: connectionOfNode('MonitorCheck', MonitorCheck),
+    description: 'What its checks found, newest first, as long as the tier keeps them.',
+    args: pageArgs,
+    resolve: ({ id: monitorId }, args, { db }) =>
+      pageOf({
+        order: newestFirst,
+        args,
+        where: { monitorId },
+        read: (slice) => db.probeResult.findMany(slice),
+        count: (query) => db.probeResult.count(query),
+      }),
+  }),
 )

@@ -1,7 +1,8 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { pageOf } from '../../graphql/lists.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
+import { orderOf, pageOf } from '../../graphql/keyset.ts'
 import { typeOfId } from '../../id.ts'
 
 const MonitorFilter = builder.inputType('MonitorFilter', {
@@ -13,17 +14,21 @@ const MonitorFilter = builder.inputType('MonitorFilter', {
   }),
 })
 
-const oldestFirst = [{ createdAt: 'asc' }, { id: 'asc' }] satisfies Prisma.MonitorOrderByWithRelationInput[]
+const oldestFirst = orderOf('Monitor', { createdAt: ['time', 'asc'], id: ['text', 'asc'] })
 
 builder.prismaObjectField('Organization', 'monitors', (t) =>
-  t.prismaConnection({
-    type: 'Monitor',
-    cursor: 'id',
+  t.field({
+    type: connectionOf('Monitor'),
     description: 'Oldest first.',
-    args: { filter: t.arg({ type: MonitorFilter, required: false }) },
-    totalCount: ({ id }, { filter }, { db }) => db.monitor.count({ where: monitorsOf(id, filter) }),
-    resolve: (query, { id }, { filter }, { db }) =>
-      db.monitor.findMany({ ...pageOf(query), where: monitorsOf(id, filter), orderBy: oldestFirst }),
+    args: { filter: t.arg({ type: MonitorFilter, required: false }), ...pageArgs },
+    resolve: ({ id }, { filter, ...args }, ctx, info) =>
+      pageOf({
+        order: oldestFirst,
+        args,
+        where: monitorsOf(id, filter),
+        read: (slice) => ctx.db.monitor.findMany({ ...nodeQuery('Monitor', ctx, info), ...slice }),
+        count: (query) => ctx.db.monitor.count(query),
+      }),
   }),
 )
 

@@ -1,8 +1,8 @@
-import { resolveCursorConnection } from '@pothos/plugin-relay'
 import { builder } from '../../graphql/builder.ts'
+import { connectionOfNode, pageArgs } from '../../graphql/connection.ts'
+import { orderOf, pageOfList } from '../../graphql/keyset.ts'
 import { perOperation } from '../../graphql/loader.ts'
 import { SECOND } from '../../time.ts'
-import { invalid } from '../../validate.ts'
 import type { Asked } from '../past.ts'
 import { readOutages } from '../past.ts'
 import type { Outage } from '../uptime.ts'
@@ -61,35 +61,18 @@ const OutageRef = builder.objectRef<MonitorOutage>('Outage').implement({
 
 const outagesOf = perOperation((ctx, asked: readonly Asked[]) => readOutages(ctx.db, asked, ctx.now()))
 
-const cursorOf = ({ startedAt }: Pick<Outage, 'startedAt'>) => startedAt.getTime().toString(36)
-
-/** @throws Invalid when a text is no cursor of this connection. */
-function startOf(cursor: string): number {
-  if (/^[0-9a-z]{1,9}$/.test(cursor)) return Number.parseInt(cursor, 36)
-  throw invalid([{ path: ['after'], message: 'is no cursor of this connection' }])
-}
+const newestFirst = orderOf('Outage', { startedAt: ['time', 'desc'] })
 
 builder.prismaObjectField('Monitor', 'outages', (t) =>
-  t.connection(
-    {
-      type: OutageRef,
-      description: 'When it was down, newest first, as far back as the tier shows.',
-      resolve: async (monitor, args, ctx) => {
-        const span = await shownSpan(ctx, monitor, { from: new Date(0) })
-        const found = await outagesOf(ctx, { id: monitor.id, ...span })
-        const outages = found.map((outage) => ({ ...outage, monitorId: monitor.id }))
-        const page = await resolveCursorConnection<Promise<MonitorOutage[]>>(
-          { args, toCursor: cursorOf },
-          async ({ after, before, limit, inverted }) => {
-            const until = after === undefined ? Number.POSITIVE_INFINITY : startOf(after)
-            const since = before === undefined ? Number.NEGATIVE_INFINITY : startOf(before)
-            const between = outages.filter(({ startedAt }) => +startedAt < until && +startedAt > since)
-            return (inverted ? between.reverse() : between).slice(0, limit)
-          },
-        )
-        return { ...page, totalCount: outages.length }
-      },
+  t.field({
+    type: connectionOfNode('Outage', OutageRef),
+    description: 'When it was down, newest first, as far back as the tier shows.',
+    args: pageArgs,
+    resolve: async (monitor, args, ctx) => {
+      const span = await shownSpan(ctx, monitor, { from: new Date(0) })
+      const found = await outagesOf(ctx, { id: monitor.id, ...span })
+      const outages = found.map((outage) => ({ ...outage, monitorId: monitor.id }))
+      return pageOfList(newestFirst, args, outages)
     },
-    { fields: (c) => ({ totalCount: c.exposeInt('totalCount') }) },
-  ),
+  }),
 )

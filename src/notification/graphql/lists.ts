@@ -1,7 +1,8 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { pageOf } from '../../graphql/lists.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
+import { orderOf, pageOf } from '../../graphql/keyset.ts'
 import { typeOfId } from '../../id.ts'
 import { active } from '../subscriber.ts'
 import { SubscriberState } from './words.ts'
@@ -24,26 +25,35 @@ const DeliveryFilter = builder.inputType('DeliveryFilter', {
   }),
 })
 
-const newestFirst = [{ createdAt: 'desc' }, { id: 'desc' }] satisfies Prisma.DeliveryOrderByWithRelationInput[]
+const subscribersNewestFirst = orderOf('Subscriber', { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
+const deliveriesNewestFirst = orderOf('Delivery', { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
 
 builder.prismaObjectFields('Organization', (t) => ({
-  subscribers: t.prismaConnection({
-    type: 'Subscriber',
-    cursor: 'id',
+  subscribers: t.field({
+    type: connectionOf('Subscriber'),
     description: 'Newest first.',
-    args: { filter: t.arg({ type: SubscriberFilter, required: false }) },
-    totalCount: ({ id }, { filter }, { db }) => db.subscriber.count({ where: subscribersOf(id, filter) }),
-    resolve: (query, { id }, { filter }, { db }) =>
-      db.subscriber.findMany({ ...pageOf(query), where: subscribersOf(id, filter), orderBy: newestFirst }),
+    args: { filter: t.arg({ type: SubscriberFilter, required: false }), ...pageArgs },
+    resolve: ({ id }, { filter, ...args }, ctx, info) =>
+      pageOf({
+        order: subscribersNewestFirst,
+        args,
+        where: subscribersOf(id, filter),
+        read: (slice) => ctx.db.subscriber.findMany({ ...nodeQuery('Subscriber', ctx, info), ...slice }),
+        count: (query) => ctx.db.subscriber.count(query),
+      }),
   }),
-  deliveries: t.prismaConnection({
-    type: 'Delivery',
-    cursor: 'id',
+  deliveries: t.field({
+    type: connectionOf('Delivery'),
     description: 'What was sent to subscribers, or is to be, newest first; kept for 30 days.',
-    args: { filter: t.arg({ type: DeliveryFilter, required: false }) },
-    totalCount: ({ id }, { filter }, { db }) => db.delivery.count({ where: deliveriesOf(id, filter) }),
-    resolve: (query, { id }, { filter }, { db }) =>
-      db.delivery.findMany({ ...pageOf(query), where: deliveriesOf(id, filter), orderBy: newestFirst }),
+    args: { filter: t.arg({ type: DeliveryFilter, required: false }), ...pageArgs },
+    resolve: ({ id }, { filter, ...args }, ctx, info) =>
+      pageOf({
+        order: deliveriesNewestFirst,
+        args,
+        where: deliveriesOf(id, filter),
+        read: (slice) => ctx.db.delivery.findMany({ ...nodeQuery('Delivery', ctx, info), ...slice }),
+        count: (query) => ctx.db.delivery.count(query),
+      }),
   }),
 }))
 

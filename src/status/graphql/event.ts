@@ -2,8 +2,7 @@ import { cursorOf } from '../../eventlog/event.ts'
 import { ActorKind, EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 
-/** An entry of the audit trail. */
-export const Event = builder.prismaObject('Event', {
+builder.prismaObject('Event', {
   description:
     'Something that happened, as the audit trail of the organization has it: what, to what, when and who did it.',
   fields: (t) => ({

@@ -1,13 +1,12 @@
-import { resolveCursorConnection } from '@pothos/plugin-relay'
 import { cursorOf, positionOf } from '../../eventlog/event.ts'
-import type { Event as EventRow, Prisma } from '../../generated/prisma/client.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
 import { EventKind, IncidentImpact, IncidentStatus, MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { pageOf } from '../../graphql/lists.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
+import type { Direction, Order } from '../../graphql/keyset.ts'
+import { pageOf } from '../../graphql/keyset.ts'
 import { typeOfId } from '../../id.ts'
-import { invalid } from '../../validate.ts'
-import { Event } from './event.ts'
-import { inPageOrder } from './lists.ts'
+import { groupsInPageOrder, incidentsByStart, maintenancesByStart, servicesInPageOrder } from './lists.ts'
 import { TimeOrder } from './words.ts'
 
 const ServiceFilter = builder.inputType('ServiceFilter', {
@@ -44,90 +43,95 @@ const EventFilter = builder.inputType('EventFilter', {
 
 /** What the organization has on its page and in its log; all of it needs a key of it, as `Organization` does. */
 builder.prismaObjectFields('Organization', (t) => ({
-  services: t.prismaConnection({
-    type: 'Service',
-    cursor: 'id',
+  services: t.field({
+    type: connectionOf('Service'),
     description: 'In the order of the page.',
-    args: { filter: t.arg({ type: ServiceFilter, required: false }) },
-    totalCount: ({ id }, { filter }, { db }) => db.service.count({ where: servicesOf(id, filter) }),
-    resolve: (query, { id }, { filter }, { db }) =>
-      db.service.findMany({ ...pageOf(query), where: servicesOf(id, filter), orderBy: inPageOrder }),
+    args: { filter: t.arg({ type: ServiceFilter, required: false }), ...pageArgs },
+    resolve: ({ id }, { filter, ...args }, ctx, info) =>
+      pageOf({
+        order: servicesInPageOrder,
+        args,
+        where: servicesOf(id, filter),
+        read: (slice) => ctx.db.service.findMany({ ...nodeQuery('Service', ctx, info), ...slice }),
+        count: (query) => ctx.db.service.count(query),
+      }),
   }),
-  serviceGroups: t.prismaConnection({
-    type: 'ServiceGroup',
-    cursor: 'id',
+  serviceGroups: t.field({
+    type: connectionOf('ServiceGroup'),
     description: 'In the order of the page.',
-    totalCount: ({ id }, _args, { db }) => db.serviceGroup.count({ where: { organizationId: id } }),
-    resolve: (query, { id }, _args, { db }) =>
-      db.serviceGroup.findMany({ ...pageOf(query), where: { organizationId: id }, orderBy: inPageOrder }),
+    args: pageArgs,
+    resolve: ({ id }, args, ctx, info) =>
+      pageOf({
+        order: groupsInPageOrder,
+        args,
+        where: { organizationId: id },
+        read: (slice) => ctx.db.serviceGroup.findMany({ ...nodeQuery('ServiceGroup', ctx, info), ...slice }),
+        count: (query) => ctx.db.serviceGroup.count(query),
+      }),
   }),
-  incidents: t.prismaConnection({
-    type: 'Incident',
-    cursor: 'id',
+  incidents: t.field({
+    type: connectionOf('Incident'),
     description: 'Open and resolved, by when they started.',
     args: {
       filter: t.arg({ type: IncidentFilter, required: false }),
       order: t.arg({ type: TimeOrder, defaultValue: 'desc' }),
+      ...pageArgs,
     },
-    totalCount: ({ id }, { filter }, { db }) => db.incident.count({ where: incidentsOf(id, filter) }),
-    resolve: (query, { id }, { filter, order }, { db }) =>
-      db.incident.findMany({
-        ...pageOf(query),
+    resolve: ({ id }, { filter, order, ...args }, ctx, info) =>
+      pageOf({
+        order: incidentsByStart(order),
+        args,
         where: incidentsOf(id, filter),
-        orderBy: [{ startedAt: order }, { id: order }],
+        read: (slice) => ctx.db.incident.findMany({ ...nodeQuery('Incident', ctx, info), ...slice }),
+        count: (query) => ctx.db.incident.count(query),
       }),
   }),
-  maintenances: t.prismaConnection({
-    type: 'Maintenance',
-    cursor: 'id',
+  maintenances: t.field({
+    type: connectionOf('Maintenance'),
     description: 'Past and planned, by when they start.',
     args: {
       filter: t.arg({ type: MaintenanceFilter, required: false }),
       order: t.arg({ type: TimeOrder, defaultValue: 'desc' }),
+      ...pageArgs,
     },
-    totalCount: ({ id }, { filter }, { db }) => db.maintenance.count({ where: maintenancesOf(id, filter) }),
-    resolve: (query, { id }, { filter, order }, { db }) =>
-      db.maintenance.findMany({
-        ...pageOf(query),
+    resolve: ({ id }, { filter, order, ...args }, ctx, info) =>
+      pageOf({
+        order: maintenancesByStart(order),
+        args,
         where: maintenancesOf(id, filter),
-        orderBy: [{ startsAt: order }, { id: order }],
+        read: (slice) => ctx.db.maintenance.findMany({ ...nodeQuery('Maintenance', ctx, info), ...slice }),
+        count: (query) => ctx.db.maintenance.count(query),
       }),
   }),
-  events: t.connection(
-    {
-      type: Event,
-      description: 'The audit trail: everything that happened, who did it and when.',
-      args: {
-        filter: t.arg({ type: EventFilter, required: false }),
-        order: t.arg({ type: TimeOrder, defaultValue: 'desc' }),
-      },
-      resolve: async ({ id }, { filter, order, ...args }, { db }) => {
-        const where = eventsOf(id, filter)
-        const page = await resolveCursorConnection<Promise<EventRow[]>>(
-          { args, toCursor: ({ seq }) => cursorOf(seq) },
-          ({ after, before, limit, inverted }) =>
-            db.event.findMany({
-              where: { AND: [where, beyond(after, order), beyond(before, opposite[order])] },
-              orderBy: { seq: inverted ? opposite[order] : order },
-              take: limit,
-            }),
-        )
-        return { ...page, count: () => db.event.count({ where }) }
-      },
+  events: t.field({
+    type: connectionOf('Event'),
+    description: 'The audit trail: everything that happened, who did it and when.',
+    args: {
+      filter: t.arg({ type: EventFilter, required: false }),
+      order: t.arg({ type: TimeOrder, defaultValue: 'desc' }),
+      ...pageArgs,
     },
-    { fields: (c) => ({ totalCount: c.int({ resolve: ({ count }) => count() }) }) },
-  ),
+    resolve: ({ id }, { filter, order, ...args }, ctx, info) =>
+      pageOf({
+        order: eventsByPosition(order),
+        args,
+        where: eventsOf(id, filter),
+        read: (slice) => ctx.db.event.findMany({ ...nodeQuery('Event', ctx, info), ...slice }),
+        count: (query) => ctx.db.event.count(query),
+      }),
+  }),
 }))
 
-type Order = typeof TimeOrder.$inferType
-const opposite = { asc: 'desc', desc: 'asc' } as const satisfies Record<Order, Order>
-
-/** The events that come after a cursor in an order. @throws Invalid when it is no cursor. */
-function beyond(cursor: string | undefined, order: Order): Prisma.EventWhereInput {
-  if (cursor === undefined) return {}
-  const position = positionOf(cursor)
-  if (position === null) throw invalid([{ path: ['after'], message: 'is no cursor of this connection' }])
-  return { seq: order === 'asc' ? { gt: position } : { lt: position } }
+/** The order of the log, whose cursors are those of the events: subscriptions take them too. */
+function eventsByPosition(direction: Direction): Order<{ readonly seq: 'number' }> {
+  return {
+    keys: { seq: ['number', direction] },
+    cursorOf: ({ seq }) => cursorOf(seq),
+    positionOf: (cursor) => {
+      const seq = positionOf(cursor)
+      return seq === null ? null : { seq }
+    },
+  }
 }
 
 type Filter<Input extends { $inferInput: unknown }> = Input['$inferInput'] | null | undefined

@@ -3,10 +3,12 @@ import { linksOf, slugText } from '../../account/page-settings.ts'
 import { cursorOf } from '../../eventlog/event.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
-import { LIST, pageOf } from '../../graphql/lists.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
+import { pageOf } from '../../graphql/keyset.ts'
+import { LIST } from '../../graphql/lists.ts'
 import type { PageStatus } from '../shown-status.ts'
 import { causesOfStatus, pageStatus, statusShownBy } from '../shown-status.ts'
-import { inPageOrder } from './lists.ts'
+import { incidentsByStart, inPageOrder, maintenancesByStart } from './lists.ts'
 import { StatusIndicator } from './words.ts'
 
 const PageLinkRef = builder.objectRef<PageLink>('PageLink').implement({
@@ -109,28 +111,30 @@ export const StatusPage = builder.prismaObject('Organization', {
           take: MOST,
         }),
     }),
-    pastIncidents: t.prismaConnection({
-      type: 'Incident',
-      cursor: 'id',
+    pastIncidents: t.field({
+      type: connectionOf('Incident'),
       description: 'The resolved ones, newest first.',
-      totalCount: ({ id }, _args, { db }) => db.incident.count({ where: { organizationId: id, ...resolved } }),
-      resolve: (query, { id }, _args, { db }) =>
-        db.incident.findMany({
-          ...pageOf(query),
+      args: pageArgs,
+      resolve: ({ id }, args, ctx, info) =>
+        pageOf({
+          order: incidentsByStart('desc'),
+          args,
           where: { organizationId: id, ...resolved },
-          orderBy: newestStartFirst,
+          read: (slice) => ctx.db.incident.findMany({ ...nodeQuery('Incident', ctx, info), ...slice }),
+          count: (query) => ctx.db.incident.count(query),
         }),
     }),
-    pastMaintenances: t.prismaConnection({
-      type: 'Maintenance',
-      cursor: 'id',
+    pastMaintenances: t.field({
+      type: connectionOf('Maintenance'),
       description: 'Those that are over or were called off, newest first.',
-      totalCount: ({ id }, _args, { db }) => db.maintenance.count({ where: { organizationId: id, ...over } }),
-      resolve: (query, { id }, _args, { db }) =>
-        db.maintenance.findMany({
-          ...pageOf(query),
+      args: pageArgs,
+      resolve: ({ id }, args, ctx, info) =>
+        pageOf({
+          order: maintenancesByStart('desc'),
+          args,
           where: { organizationId: id, ...over },
-          orderBy: [{ startsAt: 'desc' }, { id: 'desc' }],
+          read: (slice) => ctx.db.maintenance.findMany({ ...nodeQuery('Maintenance', ctx, info), ...slice }),
+          count: (query) => ctx.db.maintenance.count(query),
         }),
     }),
   }),

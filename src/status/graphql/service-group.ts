@@ -5,7 +5,15 @@ import { deletionOf } from '../../graphql/deletion.ts'
 import { LIST } from '../../graphql/lists.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createServiceGroup, deleteServiceGroup, reorderServiceGroups, updateServiceGroup } from '../service-group.ts'
-import { inPageOrder } from './lists.ts'
+import { inPageOrder, placesIn } from './lists.ts'
+
+const placeOf = placesIn(({ db }, organizationIds) =>
+  db.serviceGroup.findMany({
+    where: { organizationId: { in: organizationIds } },
+    select: { id: true, organizationId: true },
+    orderBy: inPageOrder,
+  }),
+)
 
 const ServiceGroup = builder.prismaNode('ServiceGroup', {
   id: { field: 'id' },
@@ -14,7 +22,10 @@ const ServiceGroup = builder.prismaNode('ServiceGroup', {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
     description: t.exposeString('description', { description: 'A sentence for visitors; empty: none.' }),
-    position: t.exposeInt('position', { description: 'Its place on the page.' }),
+    position: t.int({
+      description: 'Its place among the groups of the page, from 0.',
+      resolve: (group, _args, ctx) => placeOf(ctx, group),
+    }),
     services: t.relation('services', {
       complexity: LIST,
       description: 'In the order of the page.',

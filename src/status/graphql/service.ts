@@ -6,6 +6,15 @@ import { deletionOf } from '../../graphql/deletion.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createService, deleteService, reorderServices, updateService } from '../service.ts'
 import { causesOfStatus, statusShownBy } from '../shown-status.ts'
+import { inPageOrder, placesIn } from './lists.ts'
+
+const placeOf = placesIn(({ db }, organizationIds) =>
+  db.service.findMany({
+    where: { organizationId: { in: organizationIds } },
+    select: { id: true, organizationId: true },
+    orderBy: inPageOrder,
+  }),
+)
 
 /** A service, as everybody sees it. */
 export const Service = builder.prismaNode('Service', {
@@ -16,7 +25,10 @@ export const Service = builder.prismaNode('Service', {
     name: t.exposeString('name', { description: 'Its name.' }),
     description: t.exposeString('description', { description: 'A sentence for visitors; empty: none.' }),
     groupId: t.exposeID('groupId', { nullable: true, description: 'The group it stands in; null: none.' }),
-    position: t.exposeInt('position', { description: 'Its place on the page.' }),
+    position: t.int({
+      description: 'Its place among the services of the page, from 0.',
+      resolve: (service, _args, ctx) => placeOf(ctx, service),
+    }),
     status: t.field({
       type: ServiceStatus,
       description:
