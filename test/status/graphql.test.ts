@@ -147,6 +147,8 @@ describe('services and groups', () => {
       { id: other.id },
     )
     expect(gone.answer).toEqual({ id: other.id })
+    const { services } = await own<{ services: Connection<object> }>(key, 'services { edges { node { id position } } }')
+    expect(nodesOf(services)).toEqual([{ id: service['id'], position: 0 }])
     const groupGone = await attempt(
       key,
       `mutation ($id: ID!) { deleteServiceGroup(id: $id) { ... on DeleteServiceGroupPayload { id } ${refusal} } }`,
