@@ -1,6 +1,7 @@
 import { authenticate } from '../account/authenticate.ts'
 import { Invalid, LimitExceeded } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
+import { inputOf, REPLACED } from '../graphql/input.ts'
 import { orRefusal } from '../graphql/subscribe.ts'
 import type { BulkItem } from './check.ts'
 import { bulkCheck, checkDomain, checkIp, startCheck } from './check.ts'
@@ -223,17 +224,30 @@ const BulkCheckPayload = builder.objectRef<{ items: readonly BulkItem[] }>('Bulk
   }),
 })
 
+const TARGETS = 'IP addresses and domain names, 1 to 20.'
+const API_KEY = 'Instead of the key in the headers.'
+
+const BulkCheckInput = builder.inputType('BulkCheckInput', {
+  description: 'What to check.',
+  fields: (t) => ({
+    targets: t.stringList({ description: TARGETS }),
+    apiKey: t.string({ required: false, description: API_KEY }),
+  }),
+})
+
 builder.mutationField('bulkCheck', (t) =>
   t.field({
     type: BulkCheckPayload,
     description: 'Checks up to 20 targets for one check of the pro plan.',
     args: {
-      targets: t.arg.stringList(),
-      apiKey: t.arg.string({ required: false, description: 'Instead of the key in the headers.' }),
+      input: t.arg({ type: BulkCheckInput, required: false }),
+      targets: t.arg.stringList({ ...REPLACED, description: TARGETS }),
+      apiKey: t.arg.string({ ...REPLACED, description: API_KEY }),
     },
     complexity: { field: CHECK_COMPLEXITY, multiplier: 20 },
     errors: { types: [Invalid, LimitExceeded] },
-    resolve: async (_root, { targets, apiKey }, ctx) => {
+    resolve: async (_root, args, ctx) => {
+      const { targets, apiKey } = inputOf<(typeof BulkCheckInput)['$inferInput']>(args, ['targets'])
       const actor = apiKey == null ? ctx.actor : await authenticate(ctx, apiKey)
       return bulkCheck({ ...ctx, actor }, targets)
     },

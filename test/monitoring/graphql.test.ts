@@ -151,8 +151,15 @@ describe('a monitor', () => {
     const { id } = await createMonitor(ctx, api)
     const edit = { id, name: 'Front', agreement: 2, http: { url: 'https://b.example/', method: null } }
     expect(
-      await mutate(url, key, 'updateMonitor', 'Monitor', edit, 'name agreement version http { url method }'),
-    ).toEqual({ name: 'Front', agreement: 2, version: 2, http: { url: 'https://b.example/', method: 'GET' } })
+      await mutate(
+        url,
+        key,
+        'updateMonitor',
+        'Monitor',
+        edit,
+        'name agreement version options { ... on HttpOptions { url method } }',
+      ),
+    ).toEqual({ name: 'Front', agreement: 2, version: 2, options: { url: 'https://b.example/', method: 'GET' } })
     expect(await run(key, 'pauseMonitor', id, 'Monitor', 'state pausedBy regions { region }')).toEqual({
       state: 'PAUSED',
       pausedBy: 'OWNER',
@@ -214,13 +221,14 @@ describe('a monitor', () => {
   test('of a heartbeat tells its URL to who may change it, and another one once it is rotated', async () => {
     const { key, ctx, keyOf } = await organization()
     const { id } = await createMonitor(ctx, { name: 'Job', heartbeat: {} })
-    const shown = async (to: string) => (await read(to, id, 'heartbeat { graceSeconds url }'))['heartbeat']
+    const fields = 'options { ... on HeartbeatOptions { graceSeconds url } }'
+    const shown = async (to: string) => (await read(to, id, fields))['options']
     const before = (await shown(key)) as { url: string }
     expect(before.url).toMatch(/^https:\/\/allclear\.example\/api\/v1\/heartbeats\/[0-9a-v]{32}$/)
     expect(await shown(await keyOf('WRITE'))).toEqual(before)
     expect(await shown(await keyOf('READ'))).toEqual({ graceSeconds: 300, url: null })
-    const rotated = await run(key, 'rotateHeartbeatToken', id, 'Monitor', 'heartbeat { url }')
-    expect(rotated['heartbeat']).not.toEqual({ url: before.url })
+    const rotated = await run(key, 'rotateHeartbeatToken', id, 'Monitor', fields)
+    expect(rotated['options']).not.toEqual(before)
     expect(await read(key, id, 'http { url } tcp { host } dns { name } ping { host } blacklist { target }')).toEqual({
       http: null,
       tcp: null,
@@ -228,6 +236,16 @@ describe('a monitor', () => {
       ping: null,
       blacklist: null,
     })
+  })
+
+  test('of each kind gives its options as the type of that kind, and under the older name', async () => {
+    const { key, ctx } = await organization('PRO')
+    for (const [kind, options] of Object.entries(samples)) {
+      const { id } = await createMonitor(ctx, { name: kind, [kind]: options })
+      const shown = await read(key, id, `options { __typename } older: ${kind} { __typename }`)
+      expect(shown['options'], kind).toEqual({ __typename: expect.stringMatching(new RegExp(`^${kind}Options$`, 'i')) })
+      expect(shown['older']).toEqual(shown['options'])
+    }
   })
 })
 

@@ -444,9 +444,10 @@ function mutationOf(name: string, { id, ids, heartbeatId }: FilledOrganization) 
     return path.endsWith('organizationId') ? id : ids[typeOfIdAt(path, name)]
   }
 
-  const variables = Object.fromEntries(field.args.map((arg) => [arg.name, sample(arg.type, `${name}.${arg.name}`)]))
-  const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
-  const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
+  const args = field.args.filter(({ deprecationReason }) => deprecationReason == null)
+  const variables = Object.fromEntries(args.map((arg) => [arg.name, sample(arg.type, `${name}.${arg.name}`)]))
+  const declared = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
+  const given = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
   const failing = isUnionType(getNamedType(field.type)) ? '... on Error { code message }' : ''
   return { query: `mutation (${declared}) { ${name}(${given}) { __typename ${failing} } }`, variables, names }
 }

@@ -4,6 +4,7 @@ import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
 import { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
+import { inputOf, REPLACED } from '../../graphql/input.ts'
 import { buyCheckPlan, claimCheckPlan } from '../check-plan.ts'
 
 builder.enumType(CheckPlanCurrency, {
@@ -54,17 +55,29 @@ const BuyCheckPlanPayload = builder
     }),
   })
 
+const EMAIL = 'Needed without a key; else the contact address is taken.'
+
+const BuyCheckPlanInput = builder.inputType('BuyCheckPlanInput', {
+  description: 'How to pay, and who.',
+  fields: (t) => ({
+    currency: t.field({ type: CheckPlanCurrency, description: 'The currency to pay in.' }),
+    email: t.string({ required: false, description: EMAIL }),
+  }),
+})
+
 builder.mutationField('buyCheckPlan', (t) =>
   t.field({
     type: BuyCheckPlanPayload,
     description:
       'Makes an invoice for thirty days of the pro check plan: for the organization whose key the caller holds, or for a new one. One that can still be paid is given again. A plan that has no end is refused: there is nothing to buy. At most 20 invoices a day (UTC) are made for an organization, and without a key for a client address.',
     args: {
-      currency: t.arg({ type: CheckPlanCurrency, description: 'The currency to pay in.' }),
-      email: t.arg.string({ required: false, description: 'Needed without a key; else the contact address is taken.' }),
+      input: t.arg({ type: BuyCheckPlanInput, required: false }),
+      currency: t.arg({ type: CheckPlanCurrency, ...REPLACED, description: 'The currency to pay in.' }),
+      email: t.arg.string({ ...REPLACED, description: EMAIL }),
     },
     errors: { types: [Invalid, Conflict, LimitExceeded, Unavailable] },
-    resolve: (_root, args, ctx) => buyCheckPlan(ctx, args),
+    resolve: (_root, args, ctx) =>
+      buyCheckPlan(ctx, inputOf<(typeof BuyCheckPlanInput)['$inferInput']>(args, ['currency'])),
   }),
 )
 
@@ -82,15 +95,27 @@ const ClaimCheckPlanPayload = builder
     }),
   })
 
+const ClaimCheckPlanInput = builder.inputType('ClaimCheckPlanInput', {
+  description: 'The invoice to claim, and the secret that came with it.',
+  fields: (t) => ({
+    invoiceId: t.id({ description: 'The invoice’s id.' }),
+    secret: t.string({ description: 'The secret that came with the invoice.' }),
+  }),
+})
+
 builder.mutationField('claimCheckPlan', (t) =>
   t.field({
     type: ClaimCheckPlanPayload,
     description: 'Gives who has bought a check plan without an organization the key of the one that was made for it.',
     args: {
-      invoiceId: t.arg.id({ description: 'The invoice’s id.' }),
-      secret: t.arg.string({ description: 'The secret that came with the invoice.' }),
+      input: t.arg({ type: ClaimCheckPlanInput, required: false }),
+      invoiceId: t.arg.id({ ...REPLACED, description: 'The invoice’s id.' }),
+      secret: t.arg.string({ ...REPLACED, description: 'The secret that came with the invoice.' }),
     },
-    errors: { types: [NotFound] },
-    resolve: (_root, { invoiceId, secret }, ctx) => claimCheckPlan(ctx, invoiceId, secret),
+    errors: { types: [Invalid, NotFound] },
+    resolve: (_root, args, ctx) => {
+      const { invoiceId, secret } = inputOf<(typeof ClaimCheckPlanInput)['$inferInput']>(args, ['invoiceId', 'secret'])
+      return claimCheckPlan(ctx, invoiceId, secret)
+    },
   }),
 )

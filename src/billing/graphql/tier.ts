@@ -2,6 +2,7 @@ import { requireScope } from '../../account/access.ts'
 import { Conflict, Invalid, NotFound, Unavailable } from '../../errors.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { inputOf, REPLACED } from '../../graphql/input.ts'
 import { paidTierNamed, paymentLink, upgradeUrl } from '../checkout.ts'
 import { setTier } from '../tier.ts'
 
@@ -12,19 +13,28 @@ const StartCheckoutPayload = builder.objectRef<{ url: string }>('StartCheckoutPa
   }),
 })
 
+const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
+  description: 'What to upgrade to.',
+  fields: (t) => ({
+    tier: t.field({ type: Tier, description: 'The tier to upgrade to.' }),
+    own: t.boolean({
+      required: false,
+      description: 'Whether to pay also where somebody else pays for this tier already.',
+    }),
+  }),
+})
+
 builder.mutationField('startCheckout', (t) =>
   t.field({
     type: StartCheckoutPayload,
     description: 'Gives the address at which the caller’s organization upgrades. Needs a key.',
     args: {
-      tier: t.arg({ type: Tier, description: 'The tier to pay for.' }),
-      own: t.arg.boolean({
-        required: false,
-        description: 'Whether to pay also where somebody else pays for this tier already.',
-      }),
+      input: t.arg({ type: StartCheckoutInput, required: false }),
+      tier: t.arg({ type: Tier, ...REPLACED, description: 'The tier to upgrade to.' }),
     },
-    errors: { types: [NotFound, Conflict, Unavailable] },
-    resolve: async (_root, { tier, own }, ctx) => {
+    errors: { types: [Invalid, NotFound, Conflict, Unavailable] },
+    resolve: async (_root, args, ctx) => {
+      const { tier, own } = inputOf<(typeof StartCheckoutInput)['$inferInput']>(args, ['tier'])
       const choice = { own: own === true }
       const organizationId = requireScope(ctx, 'READ')
       const paid = paidTierNamed(tier.toLowerCase())

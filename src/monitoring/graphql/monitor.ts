@@ -1,11 +1,7 @@
-import { includesScope } from '../../account/access.ts'
-import type { Monitor as MonitorRow, Watch } from '../../generated/prisma/client.ts'
+import type { Watch } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { heartbeatToken } from '../monitor.ts'
-import { HEARTBEAT_PATH } from '../rest.ts'
 import { rhythmOf } from '../vouching.ts'
-import { optionsOf } from './options.ts'
 import { organizationOf } from './uptime.ts'
 
 const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
@@ -57,26 +53,6 @@ const LastCheck = builder.objectRef<Watch>('LastCheck').implement({
   }),
 })
 
-const HeartbeatOptions = builder.objectRef<MonitorRow>('HeartbeatOptions').implement({
-  description: 'How a job reports.',
-  fields: (t) => ({
-    graceSeconds: t.int({
-      description: 'How much later than its interval the job may report, in seconds.',
-      resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.graceSeconds ?? 0,
-    }),
-    url: t.string({
-      nullable: true,
-      description:
-        'What the job calls when it has succeeded; with /start, /fail or its exit code at the end it says more. A secret: null unless your key has scope WRITE.',
-      resolve: (monitor, _args, { actor, seal, site }) => {
-        const token = heartbeatToken(seal, monitor)
-        const isShown = actor.kind !== 'apiKey' || includesScope(actor.scope, 'WRITE')
-        return isShown && token !== null ? `${site.baseUrl}${HEARTBEAT_PATH}/${token}` : null
-      },
-    }),
-  }),
-})
-
 /** A monitor, as its organization and the operator see it. */
 export const Monitor = builder.prismaNode('Monitor', {
   id: { field: 'id' },
@@ -121,12 +97,6 @@ export const Monitor = builder.prismaNode('Monitor', {
       description: 'Where it is watched from; nowhere while it is paused.',
       select: { watches: true },
       resolve: ({ watches }) => watches.sort((one, other) => one.region.localeCompare(other.region)),
-    }),
-    heartbeat: t.field({
-      type: HeartbeatOptions,
-      nullable: true,
-      description: 'The options of a heartbeat monitor; null for other kinds.',
-      resolve: (monitor) => (monitor.kind === 'HEARTBEAT' ? monitor : null),
     }),
     version: t.exposeInt('version', { description: 'Raised by every edit.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),

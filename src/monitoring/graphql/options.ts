@@ -1,6 +1,12 @@
+import { brandWithType } from '@pothos/core'
+import { includesScope } from '../../account/access.ts'
+import type { Monitor as MonitorRow } from '../../generated/prisma/client.ts'
+import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { heartbeatToken } from '../monitor.ts'
 import type { ShownOptions } from '../options.ts'
 import { shownOptions } from '../options.ts'
+import { HEARTBEAT_PATH } from '../rest.ts'
 import { DnsMatch, DnsRecordType, HttpMethod } from './option-words.ts'
 
 const degradedAbove = {
@@ -117,41 +123,75 @@ const BlacklistOptions = builder.objectRef<ShownOptions['BLACKLIST']>('Blacklist
   }),
 })
 
+const HeartbeatOptions = builder.objectRef<MonitorRow>('HeartbeatOptions').implement({
+  description: 'How a job reports.',
+  fields: (t) => ({
+    graceSeconds: t.int({
+      description: 'How much later than its interval the job may report, in seconds.',
+      resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.graceSeconds ?? 0,
+    }),
+    url: t.string({
+      nullable: true,
+      description:
+        'What the job calls when it has succeeded; with /start, /fail or its exit code at the end it says more. A secret: null unless your key has scope WRITE.',
+      resolve: (monitor, _args, { actor, seal, site }) => {
+        const token = heartbeatToken(seal, monitor)
+        const isShown = actor.kind !== 'apiKey' || includesScope(actor.scope, 'WRITE')
+        return isShown && token !== null ? `${site.baseUrl}${HEARTBEAT_PATH}/${token}` : null
+      },
+    }),
+  }),
+})
+
+const typeOfKind = {
+  HTTP: HttpOptions,
+  TCP: TcpOptions,
+  DNS: DnsOptions,
+  PING: PingOptions,
+  HEARTBEAT: HeartbeatOptions,
+  BLACKLIST: BlacklistOptions,
+} as const satisfies Record<MonitorKind, unknown>
+
+const MonitorOptions = builder.unionType('MonitorOptions', {
+  description: 'What a monitor watches, and how: the type that belongs to its kind.',
+  types: Object.values(typeOfKind),
+})
+
+const ofKind = (kind: string) => ({
+  nullable: true as const,
+  deprecationReason: 'Use `options`.',
+  description: `The options of ${kind} monitor; null for other kinds.`,
+})
+
 builder.prismaObjectFields('Monitor', (t) => ({
-  http: t.field({
-    type: HttpOptions,
-    nullable: true,
-    description: 'What is watched, and how; null for other kinds, and so for each of them.',
-    resolve: (monitor) => optionsOf(monitor, 'HTTP'),
+  options: t.field({
+    type: MonitorOptions,
+    description: 'What it watches, and how. Secrets are never given back.',
+    resolve: (monitor) => {
+      const shown = shownOptions(monitor)
+      const options = shown.kind === 'HEARTBEAT' ? { ...monitor } : { ...shown.options }
+      brandWithType(options, typeOfKind[shown.kind])
+      return options
+    },
   }),
-  tcp: t.field({
-    type: TcpOptions,
-    nullable: true,
-    description: 'The options of a TCP monitor; null for other kinds.',
-    resolve: (monitor) => optionsOf(monitor, 'TCP'),
-  }),
-  dns: t.field({
-    type: DnsOptions,
-    nullable: true,
-    description: 'The options of a DNS monitor; null for other kinds.',
-    resolve: (monitor) => optionsOf(monitor, 'DNS'),
-  }),
-  ping: t.field({
-    type: PingOptions,
-    nullable: true,
-    description: 'The options of a ping monitor; null for other kinds.',
-    resolve: (monitor) => optionsOf(monitor, 'PING'),
+  http: t.field({ type: HttpOptions, ...ofKind('an HTTP'), resolve: (monitor) => optionsOf(monitor, 'HTTP') }),
+  tcp: t.field({ type: TcpOptions, ...ofKind('a TCP'), resolve: (monitor) => optionsOf(monitor, 'TCP') }),
+  dns: t.field({ type: DnsOptions, ...ofKind('a DNS'), resolve: (monitor) => optionsOf(monitor, 'DNS') }),
+  ping: t.field({ type: PingOptions, ...ofKind('a ping'), resolve: (monitor) => optionsOf(monitor, 'PING') }),
+  heartbeat: t.field({
+    type: HeartbeatOptions,
+    ...ofKind('a heartbeat'),
+    resolve: (monitor) => (monitor.kind === 'HEARTBEAT' ? monitor : null),
   }),
   blacklist: t.field({
     type: BlacklistOptions,
-    nullable: true,
-    description: 'The options of a blacklist monitor; null for other kinds.',
+    ...ofKind('a blacklist'),
     resolve: (monitor) => optionsOf(monitor, 'BLACKLIST'),
   }),
 }))
 
 /** A monitor's options when it is of a kind, else null. */
-export function optionsOf<K extends keyof ShownOptions>(
+function optionsOf<K extends keyof ShownOptions>(
   monitor: Parameters<typeof shownOptions>[0],
   kind: K,
 ): ShownOptions[K] | null {

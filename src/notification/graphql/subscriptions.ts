@@ -2,6 +2,7 @@ import { Conflict, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReach
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { inputOf, REPLACED } from '../../graphql/input.ts'
 import { subscribe } from '../subscribe.ts'
 import {
   confirmSubscription,
@@ -90,21 +91,35 @@ builder.queryField('subscriber', (t) =>
   }),
 )
 
+const TOKEN = 'The last part of the link in each message.'
+
+interface WithToken {
+  readonly token: string
+}
+
+const tokenInput = (name: string, description: string) =>
+  builder.inputType(name, { description, fields: (t) => ({ token: t.string({ description: TOKEN }) }) })
+
+const ConfirmSubscriptionInput = tokenInput('ConfirmSubscriptionInput', 'Which subscription to confirm.')
+
 builder.mutationField('confirmSubscription', (t) =>
   t.field({
     type: Subscriber,
     grantScopes: [HOLDER],
     description: 'Confirms a subscription by its token.',
-    args: { token: t.arg.string() },
-    errors: { types: [NotFound, TierLimitReached] },
-    resolve: (_root, { token }, ctx) => confirmSubscription(ctx, token),
+    args: {
+      input: t.arg({ type: ConfirmSubscriptionInput, required: false }),
+      token: t.arg.string({ ...REPLACED, description: TOKEN }),
+    },
+    errors: { types: [Invalid, NotFound, TierLimitReached] },
+    resolve: (_root, args, ctx) => confirmSubscription(ctx, inputOf<WithToken>(args, ['token']).token),
   }),
 )
 
 const UpdateSubscriptionInput = builder.inputType('UpdateSubscriptionInput', {
   description: 'All that is to be told, in place of what was chosen before.',
   fields: (t) => ({
-    token: t.string({ description: 'The last part of the link in each message.' }),
+    token: t.string({ description: TOKEN }),
     topics: t.field({ type: [Topic], required: false, description: CHOICES.topics }),
     serviceIds: t.idList({ required: false, description: CHOICES.serviceIds }),
   }),
@@ -121,24 +136,34 @@ builder.mutationField('updateSubscription', (t) =>
   }),
 )
 
+const UnsubscribeInput = tokenInput('UnsubscribeInput', 'Which subscription to end.')
+
 builder.mutationField('unsubscribe', (t) =>
   t.field({
     type: Subscriber,
     grantScopes: [HOLDER],
     description: 'Ends a subscription by its token.',
-    args: { token: t.arg.string() },
-    errors: { types: [NotFound] },
-    resolve: (_root, { token }, ctx) => unsubscribe(ctx, token),
+    args: {
+      input: t.arg({ type: UnsubscribeInput, required: false }),
+      token: t.arg.string({ ...REPLACED, description: TOKEN }),
+    },
+    errors: { types: [Invalid, NotFound] },
+    resolve: (_root, args, ctx) => unsubscribe(ctx, inputOf<WithToken>(args, ['token']).token),
   }),
 )
+
+const RotateWebhookSecretInput = tokenInput('RotateWebhookSecretInput', 'Which webhook to give a new secret.')
 
 builder.mutationField('rotateWebhookSecret', (t) =>
   t.field({
     type: Subscriber,
     grantScopes: [HOLDER],
     description: 'Gives a webhook a new secret, by its token; for a day messages are signed with the old one as well.',
-    args: { token: t.arg.string() },
-    errors: { types: [NotFound, Conflict] },
-    resolve: (_root, { token }, ctx) => rotateWebhookSecret(ctx, token),
+    args: {
+      input: t.arg({ type: RotateWebhookSecretInput, required: false }),
+      token: t.arg.string({ ...REPLACED, description: TOKEN }),
+    },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, args, ctx) => rotateWebhookSecret(ctx, inputOf<WithToken>(args, ['token']).token),
   }),
 )
