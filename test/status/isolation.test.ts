@@ -54,6 +54,7 @@ const readers: Record<Reader, Record<string, string>> = {
     NotFoundError: 'code message',
     ConflictError: 'code message',
     LimitExceededError: 'code message limit resetsAt',
+    RateLimitedError: 'code message retryAt',
     TierLimitReachedError: 'code message limit',
     UnavailableError: 'code message',
   },
@@ -87,7 +88,7 @@ const readers: Record<Reader, Record<string, string>> = {
     IncidentUpdate: 'version',
     Maintenance: 'version createdAt',
     Monitor: `id name kind service state stateSince pausedBy intervalSeconds effectiveIntervalSeconds timeoutMs
-      failureThreshold recoveryThreshold agreement lastCheck regions http tcp dns ping heartbeat blacklist
+      failureThreshold recoveryThreshold agreement lastCheck regions options http tcp dns ping heartbeat blacklist
       results outages uptime days latency version createdAt`,
     MonitorRegion: `region state stateSince lastCheckedAt lastKnownAt lastOutcome lastMessage lastLatencyMs nextCheckAt`,
     LastCheck: 'at region outcome message latencyMs',
@@ -222,6 +223,11 @@ function whole({ name, args, type }: GraphQLField<unknown, unknown>, reader: Rea
  * are left out below another thing, and of what stands below a monitor, or a monitor below something else, the id is asked.
  */
 function everything(named: GraphQLNamedType, reader: Reader, path: readonly string[] = []): string {
+  if (isUnionType(named))
+    return `{ ${named
+      .getTypes()
+      .map((member) => memberOf(member, reader, path))
+      .join(' ')} }`
   if (!isObjectType(named)) return ''
   const above = path.filter((name) => name in idPrefixes && name !== 'Organization')
   const isThing = named.name in idPrefixes
@@ -232,6 +238,14 @@ function everything(named: GraphQLNamedType, reader: Reader, path: readonly stri
       (isWrapping(named.name) || ['everybody', reader].includes(readerOf.get(`${named.name}.${name}`) ?? '')),
   )
   return `{ ${fields.map((field) => whole(field, reader, [...path, named.name])).join(' ')} }`
+}
+
+/** Everything of a member of a union, each field under a name of its own: members may have one of the same name. */
+function memberOf(member: GraphQLObjectType, reader: Reader, path: readonly string[]): string {
+  const fields = Object.values(member.getFields()).map(
+    (field) => `${member.name}_${field.name}: ${whole(field, reader, path)}`,
+  )
+  return `... on ${member.name} { ${fields.join(' ')} }`
 }
 
 const typeNamed = (name: string) => {
@@ -511,6 +525,7 @@ function sampleOf(path: string): unknown {
     recoveryThreshold: 2,
     agreement: 1,
     graceSeconds: 60,
+    own: true,
     csv: 'reader@a.example',
     email: 'reader@a.example',
   }
