@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { OpenChange } from './eventlog/change.ts'
 import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
 import type { CheckPlan, Scope } from './generated/prisma/enums.ts'
 import type { Clock } from './time.ts'
@@ -37,6 +38,8 @@ export interface Context {
   readonly leaving?: { readonly signal: Pick<AbortSignal, 'aborted'> } | undefined
   readonly now: Clock
   readonly log: Logger
+  /** The change of an organization in whose transaction this is; absent: none. */
+  readonly open?: OpenChange | undefined
 }
 
 /** How often a transaction is tried that the database ends because others wrote at the same time. */
@@ -46,13 +49,19 @@ const ATTEMPTS = 3
  * Runs `work` in one transaction, or in the caller's when one is open already. Use only the context it is given inside:
  * the embedded database serves one connection, so a statement outside would wait for this transaction to end. When the
  * database ends it to resolve a deadlock, `work` is run again: let it do nothing that a rollback does not undo.
+ * @param longest how many milliseconds it may take; absent: as long as any.
  */
-export async function transaction<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+export async function transaction<C extends Context, T>(
+  ctx: C,
+  work: (ctx: C) => Promise<T>,
+  longest?: number,
+): Promise<T> {
   const { db } = ctx
   if (inTransaction(db)) return work(ctx)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.$transaction((client) => work({ ...ctx, db: client }))
+      const options = longest === undefined ? {} : { timeout: longest }
+      return await db.$transaction((client) => work({ ...ctx, db: client }), options)
     } catch (error) {
       if (attempt === ATTEMPTS || !isWriteConflict(error)) throw error
     }

@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts'
-import type { Monitor } from '../generated/prisma/client.ts'
+import type { Monitor, Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState } from '../generated/prisma/enums.ts'
 import { DAY, utcDay } from '../time.ts'
 
 /**
  * Puts a monitor into a state since a moment, which may lie back: an outage starts at the first failing check. What had
- * been written of the time after it is replaced. Call it in the transaction of the change.
+ * been written of the time after it is replaced. Call it in the transaction of the change. Gives the monitor as it is then.
+ * @param also what else of it changes.
  */
 export async function enterState(
   { db }: Context,
@@ -13,7 +14,8 @@ export async function enterState(
   state: MonitorState,
   since: Date,
   cause = '',
-): Promise<void> {
+  also: Prisma.MonitorUpdateInput = {},
+): Promise<Monitor> {
   const monitorId = monitor.id
   await db.monitorInterval.deleteMany({ where: { monitorId, startedAt: { gte: since } } })
   await db.monitorInterval.updateMany({
@@ -21,8 +23,17 @@ export async function enterState(
     data: { endedAt: since },
   })
   await db.monitorInterval.create({ data: { monitorId, startedAt: since, state, cause } })
-  await db.monitor.update({ where: { id: monitorId }, data: { state, stateSince: since } })
+  const entered = await db.monitor.update({ where: { id: monitorId }, data: { ...also, state, stateSince: since } })
   await forgetDays({ db }, monitor, since)
+  return entered
+}
+
+/** Begins the history of a new monitor, in the state that it is made in. */
+export async function beginHistory(
+  { db }: Context,
+  { id: monitorId, state, stateSince }: Pick<Monitor, 'id' | 'state' | 'stateSince'>,
+): Promise<void> {
+  await db.monitorInterval.create({ data: { monitorId, startedAt: stateSince, state, cause: '' } })
 }
 
 /**

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { requireScope } from '../account/access.ts'
 import { tierLimits } from '../account/plan.ts'
 import { hashSecret } from '../account/secret.ts'
+import { tierOf } from '../account/tier.ts'
 import type { Context } from '../context.ts'
 import { TierLimitReached } from '../errors.ts'
 import { change } from '../eventlog/change.ts'
 import type { NewEvent } from '../eventlog/event.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
-import type { Tier } from '../generated/prisma/enums.ts'
 import { newId } from '../id.ts'
 import type { Seal } from '../seal.ts'
 import { requireServices } from '../status/guard.ts'
@@ -16,13 +16,13 @@ import { invalid, nameText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import type { MonitoringContext } from './context.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './guard.ts'
-import { firstDue, lateAt, newToken } from './heartbeat.ts'
+import { lateAt, newToken } from './heartbeat.ts'
 import { leaveIncident } from './incident.ts'
-import { enterState } from './interval.ts'
+import { beginHistory, enterState } from './interval.ts'
 import { changeOptions, openOptions, readOptions, sealOptions } from './options.ts'
 import { newPace, paceEdit, paceOf } from './pace.ts'
 import { isAnywhere } from './probes.ts'
-import { closeWatches, openWatches } from './watch.ts'
+import { addWatches, closeWatches, openWatches } from './watch.ts'
 
 type SealContext = Context & Pick<MonitoringContext, 'seal'>
 
@@ -80,8 +80,9 @@ export async function createMonitor(ctx: SealContext, input: unknown): Promise<M
         createdAt: tx.now(),
       },
     })
-    await openWatches(tx, monitor, isAnywhere(kind), await firstDue(tx, monitor))
-    await enterState(tx, monitor, 'PENDING', tx.now())
+    // A job is late only once it has reported.
+    await addWatches(tx, monitor, isAnywhere(kind), kind === 'HEARTBEAT' ? null : tx.now())
+    await beginHistory(tx, monitor)
     return [monitor, monitorEvent('MONITOR_CREATED', monitor)]
   })
 }
@@ -200,7 +201,3 @@ function tokenFields(seal: Seal, id: string) {
 }
 
 const aboutToken = (id: string) => `${id} heartbeat token`
-
-async function tierOf({ db }: Context, organizationId: string): Promise<Tier> {
-  return (await db.organization.findUniqueOrThrow({ where: { id: organizationId }, select: { tier: true } })).tier
-}

@@ -1,9 +1,10 @@
 import { requireScope } from '../account/access.ts'
 import { tierLimits } from '../account/plan.ts'
+import { tierOf } from '../account/tier.ts'
 import type { Context } from '../context.ts'
 import { TierLimitReached } from '../errors.ts'
+import type { Changed } from '../eventlog/change.ts'
 import { change } from '../eventlog/change.ts'
-import type { NewEvent } from '../eventlog/event.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import type { PausedBy } from '../generated/prisma/enums.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './guard.ts'
@@ -23,8 +24,7 @@ export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
   return change(ctx, organizationId, async (tx) => {
     const monitor = await ownMonitor(tx, organizationId, id)
     if (monitor.pausedBy === 'OWNER') return [monitor]
-    const events = await pause(tx, monitor, 'OWNER', 'Paused by its owner.')
-    return [await ownMonitor(tx, organizationId, id), ...events]
+    return pause(tx, monitor, 'OWNER', 'Paused by its owner.')
   })
 }
 
@@ -37,32 +37,30 @@ export async function resumeMonitor(ctx: Context, id: string): Promise<Monitor> 
   return change(ctx, organizationId, async (tx) => {
     const monitor = await ownMonitor(tx, organizationId, id)
     if (monitor.pausedBy === null) return [monitor]
-    const { tier } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const tier = await tierOf(tx, organizationId)
     const limit = tierLimits[tier].monitors
     const running = await tx.db.monitor.count({ where: { organizationId, pausedBy: null } })
     if (running >= limit) {
       throw new TierLimitReached(`The tier ${tier} has ${limit} monitors, and as many are running.`, limit)
     }
-    const events = await resume(tx, monitor)
-    return [await ownMonitor(tx, organizationId, id), ...events]
+    return resume(tx, monitor)
   })
 }
 
 /** Pauses a monitor, in the transaction of a change. @param cause why, for its history. Gives what has happened. */
-export async function pause(tx: Context, monitor: Monitor, by: PausedBy, cause: string): Promise<NewEvent[]> {
-  await tx.db.monitor.update({ where: { id: monitor.id }, data: { pausedBy: by, version: { increment: 1 } } })
-  const paused = monitorEvent('MONITOR_PAUSED', monitor)
-  if (monitor.pausedBy !== null) return [paused]
+export async function pause(tx: Context, monitor: Monitor, by: PausedBy, cause: string): Promise<Changed<Monitor>> {
+  const data = { pausedBy: by, version: { increment: 1 } }
+  const event = monitorEvent('MONITOR_PAUSED', monitor)
+  if (monitor.pausedBy !== null) return [await tx.db.monitor.update({ where: { id: monitor.id }, data }), event]
   await closeWatches(tx, monitor)
-  await enterState(tx, monitor, 'PAUSED', tx.now(), cause)
+  const paused = await enterState(tx, monitor, 'PAUSED', tx.now(), cause, data)
   const left = await leaveIncident(tx, monitor, 'PAUSED')
-  return [paused, ...left, ...(await statusEvents(tx, monitor, { ...monitor, state: 'PAUSED' }))]
+  return [paused, event, ...left, ...(await statusEvents(tx, monitor, paused))]
 }
 
 /** Has a paused monitor watched again, in the transaction of a change. Gives what has happened. */
-export async function resume(tx: Context, monitor: Monitor): Promise<NewEvent[]> {
-  await tx.db.monitor.update({ where: { id: monitor.id }, data: { pausedBy: null, version: { increment: 1 } } })
+export async function resume(tx: Context, monitor: Monitor): Promise<Changed<Monitor>> {
   await openWatches(tx, monitor, isAnywhere(monitor.kind), await firstDue(tx, monitor))
-  await enterState(tx, monitor, 'PENDING', tx.now())
-  return [monitorEvent('MONITOR_RESUMED', monitor)]
+  const data = { pausedBy: null, version: { increment: 1 } }
+  return [await enterState(tx, monitor, 'PENDING', tx.now(), '', data), monitorEvent('MONITOR_RESUMED', monitor)]
 }

@@ -16,10 +16,12 @@ export async function applyTier(tx: Context, organization: Pick<Organization, 'i
   const paused = await tx.db.monitor.findMany({ where: { organizationId, pausedBy: 'TIER' }, orderBy: oldestFirst })
   const events: NewEvent[] = []
   for (const monitor of running.slice(limit)) {
-    events.push(...(await pause(tx, monitor, 'TIER', `The tier ${tier} has ${limit} monitors.`)))
+    const [, ...happened] = await pause(tx, monitor, 'TIER', `The tier ${tier} has ${limit} monitors.`)
+    events.push(...happened)
   }
   for (const monitor of paused.slice(0, Math.max(0, limit - running.length))) {
-    events.push(...(await resume(tx, monitor)))
+    const [, ...happened] = await resume(tx, monitor)
+    events.push(...happened)
   }
   return events
 }

@@ -1,4 +1,6 @@
+import { tierOf } from '../account/tier.ts'
 import type { Context } from '../context.ts'
+import { readOnce } from '../eventlog/change.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import { MINUTE } from '../time.ts'
 import { rhythmOf, silentSince } from './vouching.ts'
@@ -19,13 +21,19 @@ export async function openWatches(
   anywhere: boolean,
   dueAt: Date | null = ctx.now(),
 ): Promise<void> {
-  const now = ctx.now()
-  const regions = anywhere
-    ? [ANYWHERE]
-    : (await ctx.db.region.findMany({ where: { lastSeenAt: { gt: new Date(now.getTime() - REGION_GONE) } } })).map(
-        ({ name }) => name,
-      )
   await closeWatches(ctx, monitor)
+  await addWatches(ctx, monitor, anywhere, dueAt)
+}
+
+/** Has a monitor that has no watches watched from every region that has workers. */
+export async function addWatches(
+  ctx: Context,
+  monitor: Pick<Monitor, 'id'>,
+  anywhere: boolean,
+  dueAt: Date | null,
+): Promise<void> {
+  const now = ctx.now()
+  const regions = anywhere ? [ANYWHERE] : await readOnce(ctx, 'regions', () => liveRegions(ctx))
   await ctx.db.watch.createMany({
     data: regions.map((region) => ({
       id: watchId(monitor.id, region),
@@ -37,6 +45,12 @@ export async function openWatches(
   })
 }
 
+async function liveRegions({ db, now }: Context): Promise<string[]> {
+  const since = new Date(now().getTime() - REGION_GONE)
+  const regions = await db.region.findMany({ where: { lastSeenAt: { gt: since } } })
+  return regions.map(({ name }) => name)
+}
+
 /** Has a monitor watched no longer; a probe that is under way then counts for nothing. */
 export async function closeWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): Promise<void> {
   await keepSilence(ctx, id)
@@ -44,21 +58,21 @@ export async function closeWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): P
 }
 
 /** Writes it down when nothing has been known of a monitor lately: once its watches are gone, nothing tells. */
-async function keepSilence({ db, now }: Context, monitorId: string): Promise<void> {
+async function keepSilence(ctx: Context, monitorId: string): Promise<void> {
+  const { db, now } = ctx
   const endedAt = now()
-  const monitor = await db.monitor.findUnique({
-    where: { id: monitorId },
-    select: {
-      intervalSeconds: true,
-      timeoutMs: true,
-      options: true,
-      organization: { select: { tier: true } },
-      watches: { where: { lastKnownAt: { not: null } }, orderBy: { lastKnownAt: 'desc' }, take: 1 },
-    },
+  const newest = await db.watch.findFirst({
+    where: { monitorId, lastKnownAt: { not: null } },
+    orderBy: { lastKnownAt: 'desc' },
+    select: { lastKnownAt: true },
   })
-  const lastKnownAt = monitor?.watches[0]?.lastKnownAt
-  if (!monitor || !lastKnownAt) return
-  const startedAt = silentSince(rhythmOf(monitor, monitor.organization.tier), lastKnownAt, endedAt)
+  if (!newest?.lastKnownAt) return
+  const monitor = await db.monitor.findUniqueOrThrow({
+    where: { id: monitorId },
+    select: { organizationId: true, intervalSeconds: true, timeoutMs: true, options: true },
+  })
+  const rhythm = rhythmOf(monitor, await tierOf(ctx, monitor.organizationId))
+  const startedAt = silentSince(rhythm, newest.lastKnownAt, endedAt)
   if (startedAt) await db.monitorGap.createMany({ data: { monitorId, startedAt, endedAt }, skipDuplicates: true })
 }
 

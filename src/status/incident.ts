@@ -121,6 +121,40 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
   })
 }
 
+const servicesEdit = z.object({
+  incidentId: z.string(),
+  services: impacts.nullish(),
+  removedServiceIds: z.array(z.string()).max(MOST_SERVICES, `must be at most ${MOST_SERVICES}`).nullish(),
+  version: readVersion,
+})
+
+/**
+ * Changes what an incident does to the services that are named, and takes those off that are to be removed; the others stay
+ * as they were. Needs a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ */
+export async function updateIncidentServices(ctx: Context, input: unknown): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { incidentId, version, ...given } = validate(servicesEdit, input)
+  const services = given.services ?? []
+  const removed = given.removedServiceIds ?? []
+  const named = services.map(serviceIdOf)
+  requireDistinct([...named, ...removed], (index) =>
+    index < named.length ? ['services', index, 'serviceId'] : ['removedServiceIds', index - named.length],
+  )
+  return change(ctx, organizationId, async (tx) => {
+    const before = await ownIncident(tx, organizationId, incidentId)
+    requireVersion(before, version)
+    if (before.status === 'RESOLVED') requireRecovered(services)
+    await requireServices(tx, organizationId, [...named, ...removed])
+    await setImpacts(tx, incidentId, services)
+    await tx.db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: removed } } })
+    const data = { ...byPerson, version: { increment: 1 } }
+    const incident = await tx.db.incident.update({ where: { id: incidentId }, data })
+    return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident) }]
+  })
+}
+
 const newEntry = z.object({
   incidentId: z.string(),
   status: z.enum(IncidentStatus),

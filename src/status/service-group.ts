@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../account/access.ts'
 import { tierLimits } from '../account/plan.ts'
+import { tierOf } from '../account/tier.ts'
 import type { Context } from '../context.ts'
 import { TierLimitReached } from '../errors.ts'
 import { change } from '../eventlog/change.ts'
@@ -23,7 +24,7 @@ export async function createServiceGroup(ctx: Context, input: unknown): Promise<
   return change(ctx, organizationId, async (tx) => {
     const { db, now } = tx
     const count = await db.serviceGroup.count({ where: { organizationId } })
-    const { tier } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const tier = await tierOf(tx, organizationId)
     const limit = tierLimits[tier].services
     if (count >= limit)
       throw new TierLimitReached(`The tier ${tier} has ${limit} groups, as many as services, and all are used.`, limit)

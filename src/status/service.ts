@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../account/access.ts'
 import { tierLimits } from '../account/plan.ts'
+import { tierOf } from '../account/tier.ts'
 import type { Context } from '../context.ts'
 import { TierLimitReached } from '../errors.ts'
 import { change } from '../eventlog/change.ts'
@@ -25,7 +26,7 @@ export async function createService(ctx: Context, input: unknown): Promise<Servi
   return change(ctx, organizationId, async (tx) => {
     if (groupId !== null) await ownGroup(tx, organizationId, groupId)
     const count = await tx.db.service.count({ where: { organizationId } })
-    const { tier } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const tier = await tierOf(tx, organizationId)
     const limit = tierLimits[tier].services
     if (count >= limit) throw new TierLimitReached(`The tier ${tier} has ${limit} services, and all are used.`, limit)
     const position = await nextPosition(tx, 'Service', organizationId)

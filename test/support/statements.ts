@@ -15,3 +15,17 @@ export async function fewestStatements(work: () => Promise<void>): Promise<numbe
   }
   return Math.min(...counts)
 }
+
+/** The texts of the statements that some work takes; of what else runs in this process as well. */
+export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const sent = vi.spyOn(pg.Client.prototype, 'query')
+  try {
+    await work()
+    return sent.mock.calls.map(([statement]) => {
+      const text: unknown = typeof statement === 'string' ? statement : (statement as { text?: unknown }).text
+      return String(text)
+    })
+  } finally {
+    sent.mockRestore()
+  }
+}

@@ -1,6 +1,7 @@
 import { Conflict, Invalid, NotFound, TierLimitReached, Unavailable } from '../../errors.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
 import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor.ts'
 import { pauseMonitor, resumeMonitor } from '../pause.ts'
@@ -134,9 +135,11 @@ builder.mutationField('testMonitor', (t) =>
   }),
 )
 
+const DeleteMonitorPayload = deletionOf('Monitor')
+
 builder.mutationField('deleteMonitor', (t) =>
   t.field({
-    type: deletionOf('Monitor'),
+    type: DeleteMonitorPayload,
     description: 'Deletes a monitor with its history. Needs a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
@@ -153,3 +156,38 @@ builder.mutationField('rotateHeartbeatToken', (t) =>
     resolve: (_root, { id }, ctx) => rotateHeartbeatToken(ctx, id),
   }),
 )
+
+bulkMutation('createMonitors', CreateMonitorInput, {
+  type: Monitor,
+  description: 'Adds up to 100 monitors, which are watched from now on. Needs a key with scope WRITE.',
+  errors: [Invalid, NotFound, TierLimitReached],
+  work: createMonitor,
+})
+
+bulkMutation('updateMonitors', UpdateMonitorInput, {
+  type: Monitor,
+  description: 'Changes up to 100 monitors. Needs a key with scope WRITE.',
+  errors: [Invalid, NotFound],
+  work: updateMonitor,
+})
+
+bulkMutationOfIds('pauseMonitors', {
+  type: Monitor,
+  description: 'Pauses up to 100 monitors. Needs a key with scope WRITE.',
+  errors: [NotFound],
+  work: pauseMonitor,
+})
+
+bulkMutationOfIds('resumeMonitors', {
+  type: Monitor,
+  description: 'Has up to 100 monitors that are paused watched again. Needs a key with scope WRITE.',
+  errors: [NotFound, TierLimitReached],
+  work: resumeMonitor,
+})
+
+bulkMutationOfIds('deleteMonitors', {
+  type: DeleteMonitorPayload,
+  description: 'Deletes up to 100 monitors with their history. Needs a key with scope WRITE.',
+  errors: [NotFound],
+  work: deleteMonitor,
+})

@@ -1,6 +1,7 @@
 import { Invalid, NotFound, RateLimited, TierLimitReached } from '../../errors.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { bulkMutationOfIds } from '../../graphql/bulk.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
 import { reportBounce } from '../bounce.ts'
@@ -9,9 +10,11 @@ import { importSubscribers } from '../import.ts'
 import { deleteSubscriber } from '../subscriber.ts'
 import { liftSuppression } from '../suppression.ts'
 
+const DeleteSubscriberPayload = deletionOf('Subscriber')
+
 builder.mutationField('deleteSubscriber', (t) =>
   t.field({
-    type: deletionOf('Subscriber'),
+    type: DeleteSubscriberPayload,
     description:
       'Deletes a subscriber with what was sent to it. An address that unsubscribed stays suppressed. Needs a key with scope WRITE.',
     args: { id: t.arg.id() },
@@ -19,6 +22,13 @@ builder.mutationField('deleteSubscriber', (t) =>
     resolve: (_root, { id }, ctx) => deleteSubscriber(ctx, id),
   }),
 )
+
+bulkMutationOfIds('deleteSubscribers', {
+  type: DeleteSubscriberPayload,
+  description: 'Deletes up to 100 subscribers with what was sent to them. Needs a key with scope WRITE.',
+  errors: [NotFound],
+  work: deleteSubscriber,
+})
 
 const ImportSubscribersInput = builder.inputType('ImportSubscribersInput', {
   description: 'The addresses to import, and what to notify them about.',

@@ -1,10 +1,18 @@
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { bulkMutation } from '../../graphql/bulk.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
 import { LIST } from '../../graphql/lists.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
-import { createIncident, deleteIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../incident.ts'
+import {
+  createIncident,
+  deleteIncident,
+  editIncidentUpdate,
+  postIncidentUpdate,
+  updateIncident,
+  updateIncidentServices,
+} from '../incident.ts'
 import { newestFirst } from './lists.ts'
 
 builder.prismaObject('IncidentService', {
@@ -138,6 +146,27 @@ builder.mutationField('updateIncident', (t) =>
     resolve: (_root, { input }, ctx) => updateIncident(ctx, input),
   }),
 )
+
+const IncidentServicesInput = builder.inputType('IncidentServicesInput', {
+  description: 'What changes of the services of an incident; those that are not named stay as they are.',
+  fields: (t) => ({
+    incidentId: t.id({ description: 'The incident.' }),
+    services: t.field({
+      type: [IncidentServiceInput],
+      required: false,
+      description: 'What the incident does to these services from now on.',
+    }),
+    removedServiceIds: t.idList({ required: false, description: 'The services that it touches no longer.' }),
+    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+  }),
+})
+
+bulkMutation('updateIncidentServices', IncidentServicesInput, {
+  type: Incident,
+  description: 'Changes the services of up to 100 incidents. Needs a key with scope WRITE.',
+  errors: [Invalid, NotFound],
+  work: updateIncidentServices,
+})
 
 const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
   description: 'The update to add to an incident.',

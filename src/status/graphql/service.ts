@@ -2,6 +2,7 @@ import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
 import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createService, deleteService, reorderServices, updateService } from '../service.ts'
@@ -101,9 +102,11 @@ builder.mutationField('updateService', (t) =>
   }),
 )
 
+const DeleteServicePayload = deletionOf('Service')
+
 builder.mutationField('deleteService', (t) =>
   t.field({
-    type: deletionOf('Service'),
+    type: DeleteServicePayload,
     description:
       'Takes a service off the page, out of every incident and maintenance as well. Needs a key with scope WRITE.',
     args: { id: t.arg.id() },
@@ -135,3 +138,24 @@ builder.mutationField('reorderServices', (t) =>
     resolve: async (_root, { input }, ctx) => ({ services: await reorderServices(ctx, input) }),
   }),
 )
+
+bulkMutation('createServices', CreateServiceInput, {
+  type: Service,
+  description: 'Adds up to 100 services at the end of the page. Needs a key with scope WRITE.',
+  errors: [Invalid, NotFound, TierLimitReached],
+  work: createService,
+})
+
+bulkMutation('updateServices', UpdateServiceInput, {
+  type: Service,
+  description: 'Changes up to 100 services. Needs a key with scope WRITE.',
+  errors: [Invalid, NotFound],
+  work: updateService,
+})
+
+bulkMutationOfIds('deleteServices', {
+  type: DeleteServicePayload,
+  description: 'Deletes up to 100 services. Needs a key with scope WRITE.',
+  errors: [NotFound],
+  work: deleteService,
+})

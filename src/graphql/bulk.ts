@@ -1,0 +1,129 @@
+import type { InputRef, ObjectRef } from '@pothos/core'
+import { requireScope } from '../account/access.ts'
+import { Conflict, Invalid } from '../errors.ts'
+import type { BulkMode, Outcome } from '../eventlog/bulk.ts'
+import { bulk, type bulkModes, MOST_ITEMS } from '../eventlog/bulk.ts'
+import type { GraphContext } from './builder.ts'
+import { builder } from './builder.ts'
+
+const BulkModeRef = builder.enumType('BulkMode', {
+  description: 'What becomes of the other items of a call when one is refused.',
+  values: {
+    ATOMIC: { description: 'All items are done, or none.' },
+    EACH: { description: 'Each item is done or refused by itself.' },
+  } as const satisfies Record<(typeof bulkModes)[number], object>,
+})
+
+type Types = typeof builder.$inferSchemaTypes
+
+/** An item of a call, as it is answered. */
+interface Item<T> {
+  readonly index: number
+  readonly outcome: Outcome<T>
+}
+
+/** A mutation that does to many things what another does to one. */
+interface BulkMutation<T, I> {
+  readonly description: string
+  /** What the mutation of one thing gives. */
+  readonly type: ObjectRef<Types, T>
+  /** How the mutation of one thing may refuse. */
+  readonly errors: readonly (new (
+    ...args: never[]
+  ) => Error)[]
+  /** What the mutation of one thing does. */
+  readonly work: (ctx: GraphContext, item: I) => Promise<T>
+}
+
+/** Adds a mutation whose `items` are inputs as the mutation of one thing takes them. */
+export function bulkMutation<T>(name: string, item: InputRef<unknown>, mutation: BulkMutation<T, unknown>): void {
+  const input = builder.inputType(`${capital(name)}Input`, {
+    description: `The items of \`${name}\`.`,
+    fields: (t) => ({
+      items: t.field({ type: [item], description: `At most ${MOST_ITEMS}.` }),
+      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Absent: ATOMIC.' }),
+    }),
+  })
+  const payload = payloadOf(name, mutation)
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payload,
+      description: mutation.description,
+      args: { input: t.arg({ type: input }) },
+      errors: { types: [Invalid] },
+      complexity: (args) => weightOf(args.input.items.length),
+      resolve: (_root, { input }, ctx) => run(ctx, input.items, input.mode, mutation),
+    }),
+  )
+}
+
+/** Adds a mutation of the things that have the `ids` of its input. */
+export function bulkMutationOfIds<T>(name: string, mutation: BulkMutation<T, string>): void {
+  const input = builder.inputType(`${capital(name)}Input`, {
+    description: `The items of \`${name}\`.`,
+    fields: (t) => ({
+      ids: t.idList({ description: `At most ${MOST_ITEMS}.` }),
+      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Absent: ATOMIC.' }),
+    }),
+  })
+  const payload = payloadOf(name, mutation)
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payload,
+      description: mutation.description,
+      args: { input: t.arg({ type: input }) },
+      errors: { types: [Invalid] },
+      complexity: (args) => weightOf(args.input.ids.length),
+      resolve: (_root, { input }, ctx) => run(ctx, input.ids, input.mode, mutation),
+    }),
+  )
+}
+
+interface Payload<T> {
+  readonly results: readonly Item<T>[]
+}
+
+function payloadOf<T>(name: string, { type, errors }: Pick<BulkMutation<T, never>, 'type' | 'errors'>) {
+  const item = builder.objectRef<Item<T>>(`${capital(name)}Item`).implement({
+    description: `What came of one item of \`${name}\`.`,
+    fields: (t) => ({
+      index: t.exposeInt('index', { description: 'Its place in the input, from 0.' }),
+      result: t.field({
+        type: type as ObjectRef<Types, object>,
+        description: 'What the mutation of one gives.',
+        errors: {
+          types: [...new Set([...errors, Conflict])],
+          union: { name: `${capital(name)}ItemResult`, description: `What one item of \`${name}\` gives.` },
+        },
+        resolve: ({ outcome }) => {
+          if ('error' in outcome) throw outcome.error
+          return outcome.value as object
+        },
+      }),
+    }),
+  })
+  return builder.objectRef<Payload<T>>(`${capital(name)}Payload`).implement({
+    description: `What came of \`${name}\`.`,
+    fields: (t) => ({
+      results: t.expose('results', { type: [item], description: 'One for each item, in their order.' }),
+      refused: t.int({
+        description: 'How many items were refused.',
+        resolve: ({ results }) => results.filter(({ outcome }) => 'error' in outcome).length,
+      }),
+    }),
+  })
+}
+
+async function run<T, I>(
+  ctx: GraphContext,
+  items: readonly I[],
+  mode: BulkMode,
+  { work }: BulkMutation<T, I>,
+): Promise<Payload<T>> {
+  const outcomes = await bulk(ctx, requireScope(ctx, 'WRITE'), { items, mode }, work)
+  return { results: outcomes.map((outcome, index) => ({ index, outcome })) }
+}
+
+const weightOf = (items: number) => ({ field: 1, multiplier: Math.max(items, 1) })
+
+const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
