@@ -126,7 +126,7 @@ async function compose(
   site.baseUrl ||= `http://localhost:${port}`
   web?.prepare()
   if (config.ROLE !== 'web') {
-    await startBackground({ ctx, database, seal, usage, outbound: tools.outbound, metrics }, started)
+    await startBackground({ ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, metrics }, started)
   }
   log.info(`http: listening on ${config.HOST} port ${port}`)
 

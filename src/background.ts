@@ -1,3 +1,4 @@
+import { checkDueDomains } from './account/domain-check.ts'
 import type { UsageCounters } from './account/usage.ts'
 import { forgetOldUsage } from './account/usage.ts'
 import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
@@ -10,6 +11,7 @@ import type { PrismaClient } from './generated/prisma/client.ts'
 import type { Metrics } from './metrics.ts'
 import { closeDays } from './monitoring/day.ts'
 import { forgetOld } from './monitoring/retention.ts'
+import type { DnsClient } from './network/dns/client.ts'
 import type { Outbound } from './network/outbound.ts'
 import { createMailer } from './notification/channel/mailer.ts'
 import { forgetOldDeliveries } from './notification/delivery.ts'
@@ -44,11 +46,12 @@ export async function startBackground(
     readonly seal: Seal
     readonly usage: UsageCounters
     readonly outbound: Outbound
+    readonly dns: DnsClient
     readonly metrics: Metrics
   },
   started: (() => Promise<void> | void)[],
 ): Promise<void> {
-  const { ctx, database, seal, usage, outbound, metrics } = parts
+  const { ctx, database, seal, usage, outbound, dns, metrics } = parts
   const { now, site } = ctx
   const mailer = createMailer(ctx.config, site)
   started.push(() => mailer?.close())
@@ -74,6 +77,7 @@ export async function startBackground(
     }, ROUND)
 
   repeatedWhenDue(() => runDueMaintenance(ctx))
+  repeatedWhenDue(() => checkDueDomains(ctx, { dns, outbound }))
   if (ctx.billing.btcpay) {
     repeatedWhenDue(() => reconcileDueInvoices(ctx))
     if (mailer) repeatedWhenDue(() => remindOfRenewals(ctx, mailer))

@@ -226,7 +226,8 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     links: t.field({ type: [PageLinkInput], required: false, description: 'All of them, in place of those it has.' }),
     customDomain: t.string({
       required: false,
-      description: 'A host name under which the page is served too; null: none.',
+      description: 'A host name under which the page is served too, once it is proven; null: none.',
+      deprecationReason: 'Use requestDomain to set it, which says how to prove it. Null still unsets it.',
     }),
     version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
   }),

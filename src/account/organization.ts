@@ -15,6 +15,7 @@ import { requireVersion } from '../version.ts'
 import { requireOperator, requireScope } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { insertApiKey } from './api-key.ts'
+import { askForDomain, dropDomain } from './domain.ts'
 import { emailText, settingsEdit, slugText } from './page-settings.ts'
 
 const newOrganization = z.object({ name: nameText, slug: slugText, contactEmail: emailText })
@@ -64,30 +65,26 @@ export function defaultTier({ DEFAULT_TIER }: Config): Tier {
 }
 
 /**
- * Changes what is given of the caller's organization and its page. Needs a key with scope ADMIN.
- * @throws Invalid when a field is not usable. @throws Conflict when the slug or the custom domain is taken, or the
- * organization was changed after the given version.
+ * Changes what is given of the caller's organization and its page. A custom domain is asked for by that, and served once it
+ * is proven. Needs a key with scope ADMIN.
+ * @throws Invalid when a field is not usable. @throws Conflict when the slug is taken, or the organization was changed after
+ * the given version.
  */
 export async function updateOrganization(ctx: Context, input: unknown): Promise<Organization> {
   const id = requireScope(ctx, 'ADMIN')
-  const { version, ...fields } = validate(settingsEdit, input)
-  if (fields.customDomain && isOwnHost(ctx, fields.customDomain)) {
-    throw new Conflict(`The domain ${fields.customDomain} is taken.`)
-  }
-  const edit = change(ctx, id, async ({ db }) => {
+  const { version, customDomain, ...fields } = validate(settingsEdit, input)
+  const edit = change(ctx, id, async (tx) => {
+    const { db } = tx
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
     requireVersion(before, version)
+    if (customDomain === null) await dropDomain(db, id)
+    else if (customDomain !== undefined) await askForDomain(tx, id, customDomain, ['customDomain'])
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     // Its days are others now, and will be computed anew.
     if (organization.timeZone !== before.timeZone) await db.uptimeDay.deleteMany({ where: { organizationId: id } })
     return [organization, eventOf('PAGE_UPDATED', organization)]
   })
   return edit.catch(refuseTaken)
-}
-
-/** Whether a host name is the one under which this service itself is reached. */
-function isOwnHost({ config: { BASE_URL } }: Context, host: string): boolean {
-  return BASE_URL !== undefined && new URL(BASE_URL).hostname === host
 }
 
 const planChange = z.object({
@@ -113,9 +110,9 @@ export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organi
 
 const eventOf = (kind: NewEvent['kind'], { id, name }: Organization) => ({ kind, subjectId: id, subjectName: name })
 
-/** Tells of a slug or a domain that another organization has; Prisma's code for that is P2002. */
+/** Tells of a slug that another organization has; Prisma's code for that is P2002. */
 function refuseTaken(error: unknown): never {
   const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
   if (!taken) throw error
-  throw new Conflict(`The ${JSON.stringify(error.meta).includes('customDomain') ? 'custom domain' : 'slug'} is taken.`)
+  throw new Conflict('The slug is taken.')
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Organization } from '../generated/prisma/client.ts'
 import { nameText, proseText } from '../validate.ts'
 import { readVersion } from '../version.ts'
+import { hostName } from './domain-name.ts'
 
 /** A link on the public page to somewhere else. */
 export interface PageLink {
@@ -32,17 +33,6 @@ const webAddress = z
 
 /** An IANA zone name that this machine knows: offsets such as +01:00 are none, for they know no summer time. */
 const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
-
-/** A host name: RFC 1123 labels, of which the last is not all digits, so that it is no address. */
-const hostName = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .max(253, 'must have at most 253 characters')
-  .regex(
-    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?![0-9]+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/,
-    'must be a host name without a port, such as status.example.com',
-  )
 
 /** What an organization may change about itself and its page; what is left out stays as it is. */
 export const settingsEdit = z.object({

@@ -24,6 +24,11 @@ export function originForm(url: string): string {
 
 const isAbsolute = (url: string) => /^https?:\/\//i.test(url)
 
+/** The host name of a Host, in small letters, without a port and a trailing dot; empty when there is none. */
+export function hostNameOf(host: string | undefined): string {
+  return (host ?? '').toLowerCase().replace(/\.?(:\d*)?$/, '')
+}
+
 /** Node keeps the first and hides the others. */
 function isRepeated(rawHeaders: readonly string[]): boolean {
   let count = 0

@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { checksPerDay } from '../account/plan.ts'
+import { challengeRoutes } from '../account/rest.ts'
 import { BILLING_PATH } from '../billing/checkout.ts'
 import { billingPages, successScript } from '../billing/html.tsx'
 import { billingPaths } from '../billing/openapi.ts'
@@ -84,6 +85,7 @@ export function createRouter(options: RouterOptions): RequestListener {
     '/',
     docsRoutes(site, () => openApiDocument(site.baseUrl, { ...blacklistPaths, ...heartbeatPaths, ...billingPaths })),
   )
+  app.route('/', challengeRoutes(parts))
   app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
   // Before the pages of the root, which is the status page's own on an owner's domain.
   app.route('/', pageDocuments({ site, db: parts.db, cache: pageCache, painter, now: parts.now }))

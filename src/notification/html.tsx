@@ -1,12 +1,14 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { ownerOfHost } from '../account/domain.ts'
 import { slugText } from '../account/page-settings.ts'
 import { DomainError, LimitExceeded, NotFound, RateLimited } from '../errors.ts'
 import type { Organization, Subscriber } from '../generated/prisma/client.ts'
 import type { Topic } from '../generated/prisma/enums.ts'
 import { readBody } from '../http/body.ts'
 import { errorPage } from '../http/error-page.tsx'
+import { hostNameOf } from '../http/host.ts'
 import { incoming } from '../http/incoming.ts'
 import type { Site } from '../http/layout.tsx'
 import { root } from '../paths.ts'
@@ -50,13 +52,13 @@ export function subscriptionPages(options: {
 
   // The second is at the owner's own domain.
   for (const path of ['/status/:slug/subscribe', '/subscribe']) {
-    app.get(path, (c) => answer(c, async () => showForm(c, await organizationAsked(c, contextOf(c)), null)))
+    app.get(path, (c) => answer(c, async () => showForm(c, await organizationAsked(c, contextOf(c), site), null)))
 
     app.post(path, (c) =>
       answer(c, async () => {
         if (!isFromHere(c)) return c.text('This form is taken from its own page only.', 403)
         const form = new URLSearchParams(await readBody(incoming(c), LARGEST_FORM))
-        const organization = await organizationAsked(c, contextOf(c))
+        const organization = await organizationAsked(c, contextOf(c), site)
         try {
           await subscribe(contextOf(c), { slug: organization.slug, ...addressIn(form), ...choicesIn(form) })
         } catch (error) {
@@ -190,10 +192,17 @@ interface Step {
 }
 
 /** Whose form is asked for: by the slug in its path, or by the owner's own domain. @throws NotFound when it is nobody's. */
-async function organizationAsked(c: HttpContext, { db }: NotificationContext): Promise<Organization> {
+async function organizationAsked(
+  c: HttpContext,
+  { db }: NotificationContext,
+  site: Pick<Site, 'baseUrl'>,
+): Promise<Organization> {
   const slug = c.req.param('slug')
-  const host = (c.req.header('host') ?? '').toLowerCase().replace(/\.?(:\d*)?$/, '')
-  const where = slug === undefined ? { customDomain: host } : { slug: slugText.safeParse(slug).success ? slug : '' }
+  const host = hostNameOf(c.req.header('host'))
+  const where =
+    slug === undefined
+      ? { id: (await ownerOfHost({ db, site }, host)) ?? '' }
+      : { slug: slugText.safeParse(slug).success ? slug : '' }
   const organization = await db.organization.findUnique({ where })
   if (!organization) throw new NotFound('There is no such status page.')
   return organization

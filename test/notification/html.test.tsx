@@ -51,14 +51,16 @@ describe('the form of a page', () => {
     expect(sound(html)).toEqual([])
   })
 
-  test('is at the owner’s own domain as well', async () => {
+  test('is at nobody’s own domain while the service does not know its own', async () => {
     const { key, slug } = await page()
     const host = `status-${slug}.example`
-    const edit = `mutation { updateOrganization(input: { customDomain: "${host}" }) { ... on Organization { id } ... on Error { message } } }`
-    await run(url, key, edit)
+    const edit = `mutation { updateOrganization(input: { customDomain: "${host}" }) { __typename ... on Error { message } } }`
+    expect(await run(url, key, edit)).toMatchObject({
+      __typename: 'ValidationError',
+      message: expect.stringContaining('BASE_URL'),
+    })
     const asked = await sendRaw(url, `GET /subscribe HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
-    expect(asked).toContain('action="/subscribe"')
-    expect(asked).toContain(`<a class="owner" href="http://${host}">`)
+    expect(asked).toContain('404')
     expect((await get(`${url}/subscribe`)).status).toBe(404)
   })
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import ICAL from 'ical.js'
 import { describe, expect, test } from 'vitest'
-import { updateOrganization } from '../../src/account/organization.ts'
 import { maintenanceCalendar } from '../../src/page/calendar.ts'
 import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
 import type { MaintenanceState, PageState } from '../../src/status/page-state.ts'
@@ -10,6 +9,7 @@ import { DAY, HOUR, MINUTE } from '../../src/time.ts'
 import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
+import { serveUnder } from '../support/own-domain.ts'
 import { startPageServer } from '../support/page-server.ts'
 
 const database = await testDatabase()
@@ -80,7 +80,7 @@ describe('the calendar', () => {
   test('is at the root of an owner’s own domain as well, and of nobody it is not found', async () => {
     const { app } = await startPageServer(database, () => noon)
     const acme = await tenant()
-    await updateOrganization(acme.ctx, { customDomain: 'calendar.acme.example' })
+    await serveUnder(acme.ctx, acme.id, 'calendar.acme.example')
     expect((await app.request('/maintenance.ics', { headers: { host: 'calendar.acme.example' } })).status).toBe(200)
     expect((await app.request('/maintenance.ics', { headers: { host: 'nobody.example' } })).status).toBe(404)
     expect((await app.request('/status/nobody/maintenance.ics')).status).toBe(404)

@@ -9,6 +9,7 @@ import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults } from '../support/markup.ts'
+import { serveUnder } from '../support/own-domain.ts'
 import { startPageServer } from '../support/page-server.ts'
 
 const database = await testDatabase()
@@ -85,7 +86,8 @@ describe.each([
     const { acme, update } = await toldPage()
     const before = await read(acme, format)
     await editIncidentUpdate(acme.later(2 * HOUR), { id: update.id, message: 'Two disks.' })
-    await updateOrganization(acme.ctx, { customDomain: `${format}.acme.example`, name: 'Acme Inc.' })
+    await serveUnder(acme.ctx, acme.id, `${format}.acme.example`)
+    await updateOrganization(acme.ctx, { name: 'Acme Inc.' })
     await expect.poll(async () => (await read(acme, format)).title).toBe('Acme Inc. status')
     const after = await read(acme, format)
     expect(after.items.map(({ id }) => id)).toEqual(before.items.map(({ id }) => id))

@@ -20,6 +20,7 @@ import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
+import { serveUnder } from '../support/own-domain.ts'
 
 const database = await testDatabase()
 const tenant = tenantsOf(database.prisma)
@@ -291,7 +292,7 @@ describe('to programs', () => {
 
   test('a page that has an address on its owner’s domain is to be found there alone', async () => {
     const acme = await tenant()
-    await updateOrganization(acme.ctx, { customDomain: 'found.acme.example' })
+    await serveUnder(acme.ctx, acme.id, 'found.acme.example')
     const canonical = async (path: string, host?: string) =>
       /<link rel="canonical" href="([^"]*)"/.exec(await read(path, host ? { host } : {}))?.[1]
     await expect.poll(() => canonical(pathOf(acme))).toBe('https://found.acme.example/')
@@ -531,7 +532,7 @@ describe('an owner’s own domain', () => {
 
   test('shows the same pages at its root, with links that stay there', async () => {
     const acme = await tenant()
-    await updateOrganization(acme.ctx, { customDomain: domain })
+    await serveUnder(acme.ctx, acme.id, domain)
     const { id } = await createIncident(acme.ctx, incident)
     const host = { host: domain }
     await expect.poll(() => read('/', host)).toContain('Payments fail')
@@ -554,7 +555,7 @@ describe('an owner’s own domain', () => {
 
   test('is nobody’s unless it is exactly one, and never gets into a page', async () => {
     const acme = await tenant()
-    await updateOrganization(acme.ctx, { customDomain: 'www.acme.example' })
+    await serveUnder(acme.ctx, acme.id, 'www.acme.example')
     for (const host of [
       'acme.example',
       'x.www.acme.example',
@@ -572,7 +573,7 @@ describe('an owner’s own domain', () => {
 
   test('does not show the incidents of others', async () => {
     const [acme, other] = [await tenant(), await tenant()]
-    await updateOrganization(acme.ctx, { customDomain: 'one.acme.example' })
+    await serveUnder(acme.ctx, acme.id, 'one.acme.example')
     const { id } = await createIncident(other.ctx, incident)
     expect((await get(`/incidents/${id}`, { host: 'one.acme.example' })).status).toBe(404)
   })
@@ -581,7 +582,7 @@ describe('an owner’s own domain', () => {
     const acme = await tenant()
     const host = { host: 'new.acme.example' }
     expect(await read('/', host)).toBe('The landing page.')
-    await updateOrganization(acme.ctx, { customDomain: host.host })
+    await serveUnder(acme.ctx, acme.id, host.host)
     await expect.poll(() => read('/', host)).toContain('Acme')
   })
 })

@@ -62,7 +62,7 @@ const readers: Record<Reader, Record<string, string>> = {
   },
   organization: {
     Query: 'organization',
-    Mutation: `updateOrganization createApiKey revokeApiKey
+    Mutation: `updateOrganization requestDomain createApiKey revokeApiKey
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncident
@@ -73,8 +73,12 @@ const readers: Record<Reader, Record<string, string>> = {
       createMonitors updateMonitors pauseMonitors resumeMonitors deleteMonitors deleteSubscribers`,
     Subscription: 'monitorChecks',
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt usage apiKeys
-      description accentColor logoUrl links customDomain version
+      description accentColor logoUrl links customDomain domain version
       services serviceGroups incidents maintenances monitors subscribers deliveries events billing`,
+    StatusPage: 'domain',
+    PageDomain: 'name state checkedAt record file',
+    DomainRecord: 'name value',
+    DomainFile: 'url content',
     Billing: 'tier limits usage subscription subscriptions tierFloor upgradeUrls checkPlan checkPlanUntil invoices',
     TierLimits: 'monitors services subscribers minIntervalSeconds historyDays checksPerDay',
     TierUsage: 'monitors services subscribers minIntervalSeconds historyDays checksPerDay',
@@ -536,6 +540,8 @@ function sampleOf(path: string): unknown {
     logoUrl: 'https://a.example/logo.png',
     url: 'https://a.example/',
     customDomain: `host-${slugs}.example`,
+    domain: `host-${slugs}.example`,
+    pageId: mine.id,
     version: 1,
     startsAt: hours(-1),
     endsAt: hours(3),

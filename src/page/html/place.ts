@@ -1,5 +1,7 @@
 import type { Context, Hono } from 'hono'
+import { ownerOfHost } from '../../account/domain.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
+import { hostNameOf } from '../../http/host.ts'
 import { typeOfId } from '../../id.ts'
 import type { PageCache } from '../page-cache.ts'
 
@@ -41,19 +43,13 @@ export function servePath(
   })
 }
 
-/** The owner whose own domain was asked for; null: it is nobody's. */
+/** The owner whose own domain was asked for; null: it is nobody's, or not proven. */
 export async function placeOfHost(c: Context, { site, db, cache }: Finder): Promise<Place | null> {
   const home = new URL(site.baseUrl)
-  const host = hostOf(c)
+  const host = hostNameOf(c.req.header('host'))
   if (host === home.hostname || !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host)) return null
-  const { organizationId } = await cache.hosts.get(host, async () => {
-    const found = await db.organization.findUnique({ where: { customDomain: host }, select: { id: true } })
-    return { organizationId: found?.id ?? null }
-  })
+  const { organizationId } = await cache.hosts.get(host, async () => ({
+    organizationId: await ownerOfHost({ db, site }, host),
+  }))
   return organizationId === null ? null : { owner: organizationId, origin: `${home.protocol}//${host}`, base: '' }
-}
-
-/** The host name that was asked for, without a port and a trailing dot; empty when none was. */
-function hostOf(c: Context): string {
-  return (c.req.header('host') ?? '').toLowerCase().replace(/\.?(:\d*)?$/, '')
 }

@@ -9,6 +9,7 @@ import { DAY, HOUR, MINUTE } from '../../../src/time.ts'
 import { type Tenant, tenantsOf } from '../../status/setup.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
+import { serveUnder } from '../../support/own-domain.ts'
 import { startPageServer } from '../../support/page-server.ts'
 import type { StatuspagePath } from './schema.ts'
 import { statuspageSchemas } from './schema.ts'
@@ -112,7 +113,7 @@ describe('each path', async () => {
       impact: 'MINOR',
       message: 'A disk.',
     })
-    await updateOrganization(acme.ctx, { customDomain: 'status.acme.example' })
+    await serveUnder(acme.ctx, acme.id, 'status.acme.example')
     for (const path of paths) {
       const response = await app.request(`/api/v2/${path}`, { headers: { host: 'status.acme.example' } })
       const document = statuspageSchemas[path].parse(await response.json())

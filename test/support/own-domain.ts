@@ -1,0 +1,15 @@
+import type { Context } from '../../src/context.ts'
+import { change } from '../../src/eventlog/change.ts'
+
+/** Serves an organization's page under a domain, as if that had been proven. */
+export async function serveUnder(ctx: Context, organizationId: string, name: string): Promise<void> {
+  const [now, state] = [ctx.now(), 'PROVEN'] as const
+  const proven = { name, token: '0'.repeat(32), state, provenBy: 'TXT', requestedAt: now, checkedAt: now } as const
+  await change(ctx, organizationId, async ({ db }) => {
+    const where = { organizationId }
+    const id = `dom_${organizationId.slice('org_'.length)}`
+    await db.customDomain.upsert({ where, create: { id, organizationId, ...proven }, update: proven })
+    const organization = await db.organization.update({ where: { id: organizationId }, data: { customDomain: name } })
+    return [null, { kind: 'PAGE_UPDATED', subjectId: organizationId, subjectName: organization.name }]
+  })
+}
