@@ -1,24 +1,22 @@
 import { plainText } from '../markdown.ts'
-import type { MaintenanceState, PageState } from '../status/page-state.ts'
+import type { PageState } from '../status/page-state.ts'
+import type { MaintenanceStory } from '../status/story.ts'
 import { SECOND } from '../time.ts'
 import { htmlSaidIn, lastChangeOf, maintenancePath } from './chronicle.ts'
 import { uuidOf } from './urn.ts'
-import { maintenanceWords } from './view.ts'
+import { maintenanceWords, namesOf } from './view.ts'
 import type { Zone } from './zone.ts'
 import { zoneOf } from './zone.ts'
 
 /** What a calendar is written of. */
 export interface CalendarSource {
   readonly state: PageState
-  readonly maintenances: readonly MaintenanceState[]
+  readonly maintenances: readonly MaintenanceStory[]
   /** When each of them last changed, by its id. */
   readonly changes: ReadonlyMap<string, Date>
   /** The public address of the page, without a slash at its end. */
   readonly url: string
 }
-
-/** How many maintenances a calendar has. */
-export const MOST_DATES = 100
 
 /** The maintenances as a calendar to subscribe to (RFC 5545, with the names of RFC 7986), in UTC. */
 export function maintenanceCalendar(source: CalendarSource): string {
@@ -40,14 +38,17 @@ export function maintenanceCalendar(source: CalendarSource): string {
   return lines.map((line) => `${fold(line)}\r\n`).join('')
 }
 
-function eventOf({ state, changes, url }: CalendarSource, maintenance: MaintenanceState, zone: Zone): string[] {
-  const { id, title, status, startsAt, endsAt, createdAt, version, services } = maintenance
+function eventOf({ state, changes, url }: CalendarSource, maintenance: MaintenanceStory, zone: Zone): string[] {
+  const { id, title, status, startsAt, endsAt, createdAt, version, services, serviceCount } = maintenance
   const changed = utc(lastChangeOf(maintenance, changes))
   const concerned = new Set(services.map(({ serviceId }) => serviceId))
   const names = state.services.filter((service) => concerned.has(service.id)).map(({ name }) => name)
   const description = [
-    names.length > 0 && `Concerns ${names.join(', ')}.`,
-    ...maintenance.updates.map((update) => `${maintenanceWords[update.status]}: ${plainText(htmlSaidIn(update))}`),
+    names.length > 0 && `Concerns ${namesOf({ services: names.map((name) => ({ name })), serviceCount })}.`,
+    ...maintenance.updates
+      .filter(({ said }) => said !== null)
+      .map((update) => `${maintenanceWords[update.status]}: ${plainText(htmlSaidIn(update))}`),
+    maintenance.updates.length < maintenance.updateCount && `${maintenance.updateCount} updates in all.`,
   ]
   return [
     'BEGIN:VEVENT',

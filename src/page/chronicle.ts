@@ -1,31 +1,22 @@
 import type { Database } from '../context.ts'
-import type { Maintenance } from '../generated/prisma/client.ts'
+import type { Incident, Maintenance } from '../generated/prisma/client.ts'
 import { textAsHtml } from '../markdown.ts'
-import { htmlOf } from '../rendering.ts'
-import type { IncidentState, MaintenanceState } from '../status/page-state.ts'
-import { incidentStory, maintenanceStory } from '../status/page-state.ts'
 import type { Zone } from './zone.ts'
 import { monthKey, monthOf } from './zone.ts'
 
 /** The newest incidents of an organization, whatever their status: at most `most`, the last to begin first. */
-export function readNewestIncidents(db: Database, organizationId: string, most: number): Promise<IncidentState[]> {
+export function readNewestIncidents(db: Database, organizationId: string, most: number): Promise<Incident[]> {
   return db.incident.findMany({
     where: { organizationId },
-    include: incidentStory,
     orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
     take: most,
   })
 }
 
 /** The newest maintenances of an organization, whatever their status: at most `most`, the last to begin first. */
-export function readNewestMaintenances(
-  db: Database,
-  organizationId: string,
-  most: number,
-): Promise<MaintenanceState[]> {
+export function readNewestMaintenances(db: Database, organizationId: string, most: number): Promise<Maintenance[]> {
   return db.maintenance.findMany({
     where: { organizationId },
-    include: maintenanceStory,
     orderBy: [{ startsAt: 'desc' }, { id: 'desc' }],
     take: most,
   })
@@ -52,21 +43,23 @@ export function lastChangeOf({ id, createdAt, updates }: Told, changes: Readonly
 interface Told {
   readonly id: string
   readonly createdAt: Date
-  readonly updates: readonly { readonly createdAt: Date; readonly editedAt?: Date | null }[]
+  readonly updates: readonly { readonly createdAt: Date; readonly editedAt: Date | null }[]
+}
+
+/** An entry, as far as what it says goes. */
+interface Said {
+  readonly status: string
+  readonly said: string | null
 }
 
 /** What an entry of a timeline says, also where nobody wrote anything: maintenance starts and ends by itself. */
-export function saidIn({ status, message }: { readonly status: string; readonly message: string }): string {
-  return message || (unwritten[status] ?? '')
+export function saidIn({ status, said }: Said): string {
+  return said || (unwritten[status] ?? '')
 }
 
-/** The same in HTML. */
-export function htmlSaidIn(update: {
-  readonly status: string
-  readonly message: string
-  readonly html: string | null
-}): string {
-  return update.message === '' ? textAsHtml(saidIn(update)) : htmlOf(update)
+/** The same of an entry that was read as HTML. */
+export function htmlSaidIn(entry: Said): string {
+  return entry.said || textAsHtml(saidIn(entry))
 }
 
 const unwritten: Readonly<Record<string, string>> = {

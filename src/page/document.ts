@@ -3,12 +3,15 @@ import { NotFound } from '../errors.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { PageState } from '../status/page-state.ts'
 import { readPageState } from '../status/page-state.ts'
+import type { StoryBounds } from '../status/story.ts'
+import { readIncidentStories, readMaintenanceStories } from '../status/story.ts'
 import { badgeSvg } from './badge.ts'
-import { MOST_DATES, maintenanceCalendar } from './calendar.ts'
+import { bounds } from './bounds.ts'
+import { maintenanceCalendar } from './calendar.ts'
 import { readLastChange, readLastChanges } from './changes.ts'
 import { readNewestIncidents, readNewestMaintenances } from './chronicle.ts'
 import type { FeedSource } from './feed.ts'
-import { atomFeed, MOST_ENTRIES, rssFeed } from './feed.ts'
+import { atomFeed, rssFeed } from './feed.ts'
 import { readStatuspage, statuspageKinds } from './statuspage/document.ts'
 import { serviceWords, statusOfIndicator } from './view.ts'
 
@@ -62,7 +65,8 @@ export const documentKinds: readonly DocumentKind[] = [
     maxAge: 0,
     async write({ db, state, url }) {
       const { id } = state.organization
-      const maintenances = await readNewestMaintenances(db, id, MOST_DATES)
+      const newest = await readNewestMaintenances(db, id, bounds.calendar.entries)
+      const maintenances = await readMaintenanceStories(db, newest, bounds.calendar.story)
       return maintenanceCalendar({
         state,
         maintenances,
@@ -108,12 +112,33 @@ export function readDocument(
   )
 }
 
+/** What changed last, of incidents and maintenances alike: some with what was said, the others without. */
 async function feedOf({ db, state, url }: Source): Promise<FeedSource> {
+  const { entries, whole, story } = bounds.feed
   const { id } = state.organization
-  const incidents = await readNewestIncidents(db, id, MOST_ENTRIES)
-  const maintenances = await readNewestMaintenances(db, id, MOST_ENTRIES)
-  const changes = await readLastChanges(db, id, idsOf([...incidents, ...maintenances]))
-  return { state, incidents, maintenances, changes, changedAt: await readLastChange(db, id), url }
+  const newestIncidents = await readNewestIncidents(db, id, entries)
+  const newestMaintenances = await readNewestMaintenances(db, id, entries)
+  const things = [...newestIncidents, ...newestMaintenances]
+  const changes = await readLastChanges(db, id, idsOf(things))
+  const changedAt = ({ id, createdAt }: (typeof things)[number]) => (changes.get(id) ?? createdAt).getTime()
+  const ids = idsOf(things.toSorted((one, other) => changedAt(other) - changedAt(one)))
+  const stories = async (chosen: readonly string[], bounds: StoryBounds) => {
+    const isChosen = (thing: { readonly id: string }) => chosen.includes(thing.id)
+    return {
+      incidents: await readIncidentStories(db, newestIncidents.filter(isChosen), bounds),
+      maintenances: await readMaintenanceStories(db, newestMaintenances.filter(isChosen), bounds),
+    }
+  }
+  const told = await stories(ids.slice(0, whole), story)
+  const named = await stories(ids.slice(whole, entries), { ...story, updates: 1, bytes: 0 })
+  return {
+    state,
+    incidents: [...told.incidents, ...named.incidents],
+    maintenances: [...told.maintenances, ...named.maintenances],
+    changes,
+    changedAt: await readLastChange(db, id),
+    url,
+  }
 }
 
 const idsOf = (things: readonly { readonly id: string }[]) => things.map(({ id }) => id)

@@ -1,7 +1,8 @@
-import type { IncidentState, MaintenanceState, PageState } from '../status/page-state.ts'
+import type { PageState } from '../status/page-state.ts'
+import type { IncidentStory, MaintenanceStory, Entry as Update } from '../status/story.ts'
 import { htmlSaidIn, lastChangeOf, maintenancePath } from './chronicle.ts'
 import { urnOf } from './urn.ts'
-import { impactWords, incidentWords, maintenanceWords } from './view.ts'
+import { impactWords, incidentWords, maintenanceWords, namesOf } from './view.ts'
 import { escapeXml } from './xml.ts'
 import type { Zone } from './zone.ts'
 import { zoneOf } from './zone.ts'
@@ -9,8 +10,8 @@ import { zoneOf } from './zone.ts'
 /** What a feed is written of. */
 export interface FeedSource {
   readonly state: PageState
-  readonly incidents: readonly IncidentState[]
-  readonly maintenances: readonly MaintenanceState[]
+  readonly incidents: readonly IncidentStory[]
+  readonly maintenances: readonly MaintenanceStory[]
   /** When each of them last changed, by its id. */
   readonly changes: ReadonlyMap<string, Date>
   /** When the page last changed: the feed's own time while it has no entries. */
@@ -28,9 +29,6 @@ interface Entry {
   /** HTML that can do no harm. */
   readonly content: string
 }
-
-/** How many entries a feed has. */
-export const MOST_ENTRIES = 50
 
 /** The feed in Atom (RFC 4287). An entry is an incident or a maintenance, and grows with its timeline. */
 export function atomFeed(source: FeedSource): string {
@@ -102,56 +100,64 @@ function updatedAt({ changedAt }: FeedSource, [newest]: readonly Entry[]): Date 
 function entriesOf(source: FeedSource): Entry[] {
   const zone = zoneOf(source.state.organization.timeZone)
   const names = new Map(source.state.services.map(({ id, name }) => [id, name]))
-  const told = (services: readonly { readonly serviceId: string }[]) =>
-    services.flatMap(({ serviceId }) => names.get(serviceId) ?? []).join(', ')
+  const told = ({ services, serviceCount }: IncidentStory | MaintenanceStory) =>
+    namesOf({ services: services.flatMap(({ serviceId }) => ({ name: names.get(serviceId) ?? '' })), serviceCount })
   const entries = [
-    ...source.incidents.map((incident) => incidentEntry(source, incident, told(incident.services), zone)),
-    ...source.maintenances.map((maintenance) =>
-      maintenanceEntry(source, maintenance, told(maintenance.services), zone),
-    ),
+    ...source.incidents.map((incident) => incidentEntry(source, incident, told(incident), zone)),
+    ...source.maintenances.map((maintenance) => maintenanceEntry(source, maintenance, told(maintenance), zone)),
   ]
-  return entries.sort((one, other) => other.updatedAt.getTime() - one.updatedAt.getTime()).slice(0, MOST_ENTRIES)
+  return entries.sort((one, other) => other.updatedAt.getTime() - one.updatedAt.getTime())
 }
 
-function incidentEntry({ url, changes }: FeedSource, incident: IncidentState, services: string, zone: Zone): Entry {
-  const { id, title, impact, createdAt, updates } = incident
+function incidentEntry({ url, changes }: FeedSource, incident: IncidentStory, services: string, zone: Zone): Entry {
+  const { id, title, impact, createdAt } = incident
   const facts = services === '' ? impactWords[impact] : `${impactWords[impact]}. Affected: ${services}`
-  const timeline = updates.map((update) => entryHtml(incidentWords[update.status], update, zone))
+  const link = `${url}/incidents/${id}`
+  const timeline = timelineHtml(incident, link, zone, ({ status }) => incidentWords[status])
   return {
     id,
     title,
-    link: `${url}/incidents/${id}`,
+    link,
     publishedAt: createdAt,
     updatedAt: lastChangeOf(incident, changes),
-    content: `<p>${escapeXml(facts)}.</p>\n${timeline.join('\n')}`,
+    content: `<p>${escapeXml(facts)}.</p>\n${timeline}`,
   }
 }
 
 function maintenanceEntry(
   { url, changes }: FeedSource,
-  maintenance: MaintenanceState,
+  maintenance: MaintenanceStory,
   services: string,
   zone: Zone,
 ): Entry {
-  const { id, title, startsAt, endsAt, createdAt, updates } = maintenance
+  const { id, title, startsAt, endsAt, createdAt } = maintenance
   const span = `From ${zone.time(startsAt)} to ${zone.time(endsAt)}`
   const facts = services === '' ? span : `${span}. Concerns ${services}`
-  const timeline = updates.map((update) => entryHtml(maintenanceWords[update.status], update, zone))
+  const link = url + maintenancePath(maintenance, zone)
+  const timeline = timelineHtml(maintenance, link, zone, ({ status }) => maintenanceWords[status])
   return {
     id,
     title: `Maintenance: ${title}`,
-    link: url + maintenancePath(maintenance, zone),
+    link,
     publishedAt: createdAt,
     updatedAt: lastChangeOf(maintenance, changes),
-    content: `<p>${escapeXml(facts)}.</p>\n${timeline.join('\n')}`,
+    content: `<p>${escapeXml(facts)}.</p>\n${timeline}`,
   }
 }
 
-function entryHtml(
-  word: string,
-  update: Parameters<typeof htmlSaidIn>[0] & { readonly createdAt: Date },
+/** The newest of a timeline, and where the rest is. */
+function timelineHtml<S>(
+  { updates, updateCount }: { readonly updates: readonly Update<S>[]; readonly updateCount: number },
+  link: string,
   zone: Zone,
+  wordOf: (update: Update<S>) => string,
 ): string {
-  const time = `<time datetime="${update.createdAt.toISOString()}">${escapeXml(zone.time(update.createdAt))}</time>`
-  return `<p><strong>${word}</strong>, ${time}</p>\n${htmlSaidIn(update)}`
+  const whole = updates.filter(({ said }) => said !== null)
+  const entries = whole.map((update) => {
+    const time = `<time datetime="${update.createdAt.toISOString()}">${escapeXml(zone.time(update.createdAt))}</time>`
+    return `<p><strong>${wordOf(update)}</strong>, ${time}</p>\n${htmlSaidIn({ ...update, status: String(update.status) })}`
+  })
+  const words = whole.length === 0 ? 'Read what was said' : `All ${updateCount} updates`
+  const rest = whole.length < updateCount ? [`<p><a href="${escapeXml(link)}">${words}</a></p>`] : []
+  return [...entries, ...rest].join('\n')
 }

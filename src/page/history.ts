@@ -1,14 +1,16 @@
 import type { Database } from '../context.ts'
 import { NotFound } from '../errors.ts'
+import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { typeOfId } from '../id.ts'
-import type { IncidentState, MaintenanceState } from '../status/page-state.ts'
-import { incidentStory, maintenanceStory } from '../status/page-state.ts'
+import type { IncidentStory, MaintenanceStory } from '../status/story.ts'
+import { readIncidentStories, readMaintenanceStories } from '../status/story.ts'
+import { bounds } from './bounds.ts'
 import type { Month, Zone } from './zone.ts'
 import { addMonths, monthOf, startOfMonth } from './zone.ts'
 
 /** An incident or a maintenance, by when it began. */
-export type Happening<I = IncidentState, M = MaintenanceState> = { readonly at: Date } & (
+export type Happening<I = IncidentStory, M = MaintenanceStory> = { readonly at: Date } & (
   | { readonly incident: I }
   | { readonly maintenance: M }
 )
@@ -108,8 +110,9 @@ async function readHappenings(
     SELECT id, "startsAt" FROM "Maintenance" WHERE ${within('startsAt')} AND status <> 'SCHEDULED'
     ORDER BY at DESC, id DESC LIMIT ${PER_PAGE} OFFSET ${(number - 1) * PER_PAGE}`
   const ids = rows.map(({ id }) => id)
-  const incidents = await db.incident.findMany({ where: { id: { in: ids } }, include: incidentStory })
-  const maintenances = await db.maintenance.findMany({ where: { id: { in: ids } }, include: maintenanceStory })
+  const of = { where: { id: { in: ids } } }
+  const incidents = await readIncidentStories(db, await db.incident.findMany(of), bounds.history.incidents)
+  const maintenances = await readMaintenanceStories(db, await db.maintenance.findMany(of), bounds.history.maintenances)
   const read = new Map<string, Happening>([
     ...incidents.map((incident) => [incident.id, { at: incident.startedAt, incident }] as const),
     ...maintenances.map((maintenance) => [maintenance.id, { at: maintenance.startsAt, maintenance }] as const),
@@ -117,12 +120,36 @@ async function readHappenings(
   return ids.flatMap((id) => read.get(id) ?? [])
 }
 
-/** An incident of an organization. @throws NotFound when the organization has no such incident. */
-export async function readIncident(db: Database, organizationId: string, id: string): Promise<IncidentState> {
-  const found =
-    typeOfId(id) === 'Incident'
-      ? await db.incident.findUnique({ where: { id, organizationId }, include: incidentStory })
-      : null
+/** An incident of an organization, without its story. @throws NotFound when the organization has no such incident. */
+export async function findIncident(db: Database, organizationId: string, id: string): Promise<Incident> {
+  const found = typeOfId(id) === 'Incident' ? await db.incident.findUnique({ where: { id, organizationId } }) : null
   if (!found) throw new NotFound('There is no such incident.')
   return found
+}
+
+/**
+ * An incident of an organization with one page of its timeline: the newest of what was said, or of what was said before the
+ * entry with the id `before`.
+ * @throws NotFound when the organization has no such incident, or nothing was said before.
+ */
+export async function readIncident(
+  db: Database,
+  organizationId: string,
+  id: string,
+  before: string | null,
+): Promise<IncidentStory> {
+  const incident = await findIncident(db, organizationId, id)
+  const possible = before === null || typeOfId(before) === 'IncidentUpdate'
+  const [story] = possible ? await readIncidentStories(db, [incident], { ...bounds.incident, before }) : []
+  if (!story || (before !== null && story.updates.length === 0)) throw new NotFound('There is no such page.')
+  return story
+}
+
+/** Whether something was said before the oldest entry that a story has. */
+export async function hasOlder(db: Database, { id, updates }: IncidentStory): Promise<boolean> {
+  const oldest = updates.at(-1)
+  if (oldest === undefined) return false
+  const { createdAt } = oldest
+  const older = { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: oldest.id } }] }
+  return (await db.incidentUpdate.findFirst({ where: { incidentId: id, ...older }, select: { id: true } })) !== null
 }

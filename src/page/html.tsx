@@ -6,8 +6,9 @@ import { errorPage } from '../http/error-page.tsx'
 import type { Site } from '../http/layout.tsx'
 import { pageHeaders } from '../http/layout.tsx'
 import { root } from '../paths.ts'
-import type { IncidentState, PageState } from '../status/page-state.ts'
+import type { PageState } from '../status/page-state.ts'
 import { RECENT_DAYS } from '../status/page-state.ts'
+import type { IncidentStory } from '../status/story.ts'
 import type { Clock } from '../time.ts'
 import { themeSheet } from './colour.ts'
 import type { Served } from './html/frame.tsx'
@@ -72,7 +73,10 @@ export function statusPages(options: {
 /** An owner's pages by their paths; null: the address is none of theirs. */
 const askable: readonly { readonly path: string; asked(c: Context): Asked | null }[] = [
   { path: '', asked: () => ({ page: 'overview' }) },
-  { path: '/incidents/:id', asked: (c) => ({ page: 'incident', id: c.req.param('id') ?? '' }) },
+  {
+    path: '/incidents/:id',
+    asked: (c) => ({ page: 'incident', id: c.req.param('id') ?? '', before: c.req.query('before') ?? null }),
+  },
   {
     path: '/history',
     asked(c) {
@@ -101,7 +105,7 @@ async function render(
 
 function contentOf(state: PageState, subject: Subject, served: Served) {
   const names = new Map(state.services.map(({ id, name }) => [id, name]))
-  const shown = (incident: IncidentState) => shownIncident(incident, names)
+  const shown = (incident: IncidentStory) => shownIncident(incident, names)
   switch (subject.page) {
     case 'overview':
       return (
@@ -109,14 +113,14 @@ function contentOf(state: PageState, subject: Subject, served: Served) {
           {...state}
           served={served}
           pasts={shownPasts(subject.pasts, served.zone)}
-          openIncidents={state.incidents.map(shown)}
-          maintenances={state.maintenances.map((maintenance) => shownMaintenance(maintenance, names))}
-          pastIncidents={state.recentIncidents.map(shown)}
+          openIncidents={subject.openIncidents.map(shown)}
+          maintenances={subject.maintenances.map((maintenance) => shownMaintenance(maintenance, names))}
+          pastIncidents={subject.pastIncidents.map(shown)}
           pastDays={RECENT_DAYS}
         />
       )
     case 'incident':
-      return <IncidentPage served={served} incident={shown(subject.incident)} />
+      return <IncidentPage served={served} incident={shown(subject.incident)} hasOlder={subject.hasOlder} />
     case 'history': {
       const happenings = subject.history.happenings.map((happening) => shownHappening(happening, names))
       return <History {...subject.history} served={served} happenings={happenings} />

@@ -2,7 +2,7 @@ import type { Database } from '../context.ts'
 import type { ServiceStatus } from '../generated/prisma/enums.ts'
 import type { PageState } from '../status/page-state.ts'
 import { readPageState } from '../status/page-state.ts'
-import { readIncident } from './history.ts'
+import { findIncident } from './history.ts'
 import { shapes } from './shape.ts'
 import { tones } from './tone.ts'
 import { headline, impactWords, incidentWords, statusOfIndicator } from './view.ts'
@@ -37,7 +37,7 @@ export async function readPicture(
   const state = await readPageState(db, idOrSlug, now)
   const organizationId = state.organization.id
   if (incidentId === null) return { organizationId, picture: pictureOfPage(state) }
-  const { title, status, impact, startedAt } = await readIncident(db, organizationId, incidentId)
+  const { title, status, impact, startedAt } = await findIncident(db, organizationId, incidentId)
   const zone = zoneOf(state.organization.timeZone)
   const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
   const facts = `${incidentWords[status]} · ${impactWords[impact]} · ${zone.time(startedAt)}`

@@ -1,7 +1,7 @@
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
-import type { IncidentState, MaintenanceState } from '../status/page-state.ts'
 import type { PageStatus } from '../status/shown-status.ts'
 import { worstOf } from '../status/shown-status.ts'
+import type { IncidentStory, MaintenanceStory, Story } from '../status/story.ts'
 import type { Happening } from './history.ts'
 import type { Zone } from './zone.ts'
 
@@ -27,17 +27,7 @@ export interface ShownSection {
   readonly services: readonly ShownService[]
 }
 
-export interface ShownUpdate<S = IncidentStatus> {
-  readonly id: string
-  readonly status: S
-  /** Markdown, and what it is rendered to; null: not yet. */
-  readonly message: string
-  readonly html: string | null
-  readonly createdAt: Date
-  readonly editedAt?: Date | null
-}
-
-export interface ShownIncident {
+export interface ShownIncident extends Omit<Story<IncidentStatus>, 'services'> {
   readonly id: string
   readonly title: string
   readonly status: IncidentStatus
@@ -45,28 +35,24 @@ export interface ShownIncident {
   readonly startedAt: Date
   readonly resolvedAt: Date | null
   readonly services: readonly { readonly name: string; readonly status: ServiceStatus }[]
-  /** Newest first. */
-  readonly updates: readonly ShownUpdate[]
 }
 
-export interface ShownMaintenance {
+export interface ShownMaintenance extends Omit<Story<MaintenanceStatus>, 'services'> {
   readonly id: string
   readonly title: string
   readonly status: MaintenanceStatus
   readonly startsAt: Date
   readonly endsAt: Date
   readonly services: readonly { readonly name: string }[]
-  /** Newest first. */
-  readonly updates: readonly ShownUpdate<MaintenanceStatus>[]
 }
 
 /** An incident as the page tells it; `names` gives each service's name by its id. */
-export function shownIncident(incident: IncidentState, names: ReadonlyMap<string, string>): ShownIncident {
+export function shownIncident(incident: IncidentStory, names: ReadonlyMap<string, string>): ShownIncident {
   return { ...incident, services: withNames(incident.services, names) }
 }
 
 /** A maintenance as the page tells it; `names` gives each service's name by its id. */
-export function shownMaintenance(maintenance: MaintenanceState, names: ReadonlyMap<string, string>): ShownMaintenance {
+export function shownMaintenance(maintenance: MaintenanceStory, names: ReadonlyMap<string, string>): ShownMaintenance {
   return { ...maintenance, services: withNames(maintenance.services, names) }
 }
 
@@ -86,6 +72,16 @@ function withNames<T extends { readonly serviceId: string }>(of: readonly T[], n
     const name = names.get(each.serviceId)
     return name === undefined ? [] : [{ ...each, name }]
   })
+}
+
+/** The names of services, and how many more there are. */
+export function namesOf(of: {
+  readonly services: readonly { readonly name: string }[]
+  readonly serviceCount: number
+}): string {
+  const names = of.services.map(({ name }) => name).join(', ')
+  const more = of.serviceCount - of.services.length
+  return more > 0 ? `${names} and ${more} more` : names
 }
 
 export const serviceWords = {

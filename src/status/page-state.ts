@@ -4,7 +4,7 @@ import type { Database } from '../context.ts'
 import { inTransaction } from '../context.ts'
 import { NotFound } from '../errors.ts'
 import { cursorOf } from '../eventlog/event.ts'
-import type { Organization, Prisma, Service, ServiceGroup } from '../generated/prisma/client.ts'
+import type { Incident, Maintenance, Organization, Prisma, Service, ServiceGroup } from '../generated/prisma/client.ts'
 import type { ServiceStatus } from '../generated/prisma/enums.ts'
 import { typeOfId } from '../id.ts'
 import { DAY } from '../time.ts'
@@ -26,28 +26,7 @@ export interface ServiceState
   readonly status: ServiceStatus
 }
 
-/** What Prisma has to include of an incident to tell its story: newest update first, services in the page's order. */
-export const incidentStory = {
-  services: { select: { serviceId: true, status: true }, orderBy: { service: { position: 'asc' } } },
-  updates: {
-    include: { services: { select: { serviceId: true, status: true }, orderBy: { service: { position: 'asc' } } } },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-  },
-} satisfies Prisma.IncidentInclude
-
-/** An incident with its services and its timeline. */
-export type IncidentState = Prisma.IncidentGetPayload<{ include: typeof incidentStory }>
-
-/** What Prisma has to include of a maintenance to tell its story: newest update first, services in the page's order. */
-export const maintenanceStory = {
-  services: { select: { serviceId: true }, orderBy: { service: { position: 'asc' } } },
-  updates: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
-} satisfies Prisma.MaintenanceInclude
-
-/** A maintenance with its services and its timeline. */
-export type MaintenanceState = Prisma.MaintenanceGetPayload<{ include: typeof maintenanceStory }>
-
-/** Everything the public page shows, as of one position in its log. */
+/** Everything the public page shows, as of one position in its log; what was said of incidents and maintenances is in `story.ts`. */
 export interface PageState {
   readonly organization: PageSettings
   /** Events after this one are not in the state yet. */
@@ -58,11 +37,11 @@ export interface PageState {
   /** In their order on the page, across groups. */
   readonly services: readonly ServiceState[]
   /** Not resolved; the newest first. */
-  readonly incidents: readonly IncidentState[]
+  readonly incidents: readonly Incident[]
   /** Running and planned; the soonest first. */
-  readonly maintenances: readonly MaintenanceState[]
+  readonly maintenances: readonly Maintenance[]
   /** Resolved and started within the last two weeks; the newest first. */
-  readonly recentIncidents: readonly IncidentState[]
+  readonly recentIncidents: readonly Incident[]
 }
 
 /** How far back the page itself tells of incidents; what is older is history. */
@@ -93,19 +72,16 @@ async function readParts(db: Database, idOrSlug: string, now: Date): Promise<Pag
   const services = await readServices(db, organization.id)
   const incidents = await db.incident.findMany({
     where: { ...of, status: { not: 'RESOLVED' } },
-    include: incidentStory,
     orderBy: newestFirst,
     take: MOST,
   })
   const recentIncidents = await db.incident.findMany({
     where: { ...of, status: 'RESOLVED', startedAt: { gte: new Date(now.getTime() - RECENT_DAYS * DAY) } },
-    include: incidentStory,
     orderBy: newestFirst,
     take: MOST,
   })
   const maintenances = await db.maintenance.findMany({
     where: { ...of, status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } },
-    include: maintenanceStory,
     orderBy: [{ startsAt: 'asc' }, { id: 'asc' }],
     take: MOST,
   })

@@ -3,8 +3,9 @@ import ICAL from 'ical.js'
 import { describe, expect, test } from 'vitest'
 import { maintenanceCalendar } from '../../src/page/calendar.ts'
 import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
-import type { MaintenanceState, PageState } from '../../src/status/page-state.ts'
+import type { PageState } from '../../src/status/page-state.ts'
 import { createService } from '../../src/status/service.ts'
+import type { MaintenanceStory } from '../../src/status/story.ts'
 import { DAY, HOUR, MINUTE } from '../../src/time.ts'
 import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
@@ -88,7 +89,7 @@ describe('the calendar', () => {
 })
 
 /** A calendar of one maintenance. */
-function written(of: Partial<Pick<MaintenanceState, 'title' | 'startsAt' | 'endsAt'>>): string {
+function written(of: Partial<Pick<MaintenanceStory, 'title' | 'startsAt' | 'endsAt'>>): string {
   const maintenance = {
     id: `mnt_${'0'.repeat(24)}`,
     organizationId: `org_${'0'.repeat(24)}`,
@@ -99,7 +100,9 @@ function written(of: Partial<Pick<MaintenanceState, 'title' | 'startsAt' | 'ends
     version: 1,
     createdAt: noon,
     services: [],
+    serviceCount: 0,
     updates: [],
+    updateCount: 0,
     ...plan,
     ...of,
   }

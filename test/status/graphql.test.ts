@@ -9,6 +9,7 @@ import { scheduleMaintenance } from '../../src/status/maintenance.ts'
 import { readPageState } from '../../src/status/page-state.ts'
 import { createService, reorderServices, updateService } from '../../src/status/service.ts'
 import { createServiceGroup } from '../../src/status/service-group.ts'
+import { readIncidentStories, readMaintenanceStories } from '../../src/status/story.ts'
 import { operatorToken, testApp } from '../support/app.ts'
 import { testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -17,6 +18,7 @@ import { type FilledOrganization, filledOrganization, mutate, succeed } from '..
 import { newOrganization, post, type Result } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 import { fewestStatements } from '../support/statements.ts'
+import { wholeStory } from './stories.ts'
 
 const { prisma: db } = await testDatabase()
 let now = new Date('2026-11-20T12:00:00.000Z')
@@ -544,18 +546,22 @@ describe('the public page', () => {
       status: state.status,
       services: state.services.map(({ id, status, groupId, position }) => ({ id, status, groupId, position })),
       serviceGroups: state.groups.map(({ id }) => ({ id })),
-      incidents: state.incidents.map(({ id, status, services, updates }) => ({
-        id,
-        status,
-        services: services.map(({ serviceId, status }) => ({ service: { id: serviceId }, status })),
-        updates: updates.map(({ id, message }) => ({ id, message })),
-      })),
-      maintenances: state.maintenances.map(({ id, status, services, updates }) => ({
-        id,
-        status,
-        services: services.map(({ serviceId }) => ({ id: serviceId })),
-        updates: updates.map(({ id }) => ({ id })),
-      })),
+      incidents: (await readIncidentStories(db, state.incidents, wholeStory)).map(
+        ({ id, status, services, updates }) => ({
+          id,
+          status,
+          services: services.map(({ serviceId, status }) => ({ service: { id: serviceId }, status })),
+          updates: updates.map(({ id, said }) => ({ id, message: said })),
+        }),
+      ),
+      maintenances: (await readMaintenanceStories(db, state.maintenances, wholeStory)).map(
+        ({ id, status, services, updates }) => ({
+          id,
+          status,
+          services: services.map(({ serviceId }) => ({ id: serviceId })),
+          updates: updates.map(({ id }) => ({ id })),
+        }),
+      ),
       pastIncidents: { edges: state.recentIncidents.map(({ id }) => ({ node: { id } })) },
     })
     expect(state.services.map(({ status }) => status)).toEqual([

@@ -8,12 +8,12 @@ import {
   postIncidentUpdate,
   updateIncident,
 } from '../../src/status/incident.ts'
-import { incidentStory } from '../../src/status/page-state.ts'
 import { MOST_ENTRIES } from '../../src/status/timeline.ts'
 import { HOUR } from '../../src/time.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { tenantsOf, together } from './setup.ts'
+import { incidentStory } from './stories.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)

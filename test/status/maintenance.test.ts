@@ -8,12 +8,12 @@ import {
   updateMaintenance,
 } from '../../src/status/maintenance.ts'
 import { dueAt, type Plan, step } from '../../src/status/maintenance-plan.ts'
-import { maintenanceStory } from '../../src/status/page-state.ts'
 import { MOST_ENTRIES } from '../../src/status/timeline.ts'
 import { HOUR, MINUTE } from '../../src/time.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { tenantsOf, together } from './setup.ts'
+import { maintenanceStory } from './stories.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)

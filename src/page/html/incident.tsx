@@ -1,7 +1,6 @@
 import { plainText } from '../../markdown.ts'
-import { htmlOf } from '../../rendering.ts'
 import type { ShownIncident } from '../view.ts'
-import { impactWords, incidentWords, serviceWords } from '../view.ts'
+import { impactWords, incidentWords, namesOf, serviceWords } from '../view.ts'
 import { durationWords, type Zone } from '../zone.ts'
 import type { Served } from './frame.tsx'
 import { Frame, Freshness } from './frame.tsx'
@@ -9,9 +8,6 @@ import { organizationData } from './head.tsx'
 import { IncidentMark, Shape } from './mark.tsx'
 import { Time } from './time.tsx'
 import { Entry, Message, Timeline } from './timeline.tsx'
-
-/** How many updates of an incident the overview shows; the rest are on its own page. */
-const MOST_UPDATES = 5
 
 /** The path of an incident's own page, after the owner's base. */
 export function incidentPath(id: string): string {
@@ -21,17 +17,16 @@ export function incidentPath(id: string): string {
 /** An incident that is open, as the overview shows it. */
 export function OpenIncident({ incident, served }: { readonly incident: ShownIncident; readonly served: Served }) {
   const path = served.base + incidentPath(incident.id)
-  const shown = incident.updates.slice(0, MOST_UPDATES)
   return (
     <article id={incident.id} class="incident" data-impact={incident.impact} data-says={`Incident: ${incident.title}.`}>
       <h3>
         <a href={path}>{incident.title}</a>
       </h3>
       <Facts incident={incident} zone={served.zone} />
-      <Updates incident={{ ...incident, updates: shown }} zone={served.zone} />
-      {shown.length < incident.updates.length ? (
+      <Updates incident={incident} served={served} />
+      {incident.updates.length < incident.updateCount ? (
         <p class="more">
-          <a href={path}>All {incident.updates.length} updates</a>
+          <a href={path}>All {incident.updateCount} updates</a>
         </p>
       ) : null}
     </article>
@@ -41,20 +36,30 @@ export function OpenIncident({ incident, served }: { readonly incident: ShownInc
 /** An incident among others of the past: how long it lasted, and the last word on it. */
 export function PastIncident({ incident, served }: { readonly incident: ShownIncident; readonly served: Served }) {
   const [last] = incident.updates
+  const path = served.base + incidentPath(incident.id)
   return (
     <article id={incident.id} class="incident past" data-impact={incident.impact}>
       <h4>
-        <a href={served.base + incidentPath(incident.id)}>{incident.title}</a>
+        <a href={path}>{incident.title}</a>
       </h4>
       <Facts incident={incident} zone={served.zone} />
-      {last === undefined ? null : <Message of={last} />}
+      {last === undefined ? null : <Message said={last.said} path={path} />}
     </article>
   )
 }
 
-/** The page of one incident, with its whole timeline. */
-export function IncidentPage({ incident, served }: { readonly incident: ShownIncident; readonly served: Served }) {
+interface IncidentPageProps {
+  readonly incident: ShownIncident
+  readonly served: Served
+  /** Whether the timeline has entries older than those that are shown. */
+  readonly hasOlder: boolean
+}
+
+/** The page of one incident, with its timeline: whole, or a page of it. */
+export function IncidentPage({ incident, served, hasOlder }: IncidentPageProps) {
   const { owner } = served
+  const path = served.base + incidentPath(incident.id)
+  const { updates, updateCount } = incident
   return (
     <Frame
       served={served}
@@ -70,7 +75,13 @@ export function IncidentPage({ incident, served }: { readonly incident: ShownInc
         <Freshness />
         <Facts incident={incident} zone={served.zone} />
         <h2>Timeline</h2>
-        <Updates incident={incident} zone={served.zone} />
+        <Updates incident={incident} served={served} />
+        {updates.length < updateCount ? (
+          <nav class="paging" aria-label="Timeline">
+            {hasOlder ? <a href={`${path}?before=${updates.at(-1)?.id}`}>Older updates</a> : null}
+            <a href={path}>The newest of {updateCount} updates</a>
+          </nav>
+        ) : null}
       </article>
     </Frame>
   )
@@ -88,10 +99,10 @@ function dataOf({ title, startedAt, resolvedAt, updates }: ShownIncident, { owne
     ...(resolvedAt && { coverageEndTime: resolvedAt.toISOString() }),
     author: of,
     about: of,
-    liveBlogUpdate: updates.map(({ status, createdAt, ...said }) => ({
+    liveBlogUpdate: updates.map(({ status, createdAt, said }) => ({
       '@type': 'BlogPosting',
       headline: incidentWords[status],
-      articleBody: plainText(htmlOf(said)),
+      articleBody: plainText(said ?? ''),
       datePublished: createdAt.toISOString(),
     })),
   }
@@ -99,7 +110,7 @@ function dataOf({ title, startedAt, resolvedAt, updates }: ShownIncident, { owne
 
 /** What an incident does, or did, and when. Where an open one stands is said by its newest update. */
 function Facts({ incident, zone }: { readonly incident: ShownIncident; readonly zone: Zone }) {
-  const { status, impact, startedAt, resolvedAt, services } = incident
+  const { status, impact, startedAt, resolvedAt, services, serviceCount } = incident
   if (resolvedAt === null) {
     return (
       <>
@@ -108,7 +119,7 @@ function Facts({ incident, zone }: { readonly incident: ShownIncident; readonly 
             {impactWords[impact]} since <Time at={startedAt} zone={zone} />
           </span>
         </p>
-        <Affected services={services} />
+        <Affected services={services} serviceCount={serviceCount} />
       </>
     )
   }
@@ -121,12 +132,12 @@ function Facts({ incident, zone }: { readonly incident: ShownIncident; readonly 
           <Time at={startedAt} zone={zone} />, for {durationWords(resolvedAt.getTime() - startedAt.getTime())}
         </span>
       </p>
-      {services.length === 0 ? null : <p class="concerns">Affected {services.map(({ name }) => name).join(', ')}</p>}
+      {services.length === 0 ? null : <p class="concerns">Affected {namesOf({ services, serviceCount })}</p>}
     </>
   )
 }
 
-function Affected({ services }: Pick<ShownIncident, 'services'>) {
+function Affected({ services, serviceCount }: Pick<ShownIncident, 'services' | 'serviceCount'>) {
   if (services.length === 0) return null
   return (
     <ul class="affected" aria-label="Affected services">
@@ -138,11 +149,12 @@ function Affected({ services }: Pick<ShownIncident, 'services'>) {
           </span>
         </li>
       ))}
+      {services.length < serviceCount ? <li>and {serviceCount - services.length} more</li> : null}
     </ul>
   )
 }
 
-function Updates({ incident, zone }: { readonly incident: ShownIncident; readonly zone: Zone }) {
+function Updates({ incident, served }: { readonly incident: ShownIncident; readonly served: Served }) {
   return (
     <Timeline>
       {incident.updates.map((update) => (
@@ -151,7 +163,8 @@ function Updates({ incident, zone }: { readonly incident: ShownIncident; readonl
           update={update}
           word={incidentWords[update.status]}
           mark={<IncidentMark status={update.status} />}
-          zone={zone}
+          path={served.base + incidentPath(incident.id)}
+          zone={served.zone}
         />
       ))}
     </Timeline>

@@ -1,5 +1,5 @@
 import type { ShownMaintenance } from '../view.ts'
-import { maintenanceWords } from '../view.ts'
+import { maintenanceWords, namesOf } from '../view.ts'
 import type { Zone } from '../zone.ts'
 import { durationWords } from '../zone.ts'
 import type { Served } from './frame.tsx'
@@ -27,16 +27,18 @@ export function Maintenance({ maintenance, served: { zone } }: MaintenanceProps)
 
 /** A maintenance among what happened in the past: the last word on it, and all of them, for it has no page of its own. */
 export function PastMaintenance({ maintenance, served: { zone } }: MaintenanceProps) {
-  const { id, title, updates } = maintenance
-  const last = updates.find(({ message }) => message !== '')
+  const { id, title, updates, updateCount } = maintenance
+  const last = updates.find(({ said }) => said !== '')
   return (
     <article id={id} class="incident past" data-impact="MAINTENANCE">
       <h4>{title}</h4>
       <Facts maintenance={maintenance} zone={zone} kind="Maintenance" />
-      {last === undefined ? null : <Message of={last} />}
-      {updates.length === 1 ? null : (
+      {last === undefined ? null : <Message said={last.said} path={null} />}
+      {updateCount === 1 ? null : (
         <details id={`updates-${id}`}>
-          <summary>All {updates.length} updates</summary>
+          <summary>
+            {updates.length < updateCount ? `The newest ${updates.length} of` : 'All'} {updateCount} updates
+          </summary>
           <Updates maintenance={maintenance} zone={zone} />
         </details>
       )}
@@ -51,7 +53,7 @@ interface PartProps {
 
 /** How far it has come, when it is or was, and what it concerns; `kind` is said where other things stand beside it. */
 function Facts({ maintenance, zone, kind }: PartProps & { readonly kind?: string }) {
-  const { status, startsAt, endsAt, services } = maintenance
+  const { status, startsAt, endsAt, services, serviceCount } = maintenance
   return (
     <>
       <p class="meta">
@@ -60,7 +62,7 @@ function Facts({ maintenance, zone, kind }: PartProps & { readonly kind?: string
         <Span from={startsAt} to={endsAt} zone={zone} />
         <span>{durationWords(endsAt.getTime() - startsAt.getTime())}</span>
       </p>
-      {services.length === 0 ? null : <p class="concerns">Concerns {services.map(({ name }) => name).join(', ')}</p>}
+      {services.length === 0 ? null : <p class="concerns">Concerns {namesOf({ services, serviceCount })}</p>}
     </>
   )
 }
@@ -74,6 +76,7 @@ function Updates({ maintenance: { title, updates }, zone }: PartProps) {
           update={update}
           word={maintenanceWords[update.status]}
           mark={<MaintenanceMark status={update.status} />}
+          path={null}
           zone={zone}
         />
       ))}

@@ -1,7 +1,7 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { plainText } from '../../markdown.ts'
-import { htmlOf } from '../../rendering.ts'
+import type { Entry as EntryOfStory } from '../../status/story.ts'
 import type { Zone } from '../zone.ts'
 import { Time } from './time.tsx'
 
@@ -13,24 +13,25 @@ export function Timeline({ children }: { readonly children: Child }) {
   return <ol class="timeline">{children}</ol>
 }
 
-/** What the owner wrote. */
-export function Message({ of }: { readonly of: Parameters<typeof htmlOf>[0] }) {
+/** What the owner wrote, in HTML; null: it is at `path`, or too long to be shown where that is null. */
+export function Message({ said, path }: { readonly said: string | null; readonly path: string | null }) {
+  if (said !== null) {
+    return (
+      <div class="prose" dir="auto">
+        {raw(said)}
+      </div>
+    )
+  }
   return (
-    <div class="prose" dir="auto">
-      {raw(htmlOf(of))}
-    </div>
+    <p class="more">{path === null ? 'This update is too long for this page.' : <a href={path}>Read this update</a>}</p>
   )
 }
 
 interface EntryProps {
   readonly of: string
-  readonly update: {
-    readonly id: string
-    readonly message: string
-    readonly html: string | null
-    readonly createdAt: Date
-    readonly editedAt?: Date | null
-  }
+  readonly update: EntryOfStory<string>
+  /** Where all of it can be read; null: nowhere. */
+  readonly path: string | null
   /** The update's status: its words, and its mark. */
   readonly word: string
   readonly mark: Child
@@ -38,8 +39,8 @@ interface EntryProps {
 }
 
 /** One entry of a timeline; `of` is the title of what it belongs to. */
-export function Entry({ of, update, word, mark, zone }: EntryProps) {
-  const said = plainText(htmlOf(update))
+export function Entry({ of, update, path, word, mark, zone }: EntryProps) {
+  const said = plainText(update.said ?? '')
   const spoken = said.length > SPOKEN ? `${said.slice(0, SPOKEN)}…` : said
   return (
     <li id={update.id} data-says={`${of}: ${word}. ${spoken}`}>
@@ -52,7 +53,7 @@ export function Entry({ of, update, word, mark, zone }: EntryProps) {
           </>
         ) : null}
       </p>
-      <Message of={update} />
+      <Message said={update.said} path={path} />
     </li>
   )
 }

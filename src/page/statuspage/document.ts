@@ -1,5 +1,8 @@
 import type { Database } from '../../context.ts'
-import type { IncidentState, MaintenanceState, PageState } from '../../status/page-state.ts'
+import type { Incident as IncidentRow, Maintenance } from '../../generated/prisma/client.ts'
+import type { PageState } from '../../status/page-state.ts'
+import { readIncidentStories, readMaintenanceStories } from '../../status/story.ts'
+import { bounds } from '../bounds.ts'
 import { readNewestIncidents, readNewestMaintenances } from '../chronicle.ts'
 import type { Component } from './component.ts'
 import { componentsOf } from './component.ts'
@@ -35,14 +38,14 @@ type Part = 'components' | 'incidents' | 'scheduled_maintenances' | 'status'
 interface Kind {
   readonly path: string
   readonly parts: readonly Part[]
-  incidents?(state: PageState, db: Database): readonly IncidentState[] | Promise<readonly IncidentState[]>
-  maintenances?(state: PageState, db: Database): readonly MaintenanceState[] | Promise<readonly MaintenanceState[]>
+  incidents?(state: PageState, db: Database): readonly IncidentRow[] | Promise<readonly IncidentRow[]>
+  maintenances?(state: PageState, db: Database): readonly Maintenance[] | Promise<readonly Maintenance[]>
 }
 
-/** How many incidents or maintenances a list of all of them has. */
-const MOST = 50
+/** How many incidents or maintenances a list has. */
+const MOST = bounds.statuspage.entries
 
-const running = ({ status }: MaintenanceState) => status !== 'SCHEDULED'
+const running = ({ status }: Maintenance) => status !== 'SCHEDULED'
 
 /**
  * The documents that an Atlassian Statuspage serves to anyone, by their paths (its API v2: `{page}/api`,
@@ -87,11 +90,19 @@ export async function readStatuspage(
   state: PageState,
   url: string,
 ): Promise<StatuspageDocument> {
-  const incidents = (await kind.incidents?.(state, db)) ?? []
-  const maintenances = (await kind.maintenances?.(state, db)) ?? []
+  const foundIncidents = ((await kind.incidents?.(state, db)) ?? []).slice(0, MOST)
+  const foundMaintenances = ((await kind.maintenances?.(state, db)) ?? []).slice(0, MOST)
+  const incidents = await readIncidentStories(db, foundIncidents, boundsFor(foundIncidents.length))
+  const maintenances = await readMaintenanceStories(db, foundMaintenances, boundsFor(foundMaintenances.length))
   const source = await readSource(db, { state, incidents, maintenances, url })
   const parts = kind.parts.map((part) => [part, write[part](source)])
   return { ...pageOf(source), ...Object.fromEntries(parts) }
+}
+
+/** Few have more services each than many. */
+function boundsFor(count: number) {
+  const { services, story } = bounds.statuspage
+  return { ...story, services: Math.max(story.services, Math.floor(services / count)) }
 }
 
 const write = {

@@ -1,9 +1,9 @@
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
-import type { IncidentState, MaintenanceState } from '../../status/page-state.ts'
+import type { Entry, IncidentStory, MaintenanceStory } from '../../status/story.ts'
 import { lastChangeOf, maintenancePath, saidIn } from '../chronicle.ts'
 import type { Component } from './component.ts'
 import { componentsOf } from './component.ts'
-import type { StatuspageSource } from './source.ts'
+import type { Impacts, StatuspageSource } from './source.ts'
 import { inSmall, maintenanceStatus } from './words.ts'
 
 /** What an update said of a service. */
@@ -60,14 +60,14 @@ export function incidentsOf(source: StatuspageSource): Incident[] {
   const told = teller(source)
   return source.incidents.map((incident) => {
     const { id, title, status, impact, startedAt, resolvedAt, createdAt, services } = incident
-    const updates = incidentUpdates(incident, told.names)
+    const updates = incidentUpdates(incident, source.impacts, told.names)
     return {
       id,
       name: title,
       status: inSmall(status),
       created_at: createdAt.toISOString(),
       updated_at: lastChangeOf(incident, source.changes).toISOString(),
-      monitoring_at: updates.findLast((update) => update.status === 'monitoring')?.created_at ?? null,
+      monitoring_at: source.impacts.monitoredAt.get(id)?.toISOString() ?? null,
       resolved_at: resolvedAt?.toISOString() ?? null,
       impact: inSmall(impact),
       shortlink: `${source.url}/incidents/${id}`,
@@ -125,25 +125,40 @@ function teller(source: StatuspageSource) {
   }
 }
 
-function incidentUpdates({ id, updates }: IncidentState, names: ReadonlyMap<string, string>) {
-  const known = new Map<string, ServiceStatus>()
+function incidentUpdates(
+  { id, updates, services }: IncidentStory,
+  impacts: Impacts,
+  names: ReadonlyMap<string, string>,
+) {
+  const shown = new Set(services.map(({ serviceId }) => serviceId))
+  const earlier = (impacts.before.get(id) ?? []).filter(({ serviceId }) => shown.has(serviceId))
+  const known = new Map(earlier.map(({ serviceId, status }) => [serviceId, status]))
   const told = updates.toReversed().map((update) => {
     const before = new Map(known)
-    for (const { serviceId, status } of update.services) known.set(serviceId, status)
+    for (const { serviceId, status } of impacts.said.get(update.id) ?? []) known.set(serviceId, status)
     if (update.status === 'RESOLVED') for (const serviceId of known.keys()) known.set(serviceId, 'OPERATIONAL')
     return updateOf(id, inSmall(update.status), update, affected(before, known, names))
   })
   return told.reverse()
 }
 
-function maintenanceUpdates({ id, updates, services }: MaintenanceState, names: ReadonlyMap<string, string>) {
+/** Of the oldest entry that is told, what was before is not known, unless it is the first of all. */
+function maintenanceUpdates(
+  { id, updates, updateCount, services }: MaintenanceStory,
+  names: ReadonlyMap<string, string>,
+) {
   const all = (status: MaintenanceStatus | undefined) => {
     const shown = status === 'IN_PROGRESS' || status === 'VERIFYING' ? 'UNDER_MAINTENANCE' : 'OPERATIONAL'
     return new Map(services.map(({ serviceId }) => [serviceId, shown] as const))
   }
   return updates.map((update, index) => {
-    const changes = affected(all(updates[index + 1]?.status), all(update.status), names)
-    return updateOf(id, maintenanceStatus(update.status), { ...update, editedAt: null }, changes)
+    const before = updates[index + 1] ?? (updates.length < updateCount ? update : undefined)
+    return updateOf(
+      id,
+      maintenanceStatus(update.status),
+      update,
+      affected(all(before?.status), all(update.status), names),
+    )
   })
 }
 
@@ -164,11 +179,7 @@ function affected(
 function updateOf<S extends string>(
   incidentId: string,
   status: S,
-  update: Parameters<typeof saidIn>[0] & {
-    readonly id: string
-    readonly createdAt: Date
-    readonly editedAt: Date | null
-  },
+  update: Entry<string>,
   affectedComponents: readonly AffectedComponent[] | null,
 ): Update<S> {
   const at = update.createdAt.toISOString()
