@@ -21,3 +21,8 @@ export function nextUtcHour(at: Date): Date {
 export function nextUtcDay(at: Date): Date {
   return new Date(utcDay(at).getTime() + DAY)
 }
+
+/** A moment to the minute, for readers of every zone: `2026-11-20 14:02 UTC`. */
+export function minuteInWords(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}

@@ -8,6 +8,8 @@ export interface NewEvent {
   readonly subjectId: string
   /** What the subject is called now; it may be gone when the event is read. */
   readonly subjectName: string
+  /** Since when it was so, when that was noticed later than it began. */
+  readonly since?: Date
 }
 
 /** The channel on which a log tells that it has grown; the payload is the organization's id. */
@@ -59,6 +61,8 @@ const privateKinds: ReadonlySet<EventKind> = new Set([
   'MONITOR_RESUMED',
   'MONITOR_DELETED',
   'MONITOR_STATE_CHANGED',
+  'MONITOR_UNKNOWN',
+  'MONITOR_KNOWN',
   'ORGANIZATION_CREATED',
   'API_KEY_CREATED',
   'API_KEY_REVOKED',

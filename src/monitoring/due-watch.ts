@@ -14,12 +14,13 @@ export interface DueWatch {
   readonly dueAt: Date
   readonly memory: Memory
   readonly lastKnownAt: Date | null
+  readonly unknownSince: Date | null
   readonly rhythm: Rhythm
   readonly monitor: Thresholds &
-    Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'options' | 'version' | 'createdAt'>
+    Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'options' | 'agreement' | 'version' | 'createdAt'>
 }
 
-type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'lastKnownAt'> &
+type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'lastKnownAt' | 'unknownSince'> &
   Pick<Monitor, 'intervalSeconds' | 'timeoutMs'> & {
     readonly dueAt: Date
     readonly state: Memory['state']
@@ -29,7 +30,7 @@ type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'lastKnownAt'
 
 const READ = `
   SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch."lastKnownAt",
-    monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
+    watch."unknownSince", monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
     monitor."createdAt", monitor."intervalSeconds", monitor."timeoutMs", monitor."failureThreshold",
     monitor."recoveryThreshold", organization.tier
   FROM "Watch" AS watch
@@ -42,7 +43,7 @@ export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly st
   const { rows } = await pool.query<Row>({ name: 'read watches', text: READ, values: [ids] })
   return rows.map((row) => {
     const { id, region, dueAt, state, stateSince, lastKnownAt, monitorId, organizationId, name, kind, options } = row
-    const { version, createdAt, failureThreshold, recoveryThreshold } = row
+    const { version, createdAt, agreement, failureThreshold, recoveryThreshold } = row
     // A heartbeat's tolerance is its grace (contract §6): it is missed once, or not at all.
     const thresholds = kind === 'HEARTBEAT' ? once : { failureThreshold, recoveryThreshold }
     return {
@@ -51,8 +52,9 @@ export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly st
       dueAt,
       memory: { state, stateSince, recent: readRecent(row.recent) },
       lastKnownAt,
+      unknownSince: row.unknownSince,
       rhythm: rhythmOf(row, row.tier),
-      monitor: { id: monitorId, organizationId, name, kind, options, version, createdAt, ...thresholds },
+      monitor: { id: monitorId, organizationId, name, kind, options, agreement, version, createdAt, ...thresholds },
     }
   })
 }

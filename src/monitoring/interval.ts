@@ -23,7 +23,9 @@ export async function enterState(
     data: { endedAt: since },
   })
   await db.monitorInterval.create({ data: { monitorId, startedAt: since, state, cause } })
-  const entered = await db.monitor.update({ where: { id: monitorId }, data: { ...also, state, stateSince: since } })
+  const isForgotten = state === 'PENDING' || state === 'PAUSED'
+  const data = { ...also, state, stateSince: since, ...(isForgotten && { unknownSince: null }) }
+  const entered = await db.monitor.update({ where: { id: monitorId }, data })
   await forgetDays({ db }, monitor, since)
   return entered
 }
@@ -40,7 +42,7 @@ export async function beginHistory(
  * Forgets the closed days of a monitor and its service that a moment's change bears on: in no time zone is its day there
  * earlier than the UTC day before.
  */
-async function forgetDays(
+export async function forgetDays(
   { db }: Pick<Context, 'db'>,
   { id, serviceId }: Pick<Monitor, 'id' | 'serviceId'>,
   since: Date,

@@ -1,4 +1,5 @@
 import type { MonitorState, ProbeOutcome } from '../generated/prisma/enums.ts'
+import { vouchersNeeded } from './vouching.ts'
 
 /** A known outcome and the time of its check, in epoch milliseconds. */
 export type Seen = readonly [outcome: Known, at: number]
@@ -118,35 +119,48 @@ export interface Standing {
 
 /**
  * What a monitor is by what its regions report: DOWN when enough of them find it down, else DEGRADED when enough find it
- * at least degraded, else UP. It begins when the last region came that makes them enough, or left; a region that has gone
- * silent left when this is found out, for what it said before was true then. Null when it stays what it is because no
- * region knows anything, or fewer find something than would have to agree.
+ * at least degraded, else UP. It begins when the last region came that makes them enough, or when it is found out that one
+ * has gone silent, for what that said before was true then. A region that found it bad and fell silent has not found it
+ * better: it still counts against a recovery. Null, which leaves it what it is: fewer regions report than have to agree.
  */
 export function judgeMonitor(
   reports: readonly Report[],
   standing: Standing,
   now: Date,
 ): { readonly state: MonitorState; readonly since: Date } | null {
-  const heard = reports.filter(
-    ({ state, lastKnownAt }) =>
-      state in badness && lastKnownAt !== null && now.getTime() - lastKnownAt.getTime() <= standing.allowanceMs,
-  )
-  if (heard.length === 0) return null
-  const enough = standing.agreement ?? Math.floor(heard.length / 2) + 1
-  if (heard.length < enough && heard.some(({ state }) => state !== 'UP')) return null
-  const atLeast = (least: number) => heard.filter(({ state }) => badnessOf(state) >= least)
-  const state = (['DOWN', 'DEGRADED'] as const).find((each) => atLeast(badness[each]).length >= enough) ?? 'UP'
+  const knowing = reports.filter(({ state, lastKnownAt }) => state in badness && lastKnownAt !== null)
+  const heard = knowing.filter(({ lastKnownAt }) => now.getTime() - Number(lastKnownAt) <= standing.allowanceMs)
+  if (heard.length < vouchersNeeded(standing.agreement)) return null
+  const found = verdictOf(heard, standing.agreement)
+  const isBetter = badness[found] < badnessOf(standing.state)
+  const counting = isBetter
+    ? knowing.filter((each) => heard.includes(each) || badnessOf(each.state) > badness[found])
+    : heard
+  const verdict = verdictOf(counting, standing.agreement)
+  const state = badness[verdict] > badnessOf(standing.state) && isBetter ? standing.state : verdict
   if (state === standing.state) return { state, since: standing.stateSince }
 
-  const times = (which: readonly Report[]) => which.map(({ stateSince }) => stateSince.getTime()).sort((a, b) => a - b)
-  const wasWorse = badnessOf(standing.state) > badness[state]
+  const wasWorse = badnessOf(standing.state) > badnessOf(state)
   const since = wasWorse
-    ? times(heard.filter((each) => badnessOf(each.state) < badnessOf(standing.state))).at(-1)
-    : times(atLeast(badness[state]))[state === 'UP' ? 0 : enough - 1]
+    ? times(counting.filter((each) => badnessOf(each.state) < badnessOf(standing.state))).at(-1)
+    : times(atLeast(counting, state))[state === 'UP' ? 0 : enoughOf(counting, standing.agreement) - 1]
   const start = standing.stateSince.getTime()
   const plausible = since !== undefined && (since > start || (since === start && standing.state === 'PENDING'))
   return { state, since: new Date(plausible ? Math.min(since, now.getTime()) : now.getTime()) }
 }
+
+/** What enough of the regions find, which are not fewer than have to agree. */
+function verdictOf(reports: readonly Report[], agreement: number | null): keyof typeof badness {
+  const enough = enoughOf(reports, agreement)
+  return (['DOWN', 'DEGRADED'] as const).find((each) => atLeast(reports, each).length >= enough) ?? 'UP'
+}
+
+const enoughOf = (reports: readonly Report[], agreement: number | null) =>
+  agreement ?? Math.floor(reports.length / 2) + 1
+const atLeast = (reports: readonly Report[], least: MonitorState) =>
+  reports.filter(({ state }) => badnessOf(state) >= badnessOf(least))
+const times = (reports: readonly Report[]) =>
+  reports.map(({ stateSince }) => stateSince.getTime()).sort((one, other) => one - other)
 
 const badness: Readonly<Record<'UP' | 'DEGRADED' | 'DOWN', number>> = { UP: 0, DEGRADED: 1, DOWN: 2 }
 const badnessOf = (state: MonitorState) => (badness as Partial<Record<MonitorState, number>>)[state] ?? 0

@@ -22,6 +22,7 @@ import { beginHistory, enterState } from './interval.ts'
 import { changeOptions, openOptions, readOptions, sealOptions } from './options.ts'
 import { newPace, paceEdit, paceOf } from './pace.ts'
 import { isAnywhere } from './probes.ts'
+import { enoughKnownAt, vouchersNeeded } from './vouching.ts'
 import { addWatches, closeWatches, openWatches } from './watch.ts'
 
 type SealContext = Context & Pick<MonitoringContext, 'seal'>
@@ -125,9 +126,16 @@ export async function updateMonitor(ctx: SealContext, input: unknown): Promise<M
         version: { increment: 1 },
       },
     })
-    const events = await followUp(tx, before, monitor, isOther)
+    const events = await followUp(tx, before, monitor, isOther || (await isTooFew(tx, before, monitor)))
     return [await ownMonitor(tx, organizationId, id), monitorEvent('MONITOR_UPDATED', monitor), ...events]
   })
+}
+
+/** Whether more regions have to agree than ever reported: what fewer found then says nothing. */
+async function isTooFew({ db }: Context, before: Monitor, after: Monitor): Promise<boolean> {
+  if (vouchersNeeded(after.agreement) <= vouchersNeeded(before.agreement)) return false
+  const watches = await db.watch.findMany({ where: { monitorId: after.id } })
+  return enoughKnownAt(watches, after.agreement) === null
 }
 
 /** Brings what is watched and told in line with an edit. Gives what has happened. */
@@ -143,7 +151,8 @@ async function followUp(tx: Context, before: Monitor, after: Monitor, isOther: b
   } else {
     await checkAnew(tx, after)
   }
-  return [...events, ...(await statusEvents(tx, before, forgets ? { ...after, state: 'PENDING' } : after))]
+  const forgotten = { ...after, state: 'PENDING', unknownSince: null } as const
+  return [...events, ...(await statusEvents(tx, before, forgets ? forgotten : after))]
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Monitor } from '../generated/prisma/client.ts'
 import type { MonitorState, Tier } from '../generated/prisma/enums.ts'
 import type { MonitorPast, Outage, Span, StateInterval, Tally } from './uptime.ts'
 import { coveragePercent, outagesOf, stretches, tally, uptimePercent } from './uptime.ts'
-import { rhythmOf, silentSince } from './vouching.ts'
+import { rhythmOf, unvouchedSince } from './vouching.ts'
 
 /** What has been written of a monitor, or of a service: of all its monitors, and of its maintenance. */
 export interface Past {
@@ -80,7 +80,7 @@ export async function readPasts(db: Database, wanted: readonly Wanted[], now: Da
   const pasts = new Map<string, { monitors: MonitorPast[]; maintenance: readonly Span[] }>()
   for (const monitor of watched) {
     const own = intervals.get(monitor.id) ?? []
-    const past = { intervals: own, gaps: gaps.get(monitor.id) ?? [], silentSince: silenceOf(monitor, own, now) }
+    const past = { intervals: own, gaps: gaps.get(monitor.id) ?? [], silentSince: silenceOf(monitor, now) }
     const known = pasts.get(monitor.of)
     if (known) known.monitors.push(past)
     else pasts.set(monitor.of, { monitors: [past], maintenance: maintenance.get(monitor.serviceId ?? '') ?? [] })
@@ -88,20 +88,31 @@ export async function readPasts(db: Database, wanted: readonly Wanted[], now: Da
   return pasts
 }
 
-/** A state that no check stands for tells nothing. */
-function silenceOf(monitor: Watched, intervals: readonly StateInterval[], now: Date): Date | null {
-  const { lastKnownAt, tier } = monitor
-  if (lastKnownAt === null) return intervals.at(-1)?.startedAt ?? null
-  return silentSince(rhythmOf(monitor, tier), lastKnownAt, now)
+/** A state that too few checks stand for tells nothing; nor does one whose silence has been told. */
+function silenceOf(monitor: Watched, now: Date): Date | null {
+  const { watches, tier, unknownSince } = monitor
+  const vouchers = watches.map(([known, unknown]) => ({ lastKnownAt: dateOf(known), unknownSince: dateOf(unknown) }))
+  const unvouched = unvouchedSince(vouchers, { ...monitor, rhythm: rhythmOf(monitor, tier) }, now)
+  if (unvouched === null || unknownSince === null) return unvouched ?? unknownSince
+  return new Date(Math.min(+unvouched, +unknownSince))
 }
+
+const dateOf = (time: number | null) => (time === null ? null : new Date(time))
 
 /** A row of a subject, or of a monitor. */
 type Of<T> = T & { readonly of: string }
 
-interface Watched extends Of<Pick<Monitor, 'id' | 'serviceId' | 'intervalSeconds' | 'timeoutMs' | 'options'>> {
+interface Watched
+  extends Of<
+    Pick<
+      Monitor,
+      'id' | 'serviceId' | 'intervalSeconds' | 'timeoutMs' | 'options' | 'agreement' | 'stateSince' | 'unknownSince'
+    >
+  > {
   readonly since: Date
   readonly tier: Tier
-  readonly lastKnownAt: Date | null
+  /** When each watch last knew something, and since when it finds nothing out, in epoch milliseconds. */
+  readonly watches: readonly (readonly [known: number | null, unknown: number | null])[]
 }
 
 /** The monitors that are named, and those of the services that are. Of options, what tells the rhythm. */
@@ -111,7 +122,10 @@ function readWatched(db: Database, wanted: readonly Wanted[]): Promise<Watched[]
   return db.$queryRaw<Watched[]>`
     SELECT wanted.id AS of, wanted.since, m.id, m."serviceId", m."intervalSeconds", m."timeoutMs", o.tier::text AS tier,
       jsonb_build_object('graceSeconds', coalesce(m.options -> 'graceSeconds', '0')) AS options,
-      (SELECT max(w."lastKnownAt") FROM "Watch" w WHERE w."monitorId" = m.id) AS "lastKnownAt"
+      m.agreement, m."stateSince", m."unknownSince", coalesce((
+        SELECT jsonb_agg(jsonb_build_array(
+          (extract(epoch FROM w."lastKnownAt") * 1000)::float8, (extract(epoch FROM w."unknownSince") * 1000)::float8))
+        FROM "Watch" w WHERE w."monitorId" = m.id), '[]') AS watches
     FROM (
       SELECT id, min(since) AS since FROM unnest(${ids}::text[], ${since}::timestamptz[]) AS each (id, since) GROUP BY id
     ) wanted

@@ -118,7 +118,7 @@ export function createRecorder(parts: {
     for (const { watch, memory, tell } of batch) {
       const row = stored.get(watch.id)
       tell(row !== undefined)
-      if (row && (memory.state !== row.state || row.untold)) addUnsettled(watch)
+      if (row && (memory.state !== row.state || row.untold || row.silent)) addUnsettled(watch)
     }
     settleNext()
   }

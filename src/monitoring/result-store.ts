@@ -4,7 +4,7 @@ import type { DueWatch } from './due-watch.ts'
 import type { Finding } from './finding.ts'
 import { BUCKETS, bucketOf } from './histogram.ts'
 import type { Memory } from './judge.ts'
-import { allowanceMs, vouchedMs } from './vouching.ts'
+import { allowanceMs, vouchedMs, vouchersNeeded } from './vouching.ts'
 
 /** The channel on which it is told which monitors have new results; the payload is their ids, with spaces between. */
 export const CHECKS_CHANNEL = 'monitor_checks'
@@ -32,35 +32,46 @@ export interface Stored {
   readonly state: MonitorState
   /** Whether the monitor is down, and no incident tells of it that should. */
   readonly untold: boolean
+  /** Whether it has been told that nothing is known of the monitor. */
+  readonly silent: boolean
 }
 
 /**
  * Writes results ($1, of different monitors) as far as nobody has changed their watches since: one statement, so that all of
- * a result is there or nothing. A gap is written where the last that was known of the monitor, from any region, is too long
- * ago. Hours come in the order of their monitors, so that workers of several regions lock them in the same order.
+ * a result is there or nothing. A gap is written when a result makes the regions that know something of the monitor enough
+ * again: from when they were too few, as vouching.ts has it. Hours come in the order of their monitors, so that workers of several regions lock them in the same order.
  */
 const INSERT = `
   WITH result AS (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS result (
       id text, "monitorId" text, region text, fence timestamptz, "at" timestamptz, outcome "ProbeOutcome",
       "latencyMs" int, bucket int, message text, detail jsonb, state "MonitorState", "stateSince" timestamptz,
-      recent jsonb, "dueAt" timestamptz, late boolean, vouched float8, allowance float8
+      recent jsonb, "dueAt" timestamptz, late boolean, needed int, vouched float8, allowance float8
     )
   ), accepted AS (
     UPDATE "Watch" AS watch SET
       "dueAt" = result."dueAt", state = result.state, "stateSince" = result."stateSince", recent = result.recent,
       "lastCheckedAt" = result."at", "lastOutcome" = result.outcome, "lastMessage" = result.message,
       "lastLatencyMs" = result."latencyMs",
-      "lastKnownAt" = CASE WHEN result.outcome = 'UNKNOWN' THEN watch."lastKnownAt" ELSE result."at" END
+      "lastKnownAt" = CASE WHEN result.outcome = 'UNKNOWN' THEN watch."lastKnownAt" ELSE result."at" END,
+      "unknownSince" = CASE WHEN result.outcome = 'UNKNOWN' THEN coalesce(watch."unknownSince", result."at") END
     FROM result WHERE watch.id = result.id AND watch."dueAt" = result.fence
     RETURNING result.*
   ), gap AS (
     INSERT INTO "MonitorGap" AS gap ("monitorId", "startedAt", "endedAt")
-    SELECT "monitorId", known + vouched * interval '1 millisecond', "at"
+    SELECT "monitorId", before.until, "at"
     FROM accepted, LATERAL (
-      SELECT max("lastKnownAt") AS known FROM "Watch" AS watch WHERE watch."monitorId" = accepted."monitorId"
-    ) AS before
-    WHERE late AND known + allowance * interval '1 millisecond' < "at"
+      SELECT array_agg(until ORDER BY until DESC) AS ends, count(*) FILTER (WHERE until = 'infinity' AND id <> accepted.id) AS others
+      FROM (
+        SELECT watch.id, CASE
+          WHEN watch."unknownSince" <= in_time THEN greatest(watch."unknownSince", watch."lastKnownAt")
+          WHEN watch."unknownSince" IS NULL AND accepted."at" <= in_time THEN 'infinity'
+          ELSE watch."lastKnownAt" + vouched * interval '1 millisecond' END AS until
+        FROM "Watch" AS watch, LATERAL (SELECT watch."lastKnownAt" + allowance * interval '1 millisecond' AS in_time) AS next
+        WHERE watch."monitorId" = accepted."monitorId" AND watch."lastKnownAt" IS NOT NULL
+      ) AS each
+    ) AS vouching, LATERAL (SELECT vouching.ends[needed] AS until) AS before
+    WHERE late AND before.until < "at" AND vouching.others >= needed - 1
     ORDER BY "monitorId"
     ON CONFLICT ("monitorId", "startedAt") DO UPDATE SET "endedAt" = LEAST(gap."endedAt", EXCLUDED."endedAt")
   ), stored AS (
@@ -93,7 +104,8 @@ const INSERT = `
       AND NOT EXISTS (
         SELECT 1 FROM "MaintenanceService" AS part JOIN "Maintenance" AS work ON work.id = part."maintenanceId"
         WHERE part."serviceId" = monitor."serviceId" AND work.status IN ('IN_PROGRESS', 'VERIFYING')
-      ) AS untold
+      ) AS untold,
+    monitor."unknownSince" IS NOT NULL AND accepted.outcome <> 'UNKNOWN' AS silent
   FROM accepted JOIN "Monitor" AS monitor ON monitor.id = accepted."monitorId"
   WHERE (SELECT count(*) FROM told) >= 0`
 
@@ -114,7 +126,7 @@ export async function storeResults(
 function rowOf({ watch, check: { at, finding }, memory, dueAt }: Result) {
   const { outcome, message, detail } = finding
   const latencyMs = finding.latencyMs === null ? null : Math.round(finding.latencyMs)
-  const silence = watch.lastKnownAt === null ? 0 : at.getTime() - watch.lastKnownAt.getTime()
+  const { lastKnownAt, unknownSince } = watch
   const allowance = allowanceMs(watch.rhythm)
   return {
     id: watch.id,
@@ -129,7 +141,8 @@ function rowOf({ watch, check: { at, finding }, memory, dueAt }: Result) {
     detail,
     ...memory,
     dueAt,
-    late: outcome !== 'UNKNOWN' && silence > allowance,
+    late: outcome !== 'UNKNOWN' && (lastKnownAt === null || unknownSince !== null || +at - +lastKnownAt > allowance),
+    needed: vouchersNeeded(watch.monitor.agreement),
     vouched: vouchedMs(watch.rhythm),
     allowance,
   }

@@ -89,13 +89,13 @@ async function orphanedResults({ db }: Parts): Promise<number> {
       LIMIT ${BATCH}))`
 }
 
-/** Regions without workers, when somebody else watches what they did: else their last checks still tell how long ago it was. */
+/** Regions without workers, when enough others watch what they did: else their last checks still tell how long ago it was. */
 async function oldRegions({ db, now }: Parts): Promise<void> {
   const since = before(now(), REGION_DAYS)
   await db.$executeRaw`
-    DELETE FROM "Watch" w USING "Region" r
-    WHERE r.name = w.region AND r."lastSeenAt" < ${since} AND EXISTS (
-      SELECT 1 FROM "Watch" other WHERE other."monitorId" = w."monitorId" AND other.region <> w.region
+    DELETE FROM "Watch" w USING "Region" r, "Monitor" m
+    WHERE r.name = w.region AND r."lastSeenAt" < ${since} AND m.id = w."monitorId" AND coalesce(m.agreement, 1) <= (
+      SELECT count(*) FROM "Watch" other WHERE other."monitorId" = w."monitorId" AND other.region <> w.region
         AND (w."lastKnownAt" IS NULL OR other."lastKnownAt" >= w."lastKnownAt"))`
   await db.$executeRaw`
     DELETE FROM "Region" r WHERE r."lastSeenAt" < ${since}

@@ -54,13 +54,15 @@ export function createRound(parts: {
   readonly recorder: Recorder
   readonly run: RunCheck
   readonly metrics: Metrics
+  /** Whether something that is no target is reached; absent: nothing shows that our own network works. */
+  readonly works?: () => Promise<boolean>
   /** How many checks run at once at most. */
   readonly concurrency?: number
 }): Round {
-  const { ctx, pool, recorder, run, metrics, concurrency = CONCURRENCY } = parts
+  const { ctx, pool, recorder, run, metrics, works = async () => false, concurrency = CONCURRENCY } = parts
   const { now, log, config } = ctx
   const ours = Prisma.sql`region IN (${config.REGION}, ${ANYWHERE})`
-  const connectivity = createConnectivity()
+  const connectivity = createConnectivity({ works, log })
   const running = new Map<string, Promise<void>>()
   const unfinished = new Map<string, Date>()
   const stopping = new AbortController()
@@ -125,7 +127,9 @@ export function createRound(parts: {
     const isHeartbeat = watch.monitor.kind === 'HEARTBEAT'
     const found = isHeartbeat ? missed(watch, dueAt, at) : await run(watch, stopping.signal)
     if (stopping.signal.aborted) return
-    const finding = isHeartbeat ? found : connectivity.weigh(found, watch.memory.state === 'DOWN', performance.now())
+    const wasDown = watch.memory.state === 'DOWN'
+    const finding = isHeartbeat ? found : await connectivity.weigh(found, wasDown, performance.now())
+    if (stopping.signal.aborted) return
     unfinished.delete(watch.id)
     await recorder.record(watch, { at, finding })
   }

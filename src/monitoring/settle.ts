@@ -7,26 +7,38 @@ import { monitorEvent, statusEvents } from './guard.ts'
 import { joinIncident, leaveIncident } from './incident.ts'
 import { enterState } from './interval.ts'
 import { judgeMonitor } from './judge.ts'
+import type { Silence } from './silence.ts'
+import { logSilence, settleSilence, silenceOf, silentServices, tellOfServices, whySilent } from './silence.ts'
 import { allowanceMs, rhythmOf } from './vouching.ts'
+import { isAnyoneWatching } from './watch.ts'
 
 /**
- * Brings monitors of an organization in line with what their watches say: a monitor's state and that state's interval, its
- * incident, and what the log tells of it, all in one transaction or not at all. It looks at how things are and not at what
- * has changed, so that whoever does it again, or at the same time, changes nothing; what a crash prevented is done with the
- * next result.
+ * Brings monitors of an organization in line with what their watches say: a monitor's state and that state's interval,
+ * whether anything is known of it, its incident, and what the log tells of it, all in one transaction or not at all. It
+ * looks at how things are and not at what has changed, so that whoever does it again, or at the same time, changes nothing;
+ * what a crash prevented is done with the next result.
  */
 export async function settle(ctx: Context, organizationId: string, ids: readonly string[]): Promise<void> {
   // Regions may differ for long: their monitor is settled then, and its organization need not be held up.
   const due = (await judged(ctx, ids)).filter((each) => !isSettled(each)).map(({ monitor }) => monitor.id)
   if (due.length === 0) return
-  await change(ctx, organizationId, async (tx) => {
+  const settled = await change(ctx, organizationId, async (tx) => {
+    const found = await judged(tx, due)
+    const services = found.flatMap(({ monitor, silence }) => (silence === null ? [] : (monitor.serviceId ?? [])))
+    const before = await silentServices(tx, services)
     const events: NewEvent[] = []
-    for (const found of await judged(tx, due)) events.push(...(await settleOne(tx, found)))
-    return [undefined, ...events]
+    for (const { monitor, silence } of found) if (silence) events.push(...(await settleSilence(tx, monitor, silence)))
+    events.push(...(await tellOfServices(tx, services, before)))
+    for (const { monitor, next } of found) {
+      // Its silence is told by now.
+      if (next) events.push(...(await settleOne(tx, { ...monitor, unknownSince: null }, next)))
+    }
+    return [found, ...events]
   })
+  logSilence(ctx, organizationId, settled)
 }
 
-async function settleOne(tx: Context, { monitor, next }: Judged): Promise<NewEvent[]> {
+async function settleOne(tx: Context, monitor: Monitor, next: Verdict): Promise<NewEvent[]> {
   const events: NewEvent[] = []
   const cause = await causeOf(tx, monitor, next)
   const after = { ...monitor, state: next.state, stateSince: next.since }
@@ -39,32 +51,44 @@ async function settleOne(tx: Context, { monitor, next }: Judged): Promise<NewEve
   return [...events, ...(await statusEvents(tx, monitor, after))]
 }
 
-interface Judged {
-  readonly monitor: Monitor
-  readonly next: { readonly state: MonitorState; readonly since: Date }
+interface Verdict {
+  readonly state: MonitorState
+  readonly since: Date
 }
 
-/** Monitors, and what their watches make of them; those of which they know too little are left out, and paused ones. */
+interface Judged {
+  readonly monitor: Monitor
+  /** Null: its watches know too little, and it stays what it is. */
+  readonly next: Verdict | null
+  /** What has to be written of its silence. */
+  readonly silence: Silence | null
+  readonly why: string
+}
+
+/** Monitors that are not paused, and what their watches make of them. */
 async function judged({ db, now }: Pick<Context, 'db' | 'now'>, ids: readonly string[]): Promise<Judged[]> {
   const found = await db.monitor.findMany({
     where: { id: { in: [...ids] }, pausedBy: null },
     include: { watches: true, organization: { select: { tier: true } } },
     orderBy: { id: 'asc' },
   })
-  return found.flatMap(({ watches, organization, ...monitor }) => {
-    const standing = { ...monitor, allowanceMs: allowanceMs(rhythmOf(monitor, organization.tier)) }
-    const next = judgeMonitor(watches, standing, now())
-    return next ? [{ monitor, next }] : []
+  const at = now()
+  const watched = await isAnyoneWatching(db, at)
+  return found.map(({ watches, organization, ...monitor }) => {
+    const rhythm = rhythmOf(monitor, organization.tier)
+    const next = judgeMonitor(watches, { ...monitor, allowanceMs: allowanceMs(rhythm) }, at)
+    const silence = silenceOf(monitor, watches, rhythm, at, watched)
+    return { monitor, next, silence, why: silence ? whySilent(monitor, watches, rhythm, at) : '' }
   })
 }
 
 /** Whether there is surely nothing to do; an incident that is missing is found in the transaction. */
-function isSettled({ monitor, next }: Judged): boolean {
-  return next.state === monitor.state && next.state !== 'DOWN'
+function isSettled({ monitor, next, silence }: Judged): boolean {
+  return silence === null && (next === null || (next.state === monitor.state && next.state !== 'DOWN'))
 }
 
 /** What the first check said that found a monitor so. */
-async function causeOf({ db }: Context, { id: monitorId }: Monitor, { state, since }: Judged['next']): Promise<string> {
+async function causeOf({ db }: Context, { id: monitorId }: Monitor, { state, since }: Verdict): Promise<string> {
   if (state !== 'DOWN' && state !== 'DEGRADED') return ''
   const outcomes: ProbeOutcome[] = state === 'DOWN' ? ['DOWN'] : ['DEGRADED', 'DOWN']
   const first = await db.probeResult.findFirst({

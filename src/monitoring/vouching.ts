@@ -37,11 +37,70 @@ export function allowanceMs(rhythm: Rhythm): number {
   return vouchedMs(rhythm) + rhythm.timeoutMs + Math.max(MINUTE, (rhythm.intervalSeconds * SECOND) / 2)
 }
 
+/** A watch as far as it tells until when its monitor is known. */
+export interface Voucher {
+  /** When something was last known from there; null: nothing ever was. */
+  readonly lastKnownAt: Date | null
+  /** The first check after that which found nothing out; null: there was none. */
+  readonly unknownSince: Date | null
+}
+
+/** A monitor as far as it tells how many of its watches have to vouch for it, and for how long each does. */
+export interface Vouched {
+  readonly rhythm: Rhythm
+  /** How many regions must agree; null: one that reports is enough. */
+  readonly agreement: number | null
+  /** Since when it has been in its state: from then on it is unknown when fewer have ever reported than have to agree. */
+  readonly stateSince: Date
+}
+
+/** How many watches have to vouch for a monitor, for anything to be known of it. */
+export function vouchersNeeded(agreement: number | null): number {
+  return agreement ?? 1
+}
+
 /**
- * From when on nothing is known of a monitor at a moment, its last known check having been at `lastKnownAt`; null: that
- * check, or the next one, which may be a little late, still stands for it.
+ * From when on too few watches vouch for a monitor at a moment; null: enough do. A check stands until the next one, which
+ * may be a little late, but not beyond a check that found nothing out.
+ * @param allowance how long after a known check the next one has to come, in milliseconds.
  */
-export function silentSince(rhythm: Rhythm, lastKnownAt: Date, at: Date): Date | null {
-  const silence = at.getTime() - lastKnownAt.getTime()
-  return silence > allowanceMs(rhythm) ? new Date(lastKnownAt.getTime() + vouchedMs(rhythm)) : null
+export function unvouchedSince(
+  watches: readonly Voucher[],
+  { rhythm, agreement, stateSince }: Vouched,
+  at: Date,
+  allowance = allowanceMs(rhythm),
+): Date | null {
+  const ends = watches.map((watch) => vouchesUntil(watch, rhythm, at, allowance)).sort((one, other) => other - one)
+  const end = ends[vouchersNeeded(agreement) - 1] ?? NEVER
+  if (end === NEVER) return stateSince
+  return end === STILL ? null : new Date(end)
+}
+
+const NEVER = Number.NEGATIVE_INFINITY
+const STILL = Number.POSITIVE_INFINITY
+
+function vouchesUntil({ lastKnownAt, unknownSince }: Voucher, rhythm: Rhythm, at: Date, allowance: number): number {
+  if (lastKnownAt === null) return NEVER
+  const known = lastKnownAt.getTime()
+  const inTime = (time: Date) => time.getTime() - known <= allowance
+  if (unknownSince !== null && inTime(unknownSince)) return Math.max(known, unknownSince.getTime())
+  return unknownSince === null && inTime(at) ? STILL : known + vouchedMs(rhythm)
+}
+
+/**
+ * Since when a monitor has been silent: for so long that it has to be told. Null: something is known of it, or was a short
+ * while ago.
+ * @param watched whether any worker is there. When none is, no check comes late: none comes.
+ */
+export function silentSince(watches: readonly Voucher[], monitor: Vouched, at: Date, watched: boolean): Date | null {
+  const allowance = watched ? allowanceMs(monitor.rhythm) : vouchedMs(monitor.rhythm)
+  const lastHeard = enoughKnownAt(watches, monitor.agreement) ?? monitor.stateSince
+  if (at.getTime() - lastHeard.getTime() <= allowance) return null
+  return unvouchedSince(watches, monitor, at, allowance)
+}
+
+/** When so many watches as have to agree last knew something, each at this moment or later; null: they never all did. */
+export function enoughKnownAt(watches: readonly Voucher[], agreement: number | null): Date | null {
+  const times = watches.flatMap(({ lastKnownAt }) => lastKnownAt ?? []).sort((one, other) => +other - +one)
+  return times[vouchersNeeded(agreement) - 1] ?? null
 }

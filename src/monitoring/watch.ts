@@ -1,15 +1,21 @@
 import { tierOf } from '../account/tier.ts'
-import type { Context } from '../context.ts'
+import type { Context, Database } from '../context.ts'
 import { readOnce } from '../eventlog/change.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import { MINUTE } from '../time.ts'
-import { rhythmOf, silentSince } from './vouching.ts'
+import { enoughKnownAt, rhythmOf, unvouchedSince } from './vouching.ts'
 
 /** The region of kinds that look the same from everywhere: any worker may probe them. No worker can be in it. */
 export const ANYWHERE = '*'
 
 /** A region whose workers have not been seen for so long has none. */
 export const REGION_GONE = MINUTE
+
+/** Whether any worker is there, in whatever region. */
+export async function isAnyoneWatching(db: Database, now: Date): Promise<boolean> {
+  const since = new Date(now.getTime() - REGION_GONE)
+  return (await db.region.count({ where: { lastSeenAt: { gt: since } } })) > 0
+}
 
 /**
  * Has a monitor watched from every region that has workers; what was found before is forgotten.
@@ -61,19 +67,14 @@ export async function closeWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): P
 async function keepSilence(ctx: Context, monitorId: string): Promise<void> {
   const { db, now } = ctx
   const endedAt = now()
-  const newest = await db.watch.findFirst({
-    where: { monitorId, lastKnownAt: { not: null } },
-    orderBy: { lastKnownAt: 'desc' },
-    select: { lastKnownAt: true },
-  })
-  if (!newest?.lastKnownAt) return
-  const monitor = await db.monitor.findUniqueOrThrow({
-    where: { id: monitorId },
-    select: { organizationId: true, intervalSeconds: true, timeoutMs: true, options: true },
-  })
+  const watches = await db.watch.findMany({ where: { monitorId, lastKnownAt: { not: null } } })
+  if (watches.length === 0) return
+  const monitor = await db.monitor.findUniqueOrThrow({ where: { id: monitorId } })
+  if (enoughKnownAt(watches, monitor.agreement) === null) return
   const rhythm = rhythmOf(monitor, await tierOf(ctx, monitor.organizationId))
-  const startedAt = silentSince(rhythm, newest.lastKnownAt, endedAt)
-  if (startedAt) await db.monitorGap.createMany({ data: { monitorId, startedAt, endedAt }, skipDuplicates: true })
+  const startedAt = monitor.unknownSince ?? unvouchedSince(watches, { ...monitor, rhythm }, endedAt)
+  if (startedAt === null || startedAt >= endedAt) return
+  await db.monitorGap.createMany({ data: { monitorId, startedAt, endedAt }, skipDuplicates: true })
 }
 
 /** The id of the watch of a monitor from a region. */

@@ -5,9 +5,13 @@ import type { DatabaseHandle } from '../database/client.ts'
 import { LOG_CHANNEL } from '../eventlog/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Repetition } from '../repeat.ts'
+import { repeat } from '../repeat.ts'
 import type { Seal } from '../seal.ts'
+import { SECOND } from '../time.ts'
 import type { Checks } from './checks.ts'
 import { openChecks } from './checks.ts'
+import { resolverAnswers } from './connectivity.ts'
 import type { DueWatch } from './due-watch.ts'
 import type { Detail } from './finding.ts'
 import { found } from './finding.ts'
@@ -20,6 +24,7 @@ import { createRecorder } from './recorder.ts'
 import type { RunCheck } from './round.ts'
 import { createRound } from './round.ts'
 import { settle } from './settle.ts'
+import { tellSilence } from './silence-round.ts'
 
 /** What doors are given of monitoring. */
 export interface MonitoringParts {
@@ -36,8 +41,8 @@ export interface Monitoring {
 }
 
 /**
- * Starts what records results, which every process does, for heartbeats come to any, and, unless its role is to serve
- * only, what makes checks.
+ * Starts what records results and tells silence, which every process does, for heartbeats come to any, and somebody has to
+ * say that nobody checks; and, unless its role is to serve only, what makes checks.
  * @throws when the database cannot be asked to listen.
  */
 export async function startMonitoring(options: {
@@ -60,16 +65,19 @@ export async function startMonitoring(options: {
   })
   const checks = await openChecks({ database, log })
   const parts = { recorder, checks, pool }
+  const telling = await startTellingSilence(ctx)
   if (config.ROLE === 'web') {
     return {
       parts,
       async close() {
+        await telling.stop()
         await checks.close()
         await recorder.close()
       },
     }
   }
-  const round = createRound({ ctx, pool, recorder, metrics, run: runnerOf(ctx, seal, tools) })
+  const works = () => resolverAnswers(tools.dns)
+  const round = createRound({ ctx, pool, recorder, metrics, works, run: runnerOf(ctx, seal, tools) })
   const stopListening = await database.listen(LOG_CHANNEL, round.wake)
   round.start()
   return {
@@ -77,10 +85,27 @@ export async function startMonitoring(options: {
     async close() {
       await stopListening()
       await round.close()
+      await telling.stop()
       await checks.close()
       await recorder.close()
     },
   }
+}
+
+/** How soon silence is told that has lasted long enough. */
+const SILENCE_TOLD_WITHIN = 5 * SECOND
+
+/** Tells silence from time to time; the first time before anything is served, or a check makes it forgotten. */
+async function startTellingSilence(ctx: Context): Promise<Repetition> {
+  const failed = 'monitoring: could not tell what nothing is known of; trying again'
+  await tellSilence(ctx).catch((error: unknown) => ctx.log.error({ err: error }, failed))
+  let isFirst = true
+  const again = async () => {
+    if (!isFirst) await tellSilence(ctx)
+    isFirst = false
+    return SILENCE_TOLD_WITHIN
+  }
+  return repeat(again, { retry: SILENCE_TOLD_WITHIN, log: ctx.log, failed })
 }
 
 /** Opened options are kept for as long as their monitor is what it was: reading them costs more than a check's due. */

@@ -3,7 +3,7 @@ import type { Database } from '../context.ts'
 import type { Event, Prisma } from '../generated/prisma/client.ts'
 import type { EventKind, Topic } from '../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
-import { causesOfStatus, statusShownBy } from '../status/shown-status.ts'
+import { causesOfStatus, shownBy } from '../status/shown-status.ts'
 
 const named = { id: z.string(), name: z.string() }
 
@@ -203,5 +203,5 @@ function ofMaintenance(step: MaintenanceStep): Teller {
 async function ofService(db: Database, { organizationId, subjectId, subjectName }: Event): Promise<Told | null> {
   const found = await db.service.findUnique({ where: { id: subjectId, organizationId }, select: causesOfStatus })
   if (!found) return null
-  return { about: 'SERVICE', step: 'STATUS_CHANGED', id: subjectId, title: subjectName, status: statusShownBy(found) }
+  return { about: 'SERVICE', step: 'STATUS_CHANGED', id: subjectId, title: subjectName, status: shownBy(found).status }
 }

@@ -1,4 +1,4 @@
-import type { ServiceStatus } from '../generated/prisma/enums.ts'
+import type { ShownAs } from '../status/shown-status.ts'
 import { shapes } from './shape.ts'
 import { tones } from './tone.ts'
 import { escapeXml } from './xml.ts'
@@ -8,7 +8,7 @@ export interface Badge {
   readonly what: string
   readonly how: string
   /** Its colour and its shape. */
-  readonly status: ServiceStatus
+  readonly status: ShownAs
 }
 
 /** The most characters of a name that fit a badge. */

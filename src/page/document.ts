@@ -13,7 +13,7 @@ import { readNewestIncidents, readNewestMaintenances } from './chronicle.ts'
 import type { FeedSource } from './feed.ts'
 import { atomFeed, rssFeed } from './feed.ts'
 import { readStatuspage, statuspageKinds } from './statuspage/document.ts'
-import { serviceWords, statusOfIndicator } from './view.ts'
+import { serviceWords } from './view.ts'
 
 /** What a document is written of: the page's state, in the snapshot that it was read in. */
 interface Source {
@@ -79,7 +79,11 @@ export const documentKinds: readonly DocumentKind[] = [
     path: '/badge.svg',
     ...svg,
     write: ({ state: { organization, status } }) =>
-      badgeSvg({ what: organization.name, how: status.description, status: statusOfIndicator[status.indicator] }),
+      badgeSvg({
+        what: organization.name,
+        how: status.shown === 'UNKNOWN' ? 'No data' : status.description,
+        status: status.shown,
+      }),
   },
   {
     path: '/services/:id/badge.svg',
@@ -87,7 +91,7 @@ export const documentKinds: readonly DocumentKind[] = [
     write({ state, id }) {
       const service = state.services.find((each) => each.id === id)
       if (!service) throw new NotFound('There is no such service.')
-      return badgeSvg({ what: service.name, how: serviceWords[service.status], status: service.status })
+      return badgeSvg({ what: service.name, how: serviceWords[service.shown], status: service.shown })
     },
   },
 ]

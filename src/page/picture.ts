@@ -1,11 +1,11 @@
 import type { Database } from '../context.ts'
-import type { ServiceStatus } from '../generated/prisma/enums.ts'
 import type { PageState } from '../status/page-state.ts'
 import { readPageState } from '../status/page-state.ts'
+import type { ShownAs } from '../status/shown-status.ts'
 import { findIncident } from './history.ts'
 import { shapes } from './shape.ts'
 import { tones } from './tone.ts'
-import { headline, impactWords, incidentWords, statusOfIndicator } from './view.ts'
+import { headline, impactWords, incidentWords } from './view.ts'
 import { escapeXml } from './xml.ts'
 import { zoneOf } from './zone.ts'
 
@@ -18,7 +18,7 @@ export interface Picture {
   /** What is smaller below it. */
   readonly facts: string
   /** The colours and the shape of the whole. */
-  readonly status: ServiceStatus
+  readonly status: ShownAs
 }
 
 /** In pixels, as those who show such pictures ask for (https://ogp.me, and 1.91 to 1). */
@@ -54,9 +54,10 @@ const statusOfImpact = {
 } as const
 
 function pictureOfPage(state: PageState): Picture {
-  const { status, services, incidents } = state
-  const sentence = printable(headline(status, services, incidents.length), `${status.description}.`)
-  return { ...ownerOf(state), sentence, facts: 'Live status', status: statusOfIndicator[status.indicator] }
+  const { status, services, incidents, organization } = state
+  const said = headline(status, services, incidents.length, zoneOf(organization.timeZone))
+  const sentence = printable(said, `${status.description}.`)
+  return { ...ownerOf(state), sentence, facts: 'Live status', status: status.shown }
 }
 
 function ownerOf({ organization: { name, slug, accentColor } }: PageState) {

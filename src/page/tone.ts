@@ -1,4 +1,4 @@
-import type { ServiceStatus } from '../generated/prisma/enums.ts'
+import type { ShownAs } from '../status/shown-status.ts'
 
 /** The colours of each status in the light scheme of the style sheet, for pictures, which have no scheme. */
 export const tones = {
@@ -7,4 +7,5 @@ export const tones = {
   PARTIAL_OUTAGE: { ink: '#983d06', tint: '#fdeee2' },
   MAJOR_OUTAGE: { ink: '#a61b1b', tint: '#fbecea' },
   UNDER_MAINTENANCE: { ink: '#1f5a94', tint: '#e8f1fa' },
-} as const satisfies Record<ServiceStatus, { readonly ink: string; readonly tint: string }>
+  UNKNOWN: { ink: '#4d575e', tint: '#eef0f1' },
+} as const satisfies Record<ShownAs, { readonly ink: string; readonly tint: string }>

@@ -1,16 +1,15 @@
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
-import type { PageStatus } from '../status/shown-status.ts'
-import { worstOf } from '../status/shown-status.ts'
+import type { PageStatus, Shown, ShownAs } from '../status/shown-status.ts'
+import { silenceOf, worstOf } from '../status/shown-status.ts'
 import type { IncidentStory, MaintenanceStory, Story } from '../status/story.ts'
 import type { Happening } from './history.ts'
 import type { Zone } from './zone.ts'
 
-export interface ShownService {
+export interface ShownService extends Pick<Shown, 'shown' | 'unknownSince' | 'watched'> {
   readonly id: string
   readonly groupId: string | null
   readonly name: string
   readonly description: string
-  readonly status: ServiceStatus
 }
 
 /** Services under one heading; those of no group are under none. */
@@ -23,7 +22,7 @@ export interface ShownGroup {
 export interface ShownSection {
   readonly group: ShownGroup | null
   /** The worst of its services. */
-  readonly status: ServiceStatus
+  readonly shown: ShownAs
   readonly services: readonly ShownService[]
 }
 
@@ -90,7 +89,8 @@ export const serviceWords = {
   PARTIAL_OUTAGE: 'Partial outage',
   MAJOR_OUTAGE: 'Major outage',
   UNDER_MAINTENANCE: 'Under maintenance',
-} as const satisfies Record<ServiceStatus, string>
+  UNKNOWN: 'No data',
+} as const satisfies Record<ShownAs, string>
 
 export const incidentWords = {
   INVESTIGATING: 'Investigating',
@@ -114,32 +114,33 @@ export const maintenanceWords = {
   CANCELLED: 'Cancelled',
 } as const satisfies Record<MaintenanceStatus, string>
 
-/** The page as a whole in the words and colours of a service, for the same marks tell both. */
-export const statusOfIndicator = {
-  NONE: 'OPERATIONAL',
-  MINOR: 'DEGRADED_PERFORMANCE',
-  MAJOR: 'PARTIAL_OUTAGE',
-  CRITICAL: 'MAJOR_OUTAGE',
-  MAINTENANCE: 'UNDER_MAINTENANCE',
-} as const satisfies Record<PageStatus['indicator'], ServiceStatus>
-
 /** What is wrong, in one sentence: which services it is when they are few, and how many when they are not. */
 export function headline(
-  status: PageStatus,
-  services: readonly Pick<ShownService, 'name' | 'status'>[],
+  status: Pick<PageStatus, 'shown' | 'description'>,
+  services: readonly Pick<ShownService, 'name' | 'shown' | 'unknownSince' | 'watched'>[],
   openIncidents: number,
+  zone: Zone,
 ): string {
-  const shown = statusOfIndicator[status.indicator]
+  const { shown } = status
   if (shown === 'OPERATIONAL') return allWell(services.length, openIncidents)
-  const affected = services.filter((service) => service.status === shown)
+  const affected = services.filter((service) => service.shown === shown)
   const [first, second] = affected
   // Only an incident that names no service can make the page worse than its services.
   if (first === undefined) return `${status.description}.`
-  if (affected.length === 1) return sentences[shown](first.name)
-  if (affected.length === 2 && second) return sentences[shown](`${first.name} and ${second.name}`)
   const many =
     affected.length === services.length ? `all ${affected.length}` : `${affected.length} of ${services.length}`
-  return sentences[shown](`${many} services`)
+  const what =
+    affected.length === 1
+      ? first.name
+      : affected.length === 2 && second
+        ? `${first.name} and ${second.name}`
+        : `${many} services`
+  return shown === 'UNKNOWN' ? silent(services, what, zone) : sentences[shown](what)
+}
+
+function silent(services: Parameters<typeof headline>[1], what: string, zone: Zone): string {
+  const { everywhere, since } = silenceOf(services)
+  return `Monitoring${everywhere ? '' : ` of ${what}`} has been silent since ${zone.time(since)}.`
 }
 
 /** None has the service for its subject: names may be plural, such as “Calendars”. */
@@ -161,7 +162,7 @@ export function sectionsOf(groups: readonly ShownGroup[], services: readonly Sho
   return [null, ...groups]
     .map((group) => ({ group, services: services.filter(({ groupId }) => groupId === (group?.id ?? null)) }))
     .filter((section) => section.services.length > 0)
-    .map((section) => ({ ...section, status: worstOf(section.services.map(({ status }) => status)) }))
+    .map((section) => ({ ...section, shown: worstOf<ShownAs>(section.services.map(({ shown }) => shown)) }))
 }
 
 /** A day of the page's time zone, and what began on it. */

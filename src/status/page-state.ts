@@ -5,11 +5,10 @@ import { inTransaction } from '../context.ts'
 import { NotFound } from '../errors.ts'
 import { cursorOf } from '../eventlog/event.ts'
 import type { Incident, Maintenance, Organization, Prisma, Service, ServiceGroup } from '../generated/prisma/client.ts'
-import type { ServiceStatus } from '../generated/prisma/enums.ts'
 import { typeOfId } from '../id.ts'
 import { DAY } from '../time.ts'
-import type { PageStatus } from './shown-status.ts'
-import { causesOfStatus, pageStatus, statusShownBy } from './shown-status.ts'
+import type { PageStatus, Shown } from './shown-status.ts'
+import { byPeople, causesOfStatus, pageStatus, shownBy } from './shown-status.ts'
 
 /** What the public page shows of an organization itself. */
 export interface PageSettings
@@ -20,11 +19,10 @@ export interface PageSettings
   readonly links: readonly PageLink[]
 }
 
-/** A service and the status it shows. */
+/** A service and what it shows. */
 export interface ServiceState
-  extends Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'position' | 'createdAt'> {
-  readonly status: ServiceStatus
-}
+  extends Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'position' | 'createdAt'>,
+    Shown {}
 
 /** Everything the public page shows, as of one position in its log; what was said of incidents and maintenances is in `story.ts`. */
 export interface PageState {
@@ -90,8 +88,8 @@ async function readParts(db: Database, idOrSlug: string, now: Date): Promise<Pag
     organization: { ...settings, links: linksOf(organization) },
     cursor: cursorOf(lastSeq),
     status: pageStatus(
-      services.map(({ status }) => status),
-      incidents.map(({ impact }) => impact),
+      services,
+      incidents.filter(({ automatic }) => automatic === byPeople.automatic).map(({ impact }) => impact),
     ),
     groups: groups.map((group, position) => ({ ...group, position })),
     services,
@@ -141,6 +139,6 @@ async function readServices(db: Database, organizationId: string): Promise<Servi
   return services.map(({ statusOverride, incidents, monitors, maintenances, ...service }, position) => ({
     ...service,
     position,
-    status: statusShownBy({ statusOverride, incidents, monitors, maintenances }),
+    ...shownBy({ statusOverride, incidents, monitors, maintenances }),
   }))
 }

@@ -225,7 +225,10 @@ describe('a monitor', () => {
   test('is neither down nor known to be up when fewer report than have to agree', () => {
     expect(judged('UP', [report('D', 5)], 2)).toBeNull()
     expect(judged('DOWN', [report('D', 5)], 2)).toBeNull()
-    expect(judged('DOWN', [report('U', 5)], 2)).toEqual(['UP', 5])
+    expect(judged('DOWN', [report('U', 5)], 2)).toBeNull()
+    expect(judged('UP', [report('U', 5)], 2)).toBeNull()
+    expect(judged('PENDING', [report('U', 5)], 2)).toBeNull()
+    expect(judged('UP', [report('D', 5), report('U', 1, 50)], 2)).toBeNull()
   })
 
   test('is degraded when down and degraded together are enough', () => {
@@ -238,8 +241,18 @@ describe('a monitor', () => {
     expect(judged('DOWN', [report('G', 20), report('D', 5), report('U', 1)], null, 9)).toEqual(['DEGRADED', 20])
   })
 
+  test('does not recover because a region fell silent that found it down', () => {
+    const silent = report('D', 9, 50)
+    expect(judged('DOWN', [report('D', 5), report('U', 1), silent], null, 9)).toEqual(['DOWN', 9])
+    expect(judged('DOWN', [report('G', 5), report('U', 1), silent], null, 9)).toEqual(['DEGRADED', 61])
+    expect(judged('DOWN', [report('U', 20), silent], 1, 9)).toEqual(['DOWN', 9])
+    // But because those found it up that report, also against the silent one.
+    expect(judged('DOWN', [report('U', 20), report('U', 1), silent], null, 9)).toEqual(['UP', 20])
+    // What it last said is no reason to be down either.
+    expect(judged('UP', [report('D', 5), report('U', 1), report('U', 1), silent], 2)).toEqual(['UP', 0])
+  })
+
   test('changes when it is found out that a region is silent, which was right while it spoke', () => {
-    expect(judged('DOWN', [report('D', 5), report('U', 1), report('D', 9, 50)], null, 9)).toEqual(['UP', 61])
     expect(judged('UP', [report('D', 5), report('U', 1, 50), report('U', 1, 50)], null, 20)).toEqual(['DOWN', 61])
   })
 

@@ -3,6 +3,7 @@ import { openDatabase } from '../../src/database/client.ts'
 import { settle } from '../../src/monitoring/settle.ts'
 import { watchId } from '../../src/monitoring/watch.ts'
 import { scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
+import { readPageState } from '../../src/status/page-state.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { testContext } from '../support/context.ts'
 import { serverDatabase, serverUrl, testDatabase } from '../support/database.ts'
@@ -108,7 +109,12 @@ test('during maintenance an outage opens no incident; when that is over and it i
   finds.set(id, 'DOWN')
   await watching.pass(180, [worker], 10)
   expect(await monitor()).toMatchObject({ state: 'DOWN' })
+  const { organizationId } = await monitor()
   expect(await told()).toEqual([])
+  expect(await readPageState(prisma, organizationId, watching.now())).toMatchObject({
+    status: { indicator: 'MAINTENANCE' },
+    services: [{ status: 'UNDER_MAINTENANCE' }],
+  })
   await updateMaintenance(as('WRITE'), { id: maintenanceId, status: 'COMPLETED' })
   await watching.pass(90, [worker], 10)
   finds.delete(id)

@@ -2,21 +2,36 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { daysOf, headline, sectionsOf } from '../../src/page/view.ts'
 import { zoneOf } from '../../src/page/zone.ts'
+import type { ShownAs } from '../../src/status/shown-status.ts'
 import { pageStatus } from '../../src/status/shown-status.ts'
 
-const statuses = ['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE', 'UNDER_MAINTENANCE'] as const
-type Status = (typeof statuses)[number]
+const statuses = [
+  'OPERATIONAL',
+  'DEGRADED_PERFORMANCE',
+  'PARTIAL_OUTAGE',
+  'MAJOR_OUTAGE',
+  'UNDER_MAINTENANCE',
+  'UNKNOWN',
+] as const
 
-const service = (name: string, status: Status = 'OPERATIONAL', groupId: string | null = null) => ({
+const service = (name: string, status: ShownAs = 'OPERATIONAL', groupId: string | null = null) => ({
   id: name,
   groupId,
   name,
   description: '',
-  status,
+  ...shows(status),
 })
-const sentence = (of: readonly Status[], impacts: readonly ('NONE' | 'MINOR' | 'MAJOR' | 'CRITICAL')[] = []) => {
-  const services = of.map((status, index) => service(['API', 'Shop', 'Mail', 'Files'][index] ?? '', status))
-  return headline(pageStatus(of, impacts), services, impacts.length)
+/** Silent services have been so since five past twelve and a minute later each. */
+const shows = (shown: ShownAs, index = 0) => {
+  const unknownSince = shown === 'UNKNOWN' ? new Date(Date.UTC(2026, 10, 20, 12, 5 + index)) : null
+  return { shown, unknownSince, watched: shown === 'UNKNOWN' }
+}
+const sentence = (of: readonly ShownAs[], impacts: readonly ('NONE' | 'MINOR' | 'MAJOR' | 'CRITICAL')[] = []) => {
+  const services = of.map((shown, index) => ({
+    ...service(['API', 'Shop', 'Mail', 'Files'][index] ?? ''),
+    ...shows(shown, index),
+  }))
+  return headline(pageStatus(services, impacts), services, impacts.length, zoneOf('UTC'))
 }
 
 describe('the headline', () => {
@@ -51,6 +66,18 @@ describe('the headline', () => {
     )
   })
 
+  test('says since when monitoring has been silent, in place of that all is well, and rather what is worse', () => {
+    expect(sentence(['UNKNOWN', 'UNKNOWN'])).toBe('Monitoring has been silent since 20 Nov 2026, 12:06 UTC.')
+    // Nobody watches the other.
+    expect(sentence(['UNKNOWN', 'OPERATIONAL'])).toBe('Monitoring has been silent since 20 Nov 2026, 12:05 UTC.')
+    expect(sentence(['UNKNOWN', 'MAJOR_OUTAGE'])).toBe('There is a major outage of Shop.')
+    expect(sentence(['UNKNOWN'], ['MAJOR'])).toBe('Partial system outage.')
+    const services = [service('API', 'UNKNOWN'), { ...service('Shop'), watched: true }]
+    expect(headline(pageStatus(services, []), services, 0, zoneOf('Europe/Berlin'))).toBe(
+      'Monitoring of API has been silent since 20 Nov 2026, 13:05 CET.',
+    )
+  })
+
   test('says what an incident says that names no service', () => {
     expect(sentence(['OPERATIONAL'], ['MAJOR'])).toBe('Partial system outage.')
   })
@@ -63,7 +90,8 @@ describe('the headline', () => {
         (of, impacts) => {
           const said = sentence(of, impacts)
           expect(said).toMatch(/^[^.]+\.$/)
-          const well = pageStatus(of, impacts).indicator === 'NONE'
+          const services = of.map((shown, index) => shows(shown, index))
+          const well = pageStatus(services, impacts).indicator === 'NONE'
           expect(/operational|No incidents|incidents? (is|are) open/.test(said)).toBe(well)
         },
       ),
@@ -94,7 +122,7 @@ describe('services', () => {
 
   test('give their group the worst of their statuses', () => {
     const services = [service('1', 'DEGRADED_PERFORMANCE', 'a'), service('2', 'PARTIAL_OUTAGE', 'a')]
-    expect(sectionsOf(groups, services)[0]?.status).toBe('PARTIAL_OUTAGE')
+    expect(sectionsOf(groups, services)[0]?.shown).toBe('PARTIAL_OUTAGE')
   })
 })
 

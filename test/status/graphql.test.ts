@@ -534,7 +534,7 @@ describe('the public page', () => {
     const state = await readPageState(db, 'acme', now)
     const { data, errors } = await graphql({
       schema,
-      source: `{ statusPage(slug: "acme") { name cursor status { indicator description } services { id status groupId position }
+      source: `{ statusPage(slug: "acme") { name cursor status { indicator description unknownSince } services { id status unknownSince groupId position }
         serviceGroups { id } incidents { id status services { service { id } status } updates { id message } }
         maintenances { id status services { id } updates { id } } pastIncidents { edges { node { id } } } } }`,
       contextValue: { ...ctx, actor: { kind: 'visitor' } },
@@ -543,8 +543,10 @@ describe('the public page', () => {
     expect(data?.['statusPage']).toEqual({
       name: state.organization.name,
       cursor: state.cursor,
-      status: state.status,
-      services: state.services.map(({ id, status, groupId, position }) => ({ id, status, groupId, position })),
+      status: { indicator: state.status.indicator, description: state.status.description, unknownSince: null },
+      services: state.services.map(({ id, status, unknownSince, groupId, position }) => ({
+        ...{ id, status, unknownSince, groupId, position },
+      })),
       serviceGroups: state.groups.map(({ id }) => ({ id })),
       incidents: (await readIncidentStories(db, state.incidents, wholeStory)).map(
         ({ id, status, services, updates }) => ({

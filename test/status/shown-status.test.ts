@@ -1,11 +1,27 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { IncidentImpact, MonitorState, ServiceStatus } from '../../src/generated/prisma/enums.ts'
-import { indicators, pageStatus, shownStatus, worstOf } from '../../src/status/shown-status.ts'
+import {
+  indicators,
+  pageStatus,
+  shownStatus,
+  statusOf,
+  unknownSinceOf,
+  worstOf,
+} from '../../src/status/shown-status.ts'
+import { MINUTE } from '../../src/time.ts'
+import { noon } from '../support/context.ts'
 
 const statuses = Object.values(ServiceStatus)
 const anyStatus = fc.constantFrom(...statuses)
+const found = (state: MonitorState, unknownSince: Date | null = null) => ({ state, unknownSince })
+const anyMonitor = fc.record({
+  state: fc.constantFrom(...Object.values(MonitorState)),
+  unknownSince: fc.option(fc.constant(noon)),
+})
 const anyImpact = fc.constantFrom(...Object.values(IncidentImpact))
+
+const nothing = { override: null, incidents: [], monitors: [], underMaintenance: false } as const
 
 describe('the status a service shows', () => {
   test.each<[what: string, incidents: ServiceStatus[], underMaintenance: boolean, shown: ServiceStatus]>([
@@ -22,27 +38,36 @@ describe('the status a service shows', () => {
     ['several incidents', ['OPERATIONAL', 'PARTIAL_OUTAGE', 'DEGRADED_PERFORMANCE'], false, 'PARTIAL_OUTAGE'],
     ['several incidents, the worst last', ['DEGRADED_PERFORMANCE', 'MAJOR_OUTAGE'], true, 'MAJOR_OUTAGE'],
   ])('with %s', (_, incidents, underMaintenance, shown) => {
-    expect(shownStatus({ override: null, incidents, monitors: [], underMaintenance })).toBe(shown)
+    expect(shownStatus({ ...nothing, incidents, underMaintenance })).toBe(shown)
   })
 
   test.each<[state: MonitorState, shown: ServiceStatus, underMaintenance: ServiceStatus]>([
     ['PENDING', 'OPERATIONAL', 'UNDER_MAINTENANCE'],
     ['UP', 'OPERATIONAL', 'UNDER_MAINTENANCE'],
     ['PAUSED', 'OPERATIONAL', 'UNDER_MAINTENANCE'],
-    ['DEGRADED', 'DEGRADED_PERFORMANCE', 'DEGRADED_PERFORMANCE'],
-    ['DOWN', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE'],
+    ['DEGRADED', 'DEGRADED_PERFORMANCE', 'UNDER_MAINTENANCE'],
+    ['DOWN', 'MAJOR_OUTAGE', 'UNDER_MAINTENANCE'],
   ])('with a monitor that is %s', (state, shown, underMaintenance) => {
-    const causes = { override: null, incidents: [], monitors: [state, 'UP'] } as const
+    const causes = { ...nothing, monitors: [found(state), found('UP')] }
     expect(shownStatus({ ...causes, underMaintenance: false })).toBe(shown)
     expect(shownStatus({ ...causes, underMaintenance: true })).toBe(underMaintenance)
     expect(shownStatus({ ...causes, incidents: ['MAJOR_OUTAGE'], underMaintenance: true })).toBe('MAJOR_OUTAGE')
+  })
+
+  test('under maintenance does not depend on what its monitors find', () => {
+    fc.assert(
+      fc.property(fc.array(anyStatus), fc.array(anyMonitor), (incidents, monitors) => {
+        const shown = shownStatus({ ...nothing, incidents, monitors, underMaintenance: true })
+        expect(shown).toBe(worstOf([...incidents, 'UNDER_MAINTENANCE']))
+      }),
+    )
   })
 
   test('is the owner’s override whatever else bears on it', () => {
     const causes = fc.record({
       override: anyStatus,
       incidents: fc.array(anyStatus),
-      monitors: fc.array(fc.constantFrom(...Object.values(MonitorState))),
+      monitors: fc.array(anyMonitor),
       underMaintenance: fc.boolean(),
     })
     fc.assert(fc.property(causes, (each) => shownStatus(each) === each.override))
@@ -53,6 +78,7 @@ describe('the worst of several statuses', () => {
   const fromGoodToBad = [
     'OPERATIONAL',
     'UNDER_MAINTENANCE',
+    'UNKNOWN',
     'DEGRADED_PERFORMANCE',
     'PARTIAL_OUTAGE',
     'MAJOR_OUTAGE',
@@ -66,7 +92,58 @@ describe('the worst of several statuses', () => {
   )
 })
 
+describe('silence', () => {
+  const since = (minute: number) => new Date(noon.getTime() + minute * MINUTE)
+
+  test.each<[MonitorState, ServiceStatus | 'UNKNOWN']>([
+    ['PENDING', 'UNKNOWN'],
+    ['UP', 'UNKNOWN'],
+    ['DEGRADED', 'DEGRADED_PERFORMANCE'],
+    ['DOWN', 'MAJOR_OUTAGE'],
+  ])('of the only monitor of a service, which was %s, is shown as %s', (state, expected) => {
+    const causes = { ...nothing, monitors: [found(state, noon)] }
+    expect(shownStatus(causes)).toBe(expected)
+  })
+
+  test('is shown once no monitor knows anything, and lasts since the last one did', () => {
+    expect(unknownSinceOf([])).toBeNull()
+    expect(unknownSinceOf([found('UP', since(1)), found('UP')])).toBeNull()
+    expect(unknownSinceOf([found('UP', since(1)), found('UP', since(3))])).toEqual(since(3))
+  })
+
+  test('gives way to what a person says: an override, an incident, maintenance', () => {
+    const causes = { ...nothing, monitors: [found('UP', noon)] }
+    expect(shownStatus({ ...causes, override: 'OPERATIONAL' })).toBe('OPERATIONAL')
+    expect(shownStatus({ ...causes, incidents: ['PARTIAL_OUTAGE'] })).toBe('PARTIAL_OUTAGE')
+    expect(shownStatus({ ...causes, underMaintenance: true })).toBe('UNDER_MAINTENANCE')
+  })
+
+  test('is never OPERATIONAL to callers whose statuses have none for it', () => {
+    expect(statusOf('UNKNOWN')).toBe('DEGRADED_PERFORMANCE')
+    for (const status of statuses) expect(statusOf(status)).toBe(status)
+  })
+
+  test('of a page tells since when, and of how much of it', () => {
+    const silent = (minute: number) => ({ shown: 'UNKNOWN', unknownSince: since(minute), watched: true }) as const
+    const known = { shown: 'OPERATIONAL', unknownSince: null, watched: true } as const
+    const unwatched = { ...known, watched: false }
+    expect(pageStatus([silent(2), unwatched, silent(1)], ['NONE'])).toEqual({
+      indicator: 'MINOR',
+      description: 'Monitoring has been silent since 2026-11-20 12:02 UTC',
+      shown: 'UNKNOWN',
+      unknownSince: since(2),
+    })
+    const said = (...services: Parameters<typeof pageStatus>[0]) => pageStatus(services, []).description
+    expect(said(silent(1), known)).toBe('Monitoring of one service has been silent since 2026-11-20 12:01 UTC')
+    expect(said(silent(1), known, silent(1))).toMatch(/^Monitoring of 2 services has been silent/)
+    expect(pageStatus([silent(1)], ['MAJOR'])).toMatchObject({ indicator: 'MAJOR', unknownSince: null })
+  })
+})
+
 describe('the status of a page', () => {
+  const shown = (...each: readonly ServiceStatus[]) =>
+    each.map((status) => ({ shown: status, unknownSince: null, watched: true }))
+
   test.each([
     ['OPERATIONAL', 'NONE', 'All systems operational'],
     ['UNDER_MAINTENANCE', 'MAINTENANCE', 'Service under maintenance'],
@@ -74,7 +151,8 @@ describe('the status of a page', () => {
     ['PARTIAL_OUTAGE', 'MAJOR', 'Partial system outage'],
     ['MAJOR_OUTAGE', 'CRITICAL', 'Major system outage'],
   ] as const)('with its worst service at %s is %s', (worst, indicator, description) => {
-    expect(pageStatus(['OPERATIONAL', worst], [])).toEqual({ indicator, description })
+    const expected = { indicator, description, shown: worst, unknownSince: null }
+    expect(pageStatus(shown('OPERATIONAL', worst), [])).toEqual(expected)
   })
 
   test.each([
@@ -83,17 +161,17 @@ describe('the status of a page', () => {
     ['MAJOR', 'MAJOR'],
     ['CRITICAL', 'CRITICAL'],
   ] as const)('with an incident of impact %s that names no service is %s', (impact, indicator) => {
-    expect(pageStatus(['OPERATIONAL'], [impact]).indicator).toBe(indicator)
+    expect(pageStatus(shown('OPERATIONAL'), [impact]).indicator).toBe(indicator)
   })
 
   const anyPage = [fc.array(anyStatus), fc.array(anyImpact)] as const
   const badness = (services: ServiceStatus[], impacts: IncidentImpact[]) =>
-    ['NONE', 'MAINTENANCE', 'MINOR', 'MAJOR', 'CRITICAL'].indexOf(pageStatus(services, impacts).indicator)
+    ['NONE', 'MAINTENANCE', 'MINOR', 'MAJOR', 'CRITICAL'].indexOf(pageStatus(shown(...services), impacts).indicator)
 
   test('is one of the indicators, and good only when all is', () => {
     fc.assert(
       fc.property(...anyPage, (services, impacts) => {
-        const { indicator } = pageStatus(services, impacts)
+        const { indicator } = pageStatus(shown(...services), impacts)
         expect(indicators).toContain(indicator)
         const allGood = services.every((each) => each === 'OPERATIONAL') && impacts.every((each) => each === 'NONE')
         expect(indicator === 'NONE').toBe(allGood)
@@ -104,7 +182,8 @@ describe('the status of a page', () => {
   test('does not depend on the order of services and incidents', () => {
     fc.assert(
       fc.property(...anyPage, (services, impacts) => {
-        expect(pageStatus(services.toReversed(), impacts.toReversed())).toEqual(pageStatus(services, impacts))
+        const [one, other] = [shown(...services), shown(...services.toReversed())]
+        expect(pageStatus(other, impacts.toReversed())).toEqual(pageStatus(one, impacts))
       }),
     )
   })

@@ -1,6 +1,7 @@
 import type { Watch } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { whySilent } from '../silence.ts'
 import { rhythmOf } from '../vouching.ts'
 import { organizationOf } from './uptime.ts'
 
@@ -64,6 +65,22 @@ export const Monitor = builder.prismaNode('Monitor', {
     service: t.relation('service', { nullable: true, description: 'The service whose status it bears on.' }),
     state: t.expose('state', { type: MonitorState, description: 'Its state, agreed by all regions.' }),
     stateSince: t.expose('stateSince', { type: 'DateTime', description: 'Since when it has been in this state.' }),
+    unknownSince: t.expose('unknownSince', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Since when nothing is known of it: it is not checked, its checks find nothing out, or fewer regions report than must agree. Its state is what was last known. Null: something is known, or it is paused.',
+    }),
+    unknownReason: t.string({
+      nullable: true,
+      description: 'Why nothing is known of it, in a sentence; null while `unknownSince` is.',
+      select: { watches: true, unknownSince: true, agreement: true },
+      resolve: async (monitor, _args, ctx) => {
+        if (monitor.unknownSince === null) return null
+        const { tier } = await organizationOf(ctx, monitor.organizationId)
+        return whySilent(monitor, monitor.watches, rhythmOf(monitor, tier), ctx.now())
+      },
+    }),
     pausedBy: t.expose('pausedBy', { type: PausedBy, nullable: true, description: 'Null: it is not paused.' }),
     intervalSeconds: t.exposeInt('intervalSeconds', {
       description: 'How often it is checked; of a heartbeat, how often its job reports.',

@@ -1,9 +1,10 @@
-import type { IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
+import type { IncidentStatus, MaintenanceStatus } from '../../generated/prisma/enums.ts'
+import type { ShownAs } from '../../status/shown-status.ts'
 import { shapes } from '../shape.ts'
 import { incidentWords, maintenanceWords, serviceWords } from '../view.ts'
 
 /** A service's status in words, with its shape. Colour comes from the nearest `data-status`. */
-export function ServiceMark({ status }: { readonly status: ServiceStatus }) {
+export function ServiceMark({ status }: { readonly status: ShownAs }) {
   return (
     <span class="mark">
       <Shape of={status} />

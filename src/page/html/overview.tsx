@@ -1,7 +1,7 @@
 import type { PageStatus } from '../../status/shown-status.ts'
 import type { ShownPast } from '../past.ts'
 import type { ShownGroup, ShownIncident, ShownMaintenance, ShownSection, ShownService } from '../view.ts'
-import { daysOf, headline, sectionsOf, serviceWords, statusOfIndicator } from '../view.ts'
+import { daysOf, headline, sectionsOf, serviceWords } from '../view.ts'
 import type { Served } from './frame.tsx'
 import { Frame, Freshness } from './frame.tsx'
 import { OpenIncident, PastIncident } from './incident.tsx'
@@ -33,8 +33,8 @@ const FOLDED_FROM = 20
 export function Overview(props: OverviewProps) {
   const { served, status, services, openIncidents } = props
   const { owner } = served
-  const sentence = headline(status, services, openIncidents.length)
-  const shown = statusOfIndicator[status.indicator]
+  const sentence = headline(status, services, openIncidents.length, served.zone)
+  const { shown } = status
   const running = props.maintenances.filter((maintenance) => maintenance.status !== 'SCHEDULED')
   const upcoming = props.maintenances.filter((maintenance) => maintenance.status === 'SCHEDULED')
   return (
@@ -96,7 +96,7 @@ function Services(props: OverviewProps) {
           <Section
             {...props}
             section={section}
-            folded={services.length > FOLDED_FROM && section.status === 'OPERATIONAL'}
+            folded={services.length > FOLDED_FROM && section.shown === 'OPERATIONAL'}
           />
         ))
       )}
@@ -111,13 +111,13 @@ interface SectionProps extends Pick<OverviewProps, 'pasts' | 'served'> {
 }
 
 function Section({ section, folded, ...props }: SectionProps) {
-  const { group, status, services } = section
+  const { group, shown, services } = section
   if (group === null) return <ServiceList {...props} services={services} />
   return (
-    <details id={group.id} class="group" data-status={status} open={!folded}>
+    <details id={group.id} class="group" data-status={shown} open={!folded}>
       <summary>
         <h3>{group.name}</h3>
-        <ServiceMark status={status} />
+        <ServiceMark status={shown} />
       </summary>
       {group.description === '' ? null : <p class="about">{group.description}</p>}
       <ServiceList {...props} services={services} />
@@ -128,12 +128,13 @@ function Section({ section, folded, ...props }: SectionProps) {
 function ServiceList({ services, pasts, served }: Pick<OverviewProps, 'services' | 'pasts' | 'served'>) {
   return (
     <ul class="services">
-      {services.map(({ id, name, description, status }) => {
+      {services.map(({ id, name, description, shown, unknownSince }) => {
         const past = pasts.get(id)
         return (
-          <li id={id} data-status={status} data-says={`${name}: ${serviceWords[status]}.`}>
+          <li id={id} data-status={shown} data-says={`${name}: ${serviceWords[shown]}.`}>
             <span class="name">{name}</span>
-            <ServiceMark status={status} />
+            <ServiceMark status={shown} />
+            {unknownSince && <p class="about">Monitoring has been silent since {served.zone.time(unknownSince)}.</p>}
             {description === '' ? null : <p class="about">{description}</p>}
             {past && <ServicePast id={id} name={name} past={past} served={served} />}
           </li>

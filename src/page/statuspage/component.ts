@@ -37,7 +37,7 @@ export function componentsOf(source: StatuspageSource): Component[] {
     ...filled.flatMap(({ group, own }, index) => [
       {
         ...rowOf(source, group, alone.length + index + 1),
-        status: inSmall(worstOf(own.map(({ status }) => status))),
+        status: inSmall(worstOf<ServiceStatus>(own.map(({ status }) => status))),
         showcase: false,
         start_date: null,
         group_id: null,

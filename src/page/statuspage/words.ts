@@ -18,8 +18,9 @@ export interface Rollup {
 }
 
 /** A page's status in Statuspage's own words, by which some readers tell what it is. */
-export function rollupOf({ indicator }: PageStatus): Rollup {
-  return { indicator: inSmall(indicator), description: descriptions[indicator] }
+export function rollupOf({ indicator, shown, description }: PageStatus): Rollup {
+  // It has no word for silence.
+  return { indicator: inSmall(indicator), description: shown === 'UNKNOWN' ? description : descriptions[indicator] }
 }
 
 const descriptions = {

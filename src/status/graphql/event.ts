@@ -12,6 +12,11 @@ builder.prismaObject('Event', {
     }),
     kind: t.expose('kind', { type: EventKind, description: 'What happened.' }),
     at: t.expose('at', { type: 'DateTime', description: 'When it happened.' }),
+    since: t.expose('since', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when it was so, of what was noticed later than it began, such as silence; null of all else.',
+    }),
     actor: t.expose('actorKind', { type: ActorKind, description: 'Who did it.' }),
     apiKey: t.prismaField({
       type: 'ApiKey',

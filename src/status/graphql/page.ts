@@ -7,7 +7,7 @@ import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
 import { pageOf } from '../../graphql/keyset.ts'
 import { LIST } from '../../graphql/lists.ts'
 import type { PageStatus } from '../shown-status.ts'
-import { causesOfStatus, pageStatus, statusShownBy } from '../shown-status.ts'
+import { byPeople, causesOfStatus, pageStatus, shownBy } from '../shown-status.ts'
 import { incidentsByStart, inPageOrder, maintenancesByStart } from './lists.ts'
 import { StatusIndicator } from './words.ts'
 
@@ -26,7 +26,15 @@ const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
       type: StatusIndicator,
       description: 'The worst of its services and open incidents.',
     }),
-    description: t.exposeString('description', { description: 'The indicator in a few words.' }),
+    description: t.exposeString('description', {
+      description: 'The indicator in a few words, or that monitoring has been silent.',
+    }),
+    unknownSince: t.expose('unknownSince', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Since when monitoring has been silent; the indicator is MINOR then, for nothing says that all is well. Null: it is not, or something worse is known.',
+    }),
   }),
 })
 
@@ -69,11 +77,11 @@ export const StatusPage = builder.prismaObject('Organization', {
       description: 'How the page as a whole is doing.',
       select: {
         services: { select: causesOfStatus, orderBy: inPageOrder },
-        incidents: { where: open, select: { impact: true } },
+        incidents: { where: { ...open, ...byPeople }, select: { impact: true } },
       },
       resolve: ({ services, incidents }) =>
         pageStatus(
-          services.map(statusShownBy),
+          services.map(shownBy),
           incidents.map(({ impact }) => impact),
         ),
     }),

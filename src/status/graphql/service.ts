@@ -6,7 +6,7 @@ import { bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createService, deleteService, reorderServices, updateService } from '../service.ts'
-import { causesOfStatus, statusShownBy } from '../shown-status.ts'
+import { causesOfStatus, shownBy } from '../shown-status.ts'
 import { inPageOrder, placesIn } from './lists.ts'
 
 const placeOf = placesIn(({ db }, organizationIds) =>
@@ -33,9 +33,16 @@ export const Service = builder.prismaNode('Service', {
     status: t.field({
       type: ServiceStatus,
       description:
-        'The status it shows: its owner’s override, else the worst of open incidents and running maintenance.',
+        'The status it shows: its owner’s override, else the worst of the open incidents of people and, unless maintenance runs (then UNDER_MAINTENANCE), of what its monitors find. When nothing is known by them (`unknownSince`) and nothing worse is said, DEGRADED_PERFORMANCE, never OPERATIONAL.',
       select: causesOfStatus,
-      resolve: (service) => statusShownBy(service),
+      resolve: (service) => shownBy(service).status,
+    }),
+    unknownSince: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when its monitors know nothing; null: one of them knows something, or none runs.',
+      select: causesOfStatus,
+      resolve: (service) => shownBy(service).unknownSince,
     }),
     statusOverride: t.expose('statusOverride', {
       type: ServiceStatus,
