@@ -26,7 +26,9 @@ import { createDnsClient } from './network/dns/client.ts'
 import { createOutbound } from './network/outbound.ts'
 import { sendThrough } from './network/send.ts'
 import { closeRendering } from './rendering.ts'
+import { closeToOthers } from './private-directory.ts'
 import { openSeal } from './seal.ts'
+import { requireStartable } from './startable.ts'
 import type { Clock } from './time.ts'
 import { SECOND } from './time.ts'
 import { loadWeb, openWeb } from './web.ts'
@@ -88,6 +90,8 @@ async function compose(
   started: (() => Promise<void> | void)[],
   stop: () => Promise<void>,
 ): Promise<App> {
+  await requireStartable(config)
+  await closeToOthers(config.DATA_DIR)
   started.push(closeRendering)
   const opening = openDatabase({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
   // What did not open need not be closed; why it did not is said by the next line.

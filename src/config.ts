@@ -11,6 +11,9 @@ export interface DnsServer {
 
 const blankAsAbsent = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value)
 const setting = <T extends z.ZodType>(schema: T) => z.preprocess(blankAsAbsent, schema)
+/** A name of RFC 1123 labels, of which the last is not all digits: that would be an address that is none. */
+const isHost = (value: string) =>
+  isIP(value) !== 0 || /^(?!-)[a-z\d-]{1,63}(\.(?!-)[a-z\d-]{1,63})*(?<!\.\d+)$/i.test(value)
 const text = setting(z.string().optional())
 const secret = (minimum: number) => setting(z.string().min(minimum, `at least ${minimum} characters`).optional())
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T, fallback: T[number]) =>
@@ -69,7 +72,7 @@ const tierNames = ['free', 'pro', 'team'] as const
 /** Every setting: those of contract §1, and SECRET_KEY; one entry, one environment variable. */
 const settings = z.object({
   PORT: integer(0, 65_535, 4000),
-  HOST: setting(z.string().default('0.0.0.0')),
+  HOST: setting(z.string().refine(isHost, 'an address or a host name to listen on').default('0.0.0.0')),
   BASE_URL: webUrl,
   DATA_DIR: setting(z.string().default('./data')),
   DATABASE_URL: url('an address like postgresql://user:password@host:5432/database', 'postgresql:', 'postgres:'),

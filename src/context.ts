@@ -16,7 +16,11 @@ export type Actor =
       /** The organization's check plan at the time the key was read. */
       readonly checkPlan: CheckPlan
     }
-  | { readonly kind: 'operator' }
+  | {
+      readonly kind: 'operator'
+      /** The organization that the operator acts for; absent: none is named. */
+      readonly organizationId?: string
+    }
   | { readonly kind: 'system' }
 
 /** A Prisma client, or the client of a transaction that is open: that one cannot connect. */

@@ -3,6 +3,7 @@ import { constants, copyFile, link, mkdir, open, readFile, rm } from 'node:fs/pr
 import { dirname, join } from 'node:path'
 import type { Context } from './context.ts'
 import { StartError } from './errors.ts'
+import { KEY_FILE } from './private-directory.ts'
 
 /** Keeps tenants' secrets unreadable in the database. */
 export interface Seal {
@@ -60,7 +61,6 @@ export async function openSeal({ config, db }: Pick<Context, 'config' | 'db'>): 
 }
 
 const ONLY_ROW = 1
-const KEY_FILE = 'secret.key'
 
 /** 32 bytes from a secret that is long enough not to be guessed. */
 function keyFrom(secret: string): Buffer {
@@ -79,7 +79,7 @@ async function ownKey(dataDir: string): Promise<string> {
 }
 
 async function makeKey(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
     const file = await open(draft, 'wx', 0o600)

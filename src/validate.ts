@@ -10,7 +10,13 @@ export function lineText(max: number): z.ZodString {
     .min(1, 'must not be blank')
     .max(max, `must have at most ${max} characters`)
     .regex(/^\P{Cc}*$/u, 'must not have line breaks or other control characters')
+    .regex(plain, 'must not have line separators or characters that turn the direction of text')
 }
+
+/** What would break a line, or show a text in another order than it is read in, and halves of characters. */
+const plain = /^[^\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]*$/u
+/** The marks of one direction stay: texts of two scripts need them, and they turn nothing around. */
+const plainProse = /^[^\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u
 
 /** What a person calls a thing. */
 export const nameText = lineText(100)
@@ -22,6 +28,7 @@ export function proseText(max: number): z.ZodString {
     .trim()
     .max(max, `must have at most ${max} characters`)
     .regex(/^[\P{Cc}\t\n\r]*$/u, 'must not have control characters other than tabs and line breaks')
+    .regex(plainProse, 'must not have characters that turn the direction of text')
 }
 
 /**

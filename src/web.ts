@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql'
 import { watchRevokedKeys } from './account/revoked-keys.ts'
+import { createWrongKeys } from './account/wrong-keys.ts'
 import { stripeVerifier } from './billing/stripe.ts'
 import type { DatabaseHandle } from './database/client.ts'
 import { LOG_CHANNEL } from './eventlog/event.ts'
@@ -38,7 +39,7 @@ export async function loadWeb(): Promise<Loaded> {
 
 /** What is needed to serve, all of which a process that only works has too. */
 export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'beats' | 'isReady'> {
-  readonly parts: Omit<Parts, 'eventLog' | 'site'>
+  readonly parts: Omit<Parts, 'wrongKeys' | 'eventLog' | 'site'>
   readonly loaded: Loaded
   readonly site: Pick<Site, 'baseUrl'>
   readonly database: DatabaseHandle
@@ -73,7 +74,7 @@ export async function openWeb(options: WebOptions, started: (() => Promise<void>
   const painter = createPainter()
   started.push(() => painter.close())
 
-  const parts: Parts = { ...options.parts, site, eventLog }
+  const parts: Parts = { ...options.parts, site, eventLog, wrongKeys: createWrongKeys(options.parts.now) }
   const closing = new AbortController()
   const stripe = stripeVerifier(log)
   const router = createRouter({

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Context, Database } from '../context.ts'
-import { NotFound } from '../errors.ts'
+import { Conflict, NotFound } from '../errors.ts'
 import { change } from '../eventlog/change.ts'
 import type { ApiKey, Scope } from '../generated/prisma/client.ts'
 import { newId, randomText, typeOfId } from '../id.ts'
 import { invalid, nameText, validate } from '../validate.ts'
-import { requireScope } from './access.ts'
+import { requireSame, requireScope } from './access.ts'
 import { hashSecret, KEY_PREFIX } from './secret.ts'
 
 /** A key as it is made: `secret` is the whole key and is not kept, so this is the only time it can be shown. */
@@ -18,6 +18,7 @@ const newKey = z.object({
   name: nameText,
   scope: z.enum(['READ', 'WRITE', 'ADMIN']),
   expiresAt: z.date().nullish(),
+  organizationId: z.string().nullish(),
 })
 
 /**
@@ -26,7 +27,8 @@ const newKey = z.object({
  */
 export async function createApiKey(ctx: Context, input: unknown): Promise<CreatedApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { name, scope, expiresAt } = validate(newKey, input)
+  const { name, scope, expiresAt, organizationId: named } = validate(newKey, input)
+  requireSame(named, organizationId)
   if (expiresAt && expiresAt <= ctx.now()) {
     throw invalid([{ path: ['expiresAt'], message: 'must be in the future' }])
   }
@@ -43,9 +45,14 @@ export const REVOKED_KEY_CHANNEL = 'revoked_api_key'
 /**
  * Ends a key of the caller's organization at once, on every instance. Needs a key with scope ADMIN; revoking a key
  * twice is harmless.
- * @throws NotFound when the organization has no such key.
+ * @throws NotFound when the organization has no such key. @throws Conflict when it is the last with scope ADMIN, unless
+ * `force` says that this is meant, or the operator asks.
  */
-export async function revokeApiKey(ctx: Context, id: string): Promise<ApiKey> {
+export async function revokeApiKey(
+  ctx: Context,
+  id: string,
+  { force = false }: { readonly force?: boolean } = {},
+): Promise<ApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const missing = new NotFound('There is no such API key.')
   if (typeOfId(id) !== 'ApiKey') throw missing
@@ -53,10 +60,26 @@ export async function revokeApiKey(ctx: Context, id: string): Promise<ApiKey> {
     const key = await db.apiKey.findUnique({ where: { id, organizationId } })
     if (!key) throw missing
     if (key.revokedAt) return [key]
+    if (!force && ctx.actor.kind !== 'operator' && (await isLastAdmin(db, key, now()))) {
+      throw new Conflict(
+        'This is the last key with scope ADMIN: without it nobody here can make another. Make one first, or ask with force.',
+      )
+    }
     const revoked = await db.apiKey.update({ where: { id }, data: { revokedAt: now() } })
     await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, ${id})`
     return [revoked, { kind: 'API_KEY_REVOKED', ...subject(revoked) }]
   })
+}
+
+async function isLastAdmin(
+  db: Database,
+  { id, organizationId, scope, expiresAt }: ApiKey,
+  now: Date,
+): Promise<boolean> {
+  if (scope !== 'ADMIN' || (expiresAt !== null && expiresAt <= now)) return false
+  const others = { organizationId, scope, revokedAt: null, id: { not: id } }
+  const usable = { ...others, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] }
+  return (await db.apiKey.findFirst({ where: usable, select: { id: true } })) === null
 }
 
 /** Stores a new key. Who may have one is the caller's business. */

@@ -4,36 +4,45 @@ import { MINUTE } from '../time.ts'
 import { isOperatorToken } from './operator.ts'
 import { planAt } from './plan.ts'
 import { hashSecret, KEY_PREFIX } from './secret.ts'
+import type { WrongKeys } from './wrong-keys.ts'
 
 /** No credential of ours is longer; a longer text is refused without being hashed. */
 const LONGEST = 256
 /** `lastUsedAt` is kept to the minute: a busy key costs one write a minute. */
 const LAST_USE_RESOLUTION = 1 * MINUTE
 
+/** What is read to know who calls, and what keeps keys from being tried. */
+type Reading = Pick<Context, 'db' | 'now' | 'config' | 'log'> & { readonly wrongKeys?: WrongKeys }
+
 /**
  * Who holds a credential: the text of a bearer token or key header. Read from the database each time, so that a
  * revoked key is worthless at once on every instance.
  * @throws Unauthenticated `INVALID_API_KEY` when it is unknown, revoked or expired.
+ * @throws RateLimited when too many wrong ones came from the address.
  */
 export async function authenticate(
-  ctx: Pick<Context, 'db' | 'now' | 'config' | 'log'>,
+  ctx: Reading,
   credential: string,
+  clientAddress: string | null = null,
 ): Promise<Actor> {
-  const actor =
-    credential.length > LONGEST
-      ? null
-      : credential.startsWith(KEY_PREFIX)
-        ? await keyHolder(ctx, credential)
-        : (await isOperatorToken(ctx, credential))
-          ? ({ kind: 'operator' } as const)
-          : null
-  if (actor) return actor
-  throw new Unauthenticated('INVALID_API_KEY', 'This API key is unknown, revoked or expired.')
+  const wrong = new Unauthenticated('INVALID_API_KEY', 'This API key is unknown, revoked or expired.')
+  if (credential.length > LONGEST) throw wrong
+  const hash = hashSecret(credential)
+  if (ctx.wrongKeys?.isKnown(clientAddress, hash)) throw wrong
+  const actor = await holderOf(ctx, credential, hash)
+  ctx.wrongKeys?.note(clientAddress, hash, actor !== null)
+  if (actor === null) throw wrong
+  return actor
 }
 
-async function keyHolder(ctx: Pick<Context, 'db' | 'now' | 'log'>, secret: string): Promise<Actor | null> {
+async function holderOf(ctx: Reading, credential: string, hash: string): Promise<Actor | null> {
+  if (credential.startsWith(KEY_PREFIX)) return keyHolder(ctx, hash)
+  return (await isOperatorToken(ctx, credential)) ? { kind: 'operator' } : null
+}
+
+async function keyHolder(ctx: Pick<Context, 'db' | 'now' | 'log'>, hash: string): Promise<Actor | null> {
   const now = ctx.now()
-  const key = await ctx.db.apiKey.findUnique({ where: { hash: hashSecret(secret) }, include: { organization: true } })
+  const key = await ctx.db.apiKey.findUnique({ where: { hash }, include: { organization: true } })
   if (!key || key.revokedAt || (key.expiresAt && key.expiresAt <= now)) return null
   const { id, organizationId, scope, organization } = key
   if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() >= LAST_USE_RESOLUTION) noteUse(ctx, id, now)

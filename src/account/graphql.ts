@@ -4,6 +4,7 @@ import { builder } from '../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../graphql/connection.ts'
 import { describedValues } from '../graphql/descriptions.ts'
 import { orderOf, pageOf } from '../graphql/keyset.ts'
+import { typeOfId } from '../id.ts'
 import { nextUtcDay } from '../time.ts'
 import { includesScope, requireScope, seesOrganization } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
@@ -161,9 +162,16 @@ const CreateOrganizationPayload = builder.objectRef<NewOrganization>('CreateOrga
 builder.queryField('organization', (t) =>
   t.prismaField({
     type: Organization,
-    description: 'The organization whose key the caller holds.',
-    resolve: (query, _root, _args, ctx) =>
-      ctx.db.organization.findUniqueOrThrow({ ...query, where: { id: requireScope(ctx, 'READ') } }),
+    description: 'The organization whose key the caller holds, or that the operator names or acts for.',
+    args: { id: t.arg.id({ required: false, description: 'Which one, for the operator; a key has one only.' }) },
+    resolve: async (query, _root, { id: asked }, ctx) => {
+      const { actor } = ctx
+      const id = actor.kind === 'operator' && asked != null ? asked : requireScope(ctx, 'READ')
+      const isMeant = typeOfId(id) === 'Organization' && (asked == null || asked === id)
+      const found = isMeant ? await ctx.db.organization.findUnique({ ...query, where: { id } }) : null
+      if (found === null) throw new NotFound('There is no such organization.')
+      return found
+    },
   }),
 )
 
@@ -218,6 +226,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
   fields: (t) => ({
     name: t.string({ required: false, description: 'The organization’s name.' }),
     slug: t.string({ required: false, description: 'Addresses with the old one are no longer found.' }),
+    organizationId: t.id({ required: false, description: 'Which one, for the operator; a key has one only.' }),
     contactEmail: t.string({ required: false, description: 'The address for billing and reminders.' }),
     timeZone: t.string({ required: false, description: 'Such as Europe/Berlin.' }),
     description: t.string({ required: false, description: 'What the page says about the organization.' }),
@@ -238,7 +247,7 @@ builder.mutationField('updateOrganization', (t) =>
     type: Organization,
     description: 'Changes the caller’s organization and its page. Needs a key with scope ADMIN.',
     args: { input: t.arg({ type: UpdateOrganizationInput }) },
-    errors: { types: [Invalid, Conflict] },
+    errors: { types: [Invalid, Conflict, NotFound] },
     resolve: (_root, { input }, ctx) => updateOrganization(ctx, input),
   }),
 )
@@ -249,6 +258,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     name: t.string({ description: 'What the key is for.' }),
     scope: t.field({ type: Scope, description: 'What the key may do.' }),
     expiresAt: t.field({ type: 'DateTime', required: false, description: 'Absent: it does not expire.' }),
+    organizationId: t.id({ required: false, description: 'Whose key, for the operator; a key makes keys of its own.' }),
   }),
 })
 
@@ -257,7 +267,7 @@ builder.mutationField('createApiKey', (t) =>
     type: CreateApiKeyPayload,
     description: 'Makes a key of the caller’s organization. Needs a key with scope ADMIN.',
     args: { input: t.arg({ type: CreateApiKeyInput }) },
-    errors: { types: [Invalid] },
+    errors: { types: [Invalid, NotFound] },
     resolve: (_root, { input }, ctx) => createApiKey(ctx, input),
   }),
 )
@@ -266,8 +276,14 @@ builder.mutationField('revokeApiKey', (t) =>
   t.field({
     type: ApiKey,
     description: 'Ends a key of the caller’s organization at once. Needs a key with scope ADMIN.',
-    args: { id: t.arg.id() },
-    errors: { types: [NotFound] },
-    resolve: (_root, { id }, ctx) => revokeApiKey(ctx, id),
+    args: {
+      id: t.arg.id(),
+      force: t.arg.boolean({
+        required: false,
+        description: 'Whether to end also the last key with scope ADMIN: then only the operator can make another.',
+      }),
+    },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { id, force }, ctx) => revokeApiKey(ctx, id, { force: force === true }),
   }),
 )

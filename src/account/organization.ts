@@ -12,7 +12,7 @@ import type { Tier } from '../generated/prisma/enums.ts'
 import { newId, typeOfId } from '../id.ts'
 import { nameText, validate } from '../validate.ts'
 import { requireVersion } from '../version.ts'
-import { requireOperator, requireScope } from './access.ts'
+import { requireOperator, requireSame, requireScope } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { insertApiKey } from './api-key.ts'
 import { askForDomain, dropDomain } from './domain.ts'
@@ -72,7 +72,8 @@ export function defaultTier({ DEFAULT_TIER }: Config): Tier {
  */
 export async function updateOrganization(ctx: Context, input: unknown): Promise<Organization> {
   const id = requireScope(ctx, 'ADMIN')
-  const { version, customDomain, ...fields } = validate(settingsEdit, input)
+  const { version, customDomain, organizationId, ...fields } = validate(settingsEdit, input)
+  requireSame(organizationId, id)
   const edit = change(ctx, id, async (tx) => {
     const { db } = tx
     const before = await db.organization.findUniqueOrThrow({ where: { id } })

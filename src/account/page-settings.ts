@@ -34,6 +34,16 @@ const webAddress = z
 /** An IANA zone name that this machine knows: offsets such as +01:00 are none, for they know no summer time. */
 const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
 
+/**
+ * Whether an address may be that of a logo. Its host is named to browsers in the page's policy, where a `;` or `*`, which the
+ * host of an address may have, would mean something else.
+ */
+export function isLogoAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, password } = new URL(text)
+  return protocol === 'https:' && hostName.safeParse(hostname).success && username === '' && password === ''
+}
+
 /** What an organization may change about itself and its page; what is left out stays as it is. */
 export const settingsEdit = z.object({
   name: nameText.optional(),
@@ -46,12 +56,15 @@ export const settingsEdit = z.object({
     .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0b6e5a')
     .toLowerCase()
     .optional(),
-  logoUrl: webAddress.nullish(),
+  logoUrl: webAddress
+    .refine(isLogoAddress, 'must begin with https:// and a host name, such as cdn.example.com')
+    .nullish(),
   links: z
     .array(z.object({ label: nameText, url: webAddress }))
     .max(10, 'must be at most 10')
     .optional(),
   customDomain: hostName.nullish(),
+  organizationId: z.string().nullish(),
   version: readVersion,
 })
 

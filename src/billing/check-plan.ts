@@ -50,8 +50,9 @@ const LOOK = SECOND / 10
 export async function buyCheckPlan(ctx: BuyerContext, input: unknown): Promise<Purchase> {
   requireBtcpay(ctx)
   const { currency, email } = validate(purchase, input)
-  if (ctx.actor.kind === 'apiKey') {
-    const { organizationId } = ctx.actor
+  const { actor } = ctx
+  const organizationId = actor.kind === 'apiKey' || actor.kind === 'operator' ? actor.organizationId : undefined
+  if (organizationId !== undefined) {
     return { invoice: await prolongCheckPlan(ctx, organizationId, { currency, email }), secret: null }
   }
   if (email == null) throw invalid([{ path: ['email'], message: 'is needed' }])

@@ -248,7 +248,7 @@ builder.mutationField('bulkCheck', (t) =>
     errors: { types: [Invalid, LimitExceeded] },
     resolve: async (_root, args, ctx) => {
       const { targets, apiKey } = inputOf<(typeof BulkCheckInput)['$inferInput']>(args, ['targets'])
-      const actor = apiKey == null ? ctx.actor : await authenticate(ctx, apiKey)
+      const actor = apiKey == null ? ctx.actor : await authenticate(ctx, apiKey, ctx.clientAddress)
       return bulkCheck({ ...ctx, actor }, targets)
     },
   }),

@@ -6,6 +6,7 @@ import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import type { GraphQLField } from 'graphql'
 import { seesOrganization } from '../account/access.ts'
+import type { WrongKeys } from '../account/wrong-keys.ts'
 import type { BillingContext } from '../billing/context.ts'
 import type { CheckContext } from '../blacklist/check.ts'
 import { Forbidden, Unauthenticated } from '../errors.ts'
@@ -24,6 +25,7 @@ export interface GraphContext extends CheckContext, MonitoringContext, BillingCo
   /** Never a transaction's client: a resolver that writes calls the domain, which opens its own. */
   readonly db: PrismaClient
   readonly eventLog: EventLog
+  readonly wrongKeys: WrongKeys
   readonly checks: Checks
 }
 

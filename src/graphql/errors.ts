@@ -139,6 +139,11 @@ export function maskError(error: unknown, log: Logger): GraphQLError {
     const http = { status: 503, headers: { 'retry-after': String(retryAfter) } }
     return new GraphQLError(message, { ...place, extensions: { code, retryAfter, http } })
   }
+  if (original instanceof RateLimited && !place.path) {
+    // Before anything was asked: the answer has no data.
+    const extensions = { code: original.code, retryAt: original.retryAt.toISOString(), http: { status: 429 } }
+    return new GraphQLError(original.message, { extensions })
+  }
   if (original instanceof DomainError) {
     return new GraphQLError(original.message, { ...place, extensions: extensionsOf(original) })
   }

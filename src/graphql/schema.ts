@@ -1,4 +1,5 @@
 import { lexicographicSortSchema, printSchema } from 'graphql'
+import { letOperatorAct } from './acting.ts'
 import { builder } from './builder.ts'
 import { describeCommon } from './descriptions.ts'
 import './scalars.ts'
@@ -11,7 +12,7 @@ import '../notification/graphql.ts'
 import '../billing/graphql.ts'
 
 /** The executable schema: every door of every feature, joined. */
-export const schema = describeCommon(builder.toSchema())
+export const schema = letOperatorAct(describeCommon(builder.toSchema()))
 
 /** The schema as `schema.graphql` holds it. */
 export function printedSchema(): string {

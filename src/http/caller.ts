@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { ORGANIZATION_HEADER } from '../account/access.ts'
+import { actingFor } from '../account/acting.ts'
 import { authenticate } from '../account/authenticate.ts'
 import type { Actor } from '../context.ts'
 import type { GraphContext } from '../graphql/builder.ts'
@@ -13,6 +15,8 @@ export interface Caller {
   readonly address: string
   /** The API key or token that was sent; null when there is none. */
   readonly credential: string | null
+  /** The organization that the operator names, by its id or slug; null: none. */
+  readonly organization: string | null
 }
 
 const visitor: Actor = { kind: 'visitor' }
@@ -20,10 +24,12 @@ const visitor: Actor = { kind: 'visitor' }
 /** The caller of a request, by its socket and headers. */
 export function callerOf(request: IncomingMessage, { config }: Pick<Parts, 'config'>): Caller {
   const { authorization, 'x-api-key': apiKey, 'x-forwarded-for': forwardedFor } = request.headers
+  const organization = request.headers[ORGANIZATION_HEADER.toLowerCase()]
   const forwarded = Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor
   return {
     address: clientAddress(request.socket.remoteAddress, forwarded, config.TRUST_PROXY),
     credential: bearerOf(authorization) ?? (typeof apiKey === 'string' ? apiKey.trim() : null),
+    organization: typeof organization === 'string' ? organization.trim() : null,
   }
 }
 
@@ -41,8 +47,10 @@ export async function contextOf(
   caller: Caller,
   leaving?: GraphContext['leaving'],
 ): Promise<GraphContext> {
-  const actor = caller.credential === null ? visitor : await authenticate(parts, caller.credential)
-  return contextAs(actor, parts, caller.address, leaving)
+  const actor = caller.credential === null ? visitor : await authenticate(parts, caller.credential, caller.address)
+  const isNamed = actor.kind === 'operator' && caller.organization !== null
+  const acting = isNamed ? await actingFor(parts.db, caller.organization) : actor
+  return contextAs(acting, parts, caller.address, leaving)
 }
 
 /** The context of a caller of whom no more than the address is believed, or of visitors at large. */
@@ -53,7 +61,7 @@ export function visitorContext(parts: Parts, caller: Caller | null): GraphContex
 /** Names what it copies: spreading the parts would take as long as the rest of what a check from cache costs us. */
 function contextAs(
   actor: Actor,
-  { config, db, usage, checker, eventLog, checks, seal, tools, billing, site, now, log }: Parts,
+  { config, db, usage, wrongKeys, checker, eventLog, checks, seal, tools, billing, site, now, log }: Parts,
   clientAddress: string | null,
   leaving?: GraphContext['leaving'],
 ): GraphContext {
@@ -61,6 +69,7 @@ function contextAs(
     config,
     db,
     usage,
+    wrongKeys,
     checker,
     eventLog,
     checks,

@@ -68,7 +68,7 @@ export function createRouter(options: RouterOptions): RequestListener {
   const visitorIn = (c: HttpContext) => visitorOf(incoming(c))
   const contextIn = (c: HttpContext, credential: string | null = null) => {
     const caller = callerOf(incoming(c), parts)
-    return contextOf(parts, { address: caller.address, credential: credential ?? caller.credential }, c.req.raw)
+    return contextOf(parts, { ...caller, credential: credential ?? caller.credential }, c.req.raw)
   }
   const payers = { contextOf: contextIn, visitorOf: visitorIn }
 
@@ -125,7 +125,7 @@ export function createRouter(options: RouterOptions): RequestListener {
     visitorOf,
     contextOf(request, credential, leaving) {
       const caller = callerOf(request, parts)
-      return contextOf(parts, { address: caller.address, credential: credential ?? caller.credential }, leaving)
+      return contextOf(parts, { ...caller, credential: credential ?? caller.credential }, leaving)
     },
   })
   const pages = getRequestListener(app.fetch, { hostname: HOSTNAME })

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import type { Issue } from '../errors.ts'
 import type { Monitor, Prisma } from '../generated/prisma/client.ts'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
-import { mayReach } from '../network/outbound/guard.ts'
+import { mayReach, PRIVATE_NETWORKS_HINT } from '../network/outbound/guard.ts'
 import { readHost } from '../network/outbound/host.ts'
 import type { Seal } from '../seal.ts'
 import { atMostOne, exactlyOne, invalid } from '../validate.ts'
@@ -169,7 +169,8 @@ function hostRefusals(member: string, text: string, allowPrivate: boolean): Issu
   const refused =
     (host?.kind === 'address' && !mayReach(host.address, allowPrivate)) ||
     (host?.kind === 'this machine' && !allowPrivate)
-  return refused ? [{ path: [member], message: 'must be reachable from the internet: this address is not' }] : []
+  const why = allowPrivate ? '' : `; ${PRIVATE_NETWORKS_HINT}`
+  return refused ? [{ path: [member], message: `must be reachable from the internet: this address is not${why}` }] : []
 }
 
 /** The input without members that are null or undefined. */

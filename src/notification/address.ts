@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { hashSecret } from '../account/secret.ts'
 import type { Context } from '../context.ts'
 import type { ChannelKind } from '../generated/prisma/enums.ts'
-import { mayReach } from '../network/outbound/guard.ts'
+import { mayReach, PRIVATE_NETWORKS_HINT } from '../network/outbound/guard.ts'
 import { readHost } from '../network/outbound/host.ts'
 import { exactlyOne, invalid } from '../validate.ts'
 import type { Address } from './channel/channel.ts'
@@ -59,7 +59,7 @@ export function readAddress({ config }: Pick<Context, 'config'>, input: AddressI
   }
   const address = parsed.data
   if (key === 'webhook' && !mayBeReached(address.text, config.ALLOW_PRIVATE_NETWORKS)) {
-    throw invalid([{ path: [key], message: 'must be at a public host' }])
+    throw invalid([{ path: [key], message: `must be at a public host; ${PRIVATE_NETWORKS_HINT}` }])
   }
   return { ...address, channel, hash: addressHash(channel, address.text) }
 }

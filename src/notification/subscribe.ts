@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { includesScope } from '../account/access.ts'
+import { hasScope } from '../account/access.ts'
 import { slugText } from '../account/page-settings.ts'
 import { hashSecret } from '../account/secret.ts'
 import { clientSubject, takeAtOnce, takeThisHour } from '../account/usage.ts'
@@ -52,7 +52,7 @@ export async function subscribe(ctx: NotificationContext, input: unknown): Promi
   if (!organization) throw new NotFound('There is no such status page.')
   await requireChoices(ctx, organization.id, choices)
   const { actor } = ctx
-  if (actor.kind === 'apiKey' && actor.organizationId === organization.id && includesScope(actor.scope, 'WRITE')) {
+  if (hasScope(actor, organization.id, 'WRITE')) {
     return vouchFor(ctx, organization.id, address, choices)
   }
   await ask(ctx, organization, address, choices)

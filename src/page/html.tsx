@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
+import { isLogoAddress } from '../account/page-settings.ts'
 import { NotFound } from '../errors.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { errorPage } from '../http/error-page.tsx'
@@ -96,7 +97,7 @@ async function render(
 ): Promise<RenderedPage> {
   const { state, subject } = await readPage(db, place.owner, asked, now())
   const { links, logoUrl, timeZone, ...settings } = state.organization
-  const owner = { ...settings, links, logoUrl: logoUrl?.startsWith('https:') ? logoUrl : null }
+  const owner = { ...settings, links, logoUrl: logoUrl !== null && isLogoAddress(logoUrl) ? logoUrl : null }
   const zone = zoneOf(timeZone)
   const served = { ...place, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor }
   const html = `<!DOCTYPE html>${contentOf(state, subject, served)}`

@@ -417,7 +417,7 @@ test.each(mutations)('%s, as the tests send it, does work for the organization i
 
 test('a revoked key sees no more than nobody', async () => {
   const { key, ids } = await fill()
-  await ask(key, 'mutation ($id: ID!) { revokeApiKey(id: $id) { __typename } }', { id: ids.ApiKey })
+  await ask(key, 'mutation ($id: ID!) { revokeApiKey(id: $id, force: true) { __typename } }', { id: ids.ApiKey })
   const { codes } = await ask(key, 'query ($id: ID!) { node(id: $id) { ... on Service { version } } }', {
     id: ids.Service,
   })
@@ -543,6 +543,8 @@ function sampleOf(path: string): unknown {
     domain: `host-${slugs}.example`,
     pageId: mine.id,
     version: 1,
+    force: true,
+    own: false,
     startsAt: hours(-1),
     endsAt: hours(3),
     startedAt: hours(-1),

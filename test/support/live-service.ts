@@ -1,5 +1,6 @@
 import { watchRevokedKeys } from '../../src/account/revoked-keys.ts'
 import { createUsageCounters } from '../../src/account/usage.ts'
+import { createWrongKeys } from '../../src/account/wrong-keys.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
 import { openEventLog } from '../../src/eventlog/tail.ts'
 import type { GraphContext } from '../../src/graphql/builder.ts'
@@ -29,7 +30,8 @@ export async function startLiveService(
   const site = { baseUrl: 'https://allclear.example' }
   // Nothing is probed or paid, and no blacklist asked.
   const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
-  const parts: Parts = { config, db: database.prisma, usage, ...unused, seal, checks, eventLog, site, now, log: silent }
+  const wrongKeys = createWrongKeys(now)
+  const parts: Parts = { config, db: database.prisma, usage, wrongKeys, ...unused, seal, checks, eventLog, site, now, log: silent }
   const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log: silent })
   const live = createLiveSubscriptions({
     contextOf: (caller) => contextOf(parts, caller),

@@ -62,7 +62,7 @@ async function readAligned(path: string): Promise<Uint8Array<ArrayBuffer>> {
 /** Writes beside the file and renames, so that no reader ever meets half of it. */
 async function store(path: string, version: string, block: Uint8Array<ArrayBuffer>): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`
-  await mkdir(dirname(path), { recursive: true })
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   try {
     await writeFile(draft, [await seal(version, block), block])
     await rename(draft, path)

@@ -6,7 +6,7 @@ import { addressFamily, isDocumentation, isPublic, parseAddress, reversedLabels 
 import { createDnsClient } from '../../network/dns/client.ts'
 import type { DnsFailure, DnsResult, RecordType } from '../../network/dns/message.ts'
 import { queryTypes } from '../../network/dns/message.ts'
-import { mayReach } from '../../network/outbound/guard.ts'
+import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/guard.ts'
 import { isPublicName } from '../../network/public-name.ts'
 import { SECOND } from '../../time.ts'
 import type { Finding } from '../finding.ts'
@@ -80,10 +80,17 @@ export function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
   const asked = questionOf(given)
   const server = given.resolver === undefined ? null : parseDnsServer(given.resolver)
   if (server !== null) {
-    return mayReach(server.address, allowPrivate) ? [] : [{ path: ['resolver'], message: 'must be a public address' }]
+    return mayReach(server.address, allowPrivate)
+      ? []
+      : [{ path: ['resolver'], message: `must be a public address; ${PRIVATE_NETWORKS_HINT}` }]
   }
   if (!allowPrivate && !isPublicName(asked)) {
-    return [{ path: ['name'], message: 'must belong to the public DNS, or be asked of a resolver that you name' }]
+    return [
+      {
+        path: ['name'],
+        message: `must belong to the public DNS, or be asked of a resolver that you name; ${PRIVATE_NETWORKS_HINT}`,
+      },
+    ]
   }
   // Lists allow us so many queries a day, which the blacklist checks keep count of.
   const list = lists.find(({ publicZone }) => `.${asked}`.endsWith(`.${publicZone}`))

@@ -5,7 +5,7 @@ import type { DnsClient, DnsResult, RecordType } from '../dns/client.ts'
 import type { Resolved } from '../outbound.ts'
 import { isPublicName } from '../public-name.ts'
 import { type Attempt, awaiting, Stop } from './attempt.ts'
-import { mayReach } from './guard.ts'
+import { mayReach, PRIVATE_NETWORKS_HINT } from './guard.ts'
 import { type Host, readHost } from './host.ts'
 
 export interface Resolving {
@@ -52,7 +52,8 @@ export async function resolve(
 function forbidden({ kind }: Host, canonical: string, allowPrivate: boolean): Stop {
   if (kind === 'name' && !allowPrivate && !isPublicName(canonical)) return noName(canonical)
   const whose = kind === 'address' ? `${canonical} is` : `${canonical} leads to`
-  return new Stop('forbidden', 'theirs', `${whose} an address that is not ${allowPrivate ? 'reached' : 'public'}`)
+  const what = allowPrivate ? 'is not reached' : `is not public; ${PRIVATE_NETWORKS_HINT}`
+  return new Stop('forbidden', 'theirs', `${whose} an address that ${what}`)
 }
 
 function noName(name: string): Stop {

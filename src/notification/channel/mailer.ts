@@ -47,7 +47,7 @@ export function createMailer(
   site: { readonly baseUrl: string },
 ): Mailer | null {
   if (SMTP_URL === undefined) return null
-  const named = MAIL_FROM === undefined ? null : senderOf(MAIL_FROM)
+  const named = MAIL_FROM === undefined ? null : requireSender(MAIL_FROM)
   const sender = () => named ?? `status@${new URL(site.baseUrl).hostname}`
   const transport = createTransport({
     url: SMTP_URL,
@@ -96,7 +96,8 @@ function unsubscribeHeaders({ unsubscribeUrl }: { readonly unsubscribeUrl: strin
   return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
 }
 
-function senderOf(text: string): string {
+/** @throws StartError when a text is no mail address. */
+export function requireSender(text: string): string {
   const [sender, ...more] = addressparser(text)
   const address = sender && 'address' in sender ? (sender.address ?? '') : ''
   if (more.length === 0 && /^[^\s@<>]+@[^\s@<>]+$/.test(address)) return address

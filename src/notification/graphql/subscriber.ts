@@ -1,4 +1,4 @@
-import { includesScope, seesOrganization } from '../../account/access.ts'
+import { hasScope, seesOrganization } from '../../account/access.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { ChannelKind, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
@@ -53,8 +53,8 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     bounces: t.exposeInt('bounces', { description: 'How many messages were refused for good, in a row.' }),
     signingSecret: t.string({
       nullable: true,
-      authScopes: (_subscriber, _args, { actor }) =>
-        (actor.kind === 'apiKey' && includesScope(actor.scope, 'WRITE')) || { $granted: HOLDER },
+      authScopes: ({ organizationId }, _args, { actor }) =>
+        hasScope(actor, organizationId, 'WRITE') || { $granted: HOLDER },
       description:
         'What its webhooks are signed with, as Standard Webhooks says; null for other channels. Needs its token, or a key with scope WRITE.',
       resolve: (subscriber, _args, { seal, now }) => secretsOf(seal, subscriber, now())[0] ?? null,

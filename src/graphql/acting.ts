@@ -1,0 +1,30 @@
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
+import { organizationIn } from '../account/acting.ts'
+import type { GraphContext } from './builder.ts'
+
+/**
+ * Lets the operator act for the organization that the ids in a mutation's or subscription's arguments belong to, where the
+ * request names none.
+ */
+export function letOperatorAct(schema: GraphQLSchema): GraphQLSchema {
+  const fields = [schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>
+    Object.values(type?.getFields() ?? {}),
+  )
+  for (const field of fields) {
+    if (field.subscribe) field.subscribe = acting(field.subscribe)
+    else if (field.resolve) field.resolve = acting(field.resolve)
+  }
+  return schema
+}
+
+type Resolve = GraphQLFieldResolver<unknown, GraphContext>
+
+function acting(resolve: Resolve): Resolve {
+  return (root, args, ctx, info) => {
+    const { actor, db } = ctx
+    if (actor.kind !== 'operator' || actor.organizationId !== undefined) return resolve(root, args, ctx, info)
+    return organizationIn(db, args).then((organizationId) =>
+      resolve(root, args, organizationId === null ? ctx : { ...ctx, actor: { ...actor, organizationId } }, info),
+    )
+  }
+}
