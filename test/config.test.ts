@@ -133,6 +133,8 @@ describe('a bad value', () => {
     ['PORT', '8e1', wholeNumber(0, 65_535)],
     ['PORT', ' 80', wholeNumber(0, 65_535)],
     ['PORT', '99999999999999999999', wholeNumber(0, 65_535)],
+    ['HOST', '999.1.1.1', 'an address or a host name to listen on'],
+    ['HOST', 'http://localhost', 'an address or a host name to listen on'],
     ['BASE_URL', 'status.example.com', web],
     ['BASE_URL', 'javascript:alert(1)', web],
     ['ROLE', 'ALL', 'one of all, web, worker'],

@@ -44,6 +44,12 @@ export function isLogoAddress(text: string): boolean {
   return protocol === 'https:' && hostName.safeParse(hostname).success && username === '' && password === ''
 }
 
+const logoAddress = z
+  .string()
+  .max(2000, 'must have at most 2000 characters')
+  .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
+  .refine(isLogoAddress, 'must begin with https:// and a host name, such as cdn.example.com')
+
 /** What an organization may change about itself and its page; what is left out stays as it is. */
 export const settingsEdit = z.object({
   name: nameText.optional(),
@@ -56,9 +62,7 @@ export const settingsEdit = z.object({
     .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0b6e5a')
     .toLowerCase()
     .optional(),
-  logoUrl: webAddress
-    .refine(isLogoAddress, 'must begin with https:// and a host name, such as cdn.example.com')
-    .nullish(),
+  logoUrl: logoAddress.nullish(),
   links: z
     .array(z.object({ label: nameText, url: webAddress }))
     .max(10, 'must be at most 10')

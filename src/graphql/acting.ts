@@ -7,12 +7,11 @@ import type { GraphContext } from './builder.ts'
  * request names none.
  */
 export function letOperatorAct(schema: GraphQLSchema): GraphQLSchema {
-  const fields = [schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>
-    Object.values(type?.getFields() ?? {}),
-  )
-  for (const field of fields) {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    if (field.resolve) field.resolve = acting(field.resolve)
+  }
+  for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) {
     if (field.subscribe) field.subscribe = acting(field.subscribe)
-    else if (field.resolve) field.resolve = acting(field.resolve)
   }
   return schema
 }

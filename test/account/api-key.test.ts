@@ -3,7 +3,7 @@ import { createApiKey, insertApiKey, REVOKED_KEY_CHANNEL, revokeApiKey } from '.
 import { authenticate } from '../../src/account/authenticate.ts'
 import { createOrganization } from '../../src/account/organization.ts'
 import type { Context } from '../../src/context.ts'
-import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
+import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
 import type { Scope } from '../../src/generated/prisma/enums.ts'
 import { HOUR } from '../../src/time.ts'
 import { noon, testContext } from '../support/context.ts'
@@ -197,4 +197,33 @@ test('two keys never share a hash', async () => {
   const { apiKey } = await insertApiKey(prisma, key)
   const { id: _, ...copy } = apiKey
   await expect(prisma.apiKey.create({ data: { ...copy, id: 'key_copy' } })).rejects.toThrow()
+})
+
+describe('the last key with scope ADMIN', () => {
+  test('does not end itself, unless that is meant', async () => {
+    const { apiKey, ctx } = await tenant()
+    await expect(revokeApiKey(ctx, apiKey.id)).rejects.toThrow(Conflict)
+    await createApiKey(ctx, { name: 'Reads', scope: 'WRITE' })
+    const ended = await createApiKey(ctx, { name: 'Ends', scope: 'ADMIN', expiresAt: new Date(noon.getTime() + HOUR) })
+    const later = { ...ctx, now: () => new Date(noon.getTime() + HOUR) }
+    await expect(revokeApiKey(later, apiKey.id)).rejects.toThrow(Conflict)
+    expect((await revokeApiKey(later, ended.apiKey.id)).revokedAt).toEqual(later.now())
+    expect((await revokeApiKey(ctx, apiKey.id, { force: true })).revokedAt).toEqual(noon)
+  })
+
+  test('may be ended while there is another, and by the operator', async () => {
+    const { apiKey, ctx, organization } = await tenant()
+    const { apiKey: other } = await createApiKey(ctx, { name: 'Other', scope: 'ADMIN' })
+    await revokeApiKey(ctx, apiKey.id)
+    const acting = testContext(prisma, { actor: { kind: 'operator', organizationId: organization.id } })
+    expect((await revokeApiKey(acting, other.id)).revokedAt).toEqual(noon)
+  })
+
+  test('is left when two end each other at once', async () => {
+    const { apiKey, ctx } = await tenant()
+    const { apiKey: other, secret } = await createApiKey(ctx, { name: 'Other', scope: 'ADMIN' })
+    const theirs = await holder(secret)
+    const ends = await Promise.allSettled([revokeApiKey(ctx, other.id), revokeApiKey(theirs, apiKey.id)])
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
 })

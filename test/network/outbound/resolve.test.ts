@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
+import { PRIVATE_NETWORKS_HINT } from '../../../src/network/outbound/guard.ts'
 import { createOutbound } from '../../../src/network/outbound.ts'
 import { answer, createGate, rcodes, silence } from '../../support/dns-server.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
@@ -64,7 +65,7 @@ describe('a name that leads inside', () => {
       kind: 'failed',
       reason: 'forbidden',
       fault: 'theirs',
-      message: `${name} leads to an address that is not public`,
+      message: `${name} leads to an address that is not public; ${PRIVATE_NETWORKS_HINT}`,
       address: null,
     })
   })

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { operatorToken, testApp } from '../support/app.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { newOrganization, post } from '../support/graphql-client.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+const { baseUrl: url } = await testApp({ dns: await startDnsServer(scriptedLists()) })
+const [mine, theirs] = [await newOrganization(url), await newOrganization(url)]
+const asOperator = async (query: string, organization?: string, variables: Record<string, unknown> = {}) => {
+  const headers: Record<string, string> = organization === undefined ? {} : { 'x-organization': organization }
+  const { data, errors } = await post(url, { query, key: operatorToken, variables }, headers)
+  return {
+    data: data as Record<string, Record<string, unknown>> | null,
+    codes: errors?.map((error) => error.extensions?.['code']),
+  }
+}
+const error = '... on Error { code message }'
+const makeService = `mutation { createService(input: { name: "API" }) { ... on Service { id } ${error} } }`
+
+describe('the operator', () => {
+  test.each(['id', 'slug'] as const)(
+    'acts for the organization that a header names by its %s, and the log says so',
+    async (by) => {
+      const made = await asOperator(makeService, mine[by])
+      expect(made.data?.['createService']?.['id']).toMatch(/^svc_/)
+      const { data } = await asOperator(
+        '{ organization { slug events(first: 1) { edges { node { kind actor } } } } }',
+        mine[by],
+      )
+      expect(data?.['organization']).toMatchObject({
+        slug: mine.slug,
+        events: { edges: [{ node: { kind: 'SERVICE_CREATED', actor: 'OPERATOR' } }] },
+      })
+    },
+  )
+
+  test('acts for the organization that the ids in a mutation belong to', async () => {
+    const { data } = await asOperator(makeService, theirs.id)
+    const id = data?.['createService']?.['id']
+    const renamed = await asOperator(
+      `mutation ($id: ID!) { updateService(input: { id: $id, name: "Web" }) { ... on Service { name } ${error} } }`,
+      undefined,
+      { id },
+    )
+    expect(renamed.data?.['updateService']).toEqual({ name: 'Web' })
+    const mixed = await asOperator(
+      `mutation ($id: ID!) { updateService(input: { id: $id, name: "Web" }) { ... on Service { name } ${error} } }`,
+      mine.id,
+      { id },
+    )
+    expect(mixed.data?.['updateService']).toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('makes a key for an organization that has lost its own', async () => {
+    const { data } = await asOperator(
+      `mutation ($id: ID!) { createApiKey(input: { name: "New", scope: ADMIN, organizationId: $id }) {
+        ... on CreateApiKeyPayload { secret } ${error} } }`,
+      undefined,
+      { id: mine.id },
+    )
+    const key = data?.['createApiKey']?.['secret'] as string
+    const asked = await post(url, { query: '{ organization { id } }', key })
+    expect(asked.data?.['organization']).toEqual({ id: mine.id })
+  })
+
+  test('is told which organization to name, and of one that is not there', async () => {
+    expect((await asOperator(makeService)).codes).toEqual(['UNAUTHENTICATED'])
+    for (const nobody of ['org_000000000000000000000000', 'nobody', '', 'a\tb']) {
+      const { data, codes } = await asOperator('{ organization { id } }', nobody)
+      expect([data ?? null, codes]).toEqual([null, ['NOT_FOUND']])
+    }
+    expect((await asOperator('{ organization(id: "org_x") { id } }')).codes).toEqual(['NOT_FOUND'])
+  })
+
+  test('asks for any organization by its id', async () => {
+    const { data } = await asOperator(`{ organization(id: "${theirs.id}") { slug } }`)
+    expect(data).toEqual({ organization: { slug: theirs.slug } })
+  })
+
+  test('asks the billing door for any organization', async () => {
+    const headers = { authorization: `Bearer ${operatorToken}`, 'x-organization': mine.slug }
+    const response = await fetch(`${url}/api/v1/billing/status`, { headers })
+    expect(await response.json()).toMatchObject({ organization_id: mine.id })
+  })
+})
+
+describe('a key', () => {
+  test('stays in its own organization, whatever it names', async () => {
+    const asked = await post(url, { query: '{ organization { id } }', key: mine.key }, { 'x-organization': theirs.id })
+    expect(asked.data?.['organization']).toEqual({ id: mine.id })
+    const other = await post(url, { query: `{ organization(id: "${theirs.id}") { id } }`, key: mine.key })
+    expect(other.errors?.[0]?.extensions?.['code']).toBe('NOT_FOUND')
+    for (const name of ['createApiKey(input: { name: "x", scope: READ', 'updateOrganization(input: { name: "x"']) {
+      const query = `mutation { made: ${name}, organizationId: "${theirs.id}" }) { __typename ${error} } }`
+      const refused = await post(url, { query, key: mine.key })
+      expect(refused.data?.['made']).toMatchObject({ code: 'NOT_FOUND' })
+    }
+  })
+})

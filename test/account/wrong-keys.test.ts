@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { authenticate } from '../../src/account/authenticate.ts'
+import { createOrganization } from '../../src/account/organization.ts'
+import { createWrongKeys } from '../../src/account/wrong-keys.ts'
+import { RateLimited, Unauthenticated } from '../../src/errors.ts'
+import { MINUTE } from '../../src/time.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { prisma } = await testDatabase()
+const operator = testContext(prisma, { actor: { kind: 'operator' } })
+const fields = { name: 'Acme', slug: 'acme', contactEmail: 'a@b.example' }
+const { apiKey } = await createOrganization(operator, fields)
+
+/** A door of its own, which counts how often the database is asked for a key. */
+function door() {
+  const clock = { now: noon, looks: 0 }
+  const now = () => clock.now
+  const counting = prisma.$extends({
+    query: {
+      apiKey: {
+        findUnique({ args, query }) {
+          clock.looks += 1
+          return query(args)
+        },
+      },
+    },
+  })
+  const reading = { ...operator, db: counting as unknown as typeof prisma, now, wrongKeys: createWrongKeys(now) }
+  return { clock, enter: (key: string, address: string) => authenticate(reading, key, address) }
+}
+
+/** Sends different wrong keys until the door has had enough of the address. */
+async function tire(enter: ReturnType<typeof door>['enter'], address: string, count = 20) {
+  for (let index = 0; index < count; index += 1) {
+    await expect(enter(`ac_${index}`, address)).rejects.toThrow(Unauthenticated)
+  }
+}
+
+describe('wrong keys', () => {
+  test('are bounded per address and minute, without a look into the database beyond', async () => {
+    const { clock, enter } = door()
+    await tire(enter, '192.0.2.1')
+    expect(clock.looks).toBe(20)
+    const refusal = await enter('ac_next', '192.0.2.1').catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(RateLimited)
+    expect((refusal as RateLimited).retryAt).toEqual(new Date(noon.getTime() + MINUTE))
+    expect(clock.looks).toBe(20)
+    await expect(enter('ac_next', '192.0.2.2')).rejects.toThrow(Unauthenticated)
+    clock.now = new Date(noon.getTime() + MINUTE)
+    await expect(enter('ac_another', '192.0.2.1')).rejects.toThrow(Unauthenticated)
+    expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
+  })
+
+  test('of one IPv6 network are of one address', async () => {
+    const { enter } = door()
+    await tire(enter, '2001:db8::1')
+    await expect(enter('ac_next', '2001:db8::2')).rejects.toThrow(RateLimited)
+    await expect(enter('ac_next', '2001:db8:0:1::1')).rejects.toThrow(Unauthenticated)
+  })
+
+  test('do not lock out the keys of others behind the same address that have held before', async () => {
+    const { enter } = door()
+    await enter(apiKey.secret, '192.0.2.1')
+    await tire(enter, '192.0.2.1')
+    expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
+  })
+
+  test('sent again and again count once, and cost one look a minute: a forgotten script locks nobody out', async () => {
+    const { clock, enter } = door()
+    for (let index = 0; index < 100; index += 1) {
+      await expect(enter('ac_old', '192.0.2.1')).rejects.toThrow(Unauthenticated)
+    }
+    expect(clock.looks).toBe(1)
+    expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
+    clock.now = new Date(noon.getTime() + MINUTE)
+    await expect(enter('ac_old', '192.0.2.1')).rejects.toThrow(Unauthenticated)
+    expect(clock.looks).toBe(3)
+  })
+})
