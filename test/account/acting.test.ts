@@ -97,3 +97,14 @@ describe('a key', () => {
     }
   })
 })
+
+test('too many wrong keys are answered with 429 at every door', async () => {
+  const ask = (key: string) => post(url, { query: '{ organization { id } }', key })
+  for (let index = 0; index < 20; index += 1) expect((await ask(`ac_${index}`)).status).toBe(401)
+  const refused = await ask('ac_next')
+  expect([refused.status, refused.errors?.[0]?.extensions?.['code']]).toEqual([429, 'RATE_LIMITED'])
+  const path = '/api/v1/billing/status'
+  const rest = await fetch(`${url}${path}`, { headers: { authorization: 'Bearer ac_next' } })
+  expect([rest.status, Number(rest.headers.get('retry-after')) > 0]).toEqual([429, true])
+  expect((await ask(theirs.key)).status).toBe(200)
+})
