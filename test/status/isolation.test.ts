@@ -189,7 +189,7 @@ const readerOf = new Map(told)
 const mutations = words(readers.organization['Mutation'] ?? '')
 
 /** Connections and their edges tell nothing but what their nodes do, which is of another type. */
-const isWrapping = (name: string) => name === 'PageInfo' || /Connection(Edge)?$/.test(name)
+const isWrapping = (name: string) => name === 'PageInfo' || /(Connection|Edge)$/.test(name)
 const objectTypes = Object.values(schema.getTypeMap())
   .filter(isObjectType)
   .filter(({ name }) => !name.startsWith('__'))
@@ -556,7 +556,6 @@ function sampleOf(path: string): unknown {
     recoveryThreshold: 2,
     agreement: 1,
     graceSeconds: 60,
-    own: true,
     csv: 'reader@a.example',
     email: 'reader@a.example',
   }
