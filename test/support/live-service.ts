@@ -31,7 +31,19 @@ export async function startLiveService(
   // Nothing is probed or paid, and no blacklist asked.
   const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
   const wrongKeys = createWrongKeys(now)
-  const parts: Parts = { config, db: database.prisma, usage, wrongKeys, ...unused, seal, checks, eventLog, site, now, log: silent }
+  const parts: Parts = {
+    config,
+    db: database.prisma,
+    usage,
+    wrongKeys,
+    ...unused,
+    seal,
+    checks,
+    eventLog,
+    site,
+    now,
+    log: silent,
+  }
   const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log: silent })
   const live = createLiveSubscriptions({
     contextOf: (caller) => contextOf(parts, caller),
