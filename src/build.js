@@ -12,6 +12,7 @@ const service = {
   'database/embedded-worker': 'src/database/embedded-worker.ts',
   'blacklist/geo/asn-compiler': 'src/blacklist/geo/asn-compiler.ts',
   'markdown-worker': 'src/markdown-worker.ts',
+  'http/library-worker': 'src/http/library-worker.ts',
   'page/picture-worker': 'src/page/picture-worker.ts',
 }
 const others = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('=')))

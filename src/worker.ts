@@ -6,6 +6,7 @@ import { root } from './paths.ts'
 export type WorkerFile =
   | 'database/embedded-worker'
   | 'blacklist/geo/asn-compiler'
+  | 'http/library-worker'
   | 'markdown-worker'
   | 'page/picture-worker'
 

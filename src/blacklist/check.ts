@@ -92,7 +92,7 @@ export const MOST_TARGETS = 20
  */
 export async function bulkCheck(
   ctx: CheckContext,
-  targets: readonly unknown[],
+  targets: readonly string[],
 ): Promise<{ items: BulkItem[]; allowance: Allowance }> {
   requireProPlan(ctx)
   if (targets.length === 0) throw new Invalid('NO_TARGETS', 'Send at least one target.')
@@ -113,16 +113,11 @@ export function requireProPlan({ actor }: Context): void {
   throw new Forbidden('PRO_PLAN_REQUIRED', 'Bulk checks are part of the pro check plan.')
 }
 
-async function checkOne(ctx: CheckContext, text: unknown): Promise<BulkItem> {
+async function checkOne(ctx: CheckContext, text: string): Promise<BulkItem> {
   try {
     return { kind: 'report', report: await ctx.checker.check(parseTarget(text), ctx.leaving) }
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
-    return { kind: 'error', target: echoOf(text), code: error.code, message: error.message }
+    return { kind: 'error', target: text.slice(0, LONGEST_ECHO), code: error.code, message: error.message }
   }
-}
-
-/** What was sent, so that its sender finds it again. Objects are not: turning them into text may throw, or never end. */
-function echoOf(sent: unknown): string {
-  return typeof sent === 'object' ? '' : String(sent).slice(0, LONGEST_ECHO)
 }

@@ -65,7 +65,7 @@ export const blacklistPaths: ZodOpenApiPathsObject = {
           headers: limitHeaders,
           content: { 'application/json': { schema: bulkJson } },
         },
-        400: refusal('INVALID_JSON, NO_TARGETS or TOO_MANY_TARGETS.'),
+        400: refusal('INVALID_JSON, NO_TARGETS, TOO_MANY_TARGETS, or INVALID_TARGET of an item that is no text.'),
         403: refusal('PRO_PLAN_REQUIRED.'),
         413: refusal('PAYLOAD_TOO_LARGE: more than 64 KiB.'),
         415: refusal('UNSUPPORTED_MEDIA_TYPE: not application/json.'),

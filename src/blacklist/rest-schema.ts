@@ -72,10 +72,10 @@ const targetErrorJson = z
 
 export const bulkJson = z.array(z.union([ipReportJson, domainReportJson, targetErrorJson]))
 
-/** Items are judged one by one, so that one bad target does not fail the rest. */
+/** What targets say is judged one by one, so that one bad target does not fail the rest. */
 export const bulkRequest = z
   .object({
-    targets: z.array(z.unknown()).meta({
+    targets: z.array(z.string()).meta({
       description: `IP addresses and domains, at most ${MOST_TARGETS}.`,
       override: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MOST_TARGETS },
     }),

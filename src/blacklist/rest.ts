@@ -30,8 +30,6 @@ export interface RestCallers {
 
 interface Route {
   readonly methods: readonly string[]
-  /** Whether scripts of other sites may call it. */
-  readonly open: boolean
   /** @throws DomainError or HTTPException when the request cannot be read. */
   read(request: IncomingMessage, query: URLSearchParams): Asked | Promise<Asked>
 }
@@ -52,7 +50,7 @@ interface Answer {
 const routes: ReadonlyMap<string, Route> = new Map([
   [`${BLACKLIST_PATH}/ip`, single(checkIp)],
   [`${BLACKLIST_PATH}/domain`, single(checkDomain)],
-  [`${BLACKLIST_PATH}/bulk`, { methods: ['POST'], open: false, read: readBulk }],
+  [`${BLACKLIST_PATH}/bulk`, { methods: ['POST'], read: readBulk }],
 ])
 
 /** Serves the three routes of the specification, and nothing else, under `BLACKLIST_PATH`. */
@@ -71,7 +69,7 @@ export function blacklistRest(
       leaving.signal.aborted = !response.writableFinished
       if (leaving.signal.aborted) ctx?.checker.dismiss()
     })
-    const common = route?.open ? openHeaders : closedHeaders
+    const common = route ? openHeaders : closedHeaders
     let ctx: CheckContext | undefined
     try {
       if (route === undefined) throw new NotFound('There is nothing at this path.')
@@ -104,7 +102,7 @@ export function blacklistRest(
 
   return (request, response, { pathname, search }) => {
     const route = routes.get(pathname)
-    if (request.method === 'OPTIONS' && route?.open) response.writeHead(204, preflightHeaders).end()
+    if (request.method === 'OPTIONS' && route) response.writeHead(204, preflightHeaders(route)).end()
     else void answer(route, new URLSearchParams(search), request, response)
   }
 }
@@ -112,7 +110,6 @@ export function blacklistRest(
 function single(check: (ctx: CheckContext, target: string | null) => Promise<Checked>): Route {
   return {
     methods: ['GET', 'HEAD'],
-    open: true,
     read: (_request, query) => ({
       credential: query.get('api_key'),
       async check(ctx) {
@@ -133,8 +130,10 @@ async function readBulk(request: IncomingMessage): Promise<Asked> {
     const { targets, api_key: credential = null } = parsed.data
     return { credential, check: (ctx) => bulk(ctx, targets) }
   }
-  switch (parsed.error.issues[0]?.path[0]) {
+  const [member, index] = parsed.error.issues[0]?.path ?? []
+  switch (member) {
     case 'targets':
+      if (index !== undefined) throw new Invalid('INVALID_TARGET', `targets[${String(index)}] is no text.`)
       throw new Invalid('NO_TARGETS', 'Send targets as an array of IP addresses and domains.')
     case 'api_key':
       throw new Unauthenticated('INVALID_API_KEY', 'The api_key is no text.')
@@ -143,7 +142,7 @@ async function readBulk(request: IncomingMessage): Promise<Asked> {
   }
 }
 
-async function bulk(ctx: CheckContext, targets: readonly unknown[]): Promise<Answer> {
+async function bulk(ctx: CheckContext, targets: readonly string[]): Promise<Answer> {
   const { items, allowance } = await bulkCheck(ctx, targets)
   return { body: Buffer.from(JSON.stringify(items.map(bulkItemToJson))), allowance }
 }
@@ -176,12 +175,13 @@ const EXPOSED = 'RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Rem
 
 const openHeaders = [...closedHeaders, 'Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED]
 
-const preflightHeaders = {
+/** What scripts of other sites are told when they ask whether they may call a route. */
+const preflightHeaders = ({ methods }: Route) => ({
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'GET',
-  'Access-Control-Allow-Headers': 'Authorization, X-API-Key',
+  'Access-Control-Allow-Methods': methods[0],
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-API-Key',
   'Access-Control-Max-Age': '86400',
-}
+})
 
 /**
  * What is left of the caller's plan when a request has failed; a used-up plan says so itself. Null when that cannot be

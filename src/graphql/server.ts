@@ -20,7 +20,7 @@ const LARGEST_BODY = 128 * 1024
 /** Tokens a document may have: GraphiQL's introspection has about 300. Parsing stops there. */
 const MOST_TOKENS = 4000
 
-/** GraphQL over HTTP and server-sent events, with GraphiQL for browsers; `graphql/websocket.ts` serves the same engine. */
+/** GraphQL over HTTP and server-sent events; `graphql/websocket.ts` serves the same engine. */
 export function createGraphqlServer(options: {
   readonly schema: GraphQLSchema
   readonly contextOf: (caller: Caller, leaving: GraphContext['leaving']) => Promise<GraphContext>
@@ -35,9 +35,8 @@ export function createGraphqlServer(options: {
     plugins: [jsonOnly, tokenLimit, subscriptionLimit, live],
     maskedErrors: { maskError: (error) => maskError(error, log) },
     cors: { origin: '*', credentials: false },
-    graphiql: { title: 'Allclear GraphiQL', subscriptionsProtocol: 'WS', defaultQuery: EXAMPLE },
-    // Its script is a string that takes some 40 MB of memory once loaded; most servers are never asked for it.
-    renderGraphiQL: async (given) => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(given),
+    // Browsers get it from the router: http/graphiql.tsx.
+    graphiql: false,
     landingPage: false,
     multipart: false,
     batching: false,
@@ -80,29 +79,3 @@ const subscriptionLimit: Plugin = {
     if (refusal) setResultAndStopExecution({ errors: [refusal] })
   },
 }
-
-const EXAMPLE = `# Check an address on six DNS blacklists. Press the play button.
-# 127.0.0.2 is the test entry that every list holds.
-query Check {
-  checkIp(target: "127.0.0.2") {
-    ... on IpReport {
-      verdict
-      listedCount
-      totalChecked
-      geo { country city isp asn }
-      results { name listed response error delistUrl }
-    }
-    ... on Error { code message }
-  }
-}
-
-# The same, each list's answer as it arrives.
-subscription Watch {
-  checkProgress(target: "example.com") {
-    ... on ListAnswered { target result { name listed error } }
-    ... on AddressesResolved { addresses }
-    ... on DomainReport { verdict }
-    ... on Error { code message }
-  }
-}
-`

@@ -6,17 +6,16 @@ import { CloseCode, handleProtocols } from 'graphql-ws'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
-import { z } from 'zod'
 import type { RevokedKeys } from '../account/revoked-keys.ts'
 import type { Actor } from '../context.ts'
 import { unavailability } from '../database/unavailable.ts'
 import { DomainError } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
-import { bearerOf } from '../http/caller.ts'
 import { addressFamily, subnet64 } from '../network/address.ts'
 import { createQueue } from '../queue.ts'
 import { SECOND } from '../time.ts'
 import type { GraphContext } from './builder.ts'
+import { BadParams, credentialIn } from './credential.ts'
 import { maskError } from './errors.ts'
 import { subscriptionRefusal } from './limits.ts'
 import type { GraphqlServer } from './server.ts'
@@ -50,14 +49,6 @@ const TRY_AGAIN_LATER = 1013
 /** Close code of RFC 6455 §7.4.1 for a server that stops. */
 const GOING_AWAY = 1001
 
-/** A client's key may come in the payload of `connection_init`, since browsers cannot set headers on websockets. */
-const credentialIn = z
-  .object({ authorization: z.string().nullish(), apiKey: z.string().nullish() })
-  .nullish()
-  // What is no text is a key that does not hold.
-  .catch({ apiKey: '' })
-  .transform((params) => bearerOf(params?.authorization) ?? params?.apiKey ?? null)
-
 /** What stands behind an operation: the engine that runs it, and where its results go. */
 interface Operation extends Pick<ReturnType<GraphqlServer['getEnveloped']>, 'execute' | 'subscribe'> {
   readonly socket: WebSocket
@@ -87,13 +78,17 @@ export function createWebsocketDoor(options: {
       onConnect: async ({ connectionParams: params, extra }) => {
         const { socket, request } = extra
         const caller = options.callerOf(request)
-        const credential = credentialIn.parse(params) ?? caller.credential
-        callers.set(extra, { ...caller, credential })
         try {
+          const credential = credentialIn(params) ?? caller.credential
+          callers.set(extra, { ...caller, credential })
           const { actor } = await admit({ ...caller, credential })
           if (actor.kind === 'apiKey') endWithKey(socket, actor.keyId)
           return true
         } catch (error) {
+          if (error instanceof BadParams) {
+            socket.close(CloseCode.BadRequest, error.message)
+            return false
+          }
           const { message } = maskError(error, log)
           socket.close(closeCodeOf(error), message)
           return false

@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
+import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { root } from '../paths.ts'
+import type { Compressed } from './encoding.ts'
+import { compress, encodingFor, unpacked } from './encoding.ts'
 
 /** The style sheet, the icon and the browser scripts, ready to serve. */
 export interface Assets {
@@ -16,7 +19,8 @@ export interface Assets {
   readonly routes: Hono
 }
 
-const contentTypes: Readonly<Record<string, string>> = {
+/** The media types of assets by the ends of their names. */
+export const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
@@ -46,25 +50,23 @@ export async function loadAssets(ofPages: readonly URL[]): Promise<Assets> {
   // Else its process would stay beside ours.
   await stop()
   const paths = new Map<string, string>()
-  const files = new Map<string, { readonly body: string; readonly type: string }>()
-  for (const { path, text } of result.outputFiles) {
+  const files = new Map<string, { readonly content: Compressed; readonly type: string }>()
+  const compressed = await Promise.all(result.outputFiles.map(({ contents }) => compress(Buffer.from(contents))))
+  for (const [index, { path, text }] of result.outputFiles.entries()) {
     const name = basename(path)
     const extension = extname(name)
     const hash = createHash('sha256').update(text).digest('hex').slice(0, 10)
     const file = `${basename(name, extension)}.${hash}${extension}`
     paths.set(name, `/assets/${file}`)
-    files.set(file, { body: text, type: contentTypes[extension] ?? 'application/octet-stream' })
+    const content = compressed[index]
+    if (content) files.set(file, { content, type: contentTypes[extension] ?? 'application/octet-stream' })
   }
 
   const routes = new Hono()
   routes.get('/assets/:file', (c) => {
     const file = files.get(c.req.param('file'))
     if (!file) return c.text('There is no such file.', 404)
-    return c.body(file.body, 200, {
-      'content-type': file.type,
-      'cache-control': 'public, max-age=31536000, immutable',
-      'x-content-type-options': 'nosniff',
-    })
+    return sendAsset(c, file.type, file.content)
   })
 
   return {
@@ -75,4 +77,16 @@ export async function loadAssets(ofPages: readonly URL[]): Promise<Assets> {
       return path
     },
   }
+}
+
+/** Sends an asset whose name holds its hash, in an encoding that the caller takes, to be kept for ever. */
+export function sendAsset(c: Context, type: string, content: Compressed): Response {
+  const encoding = encodingFor(c.req.header('accept-encoding'))
+  return c.body(encoding === null ? unpacked(content) : content[encoding], 200, {
+    'content-type': type,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    vary: 'accept-encoding',
+    ...(encoding !== null && { 'content-encoding': encoding, 'content-length': String(content[encoding].length) }),
+  })
 }

@@ -1,18 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { Hono } from 'hono'
 import { root } from '../paths.ts'
 import type { Site } from './layout.tsx'
 import { pageHeaders } from './layout.tsx'
+import type { Libraries } from './libraries.ts'
 
 /** Starts Swagger UI on the page; bundled as `docs.js`. */
 export const docsScript = new URL('src/http/browser/docs.ts', root)
-
-const fromHere = createRequire(import.meta.url)
-const swaggerFiles = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-} as const
 
 /** Swagger UI styles its own elements inline, which the other pages' policy forbids; scripts stay ours alone. */
 const docsHeaders = {
@@ -24,23 +17,14 @@ const docsHeaders = {
 }
 
 /** `/docs`, which shows `/openapi.json` with Swagger UI, and what it needs; all from this server. */
-export function docsRoutes(site: Site, openApi: () => object): Hono {
+export function docsRoutes(site: Site, libraries: Libraries, openApi: () => object): Hono {
   const app = new Hono()
   app.get('/openapi.json', (c) => c.json(openApi(), 200, { 'access-control-allow-origin': '*' }))
-  app.get('/docs', (c) => c.body(docsPage(site), 200, docsHeaders))
-  for (const [file, type] of Object.entries(swaggerFiles)) {
-    app.get(`/docs/${file}`, async (c) =>
-      c.body(await readFile(fromHere.resolve(`swagger-ui-dist/${file}`)), 200, {
-        'content-type': type,
-        'cache-control': 'public, max-age=86400',
-        'x-content-type-options': 'nosniff',
-      }),
-    )
-  }
+  app.get('/docs', async (c) => c.body(docsPage(site, await libraries.paths('swagger-ui')), 200, docsHeaders))
   return app
 }
 
-function docsPage({ assets }: Site): string {
+function docsPage({ assets }: Site, file: (name: string) => string): string {
   const page = (
     <html lang="en">
       <head>
@@ -48,8 +32,8 @@ function docsPage({ assets }: Site): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>API docs · Allclear</title>
         <link rel="icon" href={assets.url('favicon.svg')} />
-        <link rel="stylesheet" href="/docs/swagger-ui.css" />
-        <script src="/docs/swagger-ui-bundle.js" defer></script>
+        <link rel="stylesheet" href={file('swagger-ui.css')} />
+        <script src={file('swagger-ui.js')} defer></script>
         <script src={assets.url('docs.js')} defer></script>
       </head>
       <body>

@@ -33,15 +33,25 @@ import { callerOf, contextOf, visitorContext } from './caller.ts'
 import { docsRoutes, docsScript } from './docs.tsx'
 import { errorPage } from './error-page.tsx'
 import { errorResponse, logUnexpected } from './errors.ts'
+import { explorerScript, graphiqlRoutes } from './graphiql.tsx'
 import { healthRoutes } from './health.ts'
 import { incoming } from './incoming.ts'
 import type { Site } from './layout.tsx'
+import { createLibraries } from './libraries.ts'
 import { isLocalCaller } from './local-caller.ts'
 import { openApiDocument } from './openapi.ts'
 import { robotsRoutes } from './robots.ts'
 
 /** The scripts and style sheets of single pages, to be bundled by `loadAssets`. */
-export const pageAssets = [checkScript, docsScript, liveScript, statusSheet, subscribeSheet, successScript]
+export const pageAssets = [
+  checkScript,
+  docsScript,
+  explorerScript,
+  liveScript,
+  statusSheet,
+  subscribeSheet,
+  successScript,
+]
 
 /** What routes are made of. */
 export interface RouterOptions {
@@ -62,15 +72,34 @@ export interface RouterOptions {
  * which would cost them a third of their speed.
  */
 export function createRouter(options: RouterOptions): RequestListener {
+  const { parts } = options
+  const rest = blacklistRest({
+    visitorOf: (request) => visitorContext(parts, callerOf(request, parts)),
+    contextOf(request, credential, leaving) {
+      const caller = callerOf(request, parts)
+      return contextOf(parts, { ...caller, credential: credential ?? caller.credential }, leaving)
+    },
+  })
+  const pages = getRequestListener(createRoutes(options).fetch, { hostname: HOSTNAME })
+  return (request, response) => {
+    const target = requestTarget(request)
+    if (isUnder(BLACKLIST_PATH, target)) rest(request, response, target)
+    else void pages(request, response)
+  }
+}
+
+/** The routes that Hono leads; `/openapi.json` describes each, and those of the blacklist checks. */
+export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindings }> {
   const { parts, site, pageCache, painter, metrics, beats, isReady, verifyStripe, closing } = options
   const { config, eventLog } = parts
-  const visitorOf = (request: IncomingMessage) => visitorContext(parts, callerOf(request, parts))
-  const visitorIn = (c: HttpContext) => visitorOf(incoming(c))
+  const visitorIn = (c: HttpContext) => visitorContext(parts, callerOf(incoming(c), parts))
   const contextIn = (c: HttpContext, credential: string | null = null) => {
     const caller = callerOf(incoming(c), parts)
     return contextOf(parts, { ...caller, credential: credential ?? caller.credential }, c.req.raw)
   }
   const payers = { contextOf: contextIn, visitorOf: visitorIn }
+
+  const libraries = createLibraries()
 
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.route('/', healthRoutes(isReady, metrics))
@@ -83,9 +112,13 @@ export function createRouter(options: RouterOptions): RequestListener {
   )
   app.route(
     '/',
-    docsRoutes(site, () => openApiDocument(site.baseUrl, { ...blacklistPaths, ...heartbeatPaths, ...billingPaths })),
+    docsRoutes(site, libraries, () =>
+      openApiDocument(site.baseUrl, { ...blacklistPaths, ...heartbeatPaths, ...billingPaths }),
+    ),
   )
   app.route('/', challengeRoutes(parts))
+  app.route('/', graphiqlRoutes(site, libraries))
+  app.route('/', libraries.routes)
   app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
   // Before the pages of the root, which is the status page's own on an owner's domain.
   app.route('/', pageDocuments({ site, db: parts.db, cache: pageCache, painter, now: parts.now }))
@@ -120,20 +153,7 @@ export function createRouter(options: RouterOptions): RequestListener {
     if (unavailable) return errorPage(c, site, { status: 503, retryAfter: unavailable.retryAfter })
     return errorPage(c, site, { status: 500, requestId: logUnexpected(error, parts.log) })
   })
-
-  const rest = blacklistRest({
-    visitorOf,
-    contextOf(request, credential, leaving) {
-      const caller = callerOf(request, parts)
-      return contextOf(parts, { ...caller, credential: credential ?? caller.credential }, leaving)
-    },
-  })
-  const pages = getRequestListener(app.fetch, { hostname: HOSTNAME })
-  return (request, response) => {
-    const target = requestTarget(request)
-    if (isUnder(BLACKLIST_PATH, target)) rest(request, response, target)
-    else void pages(request, response)
-  }
+  return app
 }
 
 /** What is served where only work is done: how the process is doing, and nothing else. */

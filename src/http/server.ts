@@ -55,7 +55,8 @@ export function createHttpServer(doors: {
       return
     }
     request.url = originForm(request.url ?? '')
-    if (yoga && isGraphql(request)) void yoga(request, response, { caller: callerOf(request) })
+    if (yoga && isGraphql(request) && !isForExplorer(request))
+      void yoga(request, response, { caller: callerOf(request) })
     else router(request, response)
   })
   server.on('upgrade', (request, socket, head) => {
@@ -104,6 +105,11 @@ const refusalHeaders = { Connection: 'close', 'Content-Type': 'text/plain; chars
 
 function isGraphql({ url = '' }: IncomingMessage): boolean {
   return /^\/graphql\/?(\?|$)/.test(url)
+}
+
+/** Whether a browser opens the address, which shows GraphiQL. */
+function isForExplorer({ method, headers: { accept = '' } }: IncomingMessage): boolean {
+  return method === 'GET' && accept.includes('text/html')
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

@@ -322,6 +322,15 @@ describe('over websocket', () => {
     ['no known message', { type: 'hello' }, 4400],
     ['a message of more than 128 KiB', { type: 'connection_init', payload: { apiKey: 'x'.repeat(130 * 1024) } }, 1009],
     ['a key that does not hold', { type: 'connection_init', payload: { apiKey: 'ac_wrong' } }, 4403],
+    ['a key that is no text', { type: 'connection_init', payload: { apiKey: 7 } }, 4403],
+    [
+      'a header within headers that does not hold',
+      { type: 'connection_init', payload: { headers: { Authorization: 'Bearer ac_wrong' } } },
+      4403,
+    ],
+    ['an unknown spelling of a key', { type: 'connection_init', payload: { authToken: 'ac_any' } }, 4400],
+    ['a member that nobody knows', { type: 'connection_init', payload: { foo: 1 } }, 4400],
+    ['parameters that are a list', { type: 'connection_init', payload: ['ac_any'] }, 4400],
     ['a header that does not hold', { type: 'connection_init', payload: { authorization: 'Bearer ac_wrong' } }, 4403],
   ])('%s closes the connection', async (_, message, code) => {
     const connection = await open()

@@ -1,0 +1,15 @@
+/** GraphiQL, as its own script leaves it on the window. */
+declare const YogaGraphiQL: { renderYogaGraphiQL: (element: Element, options: object) => void }
+
+const root = document.getElementById('graphiql')
+if (root === null) throw new Error('The page has no place for GraphiQL.')
+const { options, workers }: { options: { defaultTabs: object[] }; workers: Record<string, string> } = JSON.parse(
+  root.dataset['settings'] ?? '',
+)
+// A link that brings a query opens with that alone.
+const tabs = new URLSearchParams(location.search).has('query') ? {} : { defaultTabs: options.defaultTabs }
+
+Object.assign(window, {
+  MonacoEnvironment: { globalAPI: false, getWorkerUrl: (_: string, label: string) => workers[label] },
+})
+YogaGraphiQL.renderYogaGraphiQL(root, { ...options, defaultTabs: undefined, ...tabs })

@@ -1,0 +1,61 @@
+import { Hono } from 'hono'
+import { root } from '../paths.ts'
+import { tabs } from './graphiql-tabs.ts'
+import type { Site } from './layout.tsx'
+import { pageHeaders } from './layout.tsx'
+import type { Libraries } from './libraries.ts'
+
+/** Starts GraphiQL on its page; bundled as `explorer.js`. */
+export const explorerScript = new URL('src/http/browser/explorer.ts', root)
+
+/** GraphiQL at `/graphql`, for browsers that open it: our page around the library's files, all from this server. */
+export function graphiqlRoutes(site: Site, libraries: Libraries): Hono {
+  const app = new Hono()
+  for (const path of ['/graphql', '/graphql/']) {
+    app.get(path, async (c) => {
+      const file = await libraries.paths('graphiql')
+      return c.body(explorerPage(site, file), 200, headersOf(site))
+    })
+  }
+  return app
+}
+
+/** The editor styles its own elements inline, has its fonts in its style sheet, and runs workers of ours. */
+function headersOf({ baseUrl }: Site): Readonly<Record<string, string>> {
+  return {
+    ...pageHeaders,
+    'content-security-policy': pageHeaders['content-security-policy']
+      .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'; font-src data:; worker-src 'self'")
+      // For older browsers, to which a websocket is never the page's own origin.
+      .replace("connect-src 'self'", `connect-src 'self' ${new URL(baseUrl).origin.replace(/^http/, 'ws')}`),
+  }
+}
+
+function explorerPage({ assets }: Site, file: (name: string) => string): string {
+  const settings = {
+    options: { title: 'Allclear GraphiQL', subscriptionsProtocol: 'WS', defaultTabs: tabs },
+    workers: {
+      editorWorkerService: file('graphiql-editor.js'),
+      json: file('graphiql-json.js'),
+      graphql: file('graphiql-graphql.js'),
+    },
+  }
+  const page = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>GraphiQL · Allclear</title>
+        <link rel="icon" href={assets.url('favicon.svg')} />
+        <link rel="stylesheet" href={file('graphiql.css')} />
+        <script src={file('graphiql.js')} defer></script>
+        <script src={assets.url('explorer.js')} defer></script>
+      </head>
+      <body>
+        <div id="graphiql" data-settings={JSON.stringify(settings)}></div>
+        <noscript>GraphiQL needs JavaScript. The API takes POST requests at /graphql.</noscript>
+      </body>
+    </html>
+  )
+  return `<!DOCTYPE html>${page}`
+}
