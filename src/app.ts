@@ -20,11 +20,13 @@ import { workerRouter } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
 import { createMetrics } from './metrics.ts'
 import type { ProbeTools } from './monitoring/probe/probe.ts'
+import { PROBE_LIMITS } from './monitoring/target.ts'
 import { startMonitoring } from './monitoring/worker.ts'
 import type { DnsClient } from './network/dns/client.ts'
 import { createDnsClient } from './network/dns/client.ts'
 import { createOutbound } from './network/outbound.ts'
 import { sendThrough } from './network/send.ts'
+import { createTurns } from './network/turns.ts'
 import { closeToOthers } from './private-directory.ts'
 import { closeRendering } from './rendering.ts'
 import { openSeal } from './seal.ts'
@@ -167,7 +169,15 @@ function startChecker(
 function probeTools({ config, checker, now, log }: Pick<Parts, 'config' | 'checker' | 'now' | 'log'>): ProbeTools {
   const { dns } = checker.lookup
   const allowPrivate = config.ALLOW_PRIVATE_NETWORKS
-  return { outbound: createOutbound({ dns, allowPrivate }), dns, checker, allowPrivate, now, log }
+  return {
+    outbound: createOutbound({ dns, allowPrivate }),
+    dns,
+    checker,
+    turns: createTurns(PROBE_LIMITS),
+    allowPrivate,
+    now,
+    log,
+  }
 }
 
 /** Whether each list is in use. */

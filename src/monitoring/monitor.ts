@@ -22,6 +22,7 @@ import { beginHistory, enterState } from './interval.ts'
 import { changeOptions, openOptions, readOptions, sealOptions } from './options.ts'
 import { newPace, paceEdit, paceOf } from './pace.ts'
 import { isAnywhere } from './probes.ts'
+import { requireSparing } from './target.ts'
 import { enoughKnownAt, vouchersNeeded } from './vouching.ts'
 import { addWatches, closeWatches, openWatches } from './watch.ts'
 
@@ -49,8 +50,8 @@ const newMonitor = z.object({
 /**
  * Adds a monitor, which is watched from now on. A heartbeat's thresholds are always 1: its grace is its tolerance. Needs a
  * key with scope WRITE.
- * @throws Invalid, NotFound for a service the organization does not have, and TierLimitReached when its tier allows no more
- * monitors, paused ones included.
+ * @throws Invalid, NotFound for a service the organization does not have, TierLimitReached when its tier allows no more
+ * monitors, paused ones included, and RateLimited when it named too many ports on this day.
  */
 export async function createMonitor(ctx: SealContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -65,6 +66,7 @@ export async function createMonitor(ctx: SealContext, input: unknown): Promise<M
     if ((await tx.db.monitor.count({ where: { organizationId } })) >= limit) {
       throw new TierLimitReached(`The tier ${tier} has ${limit} monitors, and all are used.`, limit)
     }
+    await requireSparing(tx, { organizationId, tier }, configuration, pace)
     const id = newId('Monitor')
     const monitor = await tx.db.monitor.create({
       data: {
@@ -102,7 +104,8 @@ const monitorEdit = z.object({
  * Changes what is given of a monitor; its kind stays, a `serviceId` of null takes it off its service, and options replace all
  * it had, except that secrets given as null are kept. When other options make it watch something else, what was found before
  * is forgotten; a probe under way then counts for nothing. Needs a key with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ * @throws Invalid, NotFound, Conflict when it was changed after the given version, and RateLimited when the organization named
+ * too many ports on this day.
  */
 export async function updateMonitor(ctx: SealContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -111,10 +114,14 @@ export async function updateMonitor(ctx: SealContext, input: unknown): Promise<M
     const before = await ownMonitor(tx, organizationId, id)
     requireVersion(before, version)
     if (typeof serviceId === 'string') await requireServices(tx, organizationId, [serviceId])
-    const pace = paceOf(given, { kind: before.kind, tier: await tierOf(tx, organizationId), before })
+    const tier = await tierOf(tx, organizationId)
+    const pace = paceOf(given, { kind: before.kind, tier, before })
     const known = openOptions(ctx.seal, before)
     const configuration = changeOptions(ctx, given, known)
     const isOther = !isDeepStrictEqual(configuration, known)
+    if (isOther || pace.intervalSeconds < before.intervalSeconds) {
+      await requireSparing(tx, { organizationId, tier }, configuration, { ...pace, id })
+    }
     const monitor = await tx.db.monitor.update({
       where: { id },
       data: {

@@ -4,6 +4,7 @@ import type { MonitorKind } from '../generated/prisma/enums.ts'
 import { SECOND } from '../time.ts'
 import type { Finding } from './finding.ts'
 import { found, oneLine } from './finding.ts'
+import type { Configuration } from './options.ts'
 import { blacklist } from './probe/blacklist.ts'
 import { dns } from './probe/dns.ts'
 import { heartbeat } from './probe/heartbeat.ts'
@@ -11,6 +12,7 @@ import { http } from './probe/http.ts'
 import { ping } from './probe/ping.ts'
 import type { KindRules, Probe, ProbeRun } from './probe/probe.ts'
 import { tcp } from './probe/tcp.ts'
+import { partyOf } from './target.ts'
 
 /** The kinds that are probed; a heartbeat comes by itself. */
 export type ProbedKind = Exclude<MonitorKind, 'HEARTBEAT'>
@@ -36,8 +38,12 @@ const GRACE = 0.5 * SECOND
 /** The longest message that is kept. */
 const LONGEST_MESSAGE = 500
 
+/** How long a probe waits for its turn to ask a third party, in milliseconds; its own time begins then. */
+const LONGEST_WAIT = 5 * SECOND
+
 /**
- * Runs a probe. Never rejects: one that fails by itself, or does not end by its deadline, has found nothing out.
+ * Runs a probe. Never rejects: one that fails by itself, does not end by its deadline, or does not come to its turn because
+ * too many others ask the same third party, has found nothing out.
  * @param options what the kind's schema gave, with secrets opened.
  */
 export async function runProbe<K extends ProbedKind>(
@@ -45,6 +51,15 @@ export async function runProbe<K extends ProbedKind>(
   options: KindOptions[K],
   run: ProbeRun,
 ): Promise<Finding> {
+  // The registry gives each kind's options, but not that these belong to this one.
+  const party = partyOf({ kind, options } as Configuration)
+  if (party === null) return runNow(kind, options, run)
+  const limits = { waitMs: LONGEST_WAIT, signal: run.signal }
+  const finding = await run.tools.turns.use(party, limits, () => runNow(kind, options, run))
+  return finding ?? found('UNKNOWN', `Not checked: too many checks of ${party} were due from here at once`)
+}
+
+async function runNow<K extends ProbedKind>(kind: K, options: KindOptions[K], run: ProbeRun): Promise<Finding> {
   const probe: Probe = probes[kind]
   const cut = new AbortController()
   const leave = () => cut.abort()

@@ -5,6 +5,8 @@ import { giveBack, takeDue } from '../database/lease.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
+import { thirdParty } from '../network/destination.ts'
+import { createTurns } from '../network/turns.ts'
 import type { Repetition } from '../repeat.ts'
 import { repeat } from '../repeat.ts'
 import type { Seal } from '../seal.ts'
@@ -42,6 +44,8 @@ const CONCURRENCY = 64
 const AT_ONCE = 200
 /** How many go at once to one host, behind which may be many subscribers; to one subscriber it is one. */
 const PER_HOST = 4
+/** How many messages a minute go to one host of webhooks, from all organizations; the others wait. */
+const WEBHOOKS_A_MINUTE = 600
 /** How long, in milliseconds, what was read of a delivery may wait: then somebody may have unsubscribed. */
 const FRESH = SECOND
 /** How soon to look again, in milliseconds: at once while there may be more, soon after something ended, and now and then. */
@@ -87,6 +91,8 @@ export function createDeliveryRound(parts: {
   const outcomes: Outcomes = createOutcomes({ ...ctx, seal }, pool)
   const running = new Map<string, Promise<void>>()
   const busy = new Map<string, number>()
+  const webhooks = createTurns({ atOnce: CONCURRENCY, perMinute: WEBHOOKS_A_MINUTE })
+  let pause: NodeJS.Timeout | undefined
   const waiting: Taken[] = []
   const stopping = new AbortController()
   let looking: Repetition | null = null
@@ -139,21 +145,35 @@ export function createDeliveryRound(parts: {
   function begin(): void {
     for (const taken of waiting.splice(0)) {
       if (taken.delivery.dueAt.getTime() - now().getTime() < LEASE / 2) continue
-      if (stopping.signal.aborted || !mayBegin(taken.delivery)) waiting.push(taken)
-      else run(taken)
+      const end = stopping.signal.aborted || !mayBegin(taken.delivery) ? null : takeTurn(taken.delivery)
+      if (end === null) waiting.push(taken)
+      else run(taken, end)
     }
+  }
+
+  /** A turn to send to a third party's host; null: it was sent enough for now, and what waits is looked at again later. */
+  function takeTurn({ subscriber, destination }: DueDelivery): (() => void) | null {
+    const party = subscriber.channel === 'WEBHOOK' ? thirdParty(destination.replace(/:\d+$/, '')) : null
+    if (party === null) return () => {}
+    const end = webhooks.take(party)
+    if (end === null) {
+      clearTimeout(pause)
+      pause = setTimeout(begin, Math.max(webhooks.pausedFor(party), PAUSE)).unref()
+    }
+    return end
   }
 
   function mayBegin({ destination, subscriber }: DueDelivery): boolean {
     return running.size < CONCURRENCY && (busy.get(destination) ?? 0) < most(destination) && !busy.has(subscriber.id)
   }
 
-  function run(taken: Taken): void {
+  function run(taken: Taken, endTurn: () => void): void {
     const { id, destination, subscriber } = taken.delivery
     count(destination, 1)
     count(subscriber.id, 1)
     const sent = () => {
       count(destination, -1)
+      endTurn()
       begin()
       // While enough is at hand, looking for more would be in vain.
       if (!crowded().includes(destination)) looking?.wake()
@@ -235,6 +255,7 @@ export function createDeliveryRound(parts: {
     },
     async close() {
       stopping.abort()
+      clearTimeout(pause)
       await looking?.stop()
       const left = waiting.splice(0).map(({ delivery: { id, dueAt } }) => ({ id, until: dueAt }))
       await giveBack(ctx, deliveries, left).catch((error: unknown) =>

@@ -5,8 +5,10 @@ import type { MonitoringContext } from '../../src/monitoring/context.ts'
 import { createMonitor } from '../../src/monitoring/monitor.ts'
 import { pauseMonitor } from '../../src/monitoring/pause.ts'
 import type { ProbeTools } from '../../src/monitoring/probe/probe.ts'
+import { PROBE_LIMITS } from '../../src/monitoring/target.ts'
 import { testMonitor } from '../../src/monitoring/trial.ts'
 import { createOutbound } from '../../src/network/outbound.ts'
+import { createTurns } from '../../src/network/turns.ts'
 import { MINUTE } from '../../src/time.ts'
 import { noIds, type Tenant, tenantsOf, together } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
@@ -34,7 +36,8 @@ afterAll(() => void server.close())
 function inProcess(): (acme: Tenant, milliseconds?: number) => MonitoringContext {
   const unused = {} as Pick<ProbeTools, 'dns' | 'checker'>
   const outbound = createOutbound({ dns: unused.dns, allowPrivate: true })
-  const tools: ProbeTools = { ...unused, outbound, allowPrivate: true, now: () => noon, log: silent }
+  const turns = createTurns(PROBE_LIMITS)
+  const tools: ProbeTools = { ...unused, outbound, turns, allowPrivate: true, now: () => noon, log: silent }
   return (acme, milliseconds = 0) => {
     const ctx = acme.later(milliseconds)
     return { ...ctx, config: { ...ctx.config, ALLOW_PRIVATE_NETWORKS: true }, seal, tools }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Answer } from '../../src/network/outbound.ts'
 import { readAttempts } from '../../src/notification/attempt.ts'
 import { redeliver } from '../../src/notification/delivery.ts'
 import { LEASE } from '../../src/notification/delivery-round.ts'
@@ -232,4 +233,28 @@ test('what was given up can be sent again, under its id', async () => {
   await notified.pass(30, worker, 10)
   expect(new Set(receiver.received.map(idOf))).toEqual(new Set([delivery?.id]))
   expect((await deliveriesOf(tenant.id))[0]).toMatchObject({ status: 'DELIVERED' })
+})
+
+test('one host of webhooks gets no more than its share of a minute, from all organizations; the rest waits', async () => {
+  const tenants = [await notified.tenant('TEAM'), await notified.tenant('TEAM')]
+  for (const [index, tenant] of tenants.entries()) {
+    const urls = Array.from({ length: 60 }, (_, each) => `https://hook-${index}-${each}.victim.com/`)
+    await notified.webhooks(tenant, urls)
+    await notified.incident(tenant, 'A')
+    await dispatch(notified.system, tenant.id)
+  }
+  let sent = 0
+  const request = async () => {
+    sent += 1
+    return { kind: 'answer', status: 200, headers: {}, body: Buffer.alloc(0) } as unknown as Answer
+  }
+  const worker = notified.worker({ outbound: { request } })
+  await worker.look()
+  await worker.idle()
+  await worker.close()
+  // A sixth of 600 a minute may go together; slowness of the machine lets a few more follow.
+  expect(sent).toBeGreaterThanOrEqual(100)
+  const left = await prisma.delivery.count({ where: { status: 'PENDING' } })
+  expect(sent + left).toBe(120)
+  expect(await prisma.delivery.count({ where: { status: 'FAILED' } })).toBe(0)
 })

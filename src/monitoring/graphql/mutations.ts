@@ -1,4 +1,4 @@
-import { Conflict, Invalid, NotFound, TierLimitReached, Unavailable } from '../../errors.ts'
+import { Conflict, Invalid, NotFound, RateLimited, TierLimitReached, Unavailable } from '../../errors.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
@@ -55,7 +55,7 @@ builder.mutationField('createMonitor', (t) =>
     type: Monitor,
     description: 'Adds a monitor, which is watched from now on. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: CreateMonitorInput }) },
-    errors: { types: [Invalid, NotFound, TierLimitReached] },
+    errors: { types: [Invalid, NotFound, RateLimited, TierLimitReached] },
     resolve: (_root, { input }, ctx) => createMonitor(ctx, input),
   }),
 )
@@ -81,7 +81,7 @@ builder.mutationField('updateMonitor', (t) =>
     type: Monitor,
     description: 'Changes a monitor. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateMonitorInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
+    errors: { types: [Invalid, NotFound, RateLimited, Conflict] },
     resolve: (_root, { input }, ctx) => updateMonitor(ctx, input),
   }),
 )
@@ -160,14 +160,14 @@ builder.mutationField('rotateHeartbeatToken', (t) =>
 bulkMutation('createMonitors', CreateMonitorInput, {
   type: Monitor,
   description: 'Adds up to 100 monitors, which are watched from now on. Needs a key with scope WRITE.',
-  errors: [Invalid, NotFound, TierLimitReached],
+  errors: [Invalid, NotFound, RateLimited, TierLimitReached],
   work: createMonitor,
 })
 
 bulkMutation('updateMonitors', UpdateMonitorInput, {
   type: Monitor,
   description: 'Changes up to 100 monitors. Needs a key with scope WRITE.',
-  errors: [Invalid, NotFound],
+  errors: [Invalid, NotFound, RateLimited],
   work: updateMonitor,
 })
 

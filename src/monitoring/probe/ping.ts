@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { z } from 'zod'
+import type { Turns } from '../../network/turns.ts'
+import { createTurns } from '../../network/turns.ts'
 import { SECOND } from '../../time.ts'
 import type { Finding } from '../finding.ts'
 import { found } from '../finding.ts'
 import { hostText, notReached } from './host.ts'
-import type { Places } from './places.ts'
-import { createPlaces } from './places.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
 const options = z.strictObject({
@@ -25,26 +25,26 @@ export const ping: Probe<typeof options> = pingBy('ping')
 
 /** The same by another program that takes what `ping` takes, of which no more than `atOnce` run at once. */
 export function pingBy(program: string, atOnce = AT_ONCE): Probe<typeof options> {
-  const places = createPlaces(atOnce)
+  const turns = createTurns({ atOnce })
   return {
     kind: 'PING',
     options,
     anywhere: false,
     minIntervalSeconds: 10,
-    run: (given, run) => pingHost(program, places, given, run),
+    run: (given, run) => pingHost(program, turns, given, run),
   }
 }
 
 /** How much of its time, in milliseconds, is left for a ping that had to wait for others: else it would find down who is slow. */
 const LEAST = 2 * SECOND
 
-async function pingHost(program: string, places: Places, given: PingOptions, run: ProbeRun): Promise<Finding> {
+async function pingHost(program: string, turns: Turns, given: PingOptions, run: ProbeRun): Promise<Finding> {
   const { host } = given
   const ends = performance.now() + run.timeoutMs
   const resolved = await run.tools.outbound.addressesOf(host, run)
   if (resolved.kind === 'failed') return notReached(host, resolved)
   const waitMs = ends - performance.now() - Math.min(LEAST, run.timeoutMs / 2)
-  const finding = await places.use({ waitMs, signal: run.signal }, () =>
+  const finding = await turns.use(program, { waitMs, signal: run.signal }, () =>
     pingAddresses(program, resolved.addresses, given, { ends, signal: run.signal }),
   )
   return finding ?? found('UNKNOWN', troubles.busy)

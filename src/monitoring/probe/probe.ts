@@ -4,6 +4,7 @@ import type { Checker } from '../../blacklist/checker.ts'
 import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { DnsClient } from '../../network/dns/client.ts'
 import type { Outbound } from '../../network/outbound.ts'
+import type { Turns } from '../../network/turns.ts'
 import type { Clock } from '../../time.ts'
 import type { Detail, Finding } from '../finding.ts'
 
@@ -14,6 +15,8 @@ export interface ProbeTools {
   /** Our own resolvers. */
   readonly dns: DnsClient
   readonly checker: Checker
+  /** Whose turn it is to ask a third party, of all organizations. */
+  readonly turns: Turns
   /** The setting `ALLOW_PRIVATE_NETWORKS`. */
   readonly allowPrivate: boolean
   readonly now: Clock

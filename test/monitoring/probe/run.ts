@@ -3,8 +3,10 @@ import { createChecker } from '../../../src/blacklist/checker.ts'
 import { createListHealth } from '../../../src/blacklist/health.ts'
 import type { Finding } from '../../../src/monitoring/finding.ts'
 import type { ProbeRun, ProbeTools } from '../../../src/monitoring/probe/probe.ts'
+import { PROBE_LIMITS } from '../../../src/monitoring/target.ts'
 import { createDnsClient } from '../../../src/network/dns/client.ts'
 import { createOutbound } from '../../../src/network/outbound.ts'
+import { createTurns } from '../../../src/network/turns.ts'
 import type { Behaviour, TestDnsServer } from '../../support/dns-server.ts'
 import { startDnsServer } from '../../support/dns-server.ts'
 import { silent } from '../../support/scratch.ts'
@@ -25,7 +27,15 @@ export async function startTools(
   const geo = { locate: () => Promise.reject(new Error('Nobody asks')), ready: async () => {}, close: async () => {} }
   const checker = createChecker({ lists: [], lookup: { dns, health, budgets: new Map() }, geo, now })
   return {
-    tools: { outbound: createOutbound({ dns, allowPrivate }), dns, checker, allowPrivate, now, log: silent },
+    tools: {
+      outbound: createOutbound({ dns, allowPrivate }),
+      dns,
+      checker,
+      turns: createTurns(PROBE_LIMITS),
+      allowPrivate,
+      now,
+      log: silent,
+    },
     server,
   }
 }
