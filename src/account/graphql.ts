@@ -1,4 +1,5 @@
 import { Conflict, Invalid, NotFound } from '../errors.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
 import { CheckPlan, Scope, Tier } from '../generated/prisma/enums.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../graphql/connection.ts'
@@ -6,7 +7,7 @@ import { describedValues } from '../graphql/descriptions.ts'
 import { orderOf, pageOf } from '../graphql/keyset.ts'
 import { typeOfId } from '../id.ts'
 import { nextUtcDay } from '../time.ts'
-import { includesScope, requireScope, seesOrganization } from './access.ts'
+import { includesScope, requireOperator, requireScope, seesOrganization } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { createApiKey, revokeApiKey } from './api-key.ts'
 import { createOrganization, setCheckPlan, updateOrganization } from './organization.ts'
@@ -183,6 +184,47 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
     contactEmail: t.string({ description: 'The address for billing and reminders.' }),
   }),
 })
+
+const OrganizationFilter = builder.inputType('OrganizationFilter', {
+  description: 'Which organizations to list.',
+  fields: (t) => ({
+    text: t.string({
+      required: false,
+      description: 'Part of the name, the slug or the contact address, in any case.',
+    }),
+    tier: t.field({ type: Tier, required: false, description: 'Those on this tier.' }),
+  }),
+})
+
+const organizationsNewestFirst = orderOf('Organization', { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
+
+builder.queryField('organizations', (t) =>
+  t.field({
+    type: connectionOf('Organization'),
+    description: 'Every organization, newest first. Operator only.',
+    args: { ...pageArgs, filter: t.arg({ type: OrganizationFilter, required: false }) },
+    resolve: (_root, { filter, ...args }, ctx, info) => {
+      requireOperator(ctx)
+      return pageOf({
+        order: organizationsNewestFirst,
+        args,
+        where: organizationsWith(filter?.text ?? '', filter?.tier ?? null),
+        read: (slice) => ctx.db.organization.findMany({ ...nodeQuery('Organization', ctx, info), ...slice }),
+        count: (query) => ctx.db.organization.count(query),
+      })
+    },
+  }),
+)
+
+function organizationsWith(text: string, tier: Tier | null): Prisma.OrganizationWhereInput {
+  // The database takes no NUL, and reads these three as part of a pattern.
+  const contains = text.replaceAll('\0', '\ufffd').replace(/[\\%_]/g, '\\$&')
+  const part = { contains, mode: 'insensitive' } as const
+  return {
+    ...(text !== '' && { OR: [{ name: part }, { slug: part }, { contactEmail: part }] }),
+    ...(tier !== null && { tier }),
+  }
+}
 
 builder.mutationField('createOrganization', (t) =>
   t.field({

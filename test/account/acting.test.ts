@@ -84,6 +84,41 @@ describe('the operator', () => {
   })
 })
 
+describe('the list of all organizations', () => {
+  const list = (filter: object, key: string | undefined = operatorToken, page = 'first: 10') =>
+    post(url, {
+      query: `query ($filter: OrganizationFilter) { organizations(${page}, filter: $filter) {
+        totalCount edges { cursor node { id slug tier } } } }`,
+      key,
+      variables: { filter },
+    })
+
+  test('is the operator’s, and is searched by name, slug and contact address', async () => {
+    const [made, odd] = [await newOrganization(url), await newOrganization(url)]
+    const rename = (name: string, organization: string) =>
+      asOperator(`mutation { updateOrganization(input: { name: "${name}" }) { __typename } }`, organization)
+    await rename('Harbour 50%_ off', made.id)
+    await rename('Harbour 500 off', odd.id)
+    const slugs = async (filter: object) => {
+      const { data } = await list(filter)
+      const found = data?.['organizations'] as unknown as { edges: { node: { slug: string } }[] }
+      return found.edges.map(({ node }) => node.slug)
+    }
+    expect(await slugs({ text: 'hARBOUR' })).toEqual(expect.arrayContaining([made.slug, odd.slug]))
+    expect(await slugs({ text: '50%_' })).toEqual([made.slug])
+    expect(await slugs({ text: made.slug.toUpperCase() })).toEqual([made.slug])
+    expect(await slugs({ text: 'nobody\u0000' })).toEqual([])
+    expect(await slugs({ tier: 'TEAM' })).toEqual([])
+    expect(await slugs({})).toEqual(expect.arrayContaining([mine.slug, theirs.slug, made.slug]))
+  })
+
+  test('is nobody else’s', async () => {
+    expect((await list({}, mine.key)).errors?.[0]?.extensions?.['code']).toBe('FORBIDDEN')
+    const nobody = await post(url, { query: '{ organizations { totalCount } }' })
+    expect(nobody.errors?.[0]?.extensions?.['code']).toBe('UNAUTHENTICATED')
+  })
+})
+
 describe('a key', () => {
   test('stays in its own organization, whatever it names', async () => {
     const asked = await post(url, { query: '{ organization { id } }', key: mine.key }, { 'x-organization': theirs.id })

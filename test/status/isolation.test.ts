@@ -141,7 +141,7 @@ const readers: Record<Reader, Record<string, string>> = {
     ReorderServicesPayload: 'services',
   },
   operator: {
-    Query: 'unmatchedPayments',
+    Query: 'unmatchedPayments organizations',
     Mutation: 'createOrganization setTier setCheckPlan assignPayment reportBounce liftSuppression',
     PaymentEvent:
       'id provider type createdAt receivedAt subscriptionId amount currency email reason organizationId assignedAt',
