@@ -3,6 +3,7 @@ import type { Monitor, Watch } from '../generated/prisma/client.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 import type { Memory, Thresholds } from './judge.ts'
 import { readRecent } from './judge.ts'
+import { readSteadiness } from './steadiness.ts'
 import type { Rhythm } from './vouching.ts'
 import { rhythmOf } from './vouching.ts'
 
@@ -20,7 +21,7 @@ export interface DueWatch {
     Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'options' | 'agreement' | 'version' | 'createdAt'>
 }
 
-type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'lastKnownAt' | 'unknownSince'> &
+type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'steadiness' | 'lastKnownAt' | 'unknownSince'> &
   Pick<Monitor, 'intervalSeconds' | 'timeoutMs'> & {
     readonly dueAt: Date
     readonly state: Memory['state']
@@ -29,7 +30,7 @@ type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'lastKnownAt'
   } & Omit<DueWatch['monitor'], 'id'>
 
 const READ = `
-  SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch."lastKnownAt",
+  SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch.steadiness, watch."lastKnownAt",
     watch."unknownSince", monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
     monitor."createdAt", monitor."intervalSeconds", monitor."timeoutMs", monitor."failureThreshold",
     monitor."recoveryThreshold", organization.tier
@@ -50,7 +51,7 @@ export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly st
       id,
       region,
       dueAt,
-      memory: { state, stateSince, recent: readRecent(row.recent) },
+      memory: { state, stateSince, recent: readRecent(row.recent), steadiness: readSteadiness(row.steadiness) },
       lastKnownAt,
       unknownSince: row.unknownSince,
       rhythm: rhythmOf(row, row.tier),

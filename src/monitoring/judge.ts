@@ -1,4 +1,6 @@
 import type { MonitorState, ProbeOutcome } from '../generated/prisma/enums.ts'
+import type { Steadiness } from './steadiness.ts'
+import { countCheck, steady } from './steadiness.ts'
 import { vouchersNeeded } from './vouching.ts'
 
 /** A known outcome and the time of its check, in epoch milliseconds. */
@@ -13,6 +15,7 @@ export interface Memory {
   readonly stateSince: Date
   /** The newest known outcomes, oldest first. */
   readonly recent: readonly Seen[]
+  readonly steadiness: Steadiness
 }
 
 /** How many results in a row change a state: both from 1 to MOST_IN_A_ROW. */
@@ -32,16 +35,35 @@ export interface Judgement {
 
 /**
  * What a watch is after one more check (contract §6). An unknown outcome changes nothing. A state begins with the first
- * check of the streak that led to it; by a clock that was set back it never begins after the check that decided.
+ * check of the streak that led to it; by a clock that was set back it never begins after the check that decided. One that
+ * is up and unstable is degraded.
  */
 export function judge(memory: Memory, outcome: ProbeOutcome, at: Date, thresholds: Thresholds): Judgement {
   if (outcome === 'UNKNOWN') return { memory, retry: false }
   const recent = [...memory.recent, [outcome, at.getTime()] as const].slice(-MOST_IN_A_ROW)
-  const next = stateAfter(memory.state, recent, thresholds)
-  if (next === null) return { memory: { ...memory, recent }, retry: outcome !== memory.state }
+  const steadiness = steadinessAfter(memory, outcome, at)
+  const next = steadied(stateAfter(memory.state, recent, thresholds), memory, steadiness, at)
+  const state = next?.state ?? memory.state
+  // What fails here and there is not found out sooner by asking more often.
+  const retry = outcome !== state && !(outcome === 'UP' && steadiness.unstable)
+  if (next === null) return { memory: { ...memory, recent, steadiness }, retry }
   const earliest = Math.min(memory.stateSince.getTime(), at.getTime())
   const stateSince = new Date(Math.max(Math.min(next.since, at.getTime()), earliest))
-  return { memory: { state: next.state, stateSince, recent }, retry: outcome !== next.state }
+  // An outage is told as such: what failed in it is not counted once more.
+  return { memory: { state, stateSince, recent, steadiness: state === 'DOWN' ? steady : steadiness }, retry }
+}
+
+function steadinessAfter({ state, recent, steadiness }: Memory, outcome: Known, at: Date): Steadiness {
+  if (state === 'DOWN') return steady
+  return outcome === 'DOWN' ? steadiness : countCheck(steadiness, streak(recent, isDown).length, at)
+}
+
+/** A change of state, unless it is another because the watch is unstable, or was until now. */
+function steadied(change: Change | null, before: Memory, { unstable }: Steadiness, at: Date): Change | null {
+  if ((change?.state ?? before.state) !== 'UP') return change
+  if (unstable) return before.state === 'DEGRADED' ? null : { state: 'DEGRADED', since: at.getTime() }
+  // It is stable again by this check, and not by the first of those that did not fail.
+  return change && before.steadiness.unstable ? { ...change, since: at.getTime() } : change
 }
 
 interface Change {

@@ -9,6 +9,8 @@ import { enterState } from './interval.ts'
 import { judgeMonitor } from './judge.ts'
 import type { Silence } from './silence.ts'
 import { logSilence, settleSilence, silenceOf, silentServices, tellOfServices, whySilent } from './silence.ts'
+import type { Steadiness } from './steadiness.ts'
+import { instabilityInWords, readSteadiness } from './steadiness.ts'
 import { allowanceMs, rhythmOf } from './vouching.ts'
 import { isAnyoneWatching } from './watch.ts'
 
@@ -29,18 +31,23 @@ export async function settle(ctx: Context, organizationId: string, ids: readonly
     const events: NewEvent[] = []
     for (const { monitor, silence } of found) if (silence) events.push(...(await settleSilence(tx, monitor, silence)))
     events.push(...(await tellOfServices(tx, services, before)))
-    for (const { monitor, next } of found) {
+    for (const { monitor, next, unstable } of found) {
       // Its silence is told by now.
-      if (next) events.push(...(await settleOne(tx, { ...monitor, unknownSince: null }, next)))
+      if (next) events.push(...(await settleOne(tx, { ...monitor, unknownSince: null }, next, unstable)))
     }
     return [found, ...events]
   })
   logSilence(ctx, organizationId, settled)
 }
 
-async function settleOne(tx: Context, monitor: Monitor, next: Verdict): Promise<NewEvent[]> {
+async function settleOne(
+  tx: Context,
+  monitor: Monitor,
+  next: Verdict,
+  unstable: Steadiness | undefined,
+): Promise<NewEvent[]> {
   const events: NewEvent[] = []
-  const cause = await causeOf(tx, monitor, next)
+  const cause = await causeOf(tx, monitor, next, unstable)
   const after = { ...monitor, state: next.state, stateSince: next.since }
   if (next.state !== monitor.state) {
     await enterState(tx, monitor, next.state, next.since, cause)
@@ -63,6 +70,8 @@ interface Judged {
   /** What has to be written of its silence. */
   readonly silence: Silence | null
   readonly why: string
+  /** What came of the checks of a region from which it is unstable. */
+  readonly unstable: Steadiness | undefined
 }
 
 /** Monitors that are not paused, and what their watches make of them. */
@@ -78,7 +87,8 @@ async function judged({ db, now }: Pick<Context, 'db' | 'now'>, ids: readonly st
     const rhythm = rhythmOf(monitor, organization.tier)
     const next = judgeMonitor(watches, { ...monitor, allowanceMs: allowanceMs(rhythm) }, at)
     const silence = silenceOf(monitor, watches, rhythm, at, watched)
-    return { monitor, next, silence, why: silence ? whySilent(monitor, watches, rhythm, at) : '' }
+    const unstable = watches.map(({ steadiness }) => readSteadiness(steadiness)).find((each) => each.unstable)
+    return { monitor, next, silence, why: silence ? whySilent(monitor, watches, rhythm, at) : '', unstable }
   })
 }
 
@@ -87,9 +97,15 @@ function isSettled({ monitor, next, silence }: Judged): boolean {
   return silence === null && (next === null || (next.state === monitor.state && next.state !== 'DOWN'))
 }
 
-/** What the first check said that found a monitor so. */
-async function causeOf({ db }: Context, { id: monitorId }: Monitor, { state, since }: Verdict): Promise<string> {
+/** What the first check said that found a monitor so, or that it is unstable. */
+async function causeOf(
+  { db }: Context,
+  { id: monitorId }: Monitor,
+  { state, since }: Verdict,
+  unstable: Steadiness | undefined,
+): Promise<string> {
   if (state !== 'DOWN' && state !== 'DEGRADED') return ''
+  if (state === 'DEGRADED' && unstable) return `${instabilityInWords(unstable)}.`
   const outcomes: ProbeOutcome[] = state === 'DOWN' ? ['DOWN'] : ['DEGRADED', 'DOWN']
   const first = await db.probeResult.findFirst({
     where: { monitorId, at: { gte: since }, outcome: { in: outcomes } },

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { missed } from '../../src/monitoring/heartbeat.ts'
 import type { Memory, Seen } from '../../src/monitoring/judge.ts'
+import { steady } from '../../src/monitoring/steadiness.ts'
 import { MINUTE } from '../../src/time.ts'
 import { testApp } from '../support/app.ts'
 import { noon } from '../support/context.ts'
@@ -192,7 +193,9 @@ async function expectSoon(job: Job, expected: object): Promise<void> {
 }
 
 describe('a heartbeat that is missed', () => {
-  const memory = (...recent: Seen[]): { memory: Memory } => ({ memory: { state: 'UP', stateSince: noon, recent } })
+  const memory = (...recent: Seen[]): { memory: Memory } => ({
+    memory: { state: 'UP', stateSince: noon, recent, steadiness: steady },
+  })
   const success = noon.getTime() - 360_000
 
   test('is down, since its last success', () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { MonitorState, ProbeOutcome } from '../../src/generated/prisma/enums.ts'
 import type { Memory, Report } from '../../src/monitoring/judge.ts'
 import { judge, judgeMonitor, readRecent } from '../../src/monitoring/judge.ts'
+import { instabilityInWords, readSteadiness, steady } from '../../src/monitoring/steadiness.ts'
 import { MINUTE } from '../../src/time.ts'
 import { noon } from '../support/context.ts'
 
@@ -12,7 +13,7 @@ const states = { '.': 'PENDING', U: 'UP', G: 'DEGRADED', D: 'DOWN' } as const
 
 /** Judges outcomes, one a minute from the first on; `since` is the minute in which the last state began. */
 function run(state: keyof typeof states, outcomes: string, failureThreshold = 2, recoveryThreshold = 1) {
-  let memory: Memory = { state: states[state], stateSince: at(0), recent: [] }
+  let memory: Memory = { state: states[state], stateSince: at(0), recent: [], steadiness: steady }
   let retries = ''
   for (const [index, letter] of [...outcomes].entries()) {
     const outcome = letters[letter as keyof typeof letters]
@@ -103,7 +104,7 @@ describe('a watch', () => {
   test('is never down before its threshold of failures in a row, and since the first of them', () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 60 }), thresholds, (outcomes, limits) => {
-        let memory: Memory = { state: 'PENDING', stateSince: at(0), recent: [] }
+        let memory: Memory = { state: 'PENDING', stateSince: at(0), recent: [], steadiness: steady }
         let failures: Date[] = []
         for (const [index, each] of outcomes.entries()) {
           const before = memory.state
@@ -122,7 +123,7 @@ describe('a watch', () => {
       fc.property(fc.array(outcome, { maxLength: 40 }), thresholds, (outcomes, limits) => {
         const known = (each: ProbeOutcome) => each !== 'UNKNOWN'
         const states = (seen: readonly [ProbeOutcome, number][]) => {
-          let memory: Memory = { state: 'PENDING', stateSince: at(0), recent: [] }
+          let memory: Memory = { state: 'PENDING', stateSince: at(0), recent: [], steadiness: steady }
           for (const [each, minute] of seen) memory = judge(memory, each, at(minute), limits).memory
           return memory
         }
@@ -137,7 +138,7 @@ describe('a watch', () => {
     fc.assert(
       fc.property(jumps, thresholds, (seen, limits) => {
         const start = noon.getTime()
-        let memory: Memory = { state: 'PENDING', stateSince: noon, recent: [] }
+        let memory: Memory = { state: 'PENDING', stateSince: noon, recent: [], steadiness: steady }
         let now = start
         for (const [each, jump] of seen) {
           now = Math.max(start, now + jump)
@@ -149,6 +150,74 @@ describe('a watch', () => {
         }
       }),
     )
+  })
+
+  describe('that fails here and there', () => {
+    /** Judges outcomes, one a minute; gives the state after each, in letters. */
+    function statesOf(
+      outcomes: string,
+      from: Partial<Memory> = {},
+      limits = { failureThreshold: 2, recoveryThreshold: 1 },
+    ) {
+      let memory: Memory = { state: 'UP', stateSince: at(0), recent: [], steadiness: steady, ...from }
+      let found = ''
+      for (const [index, letter] of [...outcomes].entries()) {
+        const judged = judge(memory, letters[letter as keyof typeof letters], at(index + 1), limits)
+        memory = judged.memory
+        found += memory.state === 'DEGRADED' ? 'G' : memory.state[0]
+      }
+      return { found, memory }
+    }
+
+    test('is degraded and unstable once more than a tenth of at least ten checks did, and says so', () => {
+      const { found, memory } = statesOf('DUDUDUDUDU')
+      expect(found).toBe('UUUUUUUUUG')
+      expect(memory).toMatchObject({ state: 'DEGRADED', stateSince: at(10) })
+      expect(instabilityInWords(memory.steadiness)).toBe('Unstable: 5 of 10 checks failed in the last hour')
+      expect(statesOf(`${'U'.repeat(8)}DUUUUUUUUUUU`).found).not.toContain('G')
+      expect(statesOf(`${'U'.repeat(8)}DUDU`).found.at(-1)).toBe('G')
+    })
+
+    test('is so until less than a twentieth of the last hour’s did, and up again since then', () => {
+      const { found, memory } = statesOf(`DUDUDUDUDU${'U'.repeat(80)}`)
+      const turn = found.indexOf('U', 10)
+      expect(found.slice(9, turn)).toMatch(/^G{40,60}$/)
+      expect(found.slice(turn)).toMatch(/^U+$/)
+      expect(memory).toMatchObject({ state: 'UP', stateSince: at(turn + 1) })
+    })
+
+    test('is not asked more often for it than its interval says', () => {
+      const { memory } = statesOf('DUDUDUDUDU')
+      expect(judge(memory, 'UP', at(11), { failureThreshold: 2, recoveryThreshold: 1 }).retry).toBe(false)
+      expect(judge(memory, 'DOWN', at(11), { failureThreshold: 2, recoveryThreshold: 1 }).retry).toBe(true)
+    })
+
+    test('goes down since its first failure in a row all the same, and starts anew after that outage', () => {
+      const { memory } = statesOf('DUDUDUDUDUUDD')
+      expect(memory).toMatchObject({ state: 'DOWN', stateSince: at(12), steadiness: steady })
+      expect(statesOf(`DUDUDUDUDUUDD${'U'.repeat(20)}`).found.slice(11)).toMatch(/^GDU{20}$/)
+      // Nor is a streak counted that becomes an outage.
+      expect(statesOf('UUUDDDDDDDDD', {}, { failureThreshold: 10, recoveryThreshold: 1 }).found).toBe('U'.repeat(12))
+    })
+
+    test('never flaps: between two changes either way lie more than some checks', () => {
+      fc.assert(
+        fc.property(fc.array(fc.constantFrom('U', 'U', 'U', 'U', 'DU'), { minLength: 50, maxLength: 200 }), (parts) => {
+          const { found } = statesOf(parts.join(''))
+          expect(found).not.toMatch(/UGUG|GUGU/)
+          expect(found).not.toContain('D')
+        }),
+      )
+    })
+
+    test('with a count that is malformed has none', () => {
+      const { steadiness } = statesOf('DUDUDUDUDU').memory
+      expect(readSteadiness(JSON.parse(JSON.stringify(steadiness)))).toEqual(steadiness)
+      for (const bad of [null, [], {}, { pieces: 1 }, { pieces: [[1, 2]] }, { pieces: [[1, 2, '3']] }]) {
+        expect(readSteadiness(bad)).toEqual(steady)
+      }
+      fc.assert(fc.property(fc.jsonValue(), (json) => readSteadiness(json).pieces.length <= 13))
+    })
   })
 
   test('with a memory that is malformed has none', () => {

@@ -26,7 +26,14 @@ async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}) {
   await worker.round.look()
   const { id } = await watching.monitor(acme.id, { serviceId, ...given })
   await watching.pass(1, [worker])
-  return { ...acme, serviceId, id, worker, monitor: () => prisma.monitor.findUniqueOrThrow({ where: { id } }) }
+  return {
+    ...acme,
+    organizationId: acme.id,
+    serviceId,
+    id,
+    worker,
+    monitor: () => prisma.monitor.findUniqueOrThrow({ where: { id } }),
+  }
 }
 
 test('a state begins with the first check that found it, and with what that said', async () => {
@@ -77,6 +84,22 @@ test('a monitor of three regions is down when two of them find it so', async () 
   await watching.pass(90, workers)
   expect(await monitor()).toMatchObject({ state: 'UP' })
   expect((await watching.intervals(id)).map((words) => words.split(' ')[0])).toEqual(['PENDING', 'UP', 'DOWN', 'UP'])
+})
+
+test('one that fails now and then, but never often enough in a row, is degraded and says that it is unstable', async () => {
+  const { id, worker, monitor, organizationId } = await withMonitor()
+  for (let check = 0; check < 6; check += 1) {
+    finds.set(id, 'DOWN')
+    await watching.pass(60, [worker], 60)
+    finds.delete(id)
+    await watching.pass(60, [worker], 60)
+  }
+  expect(await monitor()).toMatchObject({ state: 'DEGRADED' })
+  const open = await prisma.monitorInterval.findFirst({ where: { monitorId: id, endedAt: null } })
+  expect(open?.cause).toMatch(/^Unstable: \d+ of \d+ checks failed in the last hour\.$/)
+  expect((await readPageState(prisma, organizationId, watching.now())).services[0]?.status).toBe('DEGRADED_PERFORMANCE')
+  expect((await watching.intervals(id)).some((words) => words.startsWith('DOWN'))).toBe(false)
+  expect(await prisma.incident.count({ where: { organizationId } })).toBe(0)
 })
 
 test('one that is unknown stays what it was', async () => {

@@ -29,7 +29,7 @@ async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}, r
   const workers = regions.map((region) => watching.worker({ region }))
   for (const { round } of workers) await round.look()
   const { id } = await watching.monitor(acme.id, { serviceId, ...given })
-  await watching.pass(120, workers)
+  await watching.pass(120, workers, 20)
   const [worker] = workers
   if (!worker) throw new Error('There is no worker.')
   const lastKnown = async () => {
@@ -187,7 +187,7 @@ describe('a monitor that two regions must agree on', () => {
     const [, ofMars = 0] = await lastKnown()
     expect(await monitor()).toMatchObject({ state: 'UP', unknownSince: null })
     finds.set(watchId(id, 'local'), 'DOWN')
-    await watching.pass(300, [here])
+    await watching.pass(300, [here], 30)
     await tellSilence(ctx)
     expect(await monitor()).toMatchObject({ state: 'UP', unknownSince: at(ofMars + 60) })
     expect(await page()).toMatchObject({ shown: 'UNKNOWN' })
@@ -203,11 +203,11 @@ describe('a monitor that two regions must agree on', () => {
   test('stays down when the region falls silent that agreed', async () => {
     const { id, workers, monitor } = await withMonitor({ agreement: 2 }, two)
     finds.set(id, 'DOWN')
-    await watching.pass(120, workers)
+    await watching.pass(120, workers, 30)
     expect(await monitor()).toMatchObject({ state: 'DOWN' })
-    await watching.pass(200, workers.slice(0, 1))
+    await watching.pass(200, workers.slice(0, 1), 50)
     finds.set(watchId(id, 'local'), 'UP')
-    await watching.pass(200, workers.slice(0, 1))
+    await watching.pass(200, workers.slice(0, 1), 50)
     await tellSilence(ctx)
     expect(await monitor()).toMatchObject({ state: 'DOWN', unknownSince: expect.any(Date) })
     expect(await prisma.incident.count({ where: { resolvedAt: null, monitors: { some: { monitorId: id } } } })).toBe(1)

@@ -65,6 +65,13 @@ export const Monitor = builder.prismaNode('Monitor', {
     service: t.relation('service', { nullable: true, description: 'The service whose status it bears on.' }),
     state: t.expose('state', { type: MonitorState, description: 'Its state, agreed by all regions.' }),
     stateSince: t.expose('stateSince', { type: 'DateTime', description: 'Since when it has been in this state.' }),
+    stateCause: t.string({
+      nullable: true,
+      description:
+        'Why it is in this state, in a sentence: what the first check said that found it so, or that it is unstable. Null while it is up.',
+      select: { intervals: { where: { endedAt: null }, select: { cause: true }, take: 1 } },
+      resolve: ({ intervals }) => intervals[0]?.cause || null,
+    }),
     unknownSince: t.expose('unknownSince', {
       type: 'DateTime',
       nullable: true,

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Watch" ADD COLUMN     "steadiness" JSONB NOT NULL DEFAULT '{}';
