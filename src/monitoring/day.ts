@@ -6,7 +6,7 @@ import { Prisma } from '../generated/prisma/client.ts'
 import { DAY } from '../time.ts'
 import { dayIn, daysUpTo, startOfDay } from '../zone.ts'
 import type { Past } from './past.ts'
-import { readPasts } from './past.ts'
+import { readMaintenance, readPasts } from './past.ts'
 import type { Condition, Span, Tally } from './uptime.ts'
 import { stretches, tallies } from './uptime.ts'
 
@@ -24,7 +24,8 @@ export function firstDayShown({ timeZone, tier }: Pick<Organization, 'timeZone' 
 
 /**
  * The last `count` days of monitors and services of an organization by their ids, or as many as its tier shows; the last is
- * today, up to now. Days that are closed are read, those after them are computed: five statements for any number of ids.
+ * today, up to now. Days that are closed are read, those after them are computed, and those before them too, of which only
+ * maintenance is known: six statements for any number of ids.
  */
 export async function readDays(
   db: Database,
@@ -38,6 +39,9 @@ export async function readDays(
   const closed = await readClosed(db, ids, days)
   const wanted = ids.map((id) => ({ id, since: spans[(closed.get(id)?.last ?? -1) + 1]?.from ?? now }))
   const pasts = await readPasts(db, wanted, now)
+  const first = spans[0]?.from ?? now
+  const begun = ids.filter((id) => (closed.get(id)?.first ?? 0) > 0)
+  const maintenance = await readMaintenance(db, begun, first, now)
   return new Map(
     wanted.map(({ id, since }) => {
       const computed = tallyEach(
@@ -45,7 +49,14 @@ export async function readDays(
         spans.filter(({ from }) => from >= since),
       )
       const known = spans.slice(0, spans.length - computed.length)
-      const tallied = [...known.map((span, index) => closed.get(id)?.days.get(index) ?? unknownAll(span)), ...computed]
+      const before = tallyEach(
+        { monitors: [], maintenance: maintenance.get(id) ?? [] },
+        known.slice(0, closed.get(id)?.first),
+      )
+      const tallied = [
+        ...known.map((span, index) => closed.get(id)?.days.get(index) ?? before[index] ?? unknownAll(span)),
+        ...computed,
+      ]
       return [id, spans.map((span, index) => ({ ...span, tally: tallied[index] ?? unknownAll(span) }))]
     }),
   )
@@ -71,6 +82,7 @@ function unknownAll({ from, to }: Span): Tally {
 /** A subject's closed days by their place among those asked for. Days before them were before its time. */
 interface Closed {
   readonly days: ReadonlyMap<number, Tally>
+  readonly first: number
   readonly last: number
 }
 
@@ -89,7 +101,7 @@ async function readClosed(db: Database, ids: readonly string[], days: readonly D
         const [place = 0, up = 0, degraded = 0, down = 0, unknown = 0, maintenance = 0] = line.split(' ').map(Number)
         places.set(place, { up, degraded, down, unknown, maintenance })
       }
-      return [id, { days: places, last: Math.max(...places.keys()) }]
+      return [id, { days: places, first: Math.min(...places.keys()), last: Math.max(...places.keys()) }]
     }),
   )
 }
@@ -201,7 +213,8 @@ function readUnclosed(
     WITH watched AS (
       SELECT m.id, m."serviceId", m."organizationId", m."createdAt",
         m.state IN ('PENDING', 'PAUSED')
-          OR (SELECT max(w."lastKnownAt") FROM "Watch" w WHERE w."monitorId" = m.id) >= ${end} AS settled
+          OR (SELECT count(*) FROM "Watch" w WHERE w."monitorId" = m.id AND w."lastKnownAt" >= ${end})
+            >= coalesce(m.agreement, 1) AS settled
       FROM "Monitor" m JOIN "Organization" o ON o.id = m."organizationId"
       WHERE ${of} AND m."createdAt" < ${end} AND NOT EXISTS (
         SELECT 1 FROM "Maintenance" n WHERE n."organizationId" = o.id

@@ -76,7 +76,7 @@ export async function readPasts(db: Database, wanted: readonly Wanted[], now: Da
   const ofServices = earliest(watched.flatMap(({ serviceId: id, since }) => (id === null ? [] : [{ id, since }])))
   const intervals = grouped(await readIntervals(db, ofMonitors))
   const gaps = grouped(await readGaps(db, ofMonitors))
-  const maintenance = grouped(await readMaintenance(db, ofServices, now))
+  const maintenance = grouped(await readMaintained(db, ofServices, now))
   const pasts = new Map<string, { monitors: MonitorPast[]; maintenance: readonly Span[] }>()
   for (const monitor of watched) {
     const own = intervals.get(monitor.id) ?? []
@@ -150,8 +150,27 @@ function readGaps(db: Database, since: ReadonlyMap<string, Date>) {
     JOIN "MonitorGap" g ON g."monitorId" = wanted.id AND g."endedAt" > wanted.since`
 }
 
+/** When monitors and services by their ids were maintained since a moment; a monitor is with its service. One statement. */
+export async function readMaintenance(
+  db: Database,
+  ids: readonly string[],
+  since: Date,
+  now: Date,
+): Promise<Map<string, Span[]>> {
+  if (ids.length === 0) return new Map()
+  return grouped(
+    await db.$queryRaw<Of<Span>[]>`
+      SELECT wanted.id AS of, m."startedAt" AS from, coalesce(m."endedAt", ${now}::timestamptz) AS to
+      FROM unnest(${[...ids]}::text[]) AS wanted (id)
+      LEFT JOIN "Monitor" watching ON watching.id = wanted.id
+      JOIN "MaintenanceService" s ON s."serviceId" = coalesce(watching."serviceId", wanted.id)
+      JOIN "Maintenance" m ON m.id = s."maintenanceId"
+      WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > ${since})`,
+  )
+}
+
 /** When services were maintained: as it was, and not as it was planned. */
-function readMaintenance(db: Database, since: ReadonlyMap<string, Date>, now: Date) {
+function readMaintained(db: Database, since: ReadonlyMap<string, Date>, now: Date) {
   return db.$queryRaw<Of<Span>[]>`
     SELECT s."serviceId" AS of, m."startedAt" AS from, coalesce(m."endedAt", ${now}::timestamptz) AS to
     FROM unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)

@@ -95,11 +95,12 @@ async function render(
   place: Place,
   asked: Asked,
 ): Promise<RenderedPage> {
-  const { state, subject } = await readPage(db, place.owner, asked, now())
+  const readAt = now()
+  const { state, subject } = await readPage(db, place.owner, asked, readAt)
   const { links, logoUrl, timeZone, ...settings } = state.organization
   const owner = { ...settings, links, logoUrl: logoUrl !== null && isLogoAddress(logoUrl) ? logoUrl : null }
   const zone = zoneOf(timeZone)
-  const served = { ...place, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor }
+  const served = { ...place, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor, readAt }
   const html = `<!DOCTYPE html>${contentOf(state, subject, served)}`
   return rendered(state.organization.id, html, headersOf(place.origin, owner.logoUrl))
 }

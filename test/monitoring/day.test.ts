@@ -3,6 +3,7 @@ import { updateOrganization } from '../../src/account/organization.ts'
 import type { Context } from '../../src/context.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import type { Tier } from '../../src/generated/prisma/enums.ts'
+import { newId } from '../../src/id.ts'
 import { closeDays, firstDayShown, readDays } from '../../src/monitoring/day.ts'
 import { enterState } from '../../src/monitoring/interval.ts'
 import { readOutages, readUptimes } from '../../src/monitoring/past.ts'
@@ -304,6 +305,57 @@ describe('closing', () => {
     await updateMaintenance(acme.ctx, { id: maintenance.id, serviceIds: [api] })
     await closeAll(system())
     expect(await closedOf(id)).toMatchObject([{}, { maintenance: 12 * HOUR }, { maintenance: DAY }])
+  })
+
+  test('keeps every day as it was computed before, whatever happened, also before there was a monitor', async () => {
+    const acme = await tenant('TEAM')
+    const zones = ['UTC', 'America/New_York', 'Pacific/Chatham', 'Asia/Kolkata']
+    // The same numbers every time, spread over three weeks, in which New York's clocks change.
+    let seed = 7
+    const random = (most: number) => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed % most
+    }
+    const moment = (from: number) => at(-from * DAY + random(from * DAY - HOUR))
+    const services = await acme.services(...Array.from({ length: 12 }, (_, index) => `Service ${index}`))
+    const pasts = services.flatMap((serviceId, index) =>
+      Array.from({ length: 1 + (index % 2) }, () => {
+        const times = Array.from({ length: 2 + random(6) }, () => moment(1 + random(20))).sort((a, b) => +a - +b)
+        const kinds = ['UP', 'DOWN', 'DEGRADED', 'PENDING', 'PAUSED'] as const
+        const states = times.map((time, place) => [kinds[place === 0 ? 3 : random(5)] ?? 'UP', time] as const)
+        const from = moment(10)
+        const gaps = [{ from, to: new Date(Math.min(+from + random(DAY), +noon)) }]
+        return { organizationId: acme.id, serviceId, states, gaps, lastKnownAt: noon }
+      }),
+    )
+    const monitors = await writeMonitors(prisma, pasts)
+    for (const [index, serviceId] of services.entries()) {
+      const startedAt = moment(20)
+      const endedAt = new Date(Math.min(+startedAt + random(2 * DAY), +noon))
+      await prisma.maintenance.create({
+        data: {
+          ...{
+            id: newId('Maintenance'),
+            organizationId: acme.id,
+            title: `No. ${index}`,
+            status: 'COMPLETED',
+            startedAt,
+          },
+          ...{ endedAt, startsAt: startedAt, endsAt: endedAt, createdAt: startedAt },
+          services: { create: { serviceId } },
+        },
+      })
+    }
+    const subjects = [...services, ...monitors]
+    for (const timeZone of zones) {
+      await prisma.organization.update({ where: { id: acme.id }, data: { timeZone } })
+      await prisma.uptimeDay.deleteMany({ where: { organizationId: acme.id } })
+      const read = () => readDays(prisma, { timeZone, tier: 'TEAM' }, subjects, 25, noon)
+      const live = await read()
+      await closeAll(system())
+      expect(await prisma.uptimeDay.count({ where: { organizationId: acme.id } })).toBeGreaterThan(100)
+      expect(await read()).toEqual(live)
+    }
   })
 
   test('two workers may do at once', async () => {

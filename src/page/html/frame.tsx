@@ -31,6 +31,8 @@ export interface Served {
   readonly zone: Zone
   /** Where the owner's log stood when the page was read. */
   readonly cursor: string
+  /** When the page was read: its figures of today reach so far. */
+  readonly readAt: Date
 }
 
 export interface FrameProps {

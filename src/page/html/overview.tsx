@@ -100,7 +100,7 @@ function Services(props: OverviewProps) {
           />
         ))
       )}
-      {pasts.size === 0 ? null : <Legend zone={served.zone} />}
+      {pasts.size === 0 ? null : <Legend {...served} />}
     </section>
   )
 }

@@ -1,7 +1,7 @@
 import type { DayMark, ShownDay, ShownPast } from '../past.ts'
-import type { Zone } from '../zone.ts'
 import type { Served } from './frame.tsx'
 import { LatencyChart } from './latency-chart.tsx'
+import { Time } from './time.tsx'
 
 /** How high a bar is drawn, and how wide the place of a day is, of which the gap to the next takes a quarter. */
 const HEIGHT = 40
@@ -154,7 +154,7 @@ const legend = {
 } as const satisfies Record<DayMark, string>
 
 /** What the shapes of the bars mean. */
-export function Legend({ zone }: { readonly zone: Zone }) {
+export function Legend({ zone, readAt }: Pick<Served, 'zone' | 'readAt'>) {
   return (
     <p class="legend">
       Each bar is a day in {zone.name}:{' '}
@@ -162,7 +162,8 @@ export function Legend({ zone }: { readonly zone: Zone }) {
         <span>
           <DayMarkShape mark={mark} /> {legend[mark]}
         </span>
-      ))}
+      ))}{' '}
+      Figures up to <Time at={readAt} zone={zone} />.
     </p>
   )
 }
