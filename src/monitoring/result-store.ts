@@ -65,10 +65,10 @@ const INSERT = `
       SELECT array_agg(until ORDER BY until DESC) AS ends, count(*) FILTER (WHERE until = 'infinity' AND id <> accepted.id) AS others
       FROM (
         SELECT watch.id, CASE
-          WHEN watch."unknownSince" <= in_time THEN greatest(watch."unknownSince", watch."lastKnownAt")
-          WHEN watch."unknownSince" IS NULL AND accepted."at" <= in_time THEN 'infinity'
-          ELSE watch."lastKnownAt" + vouched * interval '1 millisecond' END AS until
-        FROM "Watch" AS watch, LATERAL (SELECT watch."lastKnownAt" + allowance * interval '1 millisecond' AS in_time) AS next
+          WHEN watch."unknownSince" IS NOT NULL THEN greatest(least(watch."unknownSince", ends), watch."lastKnownAt")
+          WHEN watch."lastKnownAt" + allowance * interval '1 millisecond' >= accepted."at" THEN 'infinity'
+          ELSE ends END AS until
+        FROM "Watch" AS watch, LATERAL (SELECT watch."lastKnownAt" + vouched * interval '1 millisecond' AS ends) AS vouch
         WHERE watch."monitorId" = accepted."monitorId" AND watch."lastKnownAt" IS NOT NULL
       ) AS each
     ) AS vouching, LATERAL (SELECT vouching.ends[needed] AS until) AS before

@@ -82,9 +82,9 @@ const STILL = Number.POSITIVE_INFINITY
 function vouchesUntil({ lastKnownAt, unknownSince }: Voucher, rhythm: Rhythm, at: Date, allowance: number): number {
   if (lastKnownAt === null) return NEVER
   const known = lastKnownAt.getTime()
-  const inTime = (time: Date) => time.getTime() - known <= allowance
-  if (unknownSince !== null && inTime(unknownSince)) return Math.max(known, unknownSince.getTime())
-  return unknownSince === null && inTime(at) ? STILL : known + vouchedMs(rhythm)
+  const end = known + vouchedMs(rhythm)
+  if (unknownSince !== null) return Math.max(known, Math.min(unknownSince.getTime(), end))
+  return at.getTime() - known <= allowance ? STILL : end
 }
 
 /**
