@@ -10,6 +10,8 @@ export interface NewEvent {
   readonly subjectName: string
   /** Since when it was so, when that was noticed later than it began. */
   readonly since?: Date
+  /** The entry of the subject's timeline that it wrote, or after which it came; absent: none. */
+  readonly entryId?: string
 }
 
 /** The channel on which a log tells that it has grown; the payload is the organization's id. */

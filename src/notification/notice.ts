@@ -112,30 +112,20 @@ const service = { select: { id: true, name: true } } satisfies Prisma.ServiceDef
 
 async function ofIncident(
   db: Database,
-  { organizationId, seq, subjectId, subjectName, kind }: Event,
+  { organizationId, entryId, subjectId, subjectName, kind }: Event,
 ): Promise<Told | null> {
   const incident = await db.incident.findUnique({
     where: { id: subjectId, organizationId },
     include: { services: { include: { service }, orderBy: { service: { position: 'asc' } } } },
   })
-  // Each of these events has written one entry of the timeline, in their order, and none is ever taken out.
-  const place = await db.event.count({
-    where: {
-      organizationId,
-      subjectId,
-      seq: { lte: seq },
-      kind: { in: ['INCIDENT_CREATED', 'INCIDENT_UPDATE_POSTED'] },
-    },
-  })
-  const updates = await db.incidentUpdate.findMany({
-    where: { incidentId: subjectId },
-    include: { services: true },
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    take: place,
-  })
-  const update = updates[place - 1]
+  const update = await db.incidentUpdate.findFirst({ where: { id: entryId ?? '', incidentId: subjectId } })
   if (!incident || !update) return null
-  const { status, message, html } = update
+  const { status, message, html, createdAt } = update
+  const updates = await db.incidentUpdate.findMany({
+    where: { incidentId: subjectId, createdAt: { lte: createdAt } },
+    select: { services: true },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
   const said = new Map(
     updates.flatMap(({ services }) => services.map((each) => [each.serviceId, each.status] as const)),
   )
@@ -158,32 +148,19 @@ async function ofIncident(
 
 type MaintenanceStep = z.infer<typeof maintenanceNotice>['step']
 
-/** The events that write an entry of a maintenance's timeline: one each, in their order, and none is ever taken out. */
-const kindsWithEntry: EventKind[] = [
-  'MAINTENANCE_SCHEDULED',
-  'MAINTENANCE_UPDATE_POSTED',
-  'MAINTENANCE_STARTED',
-  'MAINTENANCE_COMPLETED',
-  'MAINTENANCE_CANCELLED',
-]
-
 function ofMaintenance(step: MaintenanceStep): Teller {
-  return async (db, { organizationId, seq, subjectId, subjectName }) => {
+  return async (db, { organizationId, entryId, subjectId, subjectName }) => {
     const maintenance = await db.maintenance.findUnique({
       where: { id: subjectId, organizationId },
       include: {
         services: { include: { service }, orderBy: { service: { position: 'asc' } } },
-        updates: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
+        updates: { where: { id: entryId ?? '' } },
       },
     })
     if (!maintenance) return null
     const { updates, startsAt, endsAt, services } = maintenance
-    const where = { organizationId, subjectId, seq: { lte: seq }, kind: { in: kindsWithEntry } }
-    const events = await db.event.count({ where })
-    // One that started when it was planned has told so with its plan: two events, of which the first has the entry.
-    const startedAtOnce = updates[0]?.status === 'IN_PROGRESS'
-    if (startedAtOnce && step === 'STARTED') return null
-    const entry = updates[events - 1 - (startedAtOnce && step !== 'SCHEDULED' ? 1 : 0)]
+    // One that started when it was planned has told so with its plan: the second of two events has no entry.
+    const [entry] = updates
     if (!entry) return null
     return {
       about: 'MAINTENANCE',

@@ -14,6 +14,7 @@ const words = {
   Incident: 'incident',
   IncidentUpdate: 'incident update',
   Maintenance: 'maintenance',
+  MaintenanceUpdate: 'maintenance update',
   Monitor: 'monitor',
   Subscriber: 'subscriber',
   Delivery: 'delivery',

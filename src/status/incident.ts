@@ -11,7 +11,8 @@ import { renderMessage } from '../rendering.ts'
 import { invalid, lineText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
-import { entryTime, MOST_ENTRIES, message, requireRoom } from './timeline.ts'
+import { correct, freeTime, pastOf, requireOrder, requirePast } from './incident-past.ts'
+import { entryTime, MOST_ENTRIES, message, requireAnother, requireRoom } from './timeline.ts'
 
 const titleText = lineText(200)
 
@@ -34,25 +35,28 @@ const newIncident = z.object({
   message,
   services: impacts.nullish(),
   startedAt: z.date().nullish(),
+  resolvedAt: z.date().nullish(),
 })
 
 /**
  * Tells of an incident; the message becomes the first entry of its timeline. One told as resolved bears on nothing, and
- * its entry keeps what it did to services. Needs a key with scope WRITE.
- * @throws Invalid, also for a start in the future. @throws NotFound for a service the organization does not have.
+ * its entry keeps what it did to services; with the time at which it was resolved it is written down for the record, and told
+ * to nobody. Needs a key with scope WRITE.
+ * @throws Invalid, also for times in the future. @throws NotFound for a service the organization does not have.
  */
 export async function createIncident(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { title, status, impact, message, startedAt, ...rest } = validate(newIncident, input)
+  const { title, status, impact, message, ...rest } = validate(newIncident, input)
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   const html = await renderMessage(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
-    const now = tx.now()
-    if (startedAt && startedAt > now) throw invalid([{ path: ['startedAt'], message: 'must not be in the future' }])
+    const resolvedAt = rest.resolvedAt ?? null
+    const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
+    requireTimes({ status, startedAt, resolvedAt }, tx.now())
     await requireServices(tx, organizationId, services.map(serviceIdOf))
-    const told = { title, status, impact, message, ...html, services, startedAt: startedAt ?? now, automatic: false }
-    return openIncident(tx, organizationId, told)
+    const told = { title, status, impact, message, ...html, services, startedAt, automatic: false }
+    return openIncident(tx, organizationId, resolvedAt === null ? told : { ...told, resolvedAt })
   })
 }
 
@@ -61,6 +65,8 @@ export interface ToldIncident extends ToldEntry {
   readonly title: string
   readonly impact: IncidentImpact
   readonly startedAt: Date
+  /** When it was resolved, of one that is written down only for the record; absent: now, when it is told as resolved. */
+  readonly resolvedAt?: Date
   /** Whether monitors resolve it. */
   readonly automatic: boolean
 }
@@ -72,19 +78,22 @@ export async function openIncident(
   { message, html, htmlVersion, services, ...fields }: ToldIncident,
 ): Promise<Changed<Incident>> {
   const now = tx.now()
+  const toldAt = fields.resolvedAt ?? now
   const resolved = fields.status === 'RESOLVED'
   const incident = await tx.db.incident.create({
     data: {
       id: newId('Incident'),
       organizationId,
       ...fields,
-      resolvedAt: resolved ? now : null,
+      resolvedAt: resolved ? toldAt : null,
       createdAt: now,
       services: { create: resolved ? services.map(recovered) : [...services] },
     },
   })
-  await insertEntry(tx, incident, { status: fields.status, message, html, htmlVersion, services }, now)
-  return [incident, { kind: 'INCIDENT_CREATED', ...subject(incident) }]
+  const entry = { status: fields.status, message, html, htmlVersion, services }
+  const { id: entryId } = await insertEntry(tx, incident, entry, toldAt)
+  const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
+  return [incident, { kind, ...subject(incident), entryId }]
 }
 
 const incidentEdit = z.object({
@@ -92,6 +101,8 @@ const incidentEdit = z.object({
   title: titleText.optional(),
   impact: z.enum(IncidentImpact).optional(),
   services: impacts.nullish(),
+  startedAt: z.date().nullish(),
+  resolvedAt: z.date().nullish(),
   version: readVersion,
 })
 
@@ -102,11 +113,13 @@ const incidentEdit = z.object({
  */
 export async function updateIncident(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, version, services, ...fields } = validate(incidentEdit, input)
+  const { id, version, services, startedAt, resolvedAt, ...fields } = validate(incidentEdit, input)
   requireDistinct((services ?? []).map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   return change(ctx, organizationId, async (tx) => {
     const before = await ownIncident(tx, organizationId, id)
     requireVersion(before, version)
+    const times = { startedAt: startedAt ?? before.startedAt, resolvedAt: resolvedAt ?? before.resolvedAt }
+    if (startedAt || resolvedAt) requireTimes({ status: before.status, ...times }, tx.now())
     if (services) {
       if (before.status === 'RESOLVED') requireRecovered(services)
       await requireServices(tx, organizationId, services.map(serviceIdOf))
@@ -115,7 +128,7 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
     }
     const incident = await tx.db.incident.update({
       where: { id },
-      data: { ...fields, ...byPerson, version: { increment: 1 } },
+      data: { ...fields, ...times, ...byPerson, version: { increment: 1 } },
     })
     return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident) }]
   })
@@ -160,18 +173,20 @@ const newEntry = z.object({
   status: z.enum(IncidentStatus),
   message,
   services: impacts.nullish(),
+  createdAt: z.date().nullish(),
   version: readVersion,
 })
 
 /**
  * Adds an entry to an incident's timeline: any status may follow any, RESOLVED closes the incident and all its services
- * have recovered, any other status reopens it. Services that are not named stay as they were. Needs a key with scope
- * WRITE.
+ * have recovered, any other status reopens it. Services that are not named stay as they were. One that is given a time
+ * before another entry's takes its place in the timeline, changes what no newer one says, and is told to nobody. Needs a key
+ * with scope WRITE.
  * @throws Invalid, NotFound, and Conflict when the incident was changed after the given version, or its timeline is full.
  */
 export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, status, message, version, ...rest } = validate(newEntry, input)
+  const { incidentId, status, message, version, createdAt, ...rest } = validate(newEntry, input)
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   if (status === 'RESOLVED') requireRecovered(services)
@@ -181,9 +196,33 @@ export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<
     requireVersion(before, version)
     if (status !== 'RESOLVED' || before.status === 'RESOLVED') requireRoom(await entriesOf(tx, incidentId))
     await requireServices(tx, organizationId, services.map(serviceIdOf))
+    const entry = { status, message, ...html, services }
+    requirePast('createdAt', createdAt, tx.now())
+    if (createdAt && (await hasNewer(tx, incidentId, createdAt))) return backfill(tx, before, entry, createdAt)
+    if (status === 'RESOLVED' && createdAt) requireOrder('createdAt', before.startedAt, createdAt)
     await tx.db.incident.update({ where: { id: incidentId }, data: byPerson })
-    return addEntry(tx, before, { status, message, ...html, services })
+    return addEntry(tx, before, entry, createdAt ?? undefined)
   })
+}
+
+async function hasNewer({ db }: Context, incidentId: string, than: Date): Promise<boolean> {
+  return (await db.incidentUpdate.count({ where: { incidentId, createdAt: { gt: than } } })) > 0
+}
+
+/** Adds an entry to a timeline before others. */
+async function backfill(
+  tx: Context,
+  before: Incident,
+  entry: ToldEntry,
+  wanted: Date,
+): Promise<Changed<IncidentUpdate>> {
+  const others = await pastOf(tx, before.id)
+  const createdAt = freeTime(
+    wanted,
+    others.map((each) => each.createdAt),
+  )
+  const { result, incident } = await correct(tx, before, 'createdAt', () => insertEntry(tx, before, entry, createdAt))
+  return [result, { kind: 'INCIDENT_UPDATE_BACKFILLED', ...subject(incident), entryId: result.id }]
 }
 
 /** An entry of a timeline, and what it says of services: those that are not named stay as they were. */
@@ -203,47 +242,101 @@ function entriesOf({ db }: Context, incidentId: string): Promise<number> {
 }
 
 /** Adds an entry to an incident's timeline, in the transaction of a change; its services are known to be the organization's. */
-export async function addEntry(tx: Context, before: Incident, entry: ToldEntry): Promise<Changed<IncidentUpdate>> {
+export async function addEntry(
+  tx: Context,
+  before: Incident,
+  entry: ToldEntry,
+  at = tx.now(),
+): Promise<Changed<IncidentUpdate>> {
   const { status, services } = entry
   const incidentId = before.id
   await setImpacts(tx, incidentId, services)
   if (status === 'RESOLVED') {
     await tx.db.incidentService.updateMany({ where: { incidentId }, data: { status: 'OPERATIONAL' } })
   }
-  const now = tx.now()
   const incident = await tx.db.incident.update({
     where: { id: incidentId },
     data: {
       status,
-      resolvedAt: status === 'RESOLVED' ? (before.resolvedAt ?? now) : null,
+      resolvedAt: status === 'RESOLVED' ? (before.resolvedAt ?? at) : null,
       version: { increment: 1 },
     },
   })
   const newest = await tx.db.incidentUpdate.findFirst({ where: { incidentId }, orderBy: { createdAt: 'desc' } })
-  const update = await insertEntry(tx, incident, entry, entryTime(now, newest?.createdAt))
-  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(incident) }]
+  const update = await insertEntry(tx, incident, entry, entryTime(at, newest?.createdAt))
+  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(incident), entryId: update.id }]
 }
 
-const entryEdit = z.object({ id: z.string(), message, version: readVersion })
+const entryEdit = z.object({
+  id: z.string(),
+  message: message.nullish(),
+  createdAt: z.date().nullish(),
+  version: readVersion,
+})
 
 /**
- * Corrects what an entry of a timeline says. Needs a key with scope WRITE.
+ * Corrects what an entry of a timeline says, or when it was written: the order of the timeline follows, and the incident what
+ * is then its newest entry. Needs a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict when the entry was edited after the given version.
  */
 export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, version } = validate(entryEdit, input)
-  const html = await renderMessage(ctx, organizationId, message)
+  const { id, message, createdAt, version } = validate(entryEdit, input)
+  const said = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
   return change(ctx, organizationId, async (tx) => {
-    const { incident, ...before } = await own('IncidentUpdate', id, (known) =>
-      tx.db.incidentUpdate.findUnique({ where: { id: known, organizationId }, include: { incident: true } }),
-    )
+    const { incident, ...before } = await ownEntry(tx, organizationId, id)
     requireVersion(before, version)
-    const data = { message, ...html, editedAt: tx.now(), version: { increment: 1 } }
-    const update = await tx.db.incidentUpdate.update({ where: { id }, data })
+    requirePast('createdAt', createdAt, tx.now())
+    const others = createdAt ? (await pastOf(tx, incident.id)).filter((each) => each.id !== id) : []
+    const moved = createdAt
+      ? {
+          createdAt: freeTime(
+            createdAt,
+            others.map((each) => each.createdAt),
+          ),
+        }
+      : {}
+    const data = { ...said, ...moved, editedAt: tx.now(), version: { increment: 1 } }
+    const edit = () => tx.db.incidentUpdate.update({ where: { id }, data })
+    const event = { kind: 'INCIDENT_UPDATE_EDITED', ...subject(incident), entryId: id } as const
+    if (createdAt) return [(await correct(tx, incident, 'createdAt', edit)).result, event]
     await tx.db.incident.update({ where: { id: incident.id }, data: byPerson })
-    return [update, { kind: 'INCIDENT_UPDATE_EDITED', ...subject(incident) }]
+    return [await edit(), event]
   })
+}
+
+/**
+ * Deletes an entry of a timeline, as if it had never been written; the incident follows what is then its newest entry. Gives
+ * what it was. Needs a key with scope WRITE.
+ * @throws NotFound. @throws Conflict when it is the only one: without it there is no incident.
+ */
+export async function deleteIncidentUpdate(ctx: Context, id: string): Promise<IncidentUpdate> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const { incident, ...update } = await ownEntry(tx, organizationId, id)
+    requireAnother(await entriesOf(tx, incident.id), 'incident')
+    await correct(tx, incident, 'id', () => tx.db.incidentUpdate.delete({ where: { id } }))
+    return [update, { kind: 'INCIDENT_UPDATE_DELETED', ...subject(incident), entryId: id }]
+  })
+}
+
+function ownEntry({ db }: Context, organizationId: string, id: string) {
+  return own('IncidentUpdate', id, (known) =>
+    db.incidentUpdate.findUnique({ where: { id: known, organizationId }, include: { incident: true } }),
+  )
+}
+
+/** @throws Invalid when an incident that is open has an end, when it ends before its start, or when either is to come. */
+function requireTimes(
+  { status, startedAt, resolvedAt }: Pick<Incident, 'status' | 'startedAt' | 'resolvedAt'>,
+  now: Date,
+): void {
+  requirePast('startedAt', startedAt, now)
+  requirePast('resolvedAt', resolvedAt, now)
+  if (resolvedAt && status !== 'RESOLVED') {
+    throw invalid([{ path: ['resolvedAt'], message: 'must not be given of an incident that is not resolved' }])
+  }
+  requireOrder('resolvedAt', startedAt, resolvedAt)
 }
 
 /**

@@ -3,7 +3,7 @@ import { requireScope } from '../account/access.ts'
 import type { Context } from '../context.ts'
 import { change } from '../eventlog/change.ts'
 import type { NewEvent } from '../eventlog/event.ts'
-import type { Maintenance } from '../generated/prisma/client.ts'
+import type { Maintenance, MaintenanceUpdate } from '../generated/prisma/client.ts'
 import { newId } from '../id.ts'
 import type { StoredHtml } from '../rendering.ts'
 import { HTML_VERSION, renderMessage } from '../rendering.ts'
@@ -11,9 +11,10 @@ import { DAY, utcDay } from '../time.ts'
 import { lineText, validate } from '../validate.ts'
 import { readVersion, requireVersion } from '../version.ts'
 import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
+import { freeTime, requirePast } from './incident-past.ts'
 import type { Plan } from './maintenance-plan.ts'
 import { dueAt, isOver, planned, requireUnsettled, retime, runAfter, step, stepDue } from './maintenance-plan.ts'
-import { entryText, entryTime, message, requireRoom } from './timeline.ts'
+import { entryText, entryTime, message, requireAnother, requireRoom } from './timeline.ts'
 
 const titleText = lineText(200)
 const serviceIds = z.array(z.string()).max(MOST_SERVICES, `must be at most ${MOST_SERVICES}`)
@@ -51,9 +52,9 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
       },
     })
     await setServices(tx, maintenance, serviceIds ?? [])
-    await addEntry(tx, maintenance, said)
+    const entryId = await addEntry(tx, maintenance, said)
     const started = plan.status === 'IN_PROGRESS' ? [eventOf('MAINTENANCE_STARTED', maintenance)] : []
-    return [maintenance, eventOf('MAINTENANCE_SCHEDULED', maintenance), ...started]
+    return [maintenance, { ...eventOf('MAINTENANCE_SCHEDULED', maintenance), entryId }, ...started]
   })
 }
 
@@ -87,8 +88,8 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     const maintenance = await save(tx, before, retime(stepped, times, tx.now()), tx.now(), title)
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
     const hasEntry = Boolean(message) || maintenance.status !== before.status
-    if (hasEntry) await addEditEntry(tx, before, maintenance, said)
-    return [maintenance, eventOf(kindOfEdit(before, maintenance, hasEntry), maintenance)]
+    const entryId = hasEntry ? await addEditEntry(tx, before, maintenance, said) : await newestEntry(tx, id)
+    return [maintenance, { ...eventOf(kindOfEdit(before, maintenance, hasEntry), maintenance), entryId }]
   })
 }
 
@@ -105,9 +106,80 @@ export async function cancelMaintenance(ctx: Context, input: unknown): Promise<M
   return change(ctx, organizationId, async (tx) => {
     const before = await ownMaintenance(tx, organizationId, id)
     const maintenance = await save(tx, before, step(before, 'CANCELLED', tx.now()), tx.now())
-    await addEntry(tx, maintenance, said)
-    return [maintenance, eventOf('MAINTENANCE_CANCELLED', maintenance)]
+    const entryId = await addEntry(tx, maintenance, said)
+    return [maintenance, { ...eventOf('MAINTENANCE_CANCELLED', maintenance), entryId }]
   })
+}
+
+/**
+ * Deletes a maintenance with its timeline, as if it had never been: time in which it ran counts for uptime again. Gives what
+ * it was. Needs a key with scope WRITE.
+ * @throws NotFound when the organization has none such.
+ */
+export async function deleteMaintenance(ctx: Context, id: string): Promise<Maintenance> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const maintenance = await ownMaintenance(tx, organizationId, id)
+    await tx.db.maintenance.delete({ where: { id } })
+    await forgetDays(tx, maintenance)
+    return [maintenance, eventOf('MAINTENANCE_DELETED', maintenance)]
+  })
+}
+
+const entryEdit = z.object({
+  id: z.string(),
+  message: message.nullish(),
+  createdAt: z.date().nullish(),
+  version: readVersion,
+})
+
+/**
+ * Corrects what an entry of a timeline says, or when it was written; the order of the timeline follows. Needs a key with
+ * scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when the entry was edited after the given version.
+ */
+export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promise<MaintenanceUpdate> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, message, createdAt, version } = validate(entryEdit, input)
+  const said = message ? await rendered(ctx, organizationId, message) : {}
+  return change(ctx, organizationId, async (tx) => {
+    const { maintenance, ...before } = await ownEntry(tx, organizationId, id)
+    requireVersion(before, version)
+    requirePast('createdAt', createdAt, tx.now())
+    const where = { maintenanceId: maintenance.id, id: { not: id } }
+    const others = createdAt ? await tx.db.maintenanceUpdate.findMany({ where, select: { createdAt: true } }) : []
+    const moved = createdAt
+      ? {
+          createdAt: freeTime(
+            createdAt,
+            others.map((each) => each.createdAt),
+          ),
+        }
+      : {}
+    const data = { ...said, ...moved, editedAt: tx.now(), version: { increment: 1 } }
+    const update = await tx.db.maintenanceUpdate.update({ where: { id }, data })
+    return [update, { ...eventOf('MAINTENANCE_UPDATE_EDITED', maintenance), entryId: id }]
+  })
+}
+
+/**
+ * Deletes an entry of a timeline. Gives what it was. Needs a key with scope WRITE.
+ * @throws NotFound. @throws Conflict when it is the only one.
+ */
+export async function deleteMaintenanceUpdate(ctx: Context, id: string): Promise<MaintenanceUpdate> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const { maintenance, ...update } = await ownEntry(tx, organizationId, id)
+    requireAnother(await tx.db.maintenanceUpdate.count({ where: { maintenanceId: maintenance.id } }), 'maintenance')
+    await tx.db.maintenanceUpdate.delete({ where: { id } })
+    return [update, { ...eventOf('MAINTENANCE_UPDATE_DELETED', maintenance), entryId: id }]
+  })
+}
+
+function ownEntry({ db }: Context, organizationId: string, id: string) {
+  return own('MaintenanceUpdate', id, (known) =>
+    db.maintenanceUpdate.findUnique({ where: { id: known, organizationId }, include: { maintenance: true } }),
+  )
 }
 
 /**
@@ -126,8 +198,8 @@ export async function advanceMaintenance(ctx: Context, id: string): Promise<void
       const kind = due === 'COMPLETED' ? 'MAINTENANCE_COMPLETED' : 'MAINTENANCE_STARTED'
       // A step that comes late by our fault counts from when it was due.
       maintenance = await save(tx, maintenance, step(maintenance, due, tx.now()), dueAt(maintenance) ?? tx.now())
-      await addEntry(tx, maintenance, nothing)
-      events.push(eventOf(kind, maintenance))
+      const entryId = await addEntry(tx, maintenance, nothing)
+      events.push({ ...eventOf(kind, maintenance), entryId })
     }
     if (maintenance) await tx.db.maintenance.update({ where: { id }, data: { dueAt: dueAt(maintenance) } })
     return [undefined, ...events]
@@ -157,16 +229,20 @@ const notRun = { startedAt: null, endedAt: null }
 
 /** @throws NotFound when one of the ids is no service of the organization. */
 async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
-  const { id, organizationId, startedAt } = maintenance
+  const { id, organizationId } = maintenance
   await requireServices(ctx, organizationId, serviceIds)
   await ctx.db.maintenanceService.deleteMany({ where: { maintenanceId: id } })
   await ctx.db.maintenanceService.createMany({
     data: serviceIds.map((serviceId) => ({ maintenanceId: id, serviceId })),
   })
-  // Days that it bears on are computed anew; in no time zone did it start on a day before that of UTC's yesterday.
+  await forgetDays(ctx, maintenance)
+}
+
+/** Has the days that a maintenance bears on computed anew; in no time zone did it start on a day before that of UTC's yesterday. */
+async function forgetDays({ db }: Context, { organizationId, startedAt }: Maintenance): Promise<void> {
   if (startedAt === null) return
   const day = new Date(utcDay(startedAt).getTime() - DAY)
-  await ctx.db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
+  await db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
 }
 
 /** What an entry says, as it is stored. */
@@ -181,20 +257,31 @@ async function rendered(ctx: Context, organizationId: string, message: string): 
   return message === '' ? nothing : { message, ...(await renderMessage(ctx, organizationId, message)) }
 }
 
-async function addEntry({ db, now }: Context, maintenance: Maintenance, said: Said): Promise<void> {
+/** Adds an entry to a timeline; gives its id. */
+async function addEntry({ db, now }: Context, maintenance: Maintenance, said: Said): Promise<string> {
   const { id: maintenanceId, organizationId, status } = maintenance
   const newest = await db.maintenanceUpdate.findFirst({ where: { maintenanceId }, orderBy: { createdAt: 'desc' } })
   const createdAt = entryTime(now(), newest?.createdAt)
-  await db.maintenanceUpdate.create({
-    data: { id: newId('MaintenanceUpdate'), organizationId, maintenanceId, status, ...said, createdAt },
+  const id = newId('MaintenanceUpdate')
+  await db.maintenanceUpdate.create({ data: { id, organizationId, maintenanceId, status, ...said, createdAt } })
+  return id
+}
+
+/** The newest entry of a timeline, which has one at least unless it was deleted meanwhile. */
+async function newestEntry({ db }: Context, maintenanceId: string): Promise<string> {
+  const newest = await db.maintenanceUpdate.findFirstOrThrow({
+    where: { maintenanceId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    select: { id: true },
   })
+  return newest.id
 }
 
 /** @throws Conflict when the timeline is full; what ends a maintenance has room in it all the same. */
-async function addEditEntry(tx: Context, before: Maintenance, after: Maintenance, said: Said): Promise<void> {
+async function addEditEntry(tx: Context, before: Maintenance, after: Maintenance, said: Said): Promise<string> {
   const ends = isOver(after.status) && !isOver(before.status)
   if (!ends) requireRoom(await tx.db.maintenanceUpdate.count({ where: { maintenanceId: after.id } }))
-  await addEntry(tx, after, said)
+  return addEntry(tx, after, said)
 }
 
 /** What an edit is called. One that moves the maintenance is news, also without an entry; the rest corrects it. */

@@ -19,6 +19,12 @@ export function requireRoom(entries: number): void {
   throw new Conflict(`The timeline has ${MOST_ENTRIES} entries, and takes only one that ends it.`, 'TIMELINE_FULL')
 }
 
+/** @throws Conflict when a timeline has one entry only, which cannot be deleted by itself. */
+export function requireAnother(entries: number, what: 'incident' | 'maintenance'): void {
+  if (entries > 1) return
+  throw new Conflict(`This is the only entry of its timeline. Delete the ${what}, or edit the entry.`)
+}
+
 /**
  * The time of a new entry of a timeline: now, or just after the newest entry when that has the same time or, by another
  * machine's clock, a later one. So an entry's place is where it was written.

@@ -15,7 +15,7 @@ import { idPrefixes } from '../../src/id.ts'
 import { operatorToken, testApp } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import type { FilledOrganization } from '../support/filled-organization.ts'
-import { filledOrganization } from '../support/filled-organization.ts'
+import { filledOrganization, mutate } from '../support/filled-organization.ts'
 import { post, websocketClient } from '../support/graphql-client.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
@@ -49,7 +49,7 @@ const readers: Record<Reader, Record<string, string>> = {
     IncidentUpdate: 'id incidentId status message createdAt editedAt services',
     IncidentUpdateService: 'service status',
     Maintenance: 'id title status startsAt endsAt services updates',
-    MaintenanceUpdate: 'id maintenanceId status message createdAt',
+    MaintenanceUpdate: 'id maintenanceId status message createdAt editedAt',
     // What a refusal says was said by whoever is refused.
     ValidationError: 'code message issues',
     ValidationIssue: 'path message',
@@ -65,8 +65,9 @@ const readers: Record<Reader, Record<string, string>> = {
     Mutation: `updateOrganization requestDomain createApiKey revokeApiKey
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
-      createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncident
-      scheduleMaintenance updateMaintenance cancelMaintenance
+      createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
+      scheduleMaintenance updateMaintenance cancelMaintenance editMaintenanceUpdate deleteMaintenanceUpdate
+      deleteMaintenance
       createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
       deleteSubscriber importSubscribers redeliver startCheckout
       createServices updateServices deleteServices updateIncidentServices
@@ -102,6 +103,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Incident: 'version createdAt',
     IncidentUpdate: 'version',
     Maintenance: 'version createdAt',
+    MaintenanceUpdate: 'version',
     Monitor: `id name kind service state stateSince pausedBy intervalSeconds effectiveIntervalSeconds timeoutMs
       failureThreshold recoveryThreshold agreement lastCheck regions options http tcp dns ping heartbeat blacklist
       results outages uptime days latency version createdAt`,
@@ -137,6 +139,9 @@ const readers: Record<Reader, Record<string, string>> = {
     DeleteServiceGroupPayload: 'id',
     DeleteServicePayload: 'id',
     DeleteIncidentPayload: 'id',
+    DeleteIncidentUpdatePayload: 'id',
+    DeleteMaintenancePayload: 'id',
+    DeleteMaintenanceUpdatePayload: 'id',
     ReorderServiceGroupsPayload: 'serviceGroups',
     ReorderServicesPayload: 'services',
   },
@@ -409,6 +414,7 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
 
 test.each(mutations)('%s, as the tests send it, does work for the organization itself', async (name) => {
   const own = await fill()
+  if (/^delete\w+Update$/.test(name)) await writeMore(own)
   const { query, variables } = mutationOf(name, own)
   const { data, codes } = await ask(own.key, query, variables)
   expect(codes).toEqual([])
@@ -433,6 +439,13 @@ test('the operator sees what an organization sees of its things', async () => {
   expect(codes).toEqual([])
   expect(data?.['node']).toMatchObject({ id: mine.ids.Incident, version: 1 })
 })
+
+/** Adds to the timelines of an organization, for their only entries cannot be deleted. */
+async function writeMore({ key, ids }: FilledOrganization): Promise<void> {
+  const said = { status: 'MONITORING', message: 'More.' }
+  await mutate(url, key, 'postIncidentUpdate', 'IncidentUpdate', { incidentId: ids.Incident, ...said })
+  await mutate(url, key, 'updateMaintenance', 'Maintenance', { id: ids.Maintenance, message: 'More.' })
+}
 
 /** The events of the page of `mine`, up to the first of a subject. */
 async function eventsUntil(subjectId: string, key: string | undefined, query: string): Promise<object[]> {
@@ -496,6 +509,8 @@ function mutationOf(name: string, { id, ids, heartbeatId }: FilledOrganization) 
 const kinds = ['http', 'tcp', 'dns', 'ping', 'blacklist'] as const
 const leftOut = new Set([
   'IncidentServicesInput.removedServiceIds',
+  'CreateIncidentInput.resolvedAt',
+  'UpdateIncidentInput.resolvedAt',
   ...kinds.map((kind) => `CreateMonitorInput.${kind}`),
   ...[...kinds, 'heartbeat', 'version'].map((field) => `UpdateMonitorInput.${field}`),
 ])
@@ -518,7 +533,16 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
   } as const
   if (field in byField) return byField[field as keyof typeof byField]
   if (mutation === 'redeliver') return 'Delivery'
-  const types = ['ServiceGroup', 'Service', 'IncidentUpdate', 'Incident', 'Maintenance', 'ApiKey', 'Monitor'] as const
+  const types = [
+    'ServiceGroup',
+    'Service',
+    'IncidentUpdate',
+    'Incident',
+    'MaintenanceUpdate',
+    'Maintenance',
+    'ApiKey',
+    'Monitor',
+  ] as const
   const found = [...types, 'Subscriber' as const].find((type) => mutation.includes(type))
   if (!found || !/^ids?$/.test(field)) throw new Error(`The tests do not know what ${path} is the id of.`)
   return found
@@ -548,6 +572,7 @@ function sampleOf(path: string): unknown {
     startsAt: hours(-1),
     endsAt: hours(3),
     startedAt: hours(-1),
+    createdAt: hours(-2),
     expiresAt: hours(1),
     until: hours(1),
     intervalSeconds: 3600,

@@ -8,6 +8,7 @@ import { ownerOnly } from '../../graphql/owner.ts'
 import {
   createIncident,
   deleteIncident,
+  deleteIncidentUpdate,
   editIncidentUpdate,
   postIncidentUpdate,
   updateIncident,
@@ -109,6 +110,11 @@ const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
       description: 'The services it affects, and how.',
     }),
     startedAt: t.field({ type: 'DateTime', required: false, description: 'Absent: now. Never in the future.' }),
+    resolvedAt: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'When it was resolved, of a past incident that is added for the record: nobody is notified.',
+    }),
   }),
 })
 
@@ -132,6 +138,12 @@ const UpdateIncidentInput = builder.inputType('UpdateIncidentInput', {
       type: [IncidentServiceInput],
       required: false,
       description: 'All the services it touches, in place of those it has.',
+    }),
+    startedAt: t.field({ type: 'DateTime', required: false, description: 'When it started; never in the future.' }),
+    resolvedAt: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'When it was resolved, not before its start; only once it is.',
     }),
     version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
   }),
@@ -179,6 +191,11 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
       required: false,
       description: 'What is new of services; the others stay as they are.',
     }),
+    createdAt: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'Its time, never in the future; absent: now. Before another update’s time nobody is notified.',
+    }),
     version: t.int({ required: false, description: 'The incident’s version: a newer one makes a conflict.' }),
   }),
 })
@@ -198,7 +215,12 @@ const EditIncidentUpdateInput = builder.inputType('EditIncidentUpdateInput', {
   description: 'What to change in an incident update.',
   fields: (t) => ({
     id: t.id({ description: 'The update to change.' }),
-    message: t.string({ description: 'Markdown.' }),
+    message: t.string({ required: false, description: 'Markdown; absent: as it is.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'Its time, never in the future. The incident’s status is that of its newest update.',
+    }),
     version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
   }),
 })
@@ -206,10 +228,21 @@ const EditIncidentUpdateInput = builder.inputType('EditIncidentUpdateInput', {
 builder.mutationField('editIncidentUpdate', (t) =>
   t.field({
     type: IncidentUpdate,
-    description: 'Corrects what an entry of a timeline says. Needs a key with scope WRITE.',
+    description: 'Corrects an incident update. Nobody is notified. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: EditIncidentUpdateInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => editIncidentUpdate(ctx, input),
+  }),
+)
+
+builder.mutationField('deleteIncidentUpdate', (t) =>
+  t.field({
+    type: deletionOf('IncidentUpdate'),
+    description:
+      'Deletes an incident update; the incident follows the newest one that is left. The only one stays. Needs a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { id }, ctx) => deleteIncidentUpdate(ctx, id),
   }),
 )
 

@@ -1,9 +1,17 @@
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { deletionOf } from '../../graphql/deletion.ts'
 import { LIST } from '../../graphql/lists.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
-import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../maintenance.ts'
+import {
+  cancelMaintenance,
+  deleteMaintenance,
+  deleteMaintenanceUpdate,
+  editMaintenanceUpdate,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../maintenance.ts'
 import { newestFirst } from './lists.ts'
 import { Service } from './service.ts'
 
@@ -47,7 +55,7 @@ const Maintenance = builder.prismaNode('Maintenance', {
   }),
 })
 
-builder.prismaNode('MaintenanceUpdate', {
+const MaintenanceUpdate = builder.prismaNode('MaintenanceUpdate', {
   id: { field: 'id' },
   nullable: true,
   description: 'An entry of a maintenance’s timeline.',
@@ -56,6 +64,12 @@ builder.prismaNode('MaintenanceUpdate', {
     status: t.expose('status', { type: MaintenanceStatus, description: 'The maintenance’s status as of this update.' }),
     message: t.exposeString('message', { description: 'Markdown.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    editedAt: t.expose('editedAt', { type: 'DateTime', nullable: true, description: 'Null unless it was edited.' }),
+    version: t.exposeInt('version', {
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Raised by every edit. Needs a key of the organization.',
+    }),
   }),
 })
 
@@ -129,5 +143,46 @@ builder.mutationField('cancelMaintenance', (t) =>
     args: { input: t.arg({ type: CancelMaintenanceInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => cancelMaintenance(ctx, input),
+  }),
+)
+
+const EditMaintenanceUpdateInput = builder.inputType('EditMaintenanceUpdateInput', {
+  description: 'What to change in a maintenance update.',
+  fields: (t) => ({
+    id: t.id({ description: 'The update to change.' }),
+    message: t.string({ required: false, description: 'Markdown; absent: as it is.' }),
+    createdAt: t.field({ type: 'DateTime', required: false, description: 'Its time, never in the future.' }),
+    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+  }),
+})
+
+builder.mutationField('editMaintenanceUpdate', (t) =>
+  t.field({
+    type: MaintenanceUpdate,
+    description: 'Corrects a maintenance update. Nobody is notified. Needs a key with scope WRITE.',
+    args: { input: t.arg({ type: EditMaintenanceUpdateInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => editMaintenanceUpdate(ctx, input),
+  }),
+)
+
+builder.mutationField('deleteMaintenanceUpdate', (t) =>
+  t.field({
+    type: deletionOf('MaintenanceUpdate'),
+    description: 'Deletes a maintenance update; the only one stays. Needs a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { id }, ctx) => deleteMaintenanceUpdate(ctx, id),
+  }),
+)
+
+builder.mutationField('deleteMaintenance', (t) =>
+  t.field({
+    type: deletionOf('Maintenance'),
+    description:
+      'Deletes a maintenance with its timeline; the time in which it ran counts for uptime again. Needs a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => deleteMaintenance(ctx, id),
   }),
 )
