@@ -11,7 +11,7 @@ import { Prisma } from '../generated/prisma/client.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 import { newId, typeOfId } from '../id.ts'
 import { nameText, validate } from '../validate.ts'
-import { requireVersion } from '../version.ts'
+import { alters, requireVersion } from '../version.ts'
 import { requireOperator, requireSame, requireScope } from './access.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { insertApiKey } from './api-key.ts'
@@ -78,8 +78,11 @@ export async function updateOrganization(ctx: Context, input: unknown): Promise<
     const { db } = tx
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
     requireVersion(before, version)
+    const asked = await db.customDomain.findUnique({ where: { organizationId: id }, select: { name: true } })
     if (customDomain === null) await dropDomain(db, id)
     else if (customDomain !== undefined) await askForDomain(tx, id, customDomain, ['customDomain'])
+    const isMoved = customDomain !== undefined && customDomain !== (asked?.name ?? null)
+    if (!isMoved && !alters(before, fields)) return [before]
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     // Its days are others now, and will be computed anew.
     if (organization.timeZone !== before.timeZone) await db.uptimeDay.deleteMany({ where: { organizationId: id } })
@@ -104,6 +107,8 @@ export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organi
   if (typeOfId(id) !== 'Organization') throw new NotFound('There is no such organization.')
   return change(ctx, id, async ({ db }) => {
     const data = { checkPlan: plan, checkPlanUntil: plan === 'FREE' ? null : (until ?? null) }
+    const before = await db.organization.findUniqueOrThrow({ where: { id } })
+    if (!alters(before, data)) return [before]
     const organization = await db.organization.update({ where: { id }, data })
     return [organization, eventOf('CHECK_PLAN_CHANGED', organization)]
   })

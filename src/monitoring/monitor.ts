@@ -13,7 +13,7 @@ import { newId } from '../id.ts'
 import type { Seal } from '../seal.ts'
 import { requireServices } from '../status/guard.ts'
 import { invalid, nameText, validate } from '../validate.ts'
-import { readVersion, requireVersion } from '../version.ts'
+import { alters, readVersion, requireVersion } from '../version.ts'
 import type { MonitoringContext } from './context.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './guard.ts'
 import { lateAt, newToken } from './heartbeat.ts'
@@ -119,6 +119,7 @@ export async function updateMonitor(ctx: SealContext, input: unknown): Promise<M
     const known = openOptions(ctx.seal, before)
     const configuration = changeOptions(ctx, given, known)
     const isOther = !isDeepStrictEqual(configuration, known)
+    if (!isOther && !alters(before, { name, serviceId, agreement, ...pace })) return [before]
     if (isOther || pace.intervalSeconds < before.intervalSeconds) {
       await requireSparing(tx, { organizationId, tier }, configuration, { ...pace, id })
     }

@@ -9,7 +9,7 @@ import { newId } from '../id.ts'
 import type { StoredHtml } from '../rendering.ts'
 import { renderMessage } from '../rendering.ts'
 import { invalid, lineText, validate } from '../validate.ts'
-import { readVersion, requireVersion } from '../version.ts'
+import { alters, readVersion, requireVersion, sameSet } from '../version.ts'
 import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
 import { correct, freeTime, pastOf, requireOrder, requirePast } from './incident-past.ts'
 import { entryTime, MOST_ENTRIES, message, requireAnother, requireRoom } from './timeline.ts'
@@ -118,9 +118,10 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
   return change(ctx, organizationId, async (tx) => {
     const before = await ownIncident(tx, organizationId, id)
     requireVersion(before, version)
-    const times = { startedAt: startedAt ?? before.startedAt, resolvedAt: resolvedAt ?? before.resolvedAt }
-    if (startedAt || resolvedAt) requireTimes({ status: before.status, ...times }, tx.now())
-    if (services) {
+    const times = timesAfter(before, { startedAt, resolvedAt }, tx.now())
+    const isOther = services ? !sameSet(services, await impactsOf(tx, id), impactKey) : false
+    if (!isOther && !alters(before, { ...fields, ...times })) return [before]
+    if (services && isOther) {
       if (before.status === 'RESOLVED') requireRecovered(services)
       await requireServices(tx, organizationId, services.map(serviceIdOf))
       await tx.db.incidentService.deleteMany({ where: { incidentId: id } })
@@ -160,6 +161,9 @@ export async function updateIncidentServices(ctx: Context, input: unknown): Prom
     requireVersion(before, version)
     if (before.status === 'RESOLVED') requireRecovered(services)
     await requireServices(tx, organizationId, [...named, ...removed])
+    const known = new Set((await impactsOf(tx, incidentId)).map(impactKey))
+    const isSame = services.every((each) => known.has(impactKey(each))) && !hasAny(known, removed)
+    if (isSame) return [before]
     await setImpacts(tx, incidentId, services)
     await tx.db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: removed } } })
     const data = { ...byPerson, version: { increment: 1 } }
@@ -287,6 +291,7 @@ export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<
     const { incident, ...before } = await ownEntry(tx, organizationId, id)
     requireVersion(before, version)
     requirePast('createdAt', createdAt, tx.now())
+    if (!alters(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
     const others = createdAt ? (await pastOf(tx, incident.id)).filter((each) => each.id !== id) : []
     const moved = createdAt
       ? {
@@ -326,6 +331,18 @@ function ownEntry({ db }: Context, organizationId: string, id: string) {
   )
 }
 
+/** The times of an incident with those that are given. @throws Invalid as `requireTimes` does. */
+function timesAfter(
+  { status, ...before }: Incident,
+  given: { readonly startedAt?: Date | null | undefined; readonly resolvedAt?: Date | null | undefined },
+  now: Date,
+): Pick<Incident, 'startedAt' | 'resolvedAt'> {
+  const startedAt = given.startedAt ?? before.startedAt
+  const resolvedAt = given.resolvedAt ?? before.resolvedAt
+  if (given.startedAt || given.resolvedAt) requireTimes({ status, startedAt, resolvedAt }, now)
+  return { startedAt, resolvedAt }
+}
+
 /** @throws Invalid when an incident that is open has an end, when it ends before its start, or when either is to come. */
 function requireTimes(
   { status, startedAt, resolvedAt }: Pick<Incident, 'status' | 'startedAt' | 'resolvedAt'>,
@@ -354,6 +371,10 @@ export async function deleteIncident(ctx: Context, id: string): Promise<Incident
 
 function ownIncident({ db }: Context, organizationId: string, id: string): Promise<Incident> {
   return own('Incident', id, (known) => db.incident.findUnique({ where: { id: known, organizationId } }))
+}
+
+function impactsOf({ db }: Context, incidentId: string) {
+  return db.incidentService.findMany({ where: { incidentId }, select: { serviceId: true, status: true } })
 }
 
 /** Sets what an incident does to the named services; the others stay as they are. */
@@ -385,6 +406,10 @@ function requireRecovered(services: Impacts): void {
 
 /** What a person has written on is resolved by no monitor any more. */
 const byPerson = { automatic: false } as const
+const impactKey = ({ serviceId, status }: { readonly serviceId: string; readonly status: string }) =>
+  `${serviceId} ${status}`
+const hasAny = (impacts: ReadonlySet<string>, serviceIds: readonly string[]) =>
+  [...impacts].some((key) => serviceIds.some((id) => key.startsWith(`${id} `)))
 const serviceIdOf = ({ serviceId }: Impacts[number]) => serviceId
 const recovered = ({ serviceId }: Impacts[number]) => ({ serviceId, status: 'OPERATIONAL' }) as const
 const subject = ({ id, title }: Incident) => ({ subjectId: id, subjectName: title })

@@ -9,7 +9,7 @@ import type { StoredHtml } from '../rendering.ts'
 import { HTML_VERSION, renderMessage } from '../rendering.ts'
 import { DAY, utcDay } from '../time.ts'
 import { lineText, validate } from '../validate.ts'
-import { readVersion, requireVersion } from '../version.ts'
+import { alters, readVersion, requireVersion, sameSet } from '../version.ts'
 import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
 import { freeTime, requirePast } from './incident-past.ts'
 import type { Plan } from './maintenance-plan.ts'
@@ -85,7 +85,10 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     requireVersion(before, version)
     if (serviceIds) requireUnsettled(before, 'services')
     const stepped = status ? step(before, status, tx.now()) : before
-    const maintenance = await save(tx, before, retime(stepped, times, tx.now()), tx.now(), title)
+    const plan = retime(stepped, times, tx.now())
+    const isOther = serviceIds ? !(await touchesJust(tx, id, serviceIds)) : false
+    if (!message && !isOther && !alters(before, { title, ...plan })) return [before]
+    const maintenance = await save(tx, before, plan, tx.now(), title)
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
     const hasEntry = Boolean(message) || maintenance.status !== before.status
     const entryId = hasEntry ? await addEditEntry(tx, before, maintenance, said) : await newestEntry(tx, id)
@@ -146,6 +149,7 @@ export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promi
     const { maintenance, ...before } = await ownEntry(tx, organizationId, id)
     requireVersion(before, version)
     requirePast('createdAt', createdAt, tx.now())
+    if (!alters(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
     const where = { maintenanceId: maintenance.id, id: { not: id } }
     const others = createdAt ? await tx.db.maintenanceUpdate.findMany({ where, select: { createdAt: true } }) : []
     const moved = createdAt
@@ -223,6 +227,13 @@ function save(
     where: { id: before.id },
     data: { title, ...plan, ...runAfter(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
   })
+}
+
+/** Whether a maintenance touches these services and no others. */
+async function touchesJust({ db }: Context, maintenanceId: string, serviceIds: readonly string[]): Promise<boolean> {
+  const touched = await db.maintenanceService.findMany({ where: { maintenanceId }, select: { serviceId: true } })
+  const ids = touched.map(({ serviceId }) => serviceId)
+  return sameSet(ids, serviceIds, (id) => id)
 }
 
 const notRun = { startedAt: null, endedAt: null }

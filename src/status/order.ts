@@ -14,7 +14,7 @@ type Ordered = 'Service' | 'ServiceGroup'
 const wholeOrder = z.object({ ids: z.array(z.string()) })
 
 /**
- * Puts things in the order of the input's `ids`, inside a change.
+ * Puts things in the order of the input's `ids`, inside a change. Gives whether it was another before.
  * @throws Invalid unless `ids` names each of them once. @throws NotFound when it names anything else.
  */
 export async function putInOrder(
@@ -22,17 +22,19 @@ export async function putInOrder(
   type: Ordered,
   organizationId: string,
   input: unknown,
-): Promise<void> {
+): Promise<boolean> {
   const { ids } = validate(wholeOrder, input)
   requireDistinct(ids, (index) => ['ids', index])
   if (ids.some((id) => typeOfId(id) !== type)) throw notFound(type)
   const table = Prisma.raw(`"${type}"`)
-  const rows = await db.$queryRaw<{ id: string }[]>`SELECT id FROM ${table} WHERE "organizationId" = ${organizationId}`
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM ${table} WHERE "organizationId" = ${organizationId} ORDER BY position, id`
   const existing = new Set(rows.map(({ id }) => id))
   if (ids.some((id) => !existing.has(id))) throw notFound(type)
   if (ids.length !== existing.size) {
     throw invalid([{ path: ['ids'], message: `must name each of the ${existing.size} once, and names ${ids.length}` }])
   }
+  if (rows.every(({ id }, index) => id === ids[index])) return false
   await db.$executeRaw`
     UPDATE ${table} AS thing SET position = slot.position
     FROM unnest(${ids}::text[]) WITH ORDINALITY AS place (id, number)
@@ -41,6 +43,7 @@ export async function putInOrder(
       FROM ${table} WHERE "organizationId" = ${organizationId}
     ) AS slot ON slot.number = place.number
     WHERE thing.id = place.id`
+  return true
 }
 
 /** A position after all that an organization has. */

@@ -8,7 +8,7 @@ import { change } from '../eventlog/change.ts'
 import type { ServiceGroup } from '../generated/prisma/client.ts'
 import { newId } from '../id.ts'
 import { nameText, proseText, validate } from '../validate.ts'
-import { readVersion, requireVersion } from '../version.ts'
+import { alters, readVersion, requireVersion } from '../version.ts'
 import { own } from './guard.ts'
 import { nextPosition, putInOrder } from './order.ts'
 
@@ -50,7 +50,9 @@ export async function updateServiceGroup(ctx: Context, input: unknown): Promise<
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, ...fields } = validate(groupEdit, input)
   return change(ctx, organizationId, async (tx) => {
-    requireVersion(await ownGroup(tx, organizationId, id), version)
+    const before = await ownGroup(tx, organizationId, id)
+    requireVersion(before, version)
+    if (!alters(before, fields)) return [before]
     const group = await tx.db.serviceGroup.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     return [group, { kind: 'SERVICE_GROUP_UPDATED', ...subject(group) }]
   })
@@ -76,9 +78,10 @@ export async function deleteServiceGroup(ctx: Context, id: string): Promise<Serv
 export async function reorderServiceGroups(ctx: Context, input: unknown): Promise<ServiceGroup[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    await putInOrder(tx, 'ServiceGroup', organizationId, input)
+    const isMoved = await putInOrder(tx, 'ServiceGroup', organizationId, input)
     const { name } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const groups = await tx.db.serviceGroup.findMany({ where: { organizationId }, orderBy: { position: 'asc' } })
+    if (!isMoved) return [groups]
     return [groups, { kind: 'SERVICE_GROUPS_REORDERED', subjectId: organizationId, subjectName: name }]
   })
 }

@@ -9,7 +9,7 @@ import type { Service } from '../generated/prisma/client.ts'
 import { ServiceStatus } from '../generated/prisma/enums.ts'
 import { newId } from '../id.ts'
 import { nameText, proseText, validate } from '../validate.ts'
-import { readVersion, requireVersion } from '../version.ts'
+import { alters, readVersion, requireVersion } from '../version.ts'
 import { own } from './guard.ts'
 import { nextPosition, putInOrder } from './order.ts'
 import { ownGroup } from './service-group.ts'
@@ -54,7 +54,9 @@ export async function updateService(ctx: Context, input: unknown): Promise<Servi
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, ...fields } = validate(serviceEdit, input)
   return change(ctx, organizationId, async (tx) => {
-    requireVersion(await ownService(tx, organizationId, id), version)
+    const before = await ownService(tx, organizationId, id)
+    requireVersion(before, version)
+    if (!alters(before, fields)) return [before]
     if (typeof fields.groupId === 'string') await ownGroup(tx, organizationId, fields.groupId)
     const service = await tx.db.service.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     return [service, { kind: 'SERVICE_UPDATED', ...subject(service) }]
@@ -81,9 +83,10 @@ export async function deleteService(ctx: Context, id: string): Promise<Service> 
 export async function reorderServices(ctx: Context, input: unknown): Promise<Service[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    await putInOrder(tx, 'Service', organizationId, input)
+    const isMoved = await putInOrder(tx, 'Service', organizationId, input)
     const { name } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const services = await tx.db.service.findMany({ where: { organizationId }, orderBy: { position: 'asc' } })
+    if (!isMoved) return [services]
     return [services, { kind: 'SERVICES_REORDERED', subjectId: organizationId, subjectName: name }]
   })
 }

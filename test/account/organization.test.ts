@@ -267,7 +267,7 @@ describe('the settings of an organization', () => {
   test('changed by two who read the same version change once', async () => {
     const { ctx } = await tenant()
     for (let version = 1; version <= 10; version++) {
-      const edit = (name: string) => updateOrganization(ctx, { name, version })
+      const edit = (name: string) => updateOrganization(ctx, { name: `${name} ${version}`, version })
       const attempts = await Promise.allSettled([edit('One'), edit('Other')])
       const refused = attempts.filter((attempt) => attempt.status === 'rejected')
       expect(refused).toMatchObject([{ reason: { code: 'CONFLICT' } }])

@@ -54,12 +54,11 @@ test('a bulk mutation needs a key with scope WRITE', async () => {
 
 test('monitors are made, changed, paused, resumed and deleted together', async () => {
   const items = [1, 2, 3].map((number) => ({ name: `M${number}`, tcp: { host: 'a.example', port: number } }))
-  const results =
-    '{ __typename ... on Monitor { id name state } ... on DeleteMonitorPayload { id } ... on Error { code } }'
   const many = async (name: string, input: Record<string, unknown>) => {
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
     const query = `mutation ($input: ${type}Input!) { ${name}(input: $input) {
-      ... on ${type}Payload { results { result ${results} } } } }`
+      ... on ${type}Payload { results { result { __typename ... on Error { code }
+        ... on ${name === 'deleteMonitors' ? 'DeleteMonitorPayload { id }' : 'Monitor { id name state }'} } } } } }`
     const { data, errors } = await ask(query, { input })
     expect(errors).toBeUndefined()
     const answered = (data as Record<string, { results: { result: Record<string, string> }[] }> | null)?.[name]

@@ -238,7 +238,6 @@ const subscriberOf = (organizationId: string) => ({
   channel: 'EMAIL' as const,
   address: 'reader@a.example',
   addressHash: organizationId,
-  mailboxHash: organizationId,
   label: 'reader@a.example',
   destination: 'a.example',
   tokenHash: organizationId,

@@ -247,7 +247,7 @@ describe('two writers at the same time', () => {
     for (let version = 1; version <= 15; version++) {
       const { refused } = await together<unknown>([
         post('IDENTIFIED', { version }),
-        version % 2 ? post('RESOLVED', { version }) : updateIncident(ctx, { id, title: 'New', version }),
+        version % 2 ? post('RESOLVED', { version }) : updateIncident(ctx, { id, title: `New ${version}`, version }),
       ])
       expect(refused).toMatchObject([{ constructor: Conflict }])
     }

@@ -34,6 +34,7 @@ describe('a new service', () => {
     expect((await events())[1]).toEqual({
       organizationId: id,
       seq: 4,
+      entryId: null,
       kind: 'SERVICE_CREATED',
       at: noon,
       actorKind: 'API_KEY',
