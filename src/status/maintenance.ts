@@ -87,7 +87,7 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     const stepped = status ? step(before, status, tx.now()) : before
     const plan = retime(stepped, times, tx.now())
     const isOther = serviceIds ? !(await touchesJust(tx, id, serviceIds)) : false
-    if (!message && !isOther && !alters(before, { title, ...plan })) return [before]
+    if (!message && !isOther && !alters(before, { ...plan, title })) return [before]
     const maintenance = await save(tx, before, plan, tx.now(), title)
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
     const hasEntry = Boolean(message) || maintenance.status !== before.status

@@ -19,11 +19,11 @@ import {
   scheduleMaintenance,
   updateMaintenance,
 } from '../../src/status/maintenance.ts'
-import { incidentStory } from '../../src/status/page-state.ts'
 import { DAY, HOUR, MINUTE, utcDay } from '../../src/time.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { noIds, tenantsOf } from './setup.ts'
+import { incidentStory } from './stories.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)

@@ -264,7 +264,10 @@ describe('two writers at the same time', () => {
   test('of whom one cancels and one edits from the same version: one wins', async () => {
     const { id, ctx, update } = await withMaintenance()
     for (let version = 1; version <= 10; version++) {
-      const { refused } = await together([update({ title: `One ${version}`, version }), update({ title: `Other ${version}`, version })])
+      const { refused } = await together([
+        update({ title: `One ${version}`, version }),
+        update({ title: `Other ${version}`, version }),
+      ])
       expect(refused).toMatchObject([{ constructor: Conflict }])
     }
     const { done } = await together(Array.from({ length: 5 }, () => cancelMaintenance(ctx, { id })))

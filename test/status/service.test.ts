@@ -35,6 +35,7 @@ describe('a new service', () => {
       organizationId: id,
       seq: 4,
       entryId: null,
+      since: null,
       kind: 'SERVICE_CREATED',
       at: noon,
       actorKind: 'API_KEY',
