@@ -40,7 +40,7 @@ export const geoAttribution = 'IP Geolocation by DB-IP (https://db-ip.com), AS d
 /** Locates addresses. Missing data gives nulls, never an error. */
 export interface GeoLookup {
   /**
-   * Where the address (canonical text) is. Answers at once when the data is loaded; waits up to three seconds for data
+   * Where the address (canonical text) is. Answers at once when the data is loaded; waits some four seconds for data
    * that is still loading, and leaves null what has not come by then.
    */
   locate(address: string): Promise<Geo>
@@ -58,8 +58,8 @@ export interface GeoOptions {
   readonly log: Logger
 }
 
-/** Leaves a check, which must answer within 5 seconds, time for the rest. */
-const PATIENCE = 3 * SECOND
+/** The first start takes some five seconds to load; a check must answer within five, and waits for nothing else by then. */
+const PATIENCE = 4.5 * SECOND
 
 /**
  * Starts to load the geo data in the background and returns at once. The cities of IPv6 addresses (70 MB) are loaded

@@ -109,10 +109,13 @@ const HealthRef = builder.objectRef<Health>('BlacklistHealth').implement({
 const BlacklistRef = builder.objectRef<Blacklist>('Blacklist').implement({
   description: 'A DNS blacklist that is asked.',
   fields: (t) => ({
-    name: t.exposeString('name'),
-    kind: t.expose('kind', { type: TargetKind }),
+    id: t.exposeID('id', {
+      description: 'Its stable name, such as spamhaus-zen: what `acknowledged` of monitors takes.',
+    }),
+    name: t.exposeString('name', { description: 'Its display name.' }),
+    kind: t.expose('kind', { type: TargetKind, description: 'What it lists.' }),
     zone: t.exposeString('publicZone', { description: 'Its DNS zone.' }),
-    description: t.exposeString('description'),
+    description: t.exposeString('description', { description: 'What it is used for.' }),
     ipv6: t.boolean({
       description: 'Whether it is known to hold IPv6 addresses.',
       resolve: ({ ipv6 }) => ipv6 === 'yes',

@@ -8,6 +8,7 @@ import { StartError } from '../errors.ts'
 import { PrismaClient } from '../generated/prisma/client.ts'
 import { SECOND } from '../time.ts'
 import { openEmbedded } from './embedded.ts'
+import { asStartError, requireWritable } from './embedded-directory.ts'
 import type { DatabaseHealth } from './health.ts'
 import { watchDatabase } from './health.ts'
 import { inTurn } from './in-turn.ts'
@@ -93,7 +94,7 @@ function migrationsApplied(count: number): string {
 }
 
 async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(cannotOpen(dataDir))
+  await makeDirectory(dataDir).catch(cannotOpen(dataDir))
   const lock = await lockDirectory(dataDir)
   try {
     const directory = join(dataDir, 'database')
@@ -137,6 +138,14 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
     await lock.release()
     throw error
   }
+}
+
+/** Makes the directory where there is none. @throws StartError when that, or writing in it, fails. */
+async function makeDirectory(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw asStartError(error, dataDir)
+  })
+  await requireWritable(dataDir)
 }
 
 const cannotOpen = (dataDir: string) => (error: Error) => {

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { Duplex } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import pg from 'pg'
 import { MINUTE } from '../time.ts'
 import { startWorker } from '../worker.ts'
+import { holdsDatabase, whyNotOpened } from './embedded-directory.ts'
 import { LONG_DEADLINE } from './patience.ts'
 
 /** The embedded PostgreSQL: one session, in a worker thread, spoken to by `pg` over a stream in place of a socket. */
@@ -23,19 +23,27 @@ export interface Embedded {
 export async function createEmbedded(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
-  await mkdir(unfinished, { mode: 0o700 })
-  const backend = await startBackend(unfinished)
-  await backend.close()
+  try {
+    await mkdir(unfinished, { mode: 0o700 })
+    const backend = await startBackend(unfinished)
+    await backend.close()
+  } catch (error) {
+    const why = await whyNotOpened(error, unfinished)
+    await rm(unfinished, { recursive: true, force: true })
+    throw why
+  }
   await rename(unfinished, directory)
 }
 
 /**
  * Opens the database in `directory`, after `createEmbedded` where there is none.
- * @throws what PGlite says when the directory cannot be opened.
+ * @throws StartError with what is wrong with the directory and what to do.
  */
 export async function openEmbedded(directory: string): Promise<Embedded> {
-  if (!existsSync(directory)) await createEmbedded(directory)
-  const backend = await startBackend(directory)
+  if (!(await holdsDatabase(directory))) await createEmbedded(directory)
+  const backend = await startBackend(directory).catch(async (error: unknown) => {
+    throw await whyNotOpened(error, directory)
+  })
   const pool = new pg.Pool({
     // Named here, since `pg` would take what is missing from PGUSER, PGOPTIONS and the like.
     user: 'postgres',

@@ -164,7 +164,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Mutation: 'bulkCheck',
     Subscription: 'checkProgress',
     AddressesResolved: 'addresses checked',
-    Blacklist: 'name kind zone description ipv6 health',
+    Blacklist: 'id name kind zone description ipv6 health',
     BlacklistHealth: 'status detail checkedAt latencyMs',
     BlacklistResult: 'name listed policy response description delistUrl error codes note',
     BulkCheckPayload: 'results',
