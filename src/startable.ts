@@ -26,7 +26,7 @@ function requireFree(host: string, port: number): Promise<void> {
         cause.code === 'EADDRINUSE' || cause.code === 'EACCES' ? `PORT is ${port}` : `HOST is ${JSON.stringify(host)}`
       const takes = cause.code === 'EADDRINUSE' ? 'a port that is free' : 'a port and an address of this machine'
       reject(
-        new StartError(`${name}, but takes ${takes}: cannot listen on port ${port} of ${host}: ${cause.message}.`, {
+        new StartError(`${name}, but takes ${takes}. Cannot listen on port ${port} of ${host}: ${cause.message}.`, {
           cause,
         }),
       )

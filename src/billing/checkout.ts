@@ -86,7 +86,9 @@ export async function paymentLink(
 }
 
 function alreadyOn(tier: Tier, isGift: boolean): Conflict {
-  const gift = isGift ? ' Somebody else pays for that: ask with own=true to pay for it yourself.' : ''
+  const gift = isGift
+    ? ' Somebody else pays for that: to pay yourself as well, add own=true to the checkout’s address.'
+    : ''
   return new Conflict(`The organization is on the ${tierWord(tier)} tier already.${gift}`, 'ALREADY_ON_TIER')
 }
 

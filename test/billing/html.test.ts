@@ -73,7 +73,7 @@ describe('upgrading', () => {
     expect(await said({ tier: 'pro' })).toEqual([400, expect.stringContaining('unknown, revoked')])
     expect(await said({ tier: 'gold', key })).toEqual([400, expect.stringContaining('no such tier')])
     await deliver(url, checkout({ reference: id, amount: 9900 }))
-    expect(await said({ tier: 'pro', key })).toEqual([400, 'The organization is on the team tier already.'])
+    expect(await said({ tier: 'pro', key })).toEqual([400, expect.stringContaining('is on the team tier already')])
     expect(await said({ key: 'x'.repeat(9000) })).toEqual([400, expect.stringContaining('KiB')])
   })
 })
