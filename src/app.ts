@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { createOperatorToken } from './account/operator.ts'
 import { createUsageCounters } from './account/usage.ts'
+import type { Background } from './background.ts'
 import { startBackground } from './background.ts'
 import { createBtcpay } from './billing/btcpay.ts'
 import { createTokens } from './billing/token.ts'
@@ -14,8 +15,10 @@ import { blacklists } from './blacklist/list.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { openDatabase } from './database/client.ts'
+import { Overdue, within } from './deadline.ts'
 import type { Parts } from './http/caller.ts'
 import { callerOf } from './http/caller.ts'
+import type { Readiness } from './http/health.ts'
 import { workerRouter } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
 import { createMetrics } from './metrics.ts'
@@ -43,8 +46,8 @@ export interface App {
   readonly newOperatorToken: string | null
   /** Resolves with the reason when the service cannot go on. */
   readonly failure: Promise<Error>
-  /** Stops accepting, lets what runs finish for at most ten seconds, and closes everything. */
-  close(): Promise<void>
+  /** Stops accepting, lets what runs finish for some seconds, and closes everything: within ten. Gives what had to be cut. */
+  close(): Promise<readonly string[]>
 }
 
 export interface AppOptions {
@@ -55,8 +58,12 @@ export interface AppOptions {
   readonly lists?: readonly Blacklist[]
 }
 
-/** How long running work may take to finish when the service stops. */
-const GRACE = 10 * SECOND
+/** How long stopping may take as a whole, and of it requests that are being answered, and any other part. */
+const STOPPING = 9.5 * SECOND
+const GRACE = 5 * SECOND
+const PART = 3 * SECOND
+/** What each part that is still to be closed has at least. */
+const LEAST = 0.1 * SECOND
 
 /**
  * Starts the service: the only place where all its parts meet.
@@ -65,15 +72,10 @@ const GRACE = 10 * SECOND
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, now = () => new Date() } = options
   const started: (() => Promise<void> | void)[] = []
-  const stop = async () => {
-    for (const close of started.splice(0).reverse()) {
-      try {
-        await close()
-      } catch (error) {
-        // The others are closed all the same: the database, say, may be gone.
-        log.error({ err: error }, 'stop: a part did not close well')
-      }
-    }
+  let stopped: Promise<readonly string[]> | undefined
+  const stop = () => {
+    stopped ??= closeAll(started.splice(0).reverse(), log)
+    return stopped
   }
   try {
     return await compose(
@@ -90,19 +92,19 @@ export async function startApp(options: AppOptions): Promise<App> {
 async function compose(
   { config, log, now, lists }: Required<AppOptions>,
   started: (() => Promise<void> | void)[],
-  stop: () => Promise<void>,
+  stop: () => Promise<readonly string[]>,
 ): Promise<App> {
   await requireStartable(config)
   await closeToOthers(config.DATA_DIR)
   started.push(closeRendering)
   const opening = openDatabase({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
   // What did not open need not be closed; why it did not is said by the next line.
-  started.push(() =>
-    opening.then(
-      (database) => database.close(),
+  started.push(function database() {
+    return opening.then(
+      (opened) => opened.close(),
       () => {},
-    ),
-  )
+    )
+  })
   const [database, loaded] = await Promise.all([opening, config.ROLE === 'worker' ? null : loadWeb()])
   const db = database.prisma
   const seal = await openSeal({ config, db })
@@ -116,23 +118,32 @@ async function compose(
   const tools = probeTools({ config, checker, now, log })
   const metrics = createMetrics(() => healthOf(checker))
   const monitoring = await startMonitoring({ ctx, database, seal, tools, metrics })
-  started.push(() => monitoring.close())
+  started.push(function monitors() {
+    return monitoring.close()
+  })
 
   let stopping = false
-  const isReady = async () => !stopping && (await answers(database.pool))
+  let background: Background | null = null
+  const readiness = async (): Promise<Readiness> => {
+    const trouble = await database.trouble()
+    const works = { database: trouble, probing: monitoring.probing(), delivering: background?.delivering() }
+    return readinessOf(stopping ? { ...works, process: 'stopping' } : works)
+  }
   const usage = createUsageCounters(database.pool)
   const parts = { config, db, now, log, checker, seal, usage, tools, billing, ...monitoring.parts }
-  const serving = { parts, database, metrics, beats: monitoring.parts, isReady }
+  const serving = { parts, database, metrics, beats: monitoring.parts, readiness }
   const web = loaded && (await openWeb({ ...serving, loaded, site }, started))
   const doors = web?.doors ?? { router: workerRouter(serving), yoga: null, websocket: null }
   const server = createHttpServer({ ...doors, callerOf: (request) => callerOf(request, parts) })
   const port = await server.listen(config.PORT, config.HOST)
-  started.push(() => server.close(GRACE))
+  started.push(function requests() {
+    return server.close(GRACE)
+  })
   started.push(() => web?.end())
   site.baseUrl ||= `http://localhost:${port}`
   web?.prepare()
   if (config.ROLE !== 'web') {
-    await startBackground({ ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, metrics }, started)
+    background = await startBackground({ ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, metrics }, started)
   }
   log.info(`http: listening on ${config.HOST} port ${port}`)
 
@@ -145,6 +156,28 @@ async function compose(
       return stop()
     },
   }
+}
+
+/**
+ * Closes parts one after the other, each within its time, and all of them within `STOPPING`: what does not end is cut, for
+ * the process ends then. Gives the names of those.
+ */
+async function closeAll(parts: readonly (() => Promise<void> | void)[], log: Logger): Promise<readonly string[]> {
+  const end = performance.now() + STOPPING - parts.length * LEAST
+  const cut: string[] = []
+  for (const close of parts) {
+    const name = close.name || 'a part'
+    const most = name === 'requests' ? GRACE + LEAST : PART
+    const milliseconds = Math.round(Math.max(LEAST, Math.min(most, end - performance.now())))
+    try {
+      await within(milliseconds, name, Promise.resolve(close()))
+    } catch (error) {
+      // The others are closed all the same: the database, say, may be gone.
+      log.error({ err: error }, `stop: ${name} did not close well`)
+      if (error instanceof Overdue) cut.push(name)
+    }
+  }
+  return cut
 }
 
 /** The checker with everything under it; list health and geo data are still coming when it is given. */
@@ -203,12 +236,10 @@ function btcpayOf(config: Config, dns: DnsClient, log: Logger) {
   return null
 }
 
-/** Whether the database answers a statement; a dead server makes the pool's own time limits say no. */
-async function answers(pool: { query(text: string): Promise<unknown> }): Promise<boolean> {
-  try {
-    await pool.query('SELECT 1')
-    return true
-  } catch {
-    return false
-  }
+/** Whether a process can do its work, by what is wrong with its parts; null, `ok`: nothing. */
+function readinessOf(states: Readonly<Record<string, string | null | undefined>>): Readiness {
+  const checks = Object.fromEntries(
+    Object.entries(states).flatMap(([part, state]) => (state === undefined ? [] : [[part, state ?? 'ok']])),
+  )
+  return { isReady: Object.values(checks).every((state) => state === 'ok'), checks }
 }

@@ -18,6 +18,7 @@ import { forgetOldDeliveries } from './notification/delivery.ts'
 import { suppressStopped } from './notification/suppression.ts'
 import { startNotifying } from './notification/worker.ts'
 import { renderStored } from './rendering.ts'
+import type { LoopState } from './repeat.ts'
 import { repeat } from './repeat.ts'
 import type { Seal } from './seal.ts'
 import { runDueMaintenance } from './status/maintenance-round.ts'
@@ -31,6 +32,15 @@ const SHORTEST_PAUSE = 0.1 * SECOND
 
 /** How soon after a day is over, somewhere, it is closed at the latest. */
 const DAY_CLOSES_WITHIN = 15 * MINUTE
+
+/** What is done with nobody connected, running. */
+export interface Background {
+  /** How delivering to subscribers does. */
+  delivering(): LoopState
+}
+
+/** How long a turn may take: batches wait for each other, and what is asked elsewhere takes its time. */
+const LONGEST_TURN = 15 * MINUTE
 
 /**
  * Starts the work that is done with nobody connected, beside probing: maintenance, notifications, billing, and forgetting.
@@ -50,7 +60,7 @@ export async function startBackground(
     readonly metrics: Metrics
   },
   started: (() => Promise<void> | void)[],
-): Promise<void> {
+): Promise<Background> {
   const { ctx, database, seal, usage, outbound, dns, metrics } = parts
   const { now, site } = ctx
   const mailer = createMailer(ctx.config, site)
@@ -64,11 +74,18 @@ export async function startBackground(
     site,
     metrics,
   })
-  started.push(() => notifying.close())
+  started.push(function notifications() {
+    return notifying.close()
+  })
 
   /** What fails is done again after `retry` milliseconds. */
-  const repeated = (work: () => Promise<number>, retry: number) =>
-    started.push(repeat(work, { retry, log: ctx.log, failed: 'background: repeated work failed' }).stop)
+  const repeated = (work: () => Promise<number>, retry: number) => {
+    const failed = 'background: repeated work failed'
+    const repetition = repeat(work, { retry, patience: LONGEST_TURN, log: ctx.log, failed })
+    started.push(function repeatedWork() {
+      return repetition.stop()
+    })
+  }
   /** Does a round of work again when the time has come that it gives, and at least every `ROUND`. */
   const repeatedWhenDue = (work: () => Promise<Date | null>) =>
     repeated(async () => {
@@ -90,4 +107,5 @@ export async function startBackground(
   repeated(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
   repeated(() => patiently(ctx, forgetOldUsage).then(() => DAY), DAY)
   repeated(() => patiently(ctx, forgetOldCheckouts).then(() => DAY), DAY)
+  return { delivering: notifying.state }
 }

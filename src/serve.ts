@@ -4,6 +4,12 @@ import { startApp } from './app.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './errors.ts'
+import { SECOND } from './time.ts'
+
+/** A signal that comes so soon after the first, in milliseconds, is the same one. */
+const REPEATED = SECOND
+/** When a process ends that is told to stop, whatever hangs. */
+const LONGEST_STOP = 10 * SECOND
 
 /** The settings of this process; it ends, saying why, when they cannot be used. */
 export function readSettings(): Config {
@@ -23,15 +29,24 @@ export function readSettings(): Config {
 export async function serve(config: Config, log: Logger): Promise<App> {
   const app = await startApp({ config, log }).catch(refuseToStart(log))
   announce(app, config, log)
-  let stopping = false
-  // Once: on Ctrl-C npm sends the signal a second time, and what is running has its time limit anyway.
+  let stoppingSince: number | null = null
   const shutDown = async (signal: NodeJS.Signals) => {
-    if (stopping) return
-    stopping = true
+    if (stoppingSince !== null) {
+      // On Ctrl-C npm sends the signal a second time.
+      if (performance.now() - stoppingSince < REPEATED) return
+      log.error(`app: ${signal} again, ending at once`)
+      process.exit(1)
+    }
+    stoppingSince = performance.now()
     log.info(`app: ${signal}, stopping`)
-    await app.close()
-    log.info('app: stopped')
-    process.exit(0)
+    setTimeout(() => {
+      log.error('app: did not stop in time, ending at once')
+      process.exit(1)
+    }, LONGEST_STOP)
+    const cut = await app.close()
+    if (cut.length === 0) log.info('app: stopped')
+    else log.error(`app: stopped, and cut what did not end: ${cut.join(', ')}`)
+    process.exit(cut.length === 0 ? 0 : 1)
   }
   process.on('SIGTERM', shutDown)
   process.on('SIGINT', shutDown)

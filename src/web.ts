@@ -38,7 +38,7 @@ export async function loadWeb(): Promise<Loaded> {
 }
 
 /** What is needed to serve, all of which a process that only works has too. */
-export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'beats' | 'isReady'> {
+export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'beats' | 'readiness'> {
   readonly parts: Omit<Parts, 'wrongKeys' | 'eventLog' | 'site'>
   readonly loaded: Loaded
   readonly site: Pick<Site, 'baseUrl'>
@@ -60,16 +60,18 @@ export interface Web {
  * @throws when the database cannot be asked to listen.
  */
 export async function openWeb(options: WebOptions, started: (() => Promise<void> | void)[]): Promise<Web> {
-  const { loaded, database, metrics, beats, isReady } = options
+  const { loaded, database, metrics, beats, readiness } = options
   const { assets, schema } = loaded
   const { config, now, log } = options.parts
   // Not a copy: its address may be known only when we listen.
   const site: Site = Object.assign(options.site, { assets })
-  const eventLog = await openEventLog({ database, now, log })
-  started.push(() => eventLog.close())
+  const pageCache = createPageCache(now)
+  const eventLog = await openEventLog({ database, now, log, missed: pageCache.forget })
+  started.push(function events() {
+    return eventLog.close()
+  })
   const revokedKeys = await watchRevokedKeys({ database, log })
   started.push(() => revokedKeys.close())
-  const pageCache = createPageCache(now)
   started.push(await database.listen(LOG_CHANNEL, pageCache.forget))
   const painter = createPainter()
   started.push(() => painter.close())
@@ -84,7 +86,7 @@ export async function openWeb(options: WebOptions, started: (() => Promise<void>
     painter,
     metrics,
     beats,
-    isReady,
+    readiness,
     verifyStripe: stripe.verify,
     closing: closing.signal,
   })

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testData } from './support/app.ts'
 import { atTheEnd } from './support/at-the-end.ts'
 import { serverUrl } from './support/database.ts'
+import { startDatabaseProxy } from './support/database-proxy.ts'
 import { createGate, startDnsServer } from './support/dns-server.ts'
 import { freePort } from './support/free-port.ts'
 import { post, websocketClient } from './support/graphql-client.ts'
@@ -28,7 +30,7 @@ function start(settings: NodeJS.ProcessEnv) {
   return service
 }
 
-async function ownData() {
+async function ownData(): Promise<NodeJS.ProcessEnv> {
   const data = await testData()
   atTheEnd(data.remove)
   return { DATA_DIR: data.dataDir, ...data.settings }
@@ -103,6 +105,35 @@ describe('the service as a process', () => {
   )
 })
 
+describe.skipIf(serverUrl === undefined)('a process whose database has gone silent', () => {
+  async function silenced() {
+    const data = await ownData()
+    const proxy = await startDatabaseProxy(String(data['DATABASE_URL']))
+    atTheEnd(proxy.close)
+    const service = start({ ...data, DATABASE_URL: proxy.url })
+    await service.ready()
+    proxy.stall()
+    return service
+  }
+
+  test('stops within ten seconds all the same, and says what was cut', async () => {
+    const service = await silenced()
+    service.signal('SIGTERM')
+    expect(await service.ended).toEqual({ code: 1, signal: null })
+    expect(service.output()).toMatch(/stopped, and cut what did not end: |did not stop in time/)
+  })
+
+  test('ends at once at a second signal', async () => {
+    const service = await silenced()
+    service.signal('SIGTERM')
+    await service.wrote('SIGTERM, stopping')
+    await sleep(1200)
+    service.signal('SIGTERM')
+    expect(await service.ended).toEqual({ code: 1, signal: null })
+    expect(service.output()).toContain('SIGTERM again, ending at once')
+  })
+})
+
 describe('a start that cannot be is refused with 1 and a message for people', () => {
   /** What a service says that does not start. */
   async function refusal(settings: NodeJS.ProcessEnv) {
@@ -147,7 +178,7 @@ describe('a start that cannot be is refused with 1 and a message for people', ()
     const data = await ownData()
     const first = start(data)
     await first.ready()
-    expect(await refusal(data)).toMatch(new RegExp(`${data.DATA_DIR} is in use by process ${first.pid}`))
+    expect(await refusal(data)).toMatch(new RegExp(`${data['DATA_DIR']} is in use by process ${first.pid}`))
     first.signal('SIGTERM')
     expect(await first.ended).toEqual({ code: 0, signal: null })
   })

@@ -8,7 +8,7 @@ test('metrics are served as Prometheus reads them: our counters, the lists’ he
   metrics.lateness.observe(0.3)
   metrics.probes.inc({ kind: 'HTTP', outcome: 'UP' })
   metrics.inFlight.set(4)
-  const app = healthRoutes(async () => true, metrics)
+  const app = healthRoutes(async () => ({ isReady: true, checks: {} }), metrics)
   const scrape = async () => {
     const answer = await app.request('/metrics')
     expect(answer.status).toBe(200)

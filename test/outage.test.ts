@@ -28,7 +28,11 @@ describe.skipIf(serverUrl === undefined)('while the database is away', async () 
   const page = `${baseUrl}/status/${slug}`
   const known = await (await fetch(page)).text()
   expect(known).toContain('Website')
+  expect(known).not.toContain('as of <time')
+  const summary = await (await fetch(`${page}/api/v2/summary.json`)).json()
+  const states = await (await fetch(`${baseUrl}/readyz`)).json()
   await proxy.refuse()
+  await vi.waitUntil(() => fetch(page).then(({ headers }) => headers.has('warning')))
 
   test('GraphQL answers 503 UNAVAILABLE, and when to try again', async () => {
     for (const authorization of ['', `Bearer ${key}`]) {
@@ -63,6 +67,23 @@ describe.skipIf(serverUrl === undefined)('while the database is away', async () 
     expect(await response.json()).toEqual({ error: { code: 'UNAVAILABLE', message: expect.any(String) } })
   })
 
+  test('a page is shown as it was last known, and says as of when', async () => {
+    const response = await fetch(page, { headers: { accept: 'text/html' } })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('warning')).toContain('110')
+    expect(response.headers.has('etag')).toBe(false)
+    const html = await response.text()
+    expect(html).toContain('Website')
+    expect(html).toMatch(/<main id="main"[^>]*><p class="as-of" role="status">This page shows the status as of <time/)
+  })
+
+  test('a document is given as it was last known, and nothing is added to it', async () => {
+    const response = await fetch(`${page}/api/v2/summary.json`)
+    expect(response.headers.get('warning')).toContain('110')
+    expect(await response.json()).toEqual(summary)
+  })
+
   test('a page that is not known is answered with 503, as a page', async () => {
     const response = await fetch(`${baseUrl}/status/nobody-yet`, { headers: { accept: 'text/html' } })
     expect(response.status).toBe(503)
@@ -72,8 +93,16 @@ describe.skipIf(serverUrl === undefined)('while the database is away', async () 
 
   test('the process lives, is not ready, and says why without a word about the database', async () => {
     expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200)
-    const ready = await fetch(`${baseUrl}/readyz`)
-    expect(ready.status).toBe(503)
+    const ready = async () => {
+      const response = await fetch(`${baseUrl}/readyz`)
+      return [response.status, await response.json()]
+    }
+    const checks = { database: 'unreachable', probing: 'failing', delivering: 'failing' }
+    await expect.poll(ready, { timeout: 10_000 }).toEqual([503, { status: 'not ready', checks }])
+  })
+
+  test('a process that is well says so of each part', () => {
+    expect(states).toEqual({ status: 'ready', checks: { database: 'ok', probing: 'ok', delivering: 'ok' } })
   })
 
   test('the log says so once, and once more when it is over, with how many statements failed', async () => {
@@ -91,6 +120,6 @@ describe.skipIf(serverUrl === undefined)('while the database is away', async () 
       { level: 40 },
     ])
     expect(told[1]?.failures).toBeGreaterThan(140)
-    expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200)
+    await vi.waitUntil(() => fetch(`${baseUrl}/readyz`).then(({ ok }) => ok), 15_000)
   })
 })

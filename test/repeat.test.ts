@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { expect, test, vi } from 'vitest'
-import { repeat } from '../src/repeat.ts'
+import { repeat, SLOW_TURN } from '../src/repeat.ts'
 
 /** Longer than a test may take. */
 const FOREVER = 1_000_000
@@ -73,4 +73,34 @@ test('stopping waits for work under way, after which none is begun', async () =>
   finish(0)
   await stopping
   expect(work).toHaveBeenCalledOnce()
+})
+
+test('work that hangs is given up, which the log says, and is done again', async () => {
+  const { lines, log, failed } = messages()
+  const hanging = () => new Promise<number>(() => {})
+  const work = vi.fn(() => (work.mock.calls.length < 3 ? hanging() : Promise.resolve(FOREVER)))
+  const repetition = repeat(work, { retry: 1, patience: 5, log, failed })
+  await vi.waitUntil(() => work.mock.calls.length === 3)
+  await repetition.stop()
+  expect(lines).toEqual(['the work failed', 'the work failed'])
+})
+
+test('a loop is stopped while its work hangs, failing when that failed, and well when it is done', async () => {
+  let time = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+  let answer = (_wait: number | Promise<never>) => {}
+  const work = () =>
+    new Promise<number>((resolve) => {
+      answer = resolve
+    })
+  const { state, stop } = repeat(work, { retry: 0, ...messages() })
+  expect(state()).toBe('ok')
+  time += SLOW_TURN + 1
+  expect(state()).toBe('stopped')
+  answer(Promise.reject(new Error('no database')))
+  await vi.waitUntil(() => state() === 'failing')
+  answer(FOREVER)
+  await vi.waitUntil(() => state() === 'ok')
+  await stop()
+  clock.mockRestore()
 })

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { DatabaseHandle } from '../database/client.ts'
+import { SECOND } from '../time.ts'
 import { REVOKED_KEY_CHANNEL } from './api-key.ts'
 
 /** Tells those who hold a key that it was revoked, on whichever instance. */
@@ -9,18 +10,35 @@ export interface RevokedKeys {
   close(): Promise<void>
 }
 
+/** How often keys that are held are asked about, in case the word got lost: two seconds after it at most they are let go. */
+const POLL = 1.5 * SECOND
+
 /** @throws when the database cannot be asked to listen. */
 export async function watchRevokedKeys(parts: {
   readonly database: Pick<DatabaseHandle, 'prisma' | 'listen'>
   readonly log: Logger
+  /** How often to ask of the keys that are held, in milliseconds. */
+  readonly pollMs?: number
 }): Promise<RevokedKeys> {
-  const { database, log } = parts
+  const { database, log, pollMs = POLL } = parts
   const holders = new Map<string, Set<() => void>>()
 
   const stopListening = await database.listen(REVOKED_KEY_CHANNEL, (keyId) => {
-    if (keyId !== null) return revoked(keyId)
-    findRevoked().catch((error: unknown) => log.error({ err: error }, 'account: could not look for revoked keys'))
+    if (keyId === null) void look()
+    else revoked(keyId)
   })
+  let looking = false
+  const poll = setInterval(() => void look(), pollMs).unref()
+
+  async function look(): Promise<void> {
+    if (looking || holders.size === 0) return
+    looking = true
+    await findRevoked()
+      .catch((error: unknown) => log.error({ err: error }, 'account: could not look for revoked keys'))
+      .finally(() => {
+        looking = false
+      })
+  }
 
   function revoked(keyId: string): void {
     const ends = holders.get(keyId)
@@ -30,8 +48,8 @@ export async function watchRevokedKeys(parts: {
 
   /** Asks of every key that is held, for the word that it was revoked may have been missed. */
   async function findRevoked(): Promise<void> {
-    const where = { id: { in: [...holders.keys()] }, revokedAt: { not: null } }
-    const keys = await database.prisma.apiKey.findMany({ where, select: { id: true } })
+    const keys = await database.prisma.$queryRaw<{ id: string }[]>`
+      SELECT id FROM "ApiKey" WHERE id = ANY (${[...holders.keys()]}::text[]) AND "revokedAt" IS NOT NULL`
     for (const { id } of keys) revoked(id)
   }
 
@@ -44,6 +62,9 @@ export async function watchRevokedKeys(parts: {
         if (ends.size === 0 && holders.get(keyId) === ends) holders.delete(keyId)
       }
     },
-    close: stopListening,
+    close() {
+      clearInterval(poll)
+      return stopListening()
+    },
   }
 }

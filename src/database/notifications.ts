@@ -4,7 +4,10 @@ import type { Logger } from 'pino'
 import { SECOND } from '../time.ts'
 import { translated } from './unavailable.ts'
 
-/** Called with the payload of each notification, and with null after a time in which some may have been missed. Must not throw. */
+/**
+ * Called with the payload of each notification, and with null when some may be missed: once the connection is lost, and
+ * again when there is another. Must not throw.
+ */
 export type Listener = (payload: string | null) => void
 
 /** What PostgreSQL's NOTIFY says, told to listeners of this process. */
@@ -27,6 +30,12 @@ export function embeddedNotifications(pool: pg.Pool): Notifications {
   }
 }
 
+/** How often the connection for notifications is asked whether it is there, and how long it may take to answer. */
+const ASKING = 3 * SECOND
+const SILENCE = 2 * SECOND
+/** The longest pause before the next try to connect. */
+const LONGEST_PAUSE = 2 * SECOND
+
 /** Notifications of a server, over one connection of their own: made at the first `listen`, and again when it is lost. */
 export function serverNotifications(config: pg.ClientConfig, log: Logger): Notifications {
   const channels = new Map<string, Set<Listener>>()
@@ -34,15 +43,36 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
   let connection: Promise<pg.Client> | undefined
 
   async function connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...config, keepAlive: true, keepAliveInitialDelayMillis: 10 * SECOND })
+    const client = new pg.Client({ ...config, query_timeout: SILENCE, connectionTimeoutMillis: 2 * SILENCE })
     client.on('notification', (message) => deliver(channels, message))
     client.on('error', (error) =>
       log.warn({ err: translated(error) }, 'database: the connection for notifications failed'),
     )
-    await client.connect()
-    for (const channel of channels.keys()) await client.query(listenTo(channel))
-    client.once('end', () => reconnect())
+    try {
+      await client.connect()
+      for (const channel of channels.keys()) await client.query(listenTo(channel))
+    } catch (error) {
+      void client.end().catch(() => {})
+      throw error
+    }
+    const asking = setInterval(() => void ask(client), ASKING).unref()
+    client.once('end', () => {
+      clearInterval(asking)
+      if (!closing.signal.aborted) missed()
+      void reconnect()
+    })
     return client
+  }
+
+  /** Ends a connection that does not answer, though it may look open for as long as nothing is sent on it. */
+  async function ask(client: pg.Client): Promise<void> {
+    try {
+      await client.query('SELECT 1')
+    } catch (error) {
+      if (closing.signal.aborted) return
+      log.warn({ err: translated(error) }, 'database: the connection for notifications is silent; making another')
+      client.connection.stream.destroy()
+    }
   }
 
   async function reconnect(pause = 0.1 * SECOND): Promise<void> {
@@ -53,8 +83,12 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
     } catch (error) {
       log.warn({ err: translated(error) }, 'database: no connection for notifications; trying again')
       await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => {})
-      return reconnect(Math.min(2 * pause, 10 * SECOND))
+      return reconnect(Math.min(2 * pause, LONGEST_PAUSE))
     }
+    missed()
+  }
+
+  function missed(): void {
     for (const listeners of channels.values()) for (const listener of listeners) listener(null)
   }
 
@@ -71,7 +105,11 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
     async close() {
       closing.abort()
       const client = await connection?.catch(() => null)
-      await client?.end()
+      if (!client) return
+      // One that is silent never says goodbye.
+      const cut = setTimeout(() => client.connection.stream.destroy(), SILENCE)
+      await client.end()
+      clearTimeout(cut)
     },
   }
 }

@@ -49,8 +49,8 @@ const NOWHERE = -1
 const RECENT = 100
 /** How many events are read at once. */
 const PAGE = 500
-/** How often logs are read without having been told that they grew, in case the word got lost. */
-const POLL = 20 * SECOND
+/** How often it is asked, in one statement, how far the logs that are followed have grown, in case the word got lost. */
+const POLL = 1.5 * SECOND
 /** How long after a failed reading it is tried again. */
 const RETRY = 0.5 * SECOND
 
@@ -78,8 +78,12 @@ export async function openEventLog(parts: {
   readonly database: Pick<DatabaseHandle, 'prisma' | 'listen'>
   readonly now: Clock
   readonly log: Logger
+  /** Called with an organization whose log has grown without a word. */
+  readonly missed?: (organizationId: string) => void
+  /** How often to look for that, in milliseconds. */
+  readonly pollMs?: number
 }): Promise<EventLog> {
-  const { database, now, log } = parts
+  const { database, now, log, missed = () => {}, pollMs = POLL } = parts
   const db = database.prisma
   const tails = new Map<string, Tail>()
   const followers = new Set<Follower>()
@@ -88,7 +92,29 @@ export async function openEventLog(parts: {
     if (organizationId === null) ringAll()
     else ring(tails.get(organizationId))
   })
-  const poll = setInterval(ringAll, POLL).unref()
+  let polling = false
+  const poll = setInterval(() => void lookForGrowth(), pollMs).unref()
+
+  /** Bounds how late an event is followed, whatever becomes of the connection that tells of it. */
+  async function lookForGrowth(): Promise<void> {
+    if (polling || tails.size === 0) return
+    polling = true
+    try {
+      const ids = [...tails.keys()]
+      const ends = await db.$queryRaw<{ id: string; lastSeq: number }[]>`
+        SELECT id, "lastSeq" FROM "Organization" WHERE id = ANY (${ids}::text[])`
+      for (const { id, lastSeq } of ends) {
+        const tail = tails.get(id)
+        if (!tail || lastSeq <= tail.position || tail.reading) continue
+        missed(id)
+        ring(tail)
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'event log: could not look for growth; trying again')
+    } finally {
+      polling = false
+    }
+  }
 
   function ringAll(): void {
     for (const tail of tails.values()) ring(tail)

@@ -34,6 +34,7 @@ import { docsRoutes, docsScript } from './docs.tsx'
 import { errorPage } from './error-page.tsx'
 import { errorResponse, logUnexpected } from './errors.ts'
 import { explorerScript, graphiqlRoutes } from './graphiql.tsx'
+import type { Readiness } from './health.ts'
 import { healthRoutes } from './health.ts'
 import { incoming } from './incoming.ts'
 import type { Site } from './layout.tsx'
@@ -61,7 +62,7 @@ export interface RouterOptions {
   readonly painter: Painter
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
   readonly beats: BeatParts
-  readonly isReady: () => Promise<boolean>
+  readonly readiness: () => Promise<Readiness>
   readonly verifyStripe: VerifyStripe
   /** Aborts when the service stops. */
   readonly closing: AbortSignal
@@ -90,7 +91,7 @@ export function createRouter(options: RouterOptions): RequestListener {
 
 /** The routes that Hono leads; `/openapi.json` describes each, and those of the blacklist checks. */
 export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindings }> {
-  const { parts, site, pageCache, painter, metrics, beats, isReady, verifyStripe, closing } = options
+  const { parts, site, pageCache, painter, metrics, beats, readiness, verifyStripe, closing } = options
   const { config, eventLog } = parts
   const visitorIn = (c: HttpContext) => visitorContext(parts, callerOf(incoming(c), parts))
   const contextIn = (c: HttpContext, credential: string | null = null) => {
@@ -102,7 +103,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   const libraries = createLibraries()
 
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.route('/', healthRoutes(isReady, metrics))
+  app.route('/', healthRoutes(readiness, metrics))
   app.route('/', robotsRoutes())
   app.route(BILLING_PATH, webhookRoutes({ visitorOf: visitorIn, verifyStripe }))
   app.route(BILLING_PATH, billingRoutes({ site, eventLog, closing, ...payers }))
@@ -157,8 +158,8 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
 }
 
 /** What is served where only work is done: how the process is doing, and nothing else. */
-export function workerRouter({ isReady, metrics }: Pick<RouterOptions, 'isReady' | 'metrics'>): RequestListener {
-  const listener = getRequestListener(healthRoutes(isReady, metrics).fetch, { hostname: HOSTNAME })
+export function workerRouter({ readiness, metrics }: Pick<RouterOptions, 'readiness' | 'metrics'>): RequestListener {
+  const listener = getRequestListener(healthRoutes(readiness, metrics).fetch, { hostname: HOSTNAME })
   return (request, response) => void listener(request, response)
 }
 

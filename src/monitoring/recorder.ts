@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
+import { within } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Clock } from '../time.ts'
 import { MINUTE, SECOND } from '../time.ts'
@@ -35,6 +36,8 @@ const RETRY = 0.25 * SECOND
 /** How many organizations are settled at once, and how many monitors of one together. */
 const SETTLING = 4
 const TOGETHER = 25
+/** How long that may take, in milliseconds, before it is given up: the next result settles them again. */
+const LONGEST_SETTLING = 30 * SECOND
 /** How long the service waits for that when it stops: what is left is settled with the next result. */
 const PATIENCE = 5 * SECOND
 
@@ -147,7 +150,7 @@ export function createRecorder(parts: {
 
   async function settleSome(organizationId: string, ids: readonly string[]): Promise<void> {
     try {
-      await parts.settle(organizationId, ids)
+      await within(LONGEST_SETTLING, 'Settling', parts.settle(organizationId, ids))
     } catch (error) {
       log.error({ err: error, monitors: ids }, 'monitoring: monitors are not settled')
       // One that cannot be settled holds up no other.

@@ -2,15 +2,17 @@ import { setMaxListeners } from 'node:events'
 import type pg from 'pg'
 import type { Context } from '../context.ts'
 import { giveBack, takeDue } from '../database/lease.ts'
+import { within } from '../deadline.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Repetition } from '../repeat.ts'
+import type { LoopState, Repetition } from '../repeat.ts'
 import { repeat } from '../repeat.ts'
 import { SECOND } from '../time.ts'
 import { createConnectivity } from './connectivity.ts'
 import type { DueWatch } from './due-watch.ts'
 import { readWatches } from './due-watch.ts'
 import type { Finding } from './finding.ts'
+import { found as finding } from './finding.ts'
 import { missed } from './heartbeat.ts'
 import type { Recorder } from './recorder.ts'
 import { tendWatches } from './tend.ts'
@@ -22,6 +24,7 @@ export interface Round {
   look(): Promise<number>
   /** Looks again and again until it is closed. */
   start(): void
+  state(): LoopState
   /** Has it look at once, for something may have become due. */
   wake(): void
   /** Resolves once every check that was started has ended and is recorded. */
@@ -35,6 +38,10 @@ export type RunCheck = (watch: DueWatch, signal: AbortSignal) => Promise<Finding
 
 /** Longer than the longest probe (30 s) and the writing of its result take. When a worker dies, another takes over after it. */
 export const LEASE = 40 * SECOND
+/** How long a check may take, in milliseconds, before it is ended as one that hangs: longer than the longest probe. */
+const LONGEST_CHECK = 35 * SECOND
+/** How long one look for checks may take. */
+const LONGEST_LOOK = 30 * SECOND
 /** Each check that runs takes a socket and some memory. How many are taken with one statement. */
 const CONCURRENCY = 1000
 const AT_ONCE = 250
@@ -125,7 +132,7 @@ export function createRound(parts: {
     const at = now()
     metrics.lateness.observe(Math.max(0, at.getTime() - dueAt.getTime()) / SECOND)
     const isHeartbeat = watch.monitor.kind === 'HEARTBEAT'
-    const found = isHeartbeat ? missed(watch, dueAt, at) : await run(watch, stopping.signal)
+    const found = isHeartbeat ? missed(watch, dueAt, at) : await probe(watch)
     if (stopping.signal.aborted) return
     const wasDown = watch.memory.state === 'DOWN'
     const finding = isHeartbeat ? found : await connectivity.weigh(found, wasDown, performance.now())
@@ -134,11 +141,29 @@ export function createRound(parts: {
     await recorder.record(watch, { at, finding })
   }
 
+  /** Runs a check, and ends it when it hangs: its watch would never be checked again. */
+  async function probe(watch: DueWatch): Promise<Finding> {
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    stopping.signal.addEventListener('abort', end, { once: true })
+    try {
+      return await within(LONGEST_CHECK, 'A check', run(watch, ending.signal))
+    } catch (error) {
+      end()
+      log.error({ err: error, watch: watch.id }, 'monitoring: a check hangs and is ended')
+      return finding('UNKNOWN', 'The check itself did not end, by an error of ours that is logged.')
+    } finally {
+      stopping.signal.removeEventListener('abort', end)
+    }
+  }
+
   return {
     look,
+    state: () => looking?.state() ?? 'ok',
     start() {
       looking = repeat(look, {
         retry: LONGEST,
+        patience: LONGEST_LOOK,
         // Many things may become due at about the same time.
         leastPause: BUSY,
         log,

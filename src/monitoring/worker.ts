@@ -5,7 +5,7 @@ import type { DatabaseHandle } from '../database/client.ts'
 import { LOG_CHANNEL } from '../eventlog/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Repetition } from '../repeat.ts'
+import type { LoopState, Repetition } from '../repeat.ts'
 import { repeat } from '../repeat.ts'
 import type { Seal } from '../seal.ts'
 import { SECOND } from '../time.ts'
@@ -36,6 +36,8 @@ export interface MonitoringParts {
 /** Monitoring, running. */
 export interface Monitoring {
   readonly parts: MonitoringParts
+  /** How probing does; undefined: this process does not probe. */
+  probing(): LoopState | undefined
   /** Ends the checks that run, stores and settles what was found, and ends every follower. */
   close(): Promise<void>
 }
@@ -69,6 +71,7 @@ export async function startMonitoring(options: {
   if (config.ROLE === 'web') {
     return {
       parts,
+      probing: () => undefined,
       async close() {
         await telling.stop()
         await checks.close()
@@ -82,6 +85,7 @@ export async function startMonitoring(options: {
   round.start()
   return {
     parts,
+    probing: round.state,
     async close() {
       await stopListening()
       await round.close()

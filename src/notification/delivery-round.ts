@@ -2,12 +2,13 @@ import type pg from 'pg'
 import type { UsageCounters } from '../account/usage.ts'
 import type { Context } from '../context.ts'
 import { giveBack, takeDue } from '../database/lease.ts'
+import { within } from '../deadline.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
 import { thirdParty } from '../network/destination.ts'
 import { createTurns } from '../network/turns.ts'
-import type { Repetition } from '../repeat.ts'
+import type { LoopState, Repetition } from '../repeat.ts'
 import { repeat } from '../repeat.ts'
 import type { Seal } from '../seal.ts'
 import { SECOND } from '../time.ts'
@@ -29,6 +30,7 @@ export interface DeliveryRound {
   look(): Promise<number>
   /** Looks again and again until it is closed. */
   start(): void
+  state(): LoopState
   /** Has it look at once, for something may have become due. */
   wake(): void
   /** Resolves once everything that was taken has ended and is stored. */
@@ -39,6 +41,9 @@ export interface DeliveryRound {
 
 /** Longer than the longest sending takes (45 s) and its outcome is stored; what has not begun by half of it is left to others. */
 export const LEASE = 120 * SECOND
+/** How long one look for deliveries may take, in milliseconds, and one sending, before they are given up as hanging. */
+const LONGEST_LOOK = 30 * SECOND
+const LONGEST_SENDING = 60 * SECOND
 /** How many are sent at once at most, and how many are taken with one statement. */
 const CONCURRENCY = 64
 const AT_ONCE = 200
@@ -230,7 +235,8 @@ export function createDeliveryRound(parts: {
   async function attempt(delivery: DueDelivery, at: Date): Promise<Outcome | null> {
     try {
       const message = messageOf(delivery, seal, site.baseUrl, at)
-      return message && (await channels[delivery.subscriber.channel].send(message, tools))
+      if (message === null) return null
+      return await within(LONGEST_SENDING, 'Sending', channels[delivery.subscriber.channel].send(message, tools))
     } catch (error) {
       log.error({ err: error, delivery: delivery.id }, 'notification: a message could not be made or sent')
       const message = 'It could not be sent, by an error of ours that is logged.'
@@ -240,9 +246,11 @@ export function createDeliveryRound(parts: {
 
   return {
     look,
+    state: () => looking?.state() ?? 'ok',
     start() {
       looking = repeat(look, {
         retry: LONGEST,
+        patience: LONGEST_LOOK,
         // Many end at about the same time.
         leastPause: PAUSE,
         log,

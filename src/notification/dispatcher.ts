@@ -1,5 +1,8 @@
 import type pg from 'pg'
 import type { Context } from '../context.ts'
+import { within } from '../deadline.ts'
+import type { LoopState } from '../repeat.ts'
+import { loopState } from '../repeat.ts'
 import { SECOND } from '../time.ts'
 import { dispatch, undispatched } from './dispatch.ts'
 
@@ -11,12 +14,15 @@ export interface Dispatcher {
   idle(): Promise<void>
   /** Begins with what happened while nobody looked, and looks again now and then, in case a word got lost. */
   start(): void
+  state(): LoopState
   /** Ends after what is under way. */
   close(): Promise<void>
 }
 
 /** How often all logs are looked at without having been told that they grew. */
 const POLL = 5 * SECOND
+/** How long one transaction may take, in milliseconds, before it is given up as hanging. */
+const LONGEST = 30 * SECOND
 
 /** A dispatcher, which works as the system. */
 export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Dispatcher {
@@ -25,19 +31,37 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
   let closed = false
   let working: Promise<void> | null = null
   let poll: NodeJS.Timeout | undefined
+  /** When the transaction under way began, by a clock that nobody sets. */
+  let begun: number | null = null
+  let hasFailed = false
 
   async function work(): Promise<void> {
     while (!closed && (all || grown.size > 0)) {
       const named = all ? null : [...grown]
       all = false
       grown.clear()
-      for (const id of await undispatched(pool, named)) await dispatchAll(id)
+      for (const id of await step(undispatched(pool, named))) await dispatchAll(id)
+    }
+  }
+
+  /** Part of the work, which is not to hang. */
+  async function step<T>(part: Promise<T>): Promise<T> {
+    begun = performance.now()
+    try {
+      const result = await within(LONGEST, 'Dispatching', part)
+      hasFailed = false
+      return result
+    } catch (error) {
+      hasFailed = true
+      throw error
+    } finally {
+      begun = null
     }
   }
 
   async function dispatchAll(id: string): Promise<void> {
     try {
-      while (!closed && (await dispatch(ctx, id))) {}
+      while (!closed && (await step(dispatch(ctx, id)))) {}
     } catch (error) {
       ctx.log.error({ err: error, organization: id }, 'notification: events are not dispatched yet; trying again')
     }
@@ -56,6 +80,7 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
 
   return {
     wake,
+    state: () => loopState(begun, hasFailed),
     async idle() {
       while (working !== null) await working
     },

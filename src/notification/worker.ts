@@ -4,6 +4,7 @@ import type { DatabaseHandle } from '../database/client.ts'
 import { LOG_CHANNEL } from '../eventlog/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Metrics } from '../metrics.ts'
+import type { LoopState } from '../repeat.ts'
 import type { Seal } from '../seal.ts'
 import type { SendTools } from './channel/channel.ts'
 import { DELIVERY_CHANNEL } from './delivery.ts'
@@ -12,6 +13,8 @@ import { createDispatcher } from './dispatcher.ts'
 
 /** What tells subscribers of events, running. */
 export interface Notifying {
+  /** How delivering does. */
+  state(): LoopState
   /** Ends after what is under way. */
   close(): Promise<void>
 }
@@ -40,6 +43,10 @@ export async function startNotifying(parts: {
   dispatcher.start()
   round.start()
   return {
+    state() {
+      const state = dispatcher.state()
+      return state === 'ok' ? round.state() : state
+    },
     async close() {
       await stopHearingLog()
       await stopHearingDeliveries()

@@ -18,7 +18,7 @@ import { IncidentPage } from './html/incident.tsx'
 import { Overview } from './html/overview.tsx'
 import type { Place } from './html/place.ts'
 import { servePath } from './html/place.ts'
-import { rendered, send } from './html/send.ts'
+import { rendered, send, sendAsOf } from './html/send.tsx'
 import type { PageCache, RenderedPage } from './page-cache.ts'
 import { shownPasts } from './past.ts'
 import type { Asked, Subject } from './read.ts'
@@ -48,7 +48,8 @@ export function statusPages(options: {
     if (place === null || asked === null) return errorPage(c, site, { status: 404 })
     try {
       const key = JSON.stringify([place.owner, place.origin, asked])
-      return send(c, await cache.pages.get(key, () => render({ site, db, now }, place, asked)))
+      const { value, asOf } = await cache.pages.getOrLast(key, () => render({ site, db, now }, place, asked))
+      return asOf === null ? send(c, value) : sendAsOf(c, value, asOf)
     } catch (error) {
       if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
       throw error

@@ -7,7 +7,7 @@ import type { DocumentKind } from './document.ts'
 import { documentKinds, readDocument } from './document.ts'
 import type { Place } from './html/place.ts'
 import { servePath } from './html/place.ts'
-import { rendered, send } from './html/send.ts'
+import { rendered, send, sendAsOf } from './html/send.tsx'
 import type { PageCache } from './page-cache.ts'
 import type { Painter } from './painter.ts'
 import { pictureSvg, readPicture } from './picture.ts'
@@ -31,21 +31,24 @@ export function pageDocuments(options: {
     c.header('access-control-allow-origin', '*')
     const id = c.req.param('id') ?? ''
     const url = place.origin + place.base
-    const document = await cache.pages.get(JSON.stringify([place.owner, url, kind.path, id]), async () => {
+    const { value, asOf } = await cache.pages.getOrLast(JSON.stringify([place.owner, url, kind.path, id]), async () => {
       const { organizationId, body } = await readDocument(db, place.owner, kind, { url, id }, now())
       return rendered(organizationId, body, headersOf(kind))
     })
-    return send(c, document)
+    return asOf === null ? send(c, value) : sendAsOf(c, value, asOf)
   }
 
   async function answerPicture(c: Context, place: Place | null): Promise<Response> {
     if (place === null) throw new NotFound('There is no such status page.')
     const incident = c.req.param('id') ?? null
-    const image = await cache.pages.get(JSON.stringify([place.owner, 'picture', incident]), async () => {
-      const { organizationId, picture } = await readPicture(db, place.owner, incident, now())
-      return rendered(organizationId, await painter.paint(pictureSvg(picture), organizationId), headersOf(png))
-    })
-    return send(c, image)
+    const { value, asOf } = await cache.pages.getOrLast(
+      JSON.stringify([place.owner, 'picture', incident]),
+      async () => {
+        const { organizationId, picture } = await readPicture(db, place.owner, incident, now())
+        return rendered(organizationId, await painter.paint(pictureSvg(picture), organizationId), headersOf(png))
+      },
+    )
+    return asOf === null ? send(c, value) : sendAsOf(c, value, asOf)
   }
 
   const routes = new Hono()

@@ -80,4 +80,22 @@ describe('holding a key', () => {
     expect(others).toBe(0)
     release()
   })
+
+  test('ends also when no word comes any more', async () => {
+    const silentKeys = await watchRevokedKeys({
+      database: { prisma, listen: async () => async () => {} },
+      log: silent,
+      pollMs: 10,
+    })
+    const [id, other] = [await newKey(), await newKey()]
+    let others = 0
+    silentKeys.hold(other, () => others++)
+    const ended = new Promise<void>((resolve) => {
+      silentKeys.hold(id, resolve)
+    })
+    await revokeApiKey(ctx, id)
+    await ended
+    expect(others).toBe(0)
+    await silentKeys.close()
+  })
 })

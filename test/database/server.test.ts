@@ -65,7 +65,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     const payloads: (string | null)[] = []
     const stop = await database.listen('bell', (payload) => {
       payloads.push(payload)
-      heard.emit('heard')
+      if (payload !== null || payloads.length === 2) heard.emit('heard')
     })
     const gap = once(heard, 'heard')
     const ended = once(database.pool, 'error')
@@ -76,7 +76,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     const rung = once(heard, 'heard')
     await database.pool.query(`NOTIFY bell, 'again'`)
     await rung
-    expect(payloads).toEqual([null, 'again'])
+    expect(payloads).toEqual([null, null, 'again'])
     expect(lines.join()).toContain('an idle connection failed')
     await stop()
     await database.close()

@@ -91,6 +91,17 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network t
     expect(await prisma.organization.count()).toBe(0)
   })
 
+  test('the connection for notifications alone goes silent: it is made again, and listeners are told', async () => {
+    const heard: (string | null)[] = []
+    const stop = await database.listen('bell', (payload) => heard.push(payload))
+    expect(proxy.silence((said) => said.includes('LISTEN "bell"'))).toBe(1)
+    await vi.waitUntil(() => heard.length === 2, 10_000)
+    await pool.query(`NOTIFY bell, 'again'`)
+    await vi.waitUntil(() => heard.includes('again'))
+    expect(heard).toEqual([null, null, 'again'])
+    await stop()
+  })
+
   test('a server that refuses connections, and then takes them again, is used again', async () => {
     await warm(3)
     await proxy.refuse()

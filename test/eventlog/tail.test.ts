@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/database/client.ts'
 import { readAfter } from '../../src/eventlog/event.ts'
 import type { EventLog, Follower } from '../../src/eventlog/tail.ts'
@@ -154,6 +154,46 @@ describe('following a log', () => {
     deaf = false
     await appendEach(ctx, id, ['heard'])
     expect(await next(follower, 2)).toEqual(['unheard', 'heard'])
+  })
+
+  test('goes on when no word comes any more, and says whose log has grown', async () => {
+    const [id, quiet] = [await tenantWith(0), await tenantWith(0)]
+    const missed: string[] = []
+    const log = await openEventLog({
+      database: { prisma: db, listen: async () => async () => {} },
+      now: () => noon,
+      log: silent,
+      missed: (organizationId) => missed.push(organizationId),
+      pollMs: 10,
+    })
+    const [follower] = await Promise.all([log.follow(id, 0), log.follow(quiet, 0)])
+    await appendEach(ctx, id, ['unheard'])
+    expect(await next(follower, 1)).toEqual(['unheard'])
+    expect(new Set(missed)).toEqual(new Set([id]))
+    await log.close()
+  })
+
+  test('asks for growth in one statement for all, and not at all while nobody follows', async () => {
+    const asked: number[] = []
+    const watched = db.$extends({
+      query: {
+        $allOperations({ operation, args, query }) {
+          if (operation === '$queryRaw') asked.push((args as { values: string[][] }).values[0]?.length ?? 0)
+          return query(args)
+        },
+      },
+    })
+    const log = await openEventLog({
+      // The same queries, noted: what `$extends` adds does not show in the type.
+      database: { prisma: watched as unknown as typeof db, listen: async () => async () => {} },
+      now: () => noon,
+      log: silent,
+      pollMs: 1,
+    })
+    for (let tenant = 0; tenant < 3; tenant++) await log.follow(await tenantWith(0), 0)
+    await vi.waitUntil(() => asked.includes(3))
+    await log.close()
+    expect(Math.min(...asked)).toBeGreaterThan(0)
   })
 
   test('by who reads late keeps nothing for them, and gives them everything', async () => {

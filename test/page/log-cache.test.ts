@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { DatabaseUnavailable, NotFound } from '../../src/errors.ts'
 import { createLogCache } from '../../src/page/log-cache.ts'
 import { MINUTE } from '../../src/time.ts'
 
@@ -124,5 +125,53 @@ describe('what is made of an organization’s state', () => {
     expect((await get('b')).text).toBe('b 4')
     cache.forget('acme')
     expect((await get('b')).text).toBe('b 5')
+  })
+})
+
+describe('what was last known', () => {
+  const away = () => Promise.reject(new DatabaseUnavailable())
+  const makes = (text: string) => async () => ({ organizationId: 'acme', text })
+
+  test.each(['acme', null])('is given while the database is away, after the log of %s has moved', async (moved) => {
+    const { cache, pass } = givenCache()
+    await cache.getOrLast('page', makes('one'))
+    pass(5000)
+    cache.forget(moved)
+    expect(await cache.getOrLast('page', away)).toMatchObject({ value: { text: 'one' }, asOf: new Date(0) })
+    expect(await cache.getOrLast('page', makes('two'))).toMatchObject({ value: { text: 'two' }, asOf: null })
+  })
+
+  test('is also what was being made when its log moved, unless something newer is known', async () => {
+    const { cache, pass } = givenCache()
+    const { make, give } = slow()
+    const making = cache.getOrLast('page', make)
+    cache.forget('acme')
+    give('old')
+    await making
+    expect(await cache.getOrLast('page', away)).toMatchObject({ value: { text: 'old' }, asOf: new Date(0) })
+    const other = slow()
+    const second = cache.getOrLast('page', other.make)
+    cache.forget('acme')
+    pass(1)
+    await cache.getOrLast('page', makes('new'))
+    other.give('older')
+    await second
+    expect((await cache.getOrLast('page', away)).value.text).toBe('new')
+  })
+
+  test('is not given for any other error, nor when nothing is known', async () => {
+    const { cache } = givenCache()
+    await expect(cache.getOrLast('page', away)).rejects.toThrow(DatabaseUnavailable)
+    await cache.getOrLast('page', makes('one'))
+    cache.forget('acme')
+    await expect(cache.getOrLast('page', () => Promise.reject(new Error('a bug')))).rejects.toThrow('a bug')
+  })
+
+  test('is forgotten once there is no such thing any more', async () => {
+    const { cache } = givenCache()
+    await cache.getOrLast('page', makes('one'))
+    cache.forget('acme')
+    await expect(cache.getOrLast('page', () => Promise.reject(new NotFound('Gone.')))).rejects.toThrow(NotFound)
+    await expect(cache.getOrLast('page', away)).rejects.toThrow(DatabaseUnavailable)
   })
 })

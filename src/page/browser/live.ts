@@ -77,7 +77,8 @@ async function fetchPage(): Promise<boolean> {
       location.reload()
       return false
     }
-    if (!response.ok) return false
+    // What the service has no newer word of than this page may have itself.
+    if (!response.ok || response.headers.has('warning')) return false
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
     await untilRest()
     show(fresh)

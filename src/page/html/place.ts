@@ -48,8 +48,9 @@ export async function placeOfHost(c: Context, { site, db, cache }: Finder): Prom
   const home = new URL(site.baseUrl)
   const host = hostNameOf(c.req.header('host'))
   if (host === home.hostname || !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host)) return null
-  const { organizationId } = await cache.hosts.get(host, async () => ({
+  const { value } = await cache.hosts.getOrLast(host, async () => ({
     organizationId: await ownerOfHost({ db, site }, host),
   }))
+  const { organizationId } = value
   return organizationId === null ? null : { owner: organizationId, origin: `${home.protocol}//${host}`, base: '' }
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Context } from 'hono'
 import { sendWhole } from '../../http/send-whole.ts'
+import { UtcTime } from '../../http/utc-time.tsx'
 import type { RenderedPage } from '../page-cache.ts'
 
 const zip = promisify(gzip)
@@ -32,4 +33,28 @@ export function send(c: Context, { plain, zipped, headers }: RenderedPage): Resp
   return zips && zipped !== null
     ? sendWhole(c, zipped, 200, { ...headers, 'content-encoding': 'gzip' })
     : sendWhole(c, plain, 200, headers)
+}
+
+/** Sends a page or a document as it was last known, and says so: a page in its first line. Nobody is to keep it. */
+export function sendAsOf(c: Context, { plain, headers: { etag: _, ...headers } }: RenderedPage, asOf: Date): Response {
+  const isPage = headers['content-type']?.startsWith('text/html') ?? false
+  const body = isPage ? Buffer.from(plain.toString().replace(MAIN, `$&${<AsOf at={asOf} />}`)) : plain
+  return sendWhole(c, body, 200, {
+    ...headers,
+    'cache-control': 'no-store',
+    'last-modified': asOf.toUTCString(),
+    // RFC 7234 §5.5.1.
+    warning: '110 - "Response is Stale"',
+  })
+}
+
+/** Where a page's content begins. */
+const MAIN = /<main id="main"[^>]*>/
+
+function AsOf({ at }: { readonly at: Date }) {
+  return (
+    <p class="as-of" role="status">
+      This page shows the status as of <UtcTime at={at} />. We cannot check for newer updates at the moment.
+    </p>
+  )
 }
