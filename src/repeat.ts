@@ -6,8 +6,11 @@ import { MINUTE, SECOND } from './time.ts'
 /** How a loop does: `failing`, its last turn failed; `stopped`, its turn takes so long that it most likely hangs. */
 export type LoopState = 'ok' | 'failing' | 'stopped'
 
-/** How long a turn may take, in milliseconds, before its loop counts as stopped. */
-export const SLOW_TURN = 2 * SECOND
+/**
+ * How long a turn may take, in milliseconds, before its loop counts as stopped: on a machine that has too much to do some
+ * take seconds. A database that does not answer is found sooner, by asking it.
+ */
+export const SLOW_TURN = 5 * SECOND
 
 /** Work that is done again and again. */
 export interface Repetition {

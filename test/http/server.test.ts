@@ -19,14 +19,15 @@ const json = (response: Response): Promise<unknown> => response.json()
 
 describe('health', () => {
   test('is told to whoever asks, and kept by nobody', async () => {
-    for (const [path, status] of [
-      ['/healthz', 'ok'],
-      ['/readyz', 'ready'],
-    ]) {
+    const well = { database: 'ok', probing: 'ok', delivering: 'ok' }
+    for (const [path, body] of [
+      ['/healthz', { status: 'ok' }],
+      ['/readyz', { status: 'ready', checks: well }],
+    ] as const) {
       const response = await fetch(`${url}${path}`)
       expect([response.status, await json(response), response.headers.get('cache-control')]).toEqual([
         200,
-        { status },
+        body,
         'no-store',
       ])
     }
