@@ -143,7 +143,10 @@ async function compose(
   site.baseUrl ||= `http://localhost:${port}`
   web?.prepare()
   if (config.ROLE !== 'web') {
-    background = await startBackground({ ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, metrics }, started)
+    background = await startBackground(
+      { ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, metrics },
+      started,
+    )
   }
   log.info(`http: listening on ${config.HOST} port ${port}`)
 
