@@ -6,7 +6,7 @@ import { type Attempt, attempt, inPhase, phasesOf, Stop } from './outbound/attem
 import { type Dialled, dial } from './outbound/dial.ts'
 import { ACCEPTED_ENCODINGS, exchange, readBody } from './outbound/exchange.ts'
 import type { Certificate, Failure, Phases } from './outbound/failure.ts'
-import { firstHop, type Hop, nextHop } from './outbound/redirect.ts'
+import { firstHop, type Hop, nextHop, tooManyRedirects } from './outbound/redirect.ts'
 import { resolve } from './outbound/resolve.ts'
 import { secure } from './outbound/secure.ts'
 
@@ -157,14 +157,16 @@ export function createOutbound(settings: {
   async function follow(request: OutboundRequest, state: Attempt): Promise<Answer> {
     const { maxRedirects = 0 } = request
     let hop = firstHop(request, DEFAULT_HEADERS)
+    const hops = [hop]
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       state.certificate = null
       state.address = null
       const came = await ask(hop, request, state)
       if ('kind' in came) return came
       hop = came
+      hops.push(hop)
     }
-    throw new Stop('redirects', 'theirs', `More than ${maxRedirects} ${maxRedirects === 1 ? 'redirect' : 'redirects'}`)
+    throw tooManyRedirects(hops, maxRedirects)
   }
 
   return {

@@ -42,8 +42,17 @@ export const blacklist: Probe<typeof options> = {
     const idOf = new Map(checker.lists.map(({ name, id }) => [name, id]))
     const answers = answersIn(report).map((each) => ({ ...each, id: idOf.get(each.result.name) ?? '' }))
     const isUnresolved = report.targetType === 'domain' && report.resolutionFailed
-    return judgeAnswers(answers, new Set<string>(acknowledged), isUnresolved, run)
+    const finding = judgeAnswers(answers, new Set<string>(acknowledged), isUnresolved, run)
+    const isNowhere = report.targetType === 'domain' && !isUnresolved && report.resolvedIps.length === 0
+    if (finding.outcome !== 'UP' || !isNowhere || !(await isNoName(target, run))) return finding
+    return { ...finding, outcome: 'UNKNOWN', message: `${target} does not exist (NXDOMAIN): ${finding.message}` }
   },
+}
+
+/** Whether DNS says that there is no such name; the answer was asked for just now, and is remembered. */
+async function isNoName(name: string, { tools, signal }: ProbeRun): Promise<boolean> {
+  const answer = await tools.checker.lookup.dns.query(name, 'A', { signal })
+  return answer.kind === 'none' && answer.nxdomain
 }
 
 /** What a list said of the target, or of an address that it resolves to. */

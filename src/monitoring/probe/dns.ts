@@ -227,7 +227,7 @@ const shown = (value: string) => oneLine(value, 300)
 
 /** One spelling of a record's value: only texts are told apart by the case of their letters. */
 function comparable(type: RecordType, value: string): string {
-  if (type === 'TXT') return value.replace(/^"(.*)"$/s, '$1')
+  if (type === 'TXT') return joinedStrings(value)
   if (families[type] !== undefined) return parseAddress(value) ?? value
   return value
     .toLowerCase()
@@ -235,6 +235,16 @@ function comparable(type: RecordType, value: string): string {
     .replace(/\s+/g, ' ')
     .replace(/\.(?= |$)/g, '')
     .trim()
+}
+
+/** The text of a TXT record, which a zone file may write as several quoted strings (RFC 1035 §5.1): they are one text. */
+function joinedStrings(value: string): string {
+  if (!/^\s*"(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*\s*$/s.test(value)) return value
+  const strings = value.match(/"(?:[^"\\]|\\.)*"/gs) ?? []
+  return strings
+    .map((string) => string.slice(1, -1).replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number(code))))
+    .map((string) => string.replace(/\\(\D)/g, '$1'))
+    .join('')
 }
 
 function bracketed(address: string): string {

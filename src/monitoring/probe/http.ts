@@ -4,7 +4,7 @@ import type { Answer, Certificate } from '../../network/outbound.ts'
 import { DAY } from '../../time.ts'
 import type { Detail, Finding } from '../finding.ts'
 import { found } from '../finding.ts'
-import { isExpectedStatus, isSingularPath, jsonMistake, keywordMistake } from './assertion.ts'
+import { isExpectedStatus, isSingularPath, jsonMistake, keywordDoubt, keywordMistake } from './assertion.ts'
 import { notReached } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
@@ -132,6 +132,8 @@ function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Finding {
   }
   const mistake = mistakeOf(given, answer)
   if (mistake !== null) return found('DOWN', mistake, { latencyMs, detail })
+  const doubt = given.keyword ? keywordDoubt(given.keyword, answer) : null
+  if (doubt !== null) return found('UNKNOWN', doubt, { latencyMs, detail })
   const flaw = slowness(given, latencyMs) ?? expirySoon(given, certificate, run)
   if (flaw !== null) return found('DEGRADED', flaw, { latencyMs, detail })
   return found('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip } from 'node:zlib'
+import { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { Hop } from './redirect.ts'
 
@@ -58,7 +58,7 @@ export function readBody(
 ): Promise<{ readonly body: Buffer; readonly complete: boolean }> {
   state.awaited = 'complete answer'
   return awaiting(state, (resolve, reject) => {
-    const unpack = unpackers[answer.headers['content-encoding']?.toLowerCase() ?? '']?.()
+    const unpack = unpackers[answer.headers['content-encoding']?.trim().toLowerCase() ?? '']?.()
     const chunks: Buffer[] = []
     let size = 0
     let received = 0
@@ -98,8 +98,44 @@ export function readBody(
 /** What the header Accept-Encoding asks for. */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 
+/** The way in which an answer is packed that we cannot unpack; null: it is read as it was meant. */
+export function unknownPacking(headers: IncomingMessage['headers']): string | null {
+  const packing = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  return packing === '' || packing === 'identity' || packing in unpackers ? null : packing.slice(0, 40)
+}
+
+/** What is called deflate: in zlib's form, as RFC 9110 §8.4.1.2 has it, or bare, as some servers send it. */
+class Inflate extends Transform {
+  #unpack: Transform | null = null
+
+  override _transform(chunk: Buffer, encoding: BufferEncoding, done: () => void) {
+    this.#unpack ??= this.#open(chunk)
+    this.#unpack.write(chunk, encoding, done)
+  }
+
+  override _flush(done: () => void) {
+    if (this.#unpack === null) return done()
+    this.#unpack.once('end', done).end()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void) {
+    this.#unpack?.destroy()
+    done(error)
+  }
+
+  #open([first = 0]: Buffer): Transform {
+    const isZlib = (first & 0x0f) === 8
+    const unpack = isZlib ? createInflate() : createInflateRaw()
+    unpack.on('data', (unpacked: Buffer) => this.push(unpacked))
+    unpack.on('error', (error) => this.destroy(error))
+    return unpack
+  }
+}
+
 const unpackers: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: () => new Inflate(),
   br: createBrotliDecompress,
 }
 

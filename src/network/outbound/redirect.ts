@@ -60,6 +60,21 @@ export function nextHop(
   }
 }
 
+/** What to throw when redirects do not end, by where they led: the last one leads on, and perhaps to where it was already. */
+export function tooManyRedirects(hops: readonly Hop[], most: number): Stop {
+  const last = hops.at(-1)
+  const before = hops.findLastIndex(({ url, method }, index) => {
+    return index < hops.length - 1 && url.href === last?.url.href && method === last.method
+  })
+  if (before === -1)
+    return new Stop('redirects', 'theirs', `More than ${most} ${most === 1 ? 'redirect' : 'redirects'}`)
+  // Paths may hold secrets.
+  const places = hops.slice(before).map(({ url }) => url.origin)
+  const way = places.filter((place, index) => place !== places[index - 1])
+  const loop = way.length === 1 ? `within ${way[0]}` : `: ${way.join(' → ')}`
+  return new Stop('redirects', 'theirs', `Redirects in a loop${way.length === 1 ? ' ' : ''}${loop}`)
+}
+
 /** The same origin, or the same host in its secure form. */
 function isSameParty(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true
@@ -71,12 +86,20 @@ function isSameParty(from: URL, to: URL): boolean {
   )
 }
 
+/** A URL that cannot be used is the caller's mistake, but a redirect to one is the server's. */
 function readUrl(text: string, base: URL | undefined): URL {
   const where = base === undefined ? 'The URL is' : 'Redirects to what is'
-  if (!URL.canParse(text, base)) throw new Stop('invalid', 'theirs', `${where} not a valid URL`)
+  const reason = base === undefined ? 'invalid' : 'redirects'
+  if (!URL.canParse(text, base)) throw new Stop(reason, 'theirs', `${where} not a valid URL`)
   const url = new URL(text, base)
-  if (!/^https?:$/.test(url.protocol)) throw new Stop('invalid', 'theirs', `${where} no http:// or https:// URL`)
-  if (url.username !== '' || url.password !== '') throw new Stop('invalid', 'theirs', `${where} a URL with a user`)
+  if (!/^https?:$/.test(url.protocol)) {
+    const scheme =
+      base === undefined
+        ? 'The URL is no http:// or https:// URL'
+        : `Redirects to ${url.protocol.slice(0, 20)}//, not to http:// or https://`
+    throw new Stop(reason, 'theirs', scheme)
+  }
+  if (url.username !== '' || url.password !== '') throw new Stop(reason, 'theirs', `${where} a URL with a user`)
   if (url.port === MAIL_PORT) throw new Stop('forbidden', 'theirs', `${where} on port 25, which is for mail`)
   return url
 }

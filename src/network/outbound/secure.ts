@@ -26,19 +26,34 @@ function shakeHands(socket: Socket, host: string, context: SecureContext, state:
     const secured = connect({ socket, host, servername, secureContext: context, rejectUnauthorized: false })
     secured.once('secureConnect', () => resolve(secured))
     // It stays, so that a connection that breaks later does not throw.
-    secured.on('error', (error: NodeJS.ErrnoException & { readonly reason?: string }) => {
-      reject(handshakeFailure(error))
-    })
+    secured.on('error', (error: NodeJS.ErrnoException) => reject(handshakeFailure(error, host)))
     return () => secured.destroy()
   })
 }
 
-function handshakeFailure({ code = '', reason }: NodeJS.ErrnoException & { readonly reason?: string }): Stop {
-  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return new Stop('tls', 'theirs', 'Answers, but not with TLS')
-  if (code.startsWith('ERR_SSL_') || code === 'EPROTO') {
-    return new Stop('tls', 'theirs', `TLS handshake failed${reason ? `: ${reason}` : ''}`)
+/** What a failed handshake means, by OpenSSL's code without its beginning. */
+const handshakeFailures: readonly (readonly [RegExp, (host: string) => string])[] = [
+  [
+    /^(WRONG_VERSION_NUMBER|HTTP_REQUEST|HTTPS_PROXY_REQUEST|PACKET_LENGTH_TOO_LONG|RECORD_TOO_SMALL)$/,
+    () => 'Answers, but not with TLS',
+  ],
+  [/UNRECOGNIZED_NAME$/, (host) => `The server knows no such name (SNI): ${host}`],
+  [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION$/, () => 'Offers only TLS 1.1 or older'],
+  [/CERTIFICATE_REQUIRED$|ALERT_(BAD_|NO_)?CERTIFICATE$/, () => 'The server asks for a certificate of the client'],
+  [
+    /HANDSHAKE_FAILURE$|NO_SHARED_CIPHER$|INSUFFICIENT_SECURITY$/,
+    () => 'The server takes none of our TLS versions and ciphers',
+  ],
+  [/KEY_TOO_SMALL$|MD_TOO_WEAK$/, () => 'The server’s TLS keys are too weak'],
+  [/INTERNAL_ERROR$/, () => 'The server had an error of its own in the TLS handshake'],
+]
+
+function handshakeFailure({ code = '' }: NodeJS.ErrnoException, host: string): Stop {
+  if (!code.startsWith('ERR_SSL_') && code !== 'EPROTO') {
+    return new Stop('closed', 'theirs', 'Connection closed during the TLS handshake')
   }
-  return new Stop('closed', 'theirs', 'Connection closed during the TLS handshake')
+  const known = handshakeFailures.find(([pattern]) => pattern.test(code.replace(/^ERR_SSL_/, '')))
+  return new Stop('tls', 'theirs', known ? known[1](host) : 'TLS handshake failed')
 }
 
 function certificateOf(secured: TLSSocket): Certificate {
@@ -50,7 +65,7 @@ function certificateOf(secured: TLSSocket): Certificate {
 
 function distrust({ problem }: Certificate, host: string): string {
   if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID') return `TLS certificate is not for ${host}`
-  return problems[problem ?? ''] ?? `TLS certificate is not trusted (${problem})`
+  return problems[problem ?? ''] ?? 'TLS certificate is not trusted'
 }
 
 const unknownIssuer = 'TLS certificate is from an unknown issuer, or its chain is incomplete'
@@ -64,4 +79,9 @@ const problems: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownIssuer,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownIssuer,
   CERT_REVOKED: 'TLS certificate has been revoked',
+  CERT_SIGNATURE_FAILURE: 'TLS certificate has a wrong signature',
+  CERT_CHAIN_TOO_LONG: 'TLS certificate has a chain that is too long',
+  PATH_LENGTH_EXCEEDED: 'TLS certificate has a chain that is too long',
+  INVALID_CA: 'TLS certificate is issued by one that may issue none',
+  INVALID_PURPOSE: 'TLS certificate is not for servers',
 }

@@ -3,6 +3,7 @@ import {
   isExpectedStatus,
   isSingularPath,
   jsonMistake,
+  keywordDoubt,
   keywordMistake,
 } from '../../../src/monitoring/probe/assertion.ts'
 import type { Answer } from '../../../src/network/outbound.ts'
@@ -56,6 +57,36 @@ describe('a keyword', () => {
   })
 })
 
+describe('a body that is not read to its end', () => {
+  const cut = answer('x'.repeat(2 ** 20), 'text/plain', false)
+
+  test('does not contain what is not in what was read, and says how much that is', () => {
+    const keyword = { text: 'well', absent: false }
+    expect(keywordMistake(keyword, cut)).toBe(
+      'The first 1 MiB of the answer, which is all that is read of it, do not contain "well"',
+    )
+    expect(keywordDoubt(keyword, cut)).toBeNull()
+    expect(keywordMistake({ text: 'xx', absent: false }, cut)).toBeNull()
+  })
+
+  test('may contain what must not be in it', () => {
+    const keyword = { text: 'error', absent: true }
+    expect(keywordMistake(keyword, cut)).toBeNull()
+    expect(keywordDoubt(keyword, cut)).toBe(
+      'Not known whether the answer contains "error": only its first 1 MiB are read, without it',
+    )
+    expect(keywordMistake({ text: 'x', absent: true }, cut)).toBe('The answer contains "x"')
+    expect(keywordDoubt(keyword, answer('short'))).toBeNull()
+  })
+})
+
+test('a body that is packed in an unknown way is named so, and never taken as read', () => {
+  const packed = { ...answer('{}'), headers: { 'content-encoding': 'ZSTD' } }
+  expect(keywordMistake({ text: 'a', absent: false }, packed)).toMatch(/^The answer is packed with zstd/)
+  expect(keywordDoubt({ text: 'a', absent: true }, packed)).toMatch(/^Not known .* packed with zstd$/)
+  expect(jsonMistake({ path: '$', absent: false }, packed)).toMatch(/packed with zstd/)
+})
+
 describe('a JSON path', () => {
   test.each(['$', '$.a', '$.a.b[0]', "$['a b'][-1]", '$["ä"]'])('%s leads to one value', (path) => {
     expect(isSingularPath(path)).toBe(true)
@@ -100,9 +131,40 @@ describe('a JSON assertion', () => {
     )
   })
 
+  test('compares long integers digit by digit', () => {
+    const long = answer(
+      '{"a":9007199254740993,"b":[-123456789012345678901234567890,1e20],"c":"9007199254740993 1234567890123456"}',
+    )
+    const of = (path: string, equals: string | number) => jsonMistake({ path, equals, absent: false }, long)
+    expect(of('$.a', '9007199254740993')).toBeNull()
+    expect(of('$.a', 9007199254740992)).toBe('$.a is 9007199254740993 instead of 9007199254740992')
+    expect(of('$.a', '9007199254740992')).toBe('$.a is 9007199254740993 instead of "9007199254740992"')
+    expect(of('$.b[0]', '-123456789012345678901234567890')).toBeNull()
+    expect(of('$.b[1]', 1e20)).toBeNull()
+    expect(of('$.c', '9007199254740993 1234567890123456')).toBeNull()
+    expect(jsonMistake({ path: '$', absent: false }, answer('[01234567890123456789]'))).toBe(
+      'The answer is not valid JSON',
+    )
+  })
+
+  test('has brackets in texts nest nothing, and takes as many levels as anybody has', () => {
+    const text = `{"a":"${'['.repeat(5000)}\\"[\\\\","b":${'['.repeat(400)}1${']'.repeat(400)}}`
+    expect(jsonMistake({ path: '$.b[0]', absent: false }, answer(text))).toBeNull()
+  })
+
+  test('reads a megabyte of anything within moments', () => {
+    const kinds = ['[', '{"a":', '[[],', '"\\\\', '\\"', '{"":"",', '1234567890123456,']
+    for (const kind of kinds) {
+      const body = answer(kind.repeat(2 ** 20 / kind.length))
+      expect(jsonMistake({ path: '$', absent: false }, body)).toMatch(/^The answer (is not valid|nests deeper)/)
+    }
+  })
+
   test('is not exhausted by what is deep or prototypical', () => {
     const deep = '['.repeat(500_000) + ']'.repeat(500_000)
-    expect(jsonMistake({ path: '$[0][0]', equals: 1, absent: false }, answer(deep))).toMatch(/instead of 1$|not valid/)
+    expect(jsonMistake({ path: '$[0][0]', equals: 1, absent: false }, answer(deep))).toBe(
+      'The answer nests deeper than 500 levels: it is not read as JSON',
+    )
     expect(jsonMistake({ path: '$.constructor', absent: false }, body)).toBe('The answer has no $.constructor')
     expect(jsonMistake({ path: '$.__proto__', absent: false }, body)).toBe('The answer has no $.__proto__')
   })

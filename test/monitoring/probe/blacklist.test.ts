@@ -170,6 +170,18 @@ describe('a domain', () => {
     })
   })
 
+  test('that does not exist is not called clean, unless its name is listed', async () => {
+    const script = { 'www.example.com': (() => ({ rcode: rcodes.nxdomain })) as Behaviour }
+    expect(await probe(script, target)).toMatchObject({
+      outcome: 'UNKNOWN',
+      message: expect.stringMatching(/^www\.example\.com does not exist \(NXDOMAIN\): /),
+    })
+    expect(await probe({ ...script, 'www.example.com.multi.surbl.org': codes('127.0.0.64') }, target)).toMatchObject({
+      outcome: 'DOWN',
+    })
+    expect(await probe({ 'www.example.com': () => ({}) }, target)).toMatchObject({ outcome: 'UP' })
+  })
+
   test('whose addresses cannot be looked up is judged by what is known', async () => {
     const script = { 'www.example.com': refusing }
     expect(await probe(script, target)).toMatchObject({

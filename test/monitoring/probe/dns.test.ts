@@ -80,6 +80,17 @@ describe('without expectations', () => {
     expect(finding.message).toMatch(/^Answered in \d+ ms, more than 1 ms$/)
   })
 
+  test.each([
+    ['"v=DKIM1; k=rsa; " "p=MIGf"', 'v=DKIM1; k=rsa; p=MIGf', 'UP'],
+    ['"one" \t "two"', 'onetwo', 'UP'],
+    ['"a\\"b\\059c"', 'a"b;c', 'UP'],
+    ['one two', 'one two', 'UP'],
+    ['"one" "two"', 'one two', 'DOWN'],
+  ])('a text that a zone file writes as %s matches %s: %s', async (expected, answered, outcome) => {
+    const { finding } = await probe((query) => answer(query, [answered]), { recordType: 'TXT', expected: [expected] })
+    expect(finding.outcome).toBe(outcome)
+  })
+
   test('what comes from outside is kept short, and on one line', async () => {
     const many = Array.from({ length: 30 }, (_, index) => `${index}\n\u001b[31m${'x'.repeat(200)}`)
     const { finding } = await probe((query) => (query.transport === 'udp' ? truncated : answer(query, many)), {

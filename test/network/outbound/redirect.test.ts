@@ -80,8 +80,9 @@ describe('a redirect', () => {
   })
 
   test.each([
-    ['file:///etc/passwd', 'Redirects to what is no http:// or https:// URL'],
-    ['javascript:alert(1)', 'Redirects to what is no http:// or https:// URL'],
+    ['file:///etc/passwd', 'Redirects to file://, not to http:// or https://'],
+    ['ftp://b.example/', 'Redirects to ftp://, not to http:// or https://'],
+    ['javascript:alert(1)', 'Redirects to javascript://, not to http:// or https://'],
     ['http://', 'Redirects to what is not a valid URL'],
     ['http://user:word@b.example/', 'Redirects to what is a URL with a user'],
     ['http://b.example:25/', 'Redirects to what is on port 25, which is for mail'],

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:tls'
 import { describe, expect, test } from 'vitest'
 import { createAuthority, selfSigned } from '../../support/certificate.ts'
 import { startScript, startTcpServer } from '../../support/tcp-server.ts'
@@ -92,6 +95,36 @@ describe('a TLS handshake', () => {
       fault: 'theirs',
       message: 'Answers, but not with TLS',
     })
+  })
+
+  test.each([
+    [112, `The server knows no such name (SNI): ${name}`],
+    [70, 'Offers only TLS 1.1 or older'],
+    [40, 'The server takes none of our TLS versions and ciphers'],
+    [71, 'The server takes none of our TLS versions and ciphers'],
+    [116, 'The server asks for a certificate of the client'],
+    [80, 'The server had an error of its own in the TLS handshake'],
+    [109, 'TLS handshake failed'],
+  ])('that ends with the alert %i says what an operator would', async (alert, message) => {
+    const refuse = Buffer.from([0x15, 3, 3, 0, 2, 2, alert])
+    const { port } = await startTcpServer((socket) => socket.once('data', () => socket.end(refuse)))
+    const { outbound } = await startOutbound(names)
+    const target = { host: name, port, tls: { verify: true } }
+    expect(await outbound.connect(target, ample)).toMatchObject({ reason: 'tls', fault: 'theirs', message })
+  })
+
+  test('with a server of old TLS only says so', async () => {
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' } as const
+    const server = createServer({ ...selfSigned(name), ...old }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { outbound } = await startOutbound(names)
+    const target = { host: name, port, tls: { verify: true } }
+    expect(await outbound.connect(target, ample)).toMatchObject({
+      reason: 'tls',
+      message: 'Offers only TLS 1.1 or older',
+    })
+    server.close()
   })
 
   test('with what closes fails', async () => {

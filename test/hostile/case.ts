@@ -1,0 +1,79 @@
+import { Agent, request } from 'node:http'
+import type { Filled } from './organization.ts'
+
+/** A running service, and an organization on it to attack with. */
+export interface Target extends Filled {
+  readonly url: string
+  /** A server of the attacker's, which answers each path with what `serve` was given for it. */
+  serve(body: Buffer | string, headers?: Readonly<Record<string, string>>): Promise<string>
+}
+
+/** Something that one caller sends to harm the others. */
+export interface HostileCase {
+  readonly name: string
+  /** The statuses that may be answered; 0: the connection is closed. */
+  readonly statuses: readonly number[]
+  /** Sends it, after making what it takes, and gives the status. May be called more than once. */
+  send(target: Target): Promise<number>
+}
+
+/** What is sent to a path of the service. */
+export interface Sent {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+/** A case of one request. */
+export function requesting(
+  name: string,
+  statuses: readonly number[],
+  path: string | ((target: Target) => string),
+  sent: Sent = {},
+): HostileCase {
+  return { name, statuses, send: (target) => ask(target.url, typeof path === 'string' ? path : path(target), sent) }
+}
+
+/** A case of one GraphQL document, or of a whole body in its place. */
+export function graphql(name: string, statuses: readonly number[], body: string | object, key = false): HostileCase {
+  return {
+    name,
+    statuses,
+    send: (target) =>
+      ask(target.url, '/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${target.key}` }) },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+  }
+}
+
+/** Runs a mutation of the organization's. @throws Error when it is refused. */
+export async function mutate<T>(target: Target, field: string, input: object, selection: string): Promise<T> {
+  const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`
+  const response = await fetch(`${target.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${target.key}` },
+    body: JSON.stringify({
+      query: `mutation ($input: ${type}!) { ${field}(input: $input) { ... on Error { message } ${selection} } }`,
+      variables: { input },
+    }),
+  })
+  const { data, errors } = (await response.json()) as { data?: Record<string, { message?: string }>; errors?: unknown }
+  const value = data?.[field]
+  if (value === undefined || value.message !== undefined) throw new Error(JSON.stringify(value ?? errors))
+  return value as T
+}
+
+/** Sends a request as it is given, whatever it is, and gives the status once the whole answer has come; 0: none came. */
+export function ask(url: string, path: string, { method = 'GET', headers = {}, body }: Sent): Promise<number> {
+  const { hostname, port } = new URL(url)
+  const agent = new Agent({ keepAlive: false })
+  return new Promise((resolve) => {
+    const sent = request({ hostname, port, path, method, headers, agent, setHost: !('host' in headers) }, (answer) => {
+      answer.resume().on('close', () => resolve(answer.statusCode ?? 0))
+    })
+    sent.on('error', () => resolve(0))
+    sent.end(body)
+  })
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testData } from '../support/app.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { type ServiceProcess, startService } from '../support/process.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+import type { Target } from './case.ts'
+import { corpus } from './corpus.ts'
+import { measure, targetOf } from './measure.ts'
+import { fillOrganization } from './organization.ts'
+
+/** On a machine that does much else; `npm run bench hostile` has the bounds that hold on one that does not. */
+const LONGEST_STALL = 500
+const MOST_MEMORY = 300 * 1024 * 1024
+
+let service: ServiceProcess
+let target: Target & { close(): void }
+let remove: () => Promise<void>
+
+beforeAll(async () => {
+  const data = await testData()
+  remove = data.remove
+  const filled = await fillOrganization(data.dataDir, data.settings['DATABASE_URL'])
+  const dns = await startDnsServer(scriptedLists())
+  const settings = { DATA_DIR: data.dataDir, ALLOW_PRIVATE_NETWORKS: 'true', LOG_LEVEL: 'error', ...data.settings }
+  service = startService(dns, settings)
+  target = await targetOf(await service.ready(), filled)
+})
+
+afterAll(async () => {
+  target?.close()
+  service?.signal('SIGKILL')
+  await service?.ended
+  await remove?.()
+})
+
+describe('what one caller sends keeps nobody waiting', () => {
+  test.each(corpus.map((hostile) => [hostile.name, hostile] as const))('%s', async (_, hostile) => {
+    const { status, stalledMs, grownBy } = await measure(hostile, target)
+    expect(hostile.statuses).toContain(status)
+    expect(stalledMs).toBeLessThan(LONGEST_STALL)
+    expect(grownBy).toBeLessThan(MOST_MEMORY)
+  })
+
+  test('and the service is as well as before', async () => {
+    expect((await fetch(`${target.url}/healthz`)).status).toBe(200)
+  })
+})

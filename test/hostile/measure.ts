@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { HostileCase, Target } from './case.ts'
+import type { Filled } from './organization.ts'
+
+/** What one sending did to the service. */
+export interface Measured {
+  readonly status: number
+  /** The longest time for which its main thread did nothing else, in milliseconds, by its own measure. */
+  readonly stalledMs: number
+  /** By how much its memory grew, in bytes. */
+  readonly grownBy: number
+}
+
+/** A target with an attacker's server beside it. */
+export async function targetOf(url: string, filled: Filled): Promise<Target & { close(): void }> {
+  const answers = new Map<
+    string,
+    { readonly body: Buffer | string; readonly headers: Readonly<Record<string, string>> }
+  >()
+  const server = createServer((request, response) => {
+    const { body = '', headers = {} } = answers.get(request.url?.split('?')[0] ?? '') ?? {}
+    response
+      .on('error', () => {})
+      .writeHead('location' in headers ? 302 : 200, headers)
+      .end(body)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    ...filled,
+    url,
+    async serve(body, headers = {}) {
+      const path = `/${answers.size}`
+      answers.set(path, { body, headers })
+      return `http://127.0.0.1:${port}${path}`
+    },
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/** Sends a case once, and reads from the service's own metrics what it did. */
+export async function measure(hostile: HostileCase, target: Target): Promise<Measured> {
+  const before = await metrics(target.url)
+  const status = await hostile.send(target)
+  // What goes on after the answer counts as well.
+  await sleep(20)
+  const after = await metrics(target.url)
+  return { status, stalledMs: after.lag, grownBy: after.memory - before.memory }
+}
+
+/** The longest delay since these were asked for last, and the memory. */
+async function metrics(url: string): Promise<{ lag: number; memory: number }> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+  return { lag: value('nodejs_eventloop_lag_max_seconds') * 1000, memory: value('process_resident_memory_bytes') }
+}

@@ -1,0 +1,49 @@
+import { createOrganization } from '../../src/account/organization.ts'
+import { openDatabase } from '../../src/database/client.ts'
+import { createIncident } from '../../src/status/incident.ts'
+import { createService } from '../../src/status/service.ts'
+import { testContext } from '../support/context.ts'
+import { silent } from '../support/scratch.ts'
+
+/** An organization on whose page as much is said as there is room for. */
+export interface Filled {
+  readonly slug: string
+  /** Its key, with scope ADMIN. */
+  readonly key: string
+  readonly organizationId: string
+  readonly serviceId: string
+  /** Open incidents; each has five hundred updates. */
+  readonly incidentIds: readonly string[]
+}
+
+/** Makes the organization in a database that no service uses yet: three incidents of five hundred updates, which have no HTML. */
+export async function fillOrganization(dataDir: string, databaseUrl?: string): Promise<Filled> {
+  const database = await openDatabase({ dataDir, databaseUrl, log: silent })
+  try {
+    const { prisma } = database
+    const operator = testContext(prisma, { actor: { kind: 'operator' }, now: () => new Date() })
+    const given = { name: 'Hostile', slug: `hostile-${Date.now()}`, contactEmail: 'ops@hostile.example' }
+    const { organization, apiKey } = await createOrganization(operator, given)
+    const { id: organizationId, slug } = organization
+    await prisma.organization.update({ where: { id: organizationId }, data: { tier: 'TEAM' } })
+    const { id: keyId } = apiKey.apiKey
+    const actor = { kind: 'apiKey', keyId, organizationId, scope: 'ADMIN', checkPlan: 'FREE' } as const
+    const owner = { ...operator, actor }
+    const { id: serviceId } = await createService(owner, { name: 'API' })
+    const story = { status: 'INVESTIGATING', impact: 'MAJOR', message: 'We look.' }
+    const services = [{ serviceId, status: 'PARTIAL_OUTAGE' }]
+    const incidentIds: string[] = []
+    for (const title of ['One', 'Two', 'Three']) {
+      incidentIds.push((await createIncident(owner, { title, services, ...story })).id)
+    }
+    await prisma.$executeRaw`
+      INSERT INTO "IncidentUpdate" (id, "organizationId", "incidentId", status, message, "createdAt")
+      SELECT 'upd_' || substr(md5(incident || n), 1, 24), ${organizationId}, incident, 'IDENTIFIED',
+        repeat('We have found **the cause** and are [on it](https://status.example), as of ' || n || E'.\\n\\n- one\\n', 50),
+        now() + n * interval '1 second'
+      FROM unnest(${incidentIds}::text[]) AS incident, generate_series(1, 480) AS n`
+    return { slug, key: apiKey.secret, organizationId, serviceId, incidentIds }
+  } finally {
+    await database.close()
+  }
+}

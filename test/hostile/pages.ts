@@ -1,0 +1,60 @@
+import { type HostileCase, mutate, requesting } from './case.ts'
+
+const paths = [
+  '',
+  '/history',
+  '/history.atom',
+  '/history.rss',
+  '/maintenance.ics',
+  '/badge.svg',
+  '/picture.png',
+  ...['summary', 'status', 'components', 'incidents', 'incidents/unresolved', 'scheduled-maintenances'].map(
+    (name) => `/api/v2/${name}.json`,
+  ),
+]
+
+const length = 9990
+const messages = {
+  stars: '*a_'.repeat(length / 3),
+  brackets: '![[[]()'.repeat(length / 7),
+  'nested quotes': '> - '.repeat(length / 4),
+  'nested lists': '1) '.repeat(length / 3),
+  autolinks: 'www.a_'.repeat(length / 6),
+  backticks: 'a`b``'.repeat(length / 5),
+  entities: '&amp;'.repeat(length / 5),
+  headings: 'a\n=\n'.repeat(length / 4),
+  definitions: '[a]:\n'.repeat(length / 5),
+} as const
+
+/** A page on which as much is said as there is room for, in every form, and messages that are hard to render. */
+export const pages: readonly HostileCase[] = [
+  // What was just said makes each of them anew.
+  ...paths.map((path) =>
+    requesting(
+      `500 updates of three incidents: ${path || 'the page'}`,
+      [200, 503],
+      ({ slug }) => `/status/${slug}${path}`,
+    ),
+  ),
+  requesting(
+    '500 updates: the incident',
+    [200],
+    ({ slug, incidentIds }) => `/status/${slug}/incidents/${incidentIds[0]}`,
+  ),
+  requesting(
+    '500 updates: a page of them that is none',
+    [404],
+    ({ slug, incidentIds }) => `/status/${slug}/incidents/${incidentIds[0]}?before=${'x'.repeat(5000)}`,
+  ),
+  ...Object.entries(messages).map(
+    ([name, message]): HostileCase => ({
+      name: `markdown: ${name}`,
+      statuses: [200],
+      async send(target) {
+        const input = { title: 'Bomb', status: 'RESOLVED', impact: 'NONE', message: `${message}${Math.random()}` }
+        await mutate(target, 'createIncident', input, '... on Incident { id }')
+        return 200
+      },
+    }),
+  ),
+]

@@ -1,0 +1,60 @@
+import { gzipSync } from 'node:zlib'
+import { type HostileCase, mutate, type Target } from './case.ts'
+
+const MIB = 2 ** 20
+
+/** A case of an answer that a monitor reads. */
+function answering(
+  name: string,
+  body: () => Buffer | string,
+  options: object,
+  headers: Record<string, string> = {},
+): HostileCase {
+  return {
+    name: `a monitor reads ${name}`,
+    statuses: [200],
+    async send(target) {
+      const url = await target.serve(body(), headers)
+      await watch(target, { http: { url, ...options } })
+      return 200
+    },
+  }
+}
+
+/** Makes a monitor, which is tried once, and deletes it. */
+async function watch(target: Target, options: object): Promise<void> {
+  const given = { name: 'Hostile', intervalSeconds: 3600, timeoutMs: 5000, ...options }
+  const { id } = await mutate<{ id: string }>(target, 'createMonitor', given, '... on Monitor { id }')
+  const run = (query: string) =>
+    fetch(`${target.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${target.key}` },
+      body: JSON.stringify({ query, variables: { id } }),
+    }).then((response) => response.text())
+  await run('mutation ($id: ID!) { testMonitor(id: $id) { __typename } }')
+  await run('mutation ($id: ID!) { deleteMonitor(id: $id) { __typename } }')
+}
+
+const json = { json: { path: '$.a' } }
+const keyword = { keyword: { text: 'well', absent: true } }
+
+/** What others answer to monitors. */
+export const probes: readonly HostileCase[] = [
+  answering('1 MB of brackets as JSON', () => '['.repeat(MIB), json),
+  answering('1 MB of nested objects as JSON', () => '{"a":'.repeat(MIB / 5), json),
+  answering('1 MB of lists as JSON', () => `[${'[],'.repeat(MIB / 3 - 2)}[]]`, json),
+  answering('1 MB of quotes as JSON', () => '"\\"'.repeat(MIB / 3), json),
+  answering('1 MB of long numbers as JSON', () => `[${'12345678901234567,'.repeat(MIB / 18 - 2)}1]`, json),
+  answering('1 MB without a keyword', () => 'wel'.repeat(MIB / 3), keyword),
+  answering('10 MB without a keyword', () => 'wel'.repeat((10 * MIB) / 3), keyword),
+  answering('what unpacks to 500 MB', () => gzipSync(Buffer.alloc(500 * MIB), { level: 1 }), keyword, {
+    'content-encoding': 'gzip',
+  }),
+  answering(
+    'headers of 60 kB',
+    () => '',
+    {},
+    Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`x-${n}`, 'x'.repeat(1000)])),
+  ),
+  answering('a redirect to itself', () => '', { expectedStatus: ['2xx'], maxRedirects: 10 }, { location: '?' }),
+]
