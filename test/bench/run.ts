@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile.
  */
 import type { DnsServer } from '../../src/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -8,6 +8,7 @@ import { startRbldnsd } from '../support/rbldnsd.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { dnsThroughput } from './dns-throughput.ts'
 import { fanOut } from './fan-out.ts'
+import { hostile } from './hostile.ts'
 import { httpThroughput } from './http-throughput.ts'
 import { latency } from './latency.ts'
 import { memory } from './memory.ts'
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   monitoring,
   'past-page': (_dns, dataDir) => pastPage(dataDir),
   notify,
+  hostile,
 }
 
 const named = process.argv.slice(2)

@@ -13,6 +13,8 @@ export interface HostileCase {
   readonly name: string
   /** The statuses that may be answered; 0: the connection is closed. */
   readonly statuses: readonly number[]
+  /** What has to be mended first: until then it is not sent. */
+  readonly awaits?: string
   /** Sends it, after making what it takes, and gives the status. May be called more than once. */
   send(target: Target): Promise<number>
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
   remove = data.remove
   const filled = await fillOrganization(data.dataDir, data.settings['DATABASE_URL'])
   const dns = await startDnsServer(scriptedLists())
-  const settings = { DATA_DIR: data.dataDir, ALLOW_PRIVATE_NETWORKS: 'true', LOG_LEVEL: 'error', ...data.settings }
+  const settings = { DATA_DIR: data.dataDir, ALLOW_PRIVATE_NETWORKS: 'true', ...data.settings }
   service = startService(dns, settings)
   target = await targetOf(await service.ready(), filled)
 })

@@ -13,7 +13,7 @@ const paths = [
   ),
 ]
 
-const length = 9990
+const length = 9960
 const messages = {
   stars: '*a_'.repeat(length / 3),
   brackets: '![[[]()'.repeat(length / 7),

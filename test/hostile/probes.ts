@@ -15,14 +15,13 @@ function answering(
     statuses: [200],
     async send(target) {
       const url = await target.serve(body(), headers)
-      await watch(target, { http: { url, ...options } })
-      return 200
+      return watch(target, { http: { url, ...options } })
     },
   }
 }
 
-/** Makes a monitor, which is tried once, and deletes it. */
-async function watch(target: Target, options: object): Promise<void> {
+/** Makes a monitor, which is tried once, and deletes it; gives 200 when it was tried. */
+async function watch(target: Target, options: object): Promise<number> {
   const given = { name: 'Hostile', intervalSeconds: 3600, timeoutMs: 5000, ...options }
   const { id } = await mutate<{ id: string }>(target, 'createMonitor', given, '... on Monitor { id }')
   const run = (query: string) =>
@@ -31,8 +30,9 @@ async function watch(target: Target, options: object): Promise<void> {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${target.key}` },
       body: JSON.stringify({ query, variables: { id } }),
     }).then((response) => response.text())
-  await run('mutation ($id: ID!) { testMonitor(id: $id) { __typename } }')
+  const tried = await run('mutation ($id: ID!) { testMonitor(id: $id) { __typename } }')
   await run('mutation ($id: ID!) { deleteMonitor(id: $id) { __typename } }')
+  return tried.includes('TestMonitorPayload') ? 200 : 429
 }
 
 const json = { json: { path: '$.a' } }
