@@ -1,3 +1,4 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { z } from 'zod'
 import { requireScope } from '../account/access.ts'
 import { change } from '../eventlog/change.ts'
@@ -38,8 +39,8 @@ export interface Skipped {
 const given = z.object({ csv: z.string(), ...choiceMembers })
 
 const MOST_PROBLEMS = 100
-/** Rows inserted with one statement: PostgreSQL takes 65,535 parameters. */
-const AT_ONCE = 1000
+/** Rows read, or inserted with one statement, before others get their turn. */
+const AT_ONCE = 100
 
 /**
  * Subscribes mail addresses, confirmed: the organization vouches that they want it. Those that are stopped stay so, and those
@@ -52,7 +53,7 @@ export async function importSubscribers(ctx: NotificationContext, input: unknown
   const organizationId = requireScope(ctx, 'WRITE')
   const { csv, ...chosen } = validate(given, input)
   const choices = readChoices(chosen)
-  const { addresses, problems } = readAddresses(csv)
+  const { addresses, problems } = await readAddresses(csv)
   return change(ctx, organizationId, async (tx) => {
     await requireChoices(tx, organizationId, choices)
     const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
@@ -73,9 +74,8 @@ export async function importSubscribers(ctx: NotificationContext, input: unknown
     await requireRoom(tx, organization, addresses.size)
     await spendVouched(tx, organization, addresses.size)
     await beginDispatch(tx.db, organizationId, organization.lastSeq)
-    const rows = [...addresses].map(([hash, { text }]) => rowOf({ ...ctx, ...tx }, organization, hash, text, choices))
-    await insert({ ...ctx, ...tx }, rows, choices)
-    const subjectName = `${rows.length} ${rows.length === 1 ? 'address' : 'addresses'}`
+    await insert({ ...ctx, ...tx }, organization, addresses, choices)
+    const subjectName = `${addresses.size} ${addresses.size === 1 ? 'address' : 'addresses'}`
     return [result, { kind: 'SUBSCRIBERS_IMPORTED', subjectId: organizationId, subjectName }]
   })
 }
@@ -103,21 +103,30 @@ async function takeSuppressed(
 }
 
 /** The addresses of a CSV text, each once, by their hashes. */
-function readAddresses(csv: string): { addresses: Map<string, Line>; problems: Imported['problems'][number][] } {
-  const [head, ...rest] = parseCsv(csv)
-  const named = head?.fields.findIndex((field) => /^e-?mail( address)?$/i.test(field.trim())) ?? -1
-  const rows = head === undefined ? [] : named === -1 ? [head, ...rest] : rest
+async function readAddresses(
+  csv: string,
+): Promise<{ addresses: Map<string, Line>; problems: Imported['problems'][number][] }> {
   const addresses = new Map<string, Line>()
   const problems: Imported['problems'][number][] = []
-  for (const { line, fields } of rows) {
-    if (fields.every((field) => field.trim() === '')) continue
-    const parsed = email.address.safeParse(fields[Math.max(named, 0)] ?? '')
+  for (const [index, { line, field }] of addressFields(csv).entries()) {
+    if (index % AT_ONCE === 0) await turnOfOthers()
+    const parsed = email.address.safeParse(field)
     if (parsed.success) {
       const hash = addressHash('EMAIL', parsed.data.text)
       if (!addresses.has(hash)) addresses.set(hash, { text: parsed.data.text, line })
     } else if (problems.length < MOST_PROBLEMS) problems.push({ line, message: 'must be an e-mail address' })
   }
   return { addresses, problems }
+}
+
+/** The fields of a CSV text that should be addresses, of the rows that are not blank. */
+function addressFields(csv: string): { line: number; field: string }[] {
+  const [head, ...rest] = parseCsv(csv)
+  const named = head?.fields.findIndex((field) => /^e-?mail( address)?$/i.test(field.trim())) ?? -1
+  const rows = head === undefined ? [] : named === -1 ? [head, ...rest] : rest
+  return rows
+    .filter(({ fields }) => fields.some((field) => field.trim() !== ''))
+    .map(({ line, fields }) => ({ line, field: fields[Math.max(named, 0)] ?? '' }))
 }
 
 function rowOf(
@@ -148,16 +157,22 @@ function rowOf(
 }
 
 async function insert(
-  { db }: NotificationContext,
-  rows: readonly Prisma.SubscriberCreateManyInput[],
-  { serviceIds }: Choices,
+  ctx: NotificationContext,
+  organization: Parameters<typeof rowOf>[1],
+  addresses: ReadonlyMap<string, Line>,
+  choices: Choices,
 ): Promise<void> {
-  for (let from = 0; from < rows.length; from += AT_ONCE) {
-    const batch = rows.slice(from, from + AT_ONCE)
+  const { db } = ctx
+  const all = [...addresses]
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    await turnOfOthers()
+    const batch = all
+      .slice(from, from + AT_ONCE)
+      .map(([hash, { text }]) => rowOf(ctx, organization, hash, text, choices))
     await db.subscriber.createMany({ data: batch })
     await db.$executeRaw`
       INSERT INTO "SubscriberService" ("subscriberId", "serviceId")
       SELECT reader.id, chosen.id FROM unnest(${batch.map(({ id }) => id)}::text[]) AS reader (id)
-      CROSS JOIN unnest(${[...serviceIds]}::text[]) AS chosen (id)`
+      CROSS JOIN unnest(${[...choices.serviceIds]}::text[]) AS chosen (id)`
   }
 }

@@ -59,6 +59,12 @@ export const bodies: readonly HostileCase[] = [
   ),
   requesting('a heartbeat with 1 MB', [404, 413, 0], '/api/v1/heartbeats/none', post('x'.repeat(10 ** 6))),
   {
+    name: 'an import of 3,500 rows',
+    statuses: [200],
+    send: (target) =>
+      importing(target, `email\n${Array.from({ length: 3500 }, (_, n) => `a${n}@b.example`).join('\n')}`),
+  },
+  {
     name: 'an import of 20,000 rows',
     statuses: [200],
     send: (target) =>

@@ -22,7 +22,7 @@ export const documents: readonly HostileCase[] = [
   graphql('4,000 ids of nodes', refused, json(nodes)),
   graphql('a field 3,000 times', refused, json(`{ ${many(3000, (n) => `a${n}: __typename`)} }`)),
   graphql('a page 500 times', refused, json(`{ ${many(500, (n) => `a${n}: statusPage(slug: "a") { name }`)} }`)),
-  graphql('fragments that double 200 times', refused, json(fragments)),
+  { ...graphql('fragments that double 200 times', refused, json(fragments)), awaits: weighing },
   graphql('fragments in a circle', refused, json(circle)),
   graphql('20,000 opening braces', refused, json('{'.repeat(20_000))),
   graphql('a list of 20,000 brackets', refused, json(`{ nodes(ids: ${'['.repeat(20_000)}) { id } }`)),

@@ -34,7 +34,8 @@ afterAll(async () => {
 })
 
 describe('what one caller sends keeps nobody waiting', () => {
-  test.each(corpus.map((hostile) => [hostile.name, hostile] as const))('%s', async (_, hostile) => {
+  const sent = corpus.filter(({ awaits }) => awaits === undefined)
+  test.each(sent.map((hostile) => [hostile.name, hostile] as const))('%s', async (_, hostile) => {
     const { status, stalledMs, grownBy } = await measure(hostile, target)
     expect(hostile.statuses).toContain(status)
     expect(stalledMs).toBeLessThan(LONGEST_STALL)
