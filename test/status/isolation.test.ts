@@ -36,10 +36,10 @@ const readers: Record<Reader, Record<string, string>> = {
     StatusPageEvent: 'cursor at kind subjectId incident service serviceGroup maintenance page',
     StatusPage:
       'slug name description timeZone accentColor logoUrl links customDomain cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
-    PageStatus: 'indicator description',
+    PageStatus: 'indicator description unknownSince',
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
-    Service: 'id name description groupId position status uptime days',
+    Service: 'id name description groupId position status unknownSince uptime days',
     Uptime: `from to percentage coverage knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
     UptimeDay: `date from to percentage coverage knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
@@ -97,14 +97,15 @@ const readers: Record<Reader, Record<string, string>> = {
     Usage: 'checks',
     ChecksUsage: 'used limit resetsAt',
     ApiKey: 'id name scope prefix createdAt expiresAt lastUsedAt revokedAt',
-    Event: 'cursor kind at actor apiKey subjectId subjectName monitor',
+    Event: 'cursor kind at since actor apiKey subjectId subjectName monitor',
     ServiceGroup: 'version createdAt',
     Service: 'statusOverride version createdAt',
     Incident: 'version createdAt',
     IncidentUpdate: 'version',
     Maintenance: 'version createdAt',
     MaintenanceUpdate: 'version',
-    Monitor: `id name kind service state stateSince pausedBy intervalSeconds effectiveIntervalSeconds timeoutMs
+    Monitor: `id name kind service state stateSince stateCause unknownSince unknownReason pausedBy intervalSeconds
+      effectiveIntervalSeconds timeoutMs
       failureThreshold recoveryThreshold agreement lastCheck regions options http tcp dns ping heartbeat blacklist
       results outages uptime days latency version createdAt`,
     MonitorRegion: `region state stateSince lastCheckedAt lastKnownAt lastOutcome lastMessage lastLatencyMs nextCheckAt`,
