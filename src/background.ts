@@ -8,6 +8,7 @@ import { remindOfRenewals } from './billing/reminder-round.ts'
 import type { DatabaseHandle } from './database/client.ts'
 import { patiently } from './database/patience.ts'
 import type { PrismaClient } from './generated/prisma/client.ts'
+import { forgetOldAnswers } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
 import { closeDays } from './monitoring/day.ts'
 import { forgetOld } from './monitoring/retention.ts'
@@ -104,6 +105,7 @@ export async function startBackground(
   repeated(async () => ((await patiently(ctx, forgetOld)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(async () => ((await patiently(ctx, forgetOldDeliveries)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(async () => ((await renderStored(ctx)) ? SHORTEST_PAUSE : ROUND), MINUTE)
+  repeated(async () => ((await patiently(ctx, forgetOldAnswers)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
   repeated(() => patiently(ctx, forgetOldUsage).then(() => DAY), DAY)
   repeated(() => patiently(ctx, forgetOldCheckouts).then(() => DAY), DAY)

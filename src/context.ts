@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { OpenChange } from './eventlog/change.ts'
 import type { Prisma, PrismaClient } from './generated/prisma/client.ts'
 import type { CheckPlan, Scope } from './generated/prisma/enums.ts'
+import type { Claim } from './idempotency.ts'
 import type { Clock } from './time.ts'
 
 /** Who is acting. Never null: a caller without a key is a visitor, our own work is the system. */
@@ -44,6 +45,8 @@ export interface Context {
   readonly log: Logger
   /** The change of an organization in whose transaction this is; absent: none. */
   readonly open?: OpenChange | undefined
+  /** The idempotency key that the first transaction takes; absent: none. */
+  readonly claim?: Claim | undefined
 }
 
 /** How often a transaction is tried that the database ends because others wrote at the same time. */
@@ -65,11 +68,21 @@ export async function transaction<C extends Context, T>(
   for (let attempt = 1; ; attempt++) {
     try {
       const options = longest === undefined ? {} : { timeout: longest }
-      return await db.$transaction((client) => work({ ...ctx, db: client }), options)
+      return await db.$transaction((client) => claimed({ ...ctx, db: client }, work), options)
     } catch (error) {
       if (attempt === ATTEMPTS || !isWriteConflict(error)) throw error
     }
   }
+}
+
+/** Does the work of a transaction, and takes the caller's idempotency key in it, if there is one. */
+async function claimed<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  const { claim, db } = ctx
+  if (!claim) return work(ctx)
+  await claim.begin(db)
+  const result = await work({ ...ctx, claim: undefined })
+  await claim.end(db, result)
+  return result
 }
 
 /** Whether a statement lost against others: Prisma's P2034, or what a raw query (P2010) has in its place. */

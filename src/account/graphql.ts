@@ -5,9 +5,11 @@ import { builder } from '../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../graphql/connection.ts'
 import { describedValues } from '../graphql/descriptions.ts'
 import { orderOf, pageOf } from '../graphql/keyset.ts'
+import { creating, IDEMPOTENCY_KEY } from '../graphql/once.ts'
 import { typeOfId } from '../id.ts'
 import { nextUtcDay } from '../time.ts'
 import { includesScope, requireOperator, requireScope, seesOrganization } from './access.ts'
+import { keyMemory, organizationMemory } from './answers.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { createApiKey, revokeApiKey } from './api-key.ts'
 import { createOrganization, setCheckPlan, updateOrganization } from './organization.ts'
@@ -182,6 +184,7 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
     name: t.string({ description: 'The organization’s name, as its page shows it.' }),
     slug: t.string({ description: 'Its name in addresses: small letters, digits and single hyphens.' }),
     contactEmail: t.string({ description: 'The address for billing and reminders.' }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -231,8 +234,8 @@ builder.mutationField('createOrganization', (t) =>
     type: CreateOrganizationPayload,
     description: 'Makes an organization with its first key. Operator only, unless signing up is open.',
     args: { input: t.arg({ type: CreateOrganizationInput }) },
-    errors: { types: [Invalid, Conflict] },
-    resolve: (_root, { input }, ctx) => createOrganization(ctx, input),
+    errors: { types: [Invalid, Conflict, NotFound] },
+    resolve: creating('createOrganization', { needs: null, memory: organizationMemory }, createOrganization),
   }),
 )
 
@@ -301,6 +304,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     scope: t.field({ type: Scope, description: 'What the key may do.' }),
     expiresAt: t.field({ type: 'DateTime', required: false, description: 'Absent: it does not expire.' }),
     organizationId: t.id({ required: false, description: 'Whose key, for the operator; a key makes keys of its own.' }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -309,8 +313,8 @@ builder.mutationField('createApiKey', (t) =>
     type: CreateApiKeyPayload,
     description: 'Makes a key of the caller’s organization. Needs a key with scope ADMIN.',
     args: { input: t.arg({ type: CreateApiKeyInput }) },
-    errors: { types: [Invalid, NotFound] },
-    resolve: (_root, { input }, ctx) => createApiKey(ctx, input),
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: creating('createApiKey', { needs: 'ADMIN', memory: keyMemory }, createApiKey),
   }),
 )
 

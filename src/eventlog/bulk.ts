@@ -16,6 +16,9 @@ export type BulkMode = (typeof bulkModes)[number]
 /** What came of an item: what the work gave, or why it was refused. */
 export type Outcome<T> = { readonly value: T } | { readonly error: DomainError }
 
+/** Does a part of the items, the one with an index: `work` makes one change. It may give what came of them before. */
+export type Part<C, T> = (index: number, work: (ctx: C) => Promise<Outcome<T>[]>) => Promise<Outcome<T>[]>
+
 /** How many items are done in one transaction when each is done by itself: others get their turn after them. */
 const AT_ONCE = 10
 
@@ -31,14 +34,19 @@ const LONGEST = 30 * SECOND
 export async function bulk<C extends Context, I, T>(
   ctx: C,
   organizationId: string,
-  { items, mode }: { readonly items: readonly I[]; readonly mode: BulkMode },
+  {
+    items,
+    mode,
+    part = (_index, work) => work(ctx),
+  }: { readonly items: readonly I[]; readonly mode: BulkMode; readonly part?: Part<C, T> | undefined },
   work: (ctx: C, item: I) => Promise<T>,
 ): Promise<Outcome<T>[]> {
   requireFew(items.length)
-  if (mode === 'ATOMIC') return allOrNone(ctx, organizationId, items, work)
+  if (mode === 'ATOMIC') return part(0, (own) => allOrNone(own, organizationId, items, work))
   const outcomes: Outcome<T>[] = []
   for (let from = 0; from < items.length; from += AT_ONCE) {
-    outcomes.push(...(await eachByItself(ctx, organizationId, items.slice(from, from + AT_ONCE), work)))
+    const some = items.slice(from, from + AT_ONCE)
+    outcomes.push(...(await part(from, (own) => eachByItself(own, organizationId, some, work))))
   }
   return outcomes
 }

@@ -1,10 +1,12 @@
 import type { InputRef, ObjectRef } from '@pothos/core'
 import { requireScope } from '../account/access.ts'
-import { Conflict, Invalid } from '../errors.ts'
-import type { BulkMode, Outcome } from '../eventlog/bulk.ts'
+import { Conflict, Invalid, NotFound } from '../errors.ts'
+import type { BulkMode, Outcome, Part } from '../eventlog/bulk.ts'
 import { bulk, type bulkModes, MOST_ITEMS } from '../eventlog/bulk.ts'
+import { once, outcomesMemory } from '../idempotency.ts'
 import type { GraphContext } from './builder.ts'
 import { builder } from './builder.ts'
+import { IDEMPOTENCY_KEY } from './once.ts'
 
 const BulkModeRef = builder.enumType('BulkMode', {
   description: 'What becomes of the other items of a call when one is refused.',
@@ -37,11 +39,42 @@ interface BulkMutation<T, I> {
 
 /** Adds a mutation whose `items` are inputs as the mutation of one thing takes them. */
 export function bulkMutation<T>(name: string, item: InputRef<unknown>, mutation: BulkMutation<T, unknown>): void {
+  addBulkMutation(name, item, mutation, (ctx, { items, mode }) => run(ctx, items, mode, mutation))
+}
+
+/** As `bulkMutation`, of one that makes rows: its input takes an idempotency key. */
+export function bulkCreation<T extends { readonly id: string }>(
+  name: string,
+  item: InputRef<unknown>,
+  mutation: BulkMutation<T, unknown>,
+): void {
+  addBulkMutation(name, item, mutation, (ctx, input) => {
+    const { items, mode, idempotencyKey: key } = input
+    const memory = outcomesMemory<T>(ctx)
+    const part: Part<GraphContext, T> = (index, work) =>
+      once(ctx, { operation: name, input, key, part: index }, memory, work)
+    return run(ctx, items, mode, mutation, part)
+  })
+}
+
+interface BulkInput {
+  readonly items: readonly unknown[]
+  readonly mode: BulkMode
+  readonly idempotencyKey?: string | null | undefined
+}
+
+function addBulkMutation<T>(
+  name: string,
+  item: InputRef<unknown>,
+  mutation: BulkMutation<T, unknown>,
+  resolve: (ctx: GraphContext, input: BulkInput) => Promise<Payload<T>>,
+): void {
   const input = builder.inputType(`${capital(name)}Input`, {
     description: `The items of \`${name}\`.`,
     fields: (t) => ({
       items: t.field({ type: [item], description: `At most ${MOST_ITEMS}.` }),
       mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Absent: ATOMIC.' }),
+      ...(name.startsWith('create') && { idempotencyKey: t.string(IDEMPOTENCY_KEY) }),
     }),
   })
   const payload = payloadOf(name, mutation)
@@ -50,9 +83,9 @@ export function bulkMutation<T>(name: string, item: InputRef<unknown>, mutation:
       type: payload,
       description: mutation.description,
       args: { input: t.arg({ type: input }) },
-      errors: { types: [Invalid] },
+      errors: { types: [Invalid, NotFound, Conflict] },
       complexity: (args) => weightOf(args.input.items.length),
-      resolve: (_root, { input }, ctx) => run(ctx, input.items, input.mode, mutation),
+      resolve: (_root, { input }, ctx) => resolve(ctx, input),
     }),
   )
 }
@@ -119,8 +152,9 @@ async function run<T, I>(
   items: readonly I[],
   mode: BulkMode,
   { work }: BulkMutation<T, I>,
+  part?: Part<GraphContext, T>,
 ): Promise<Payload<T>> {
-  const outcomes = await bulk(ctx, requireScope(ctx, 'WRITE'), { items, mode }, work)
+  const outcomes = await bulk(ctx, requireScope(ctx, 'WRITE'), { items, mode, part }, work)
   return { results: outcomes.map((outcome, index) => ({ index, outcome })) }
 }
 

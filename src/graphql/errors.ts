@@ -24,6 +24,7 @@ const ErrorCode = builder.enumType('ErrorCode', {
     ALREADY_ON_TIER: 'The organization has this tier or a higher one.',
     API_KEY_REQUIRED: 'The request needs an API key.',
     CONFLICT: 'The thing changed meanwhile, or exists already.',
+    IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used for another request.',
     NOT_APPLIED: 'Nothing was done: another item of the same call was refused.',
     DAILY_LIMIT_EXCEEDED: 'The plan’s checks for today are used up.',
     RATE_LIMITED: 'Too many requests of this kind; try again later.',

@@ -8,6 +8,8 @@ import { Conflict, LimitExceeded, NotFound, RateLimited } from '../errors.ts'
 import { change } from '../eventlog/change.ts'
 import type { Organization, Subscriber } from '../generated/prisma/client.ts'
 import { newId } from '../id.ts'
+import type { Memory } from '../idempotency.ts'
+import { idIn, rowById } from '../idempotency.ts'
 import { HOUR, nextUtcDay, nextUtcHour, utcDay } from '../time.ts'
 import { validate } from '../validate.ts'
 import type { KnownAddress } from './address.ts'
@@ -57,6 +59,19 @@ export async function subscribe(ctx: NotificationContext, input: unknown): Promi
   }
   await ask(ctx, organization, address, choices)
   return null
+}
+
+/** Keeps the subscriber that an organization has subscribed; of what a stranger asked for nothing but that it was asked. */
+export function subscriberMemory(
+  ctx: Pick<NotificationContext, 'db'>,
+): Memory<Subscriber | null, Subscriber | undefined> {
+  return {
+    write: (subscriber) => ({ id: subscriber?.id ?? '' }),
+    async read(kept) {
+      const id = idIn(kept)
+      return { value: id === '' ? null : await rowById<Subscriber>(ctx.db, id) }
+    },
+  }
 }
 
 /** Does the same, in the same statements, whatever is known of the address. */

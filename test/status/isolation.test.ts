@@ -560,6 +560,7 @@ function sampleOf(path: string): unknown {
     label: 'Label',
     slug: `slug-${++slugs}`,
     contactEmail: 'a@b.example',
+    idempotencyKey: `idempotency-key-${++slugs}`,
     timeZone: 'Europe/Berlin',
     accentColor: '#123456',
     logoUrl: 'https://a.example/logo.png',

@@ -1,8 +1,9 @@
 import { Conflict, Invalid, NotFound, RateLimited, TierLimitReached, Unavailable } from '../../errors.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
+import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
+import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
 import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor.ts'
 import { pauseMonitor, resumeMonitor } from '../pause.ts'
 import type { Trial } from '../trial.ts'
@@ -47,6 +48,7 @@ const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
       description: 'How many regions must find it down. Absent: a strict majority of those that report.',
     }),
     ...kindFields(t, 'One of the six.'),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -55,8 +57,8 @@ builder.mutationField('createMonitor', (t) =>
     type: Monitor,
     description: 'Adds a monitor, which is watched from now on. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: CreateMonitorInput }) },
-    errors: { types: [Invalid, NotFound, RateLimited, TierLimitReached] },
-    resolve: (_root, { input }, ctx) => createMonitor(ctx, input),
+    errors: { types: [Invalid, NotFound, Conflict, RateLimited, TierLimitReached] },
+    resolve: creatingRow('createMonitor', createMonitor),
   }),
 )
 
@@ -157,7 +159,7 @@ builder.mutationField('rotateHeartbeatToken', (t) =>
   }),
 )
 
-bulkMutation('createMonitors', CreateMonitorInput, {
+bulkCreation('createMonitors', CreateMonitorInput, {
   type: Monitor,
   description: 'Adds up to 100 monitors, which are watched from now on. Needs a key with scope WRITE.',
   errors: [Invalid, NotFound, RateLimited, TierLimitReached],

@@ -3,7 +3,9 @@ import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { inputOf, REPLACED } from '../../graphql/input.ts'
-import { subscribe } from '../subscribe.ts'
+import { IDEMPOTENCY_KEY } from '../../graphql/once.ts'
+import { once } from '../../idempotency.ts'
+import { subscribe, subscriberMemory } from '../subscribe.ts'
 import {
   confirmSubscription,
   rotateWebhookSecret,
@@ -41,6 +43,7 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
     telegram: t.field({ type: TelegramInput, required: false, description: 'A Telegram chat.' }),
     topics: t.field({ type: [Topic], required: false, description: CHOICES.topics }),
     serviceIds: t.idList({ required: false, description: CHOICES.serviceIds }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -66,7 +69,8 @@ builder.mutationField('subscribe', (t) =>
     args: { input: t.arg({ type: SubscribeInput }) },
     errors: { types: [Invalid, NotFound, Conflict, LimitExceeded, RateLimited, TierLimitReached] },
     resolve: async (_root, { input }, ctx) => {
-      const subscriber = await subscribe(ctx, input)
+      const asked = { operation: 'subscribe', input, key: input.idempotencyKey }
+      const subscriber = await once(ctx, asked, subscriberMemory(ctx), (claiming) => subscribe(claiming, input))
       const message =
         subscriber === null
           ? 'A message is on its way to the address; it holds a link that confirms the subscription within 48 hours.'

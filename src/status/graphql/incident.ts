@@ -4,6 +4,7 @@ import { builder } from '../../graphql/builder.ts'
 import { bulkMutation } from '../../graphql/bulk.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
 import { LIST } from '../../graphql/lists.ts'
+import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import {
   createIncident,
@@ -115,6 +116,7 @@ const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
       required: false,
       description: 'When it was resolved, of a past incident that is added for the record: nobody is notified.',
     }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -123,8 +125,8 @@ builder.mutationField('createIncident', (t) =>
     type: Incident,
     description: 'Tells of an incident. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: CreateIncidentInput }) },
-    errors: { types: [Invalid, NotFound] },
-    resolve: (_root, { input }, ctx) => createIncident(ctx, input),
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: creatingRow('createIncident', createIncident),
   }),
 )
 
@@ -197,6 +199,7 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
       description: 'Its time, never in the future; absent: now. Before another update’s time nobody is notified.',
     }),
     version: t.int({ required: false, description: 'The incident’s version: a newer one makes a conflict.' }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -207,7 +210,7 @@ builder.mutationField('postIncidentUpdate', (t) =>
       'Adds to the timeline of an incident, which takes 500 entries and one that resolves it. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: PostIncidentUpdateInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: (_root, { input }, ctx) => postIncidentUpdate(ctx, input),
+    resolve: creatingRow('postIncidentUpdate', postIncidentUpdate),
   }),
 )
 

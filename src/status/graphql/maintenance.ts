@@ -3,6 +3,7 @@ import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
 import { LIST } from '../../graphql/lists.ts'
+import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import {
   cancelMaintenance,
@@ -81,6 +82,7 @@ const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
     startsAt: t.field({ type: 'DateTime', description: 'In the past: it starts at once.' }),
     endsAt: t.field({ type: 'DateTime', description: 'When it ends.' }),
     serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -89,8 +91,8 @@ builder.mutationField('scheduleMaintenance', (t) =>
     type: Maintenance,
     description: 'Announces a maintenance. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: ScheduleMaintenanceInput }) },
-    errors: { types: [Invalid, NotFound] },
-    resolve: (_root, { input }, ctx) => scheduleMaintenance(ctx, input),
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: creatingRow('scheduleMaintenance', scheduleMaintenance),
   }),
 )
 
@@ -115,6 +117,7 @@ const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
       description: 'Starts or ends it before its time, or says that the work is being verified.',
     }),
     version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -124,7 +127,7 @@ builder.mutationField('updateMaintenance', (t) =>
     description: 'Changes a maintenance, or tells how it goes. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateMaintenanceInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: (_root, { input }, ctx) => updateMaintenance(ctx, input),
+    resolve: creatingRow('updateMaintenance', updateMaintenance),
   }),
 )
 

@@ -3,6 +3,7 @@ import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/cli
 import { builder } from '../../graphql/builder.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
 import { LIST } from '../../graphql/lists.ts'
+import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createServiceGroup, deleteServiceGroup, reorderServiceGroups, updateServiceGroup } from '../service-group.ts'
 import { inPageOrder, placesIn } from './lists.ts'
@@ -50,6 +51,7 @@ const CreateServiceGroupInput = builder.inputType('CreateServiceGroupInput', {
   fields: (t) => ({
     name: t.string({ description: 'The group’s name.' }),
     description: t.string({ required: false, description: 'A sentence for visitors; absent: none.' }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -58,8 +60,8 @@ builder.mutationField('createServiceGroup', (t) =>
     type: ServiceGroup,
     description: 'Adds a group at the end of the page. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: CreateServiceGroupInput }) },
-    errors: { types: [Invalid, TierLimitReached] },
-    resolve: (_root, { input }, ctx) => createServiceGroup(ctx, input),
+    errors: { types: [Invalid, TierLimitReached, NotFound, Conflict] },
+    resolve: creatingRow('createServiceGroup', createServiceGroup),
   }),
 )
 

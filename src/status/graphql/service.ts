@@ -2,8 +2,9 @@ import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
 import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
+import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
+import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createService, deleteService, reorderServices, updateService } from '../service.ts'
 import { causesOfStatus, shownBy } from '../shown-status.ts'
@@ -70,6 +71,7 @@ const CreateServiceInput = builder.inputType('CreateServiceInput', {
     name: t.string({ description: 'The service’s name.' }),
     groupId: t.id({ required: false, description: 'The group to put it in; absent: none.' }),
     description: t.string({ required: false, description: 'A sentence for visitors; absent: none.' }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -78,8 +80,8 @@ builder.mutationField('createService', (t) =>
     type: Service,
     description: 'Adds a service at the end of the page. Needs a key with scope WRITE.',
     args: { input: t.arg({ type: CreateServiceInput }) },
-    errors: { types: [Invalid, NotFound, TierLimitReached] },
-    resolve: (_root, { input }, ctx) => createService(ctx, input),
+    errors: { types: [Invalid, NotFound, Conflict, TierLimitReached] },
+    resolve: creatingRow('createService', createService),
   }),
 )
 
@@ -146,7 +148,7 @@ builder.mutationField('reorderServices', (t) =>
   }),
 )
 
-bulkMutation('createServices', CreateServiceInput, {
+bulkCreation('createServices', CreateServiceInput, {
   type: Service,
   description: 'Adds up to 100 services at the end of the page. Needs a key with scope WRITE.',
   errors: [Invalid, NotFound, TierLimitReached],
