@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { getRequestListener } from '@hono/node-server'
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
+import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { checksPerDay } from '../account/plan.ts'
 import { challengeRoutes } from '../account/rest.ts'
 import { BILLING_PATH } from '../billing/checkout.ts'
@@ -24,6 +25,7 @@ import type { BeatParts } from '../monitoring/heartbeat.ts'
 import { heartbeatPaths } from '../monitoring/openapi.ts'
 import { HEARTBEAT_PATH, heartbeatRoutes } from '../monitoring/rest.ts'
 import { subscribeSheet, subscriptionPages } from '../notification/html.tsx'
+import { documentKinds } from '../page/document.ts'
 import { liveScript, statusPages, statusSheet } from '../page/html.tsx'
 import type { PageCache } from '../page/page-cache.ts'
 import type { Painter } from '../page/painter.ts'
@@ -42,6 +44,7 @@ import { createLibraries } from './libraries.ts'
 import { isLocalCaller } from './local-caller.ts'
 import { openApiDocument } from './openapi.ts'
 import { robotsRoutes } from './robots.ts'
+import { describeServed, documentsServed, operationServed, pagesServed } from './served-paths.ts'
 
 /** The scripts and style sheets of single pages, to be bundled by `loadAssets`. */
 export const pageAssets = [
@@ -53,6 +56,14 @@ export const pageAssets = [
   subscribeSheet,
   successScript,
 ]
+
+/** Every path that is served, as `/openapi.json` describes it. */
+export const servedPaths: ZodOpenApiPathsObject = {
+  ...blacklistPaths,
+  ...heartbeatPaths,
+  ...billingPaths,
+  ...describeServed([...pagesServed, ...documentsServed(documentKinds), ...operationServed]),
+}
 
 /** What routes are made of. */
 export interface RouterOptions {
@@ -113,9 +124,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   )
   app.route(
     '/',
-    docsRoutes(site, libraries, () =>
-      openApiDocument(site.baseUrl, { ...blacklistPaths, ...heartbeatPaths, ...billingPaths }),
-    ),
+    docsRoutes(site, libraries, () => openApiDocument(site.baseUrl, servedPaths)),
   )
   app.route('/', challengeRoutes(parts))
   app.route('/', graphiqlRoutes(site, libraries))
