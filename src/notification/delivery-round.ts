@@ -39,11 +39,13 @@ export interface DeliveryRound {
   close(): Promise<void>
 }
 
-/** Longer than the longest sending takes (45 s) and its outcome is stored; what has not begun by half of it is left to others. */
-export const LEASE = 120 * SECOND
+/** Longer than the longest sending takes (45 s) and its outcome is stored: what a worker that dies was sending waits so long. */
+export const LEASE = 60 * SECOND
+/** What has less of its lease left is not begun any more, but given back. */
+const LEAST_LEASE = 50 * SECOND
 /** How long one look for deliveries may take, in milliseconds, and one sending, before they are given up as hanging. */
 const LONGEST_LOOK = 30 * SECOND
-const LONGEST_SENDING = 60 * SECOND
+const LONGEST_SENDING = 48 * SECOND
 /** How many are sent at once at most, and how many are taken with one statement. */
 const CONCURRENCY = 64
 const AT_ONCE = 200
@@ -148,12 +150,25 @@ export function createDeliveryRound(parts: {
 
   /** Begins what may begin, in the order in which it was taken. */
   function begin(): void {
+    const late: Taken[] = []
     for (const taken of waiting.splice(0)) {
-      if (taken.delivery.dueAt.getTime() - now().getTime() < LEASE / 2) continue
+      if (taken.delivery.dueAt.getTime() - now().getTime() < LEAST_LEASE) {
+        late.push(taken)
+        continue
+      }
       const end = stopping.signal.aborted || !mayBegin(taken.delivery) ? null : takeTurn(taken.delivery)
       if (end === null) waiting.push(taken)
       else run(taken, end)
     }
+    if (late.length > 0) void handBack(late)
+  }
+
+  /** Makes what has not begun due again. */
+  function handBack(taken: readonly Taken[]): Promise<void> {
+    const left = taken.map(({ delivery: { id, dueAt } }) => ({ id, until: dueAt }))
+    return giveBack(ctx, deliveries, left).catch((error: unknown) =>
+      log.warn({ err: error }, 'notification: deliveries are not given back; they are sent when their leases are over'),
+    )
   }
 
   /** A turn to send to a third party's host; null: it was sent enough for now, and what waits is looked at again later. */
@@ -176,7 +191,10 @@ export function createDeliveryRound(parts: {
     const { id, destination, subscriber } = taken.delivery
     count(destination, 1)
     count(subscriber.id, 1)
+    let isSent = false
     const sent = () => {
+      if (isSent) return
+      isSent = true
       count(destination, -1)
       endTurn()
       begin()
@@ -187,6 +205,7 @@ export function createDeliveryRound(parts: {
       .catch((error: unknown) => log.error({ err: error, delivery: id }, 'notification: a delivery failed by itself'))
       .finally(() => {
         running.delete(id)
+        sent()
         count(subscriber.id, -1)
         // It may have ended the subscription.
         for (const other of waiting) if (other.delivery.subscriber.id === subscriber.id) other.freshUntil = 0
@@ -195,7 +214,7 @@ export function createDeliveryRound(parts: {
     running.set(id, ended)
   }
 
-  /** @param sent called once the receiver is free for another; the subscriber is only when the outcome is stored. */
+  /** @param sent to be called when the receiver is free for another before the outcome is stored; the subscriber is not. */
   async function deliver(taken: Taken, sent: () => void): Promise<void> {
     const delivery = await refreshed(taken)
     const at = now()
@@ -207,7 +226,8 @@ export function createDeliveryRound(parts: {
     }
     const begun = performance.now()
     const outcome = delivery && (await attempt(delivery, at))
-    sent()
+    // Mail counts as under way until its outcome is stored, so that a crash sends no more of it twice.
+    if (taken.delivery.destination !== MAIL) sent()
     if (delivery === null) return
     const { channel } = delivery.subscriber
     metrics.deliveries.inc({ channel, outcome: outcome?.kind ?? 'cancelled' })
@@ -265,13 +285,7 @@ export function createDeliveryRound(parts: {
       stopping.abort()
       clearTimeout(pause)
       await looking?.stop()
-      const left = waiting.splice(0).map(({ delivery: { id, dueAt } }) => ({ id, until: dueAt }))
-      await giveBack(ctx, deliveries, left).catch((error: unknown) =>
-        log.warn(
-          { err: error },
-          'notification: deliveries are not given back; they are sent when their leases are over',
-        ),
-      )
+      await handBack(waiting.splice(0))
       await Promise.all(running.values())
     },
   }

@@ -33,7 +33,7 @@ const PAUSE = SECOND
 
 /**
  * Stores outcomes over the database, those that end at about the same time together: what a crash would have sent twice is
- * only what was sent during the last few hundredths of a second.
+ * only what was sent during the last few hundredths of a second; of mail, what was taken since the last statement.
  */
 export function createOutcomes(ctx: SuppressionContext, pool: Pick<pg.Pool, 'query'>): Outcomes {
   const waiting: { readonly ended: Ended; readonly tell: () => void }[] = []
@@ -42,7 +42,8 @@ export function createOutcomes(ctx: SuppressionContext, pool: Pick<pg.Pool, 'que
   async function storeAll(): Promise<void> {
     storing = true
     while (waiting.length > 0) {
-      if (waiting.length < BATCH) await sleep(GATHER)
+      // Mail that the server has taken is noted at once: unlike a webhook it may not know a second one by its id.
+      if (waiting.length < BATCH && !waiting.some(({ ended }) => isTakenMail(ended))) await sleep(GATHER)
       const batch = waiting.splice(0, BATCH)
       await store(
         ctx,
@@ -61,6 +62,10 @@ export function createOutcomes(ctx: SuppressionContext, pool: Pick<pg.Pool, 'que
         if (!storing) void storeAll()
       }),
   }
+}
+
+function isTakenMail({ delivery, outcome }: Ended): boolean {
+  return delivery.subscriber.channel === 'EMAIL' && outcome?.kind === 'delivered'
 }
 
 async function store(ctx: SuppressionContext, pool: Pick<pg.Pool, 'query'>, batch: readonly Ended[]): Promise<void> {

@@ -3,10 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../src/database/client.ts'
+import { MAILS_AT_ONCE } from '../../src/notification/channel/mailer.ts'
 import { LEASE } from '../../src/notification/delivery-round.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
+import { importSubscribers } from '../../src/notification/import.ts'
 import { startChild } from '../support/child.ts'
 import { copyDataDir, serverDatabase, serverUrl } from '../support/database.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { silent, temporaryDirectory } from '../support/scratch.ts'
 import { notifiedIn } from './setup.ts'
 
@@ -46,6 +49,41 @@ test('a worker that is killed while it sends loses nothing, and what is sent twi
     await place.remove()
   }
 }, 120_000)
+
+const MAILS = 300
+/** After so many mails a worker is killed. */
+const KILLS = [60, 140, 220]
+
+test('workers that are killed while they send mail lose none, and send no more twice than were under way', async () => {
+  const place = await ownDatabase()
+  const server = await startMailServer()
+  try {
+    await using(place.where, async (database) => {
+      const notified = notifiedIn(database)
+      const tenant = await notified.tenant('TEAM')
+      const csv = Array.from({ length: MAILS }, (_, each) => `${each}@reader.example`).join('\n')
+      await importSubscribers(notified.owner(tenant), { csv })
+      await notified.incident(tenant, 'Outage')
+      await dispatch(notified.system, tenant.id)
+    })
+    for (const [turn, count] of KILLS.entries()) {
+      const worker = startChild('worker-child', [place.where, String(turn * (LEASE + 1000)), server.url])
+      await server.arrived(count)
+      await worker.kill()
+    }
+    const last = startChild('worker-child', [place.where, String(KILLS.length * (LEASE + 1000)), server.url])
+    expect(await last.line()).toBe('done')
+    const ids = new Map<string, number>()
+    for (const { messageId = '' } of server.mails) ids.set(messageId, (ids.get(messageId) ?? 0) + 1)
+    expect(ids.size).toBe(MAILS)
+    const doubles = server.mails.length - MAILS
+    expect(doubles).toBeLessThanOrEqual(KILLS.length * MAILS_AT_ONCE)
+    expect(await statuses(place.where)).toEqual([{ status: 'DELIVERED', _count: MAILS }])
+  } finally {
+    await server.close()
+    await place.remove()
+  }
+}, 240_000)
 
 /** A database that several processes use one after the other. */
 async function ownDatabase(): Promise<{ where: string; remove(): Promise<void> }> {

@@ -1,22 +1,24 @@
 /**
  * A process that sends what is due, until it is killed or nothing is left to send. Arguments: the database's directory or URL,
- * and by how many milliseconds its clock is ahead.
+ * by how many milliseconds its clock is ahead, and the URL of an SMTP server.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsageCounters } from '../../src/account/usage.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import { createMailer } from '../../src/notification/channel/mailer.ts'
 import { createDeliveryRound } from '../../src/notification/delivery-round.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 import { outbound, seal, site } from './setup.ts'
 
-const [where = '', ahead = '0'] = process.argv.slice(2)
+const [where = '', ahead = '0', smtp] = process.argv.slice(2)
 const databaseUrl = where.startsWith('postgresql:') ? where : undefined
 const database = await openDatabase({ dataDir: where, databaseUrl, log: silent })
 const now = () => new Date(Date.now() + Number(ahead))
 const ctx = testContext(database.prisma, { now })
-const tools = { outbound, mailer: null, now }
+const mailer = createMailer({ SMTP_URL: smtp, MAIL_FROM: 'status@allclear.example' }, site)
+const tools = { outbound, mailer, now }
 const usage = createUsageCounters(database.pool)
 const round = createDeliveryRound({ ctx, pool: database.pool, seal, usage, tools, site, metrics: createMetrics() })
 round.start()

@@ -50,7 +50,8 @@ export async function startMailServer(): Promise<MailServer> {
         mails.push({ ...mail, envelopeTo: envelope.rcptTo[0]?.address ?? '', raw: raw.toString('utf8') })
         done(null)
         for (const tell of waiting) tell()
-      })
+        // A sender that is killed in the middle.
+      }, done)
     },
   })
   server.on('error', () => undefined)

@@ -32,8 +32,8 @@ export interface Mailer {
 
 /** Connections to the SMTP server at most. */
 const CONNECTIONS = 8
-/** How many mails wait for them or are under way at most. */
-export const MAILS_AT_ONCE = 2 * CONNECTIONS
+/** How many mails are under way, or taken and not yet noted, at most: so many a crash may send twice. */
+export const MAILS_AT_ONCE = CONNECTIONS
 /** Of a whole sending, in milliseconds: what is not over then may have been taken or not, and is sent again with the same id. */
 const TIMEOUT = 45 * SECOND
 
