@@ -3,6 +3,7 @@ import type { Prisma } from '../generated/prisma/client.ts'
 import { CheckPlan, Scope, Tier } from '../generated/prisma/enums.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../graphql/connection.ts'
+import { costs, STATEMENT } from '../graphql/cost.ts'
 import { describedValues } from '../graphql/descriptions.ts'
 import { orderOf, pageOf } from '../graphql/keyset.ts'
 import { creating, IDEMPOTENCY_KEY } from '../graphql/once.ts'
@@ -164,6 +165,7 @@ const CreateOrganizationPayload = builder.objectRef<NewOrganization>('CreateOrga
 
 builder.queryField('organization', (t) =>
   t.prismaField({
+    extensions: costs({ itself: STATEMENT }),
     type: Organization,
     description: 'The organization whose key the caller holds, or that the operator names or acts for.',
     args: { id: t.arg.id({ required: false, description: 'Which one, for the operator; a key has one only.' }) },

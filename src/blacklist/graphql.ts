@@ -1,6 +1,7 @@
 import { authenticate } from '../account/authenticate.ts'
 import { Invalid, LimitExceeded } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
+import { costs } from '../graphql/cost.ts'
 import { inputOf, REPLACED } from '../graphql/input.ts'
 import { orRefusal } from '../graphql/subscribe.ts'
 import type { BulkItem } from './check.ts'
@@ -132,15 +133,15 @@ builder.queryField('blacklists', (t) =>
   }),
 )
 
-/** What a check costs in the reckoning of how much one operation may ask for: it is counted against the plan besides. */
-const CHECK_COMPLEXITY = 10
+/** A check asks some eight lists over the network; it is counted against the plan besides. */
+const CHECK = costs({ itself: 400 })
 
 builder.queryField('checkIp', (t) =>
   t.field({
     type: IpReportRef,
     description: 'Checks an IP address on the blacklists; costs one check of the plan.',
     args: { target: t.arg.string() },
-    complexity: CHECK_COMPLEXITY,
+    extensions: CHECK,
     errors: { types: [Invalid, LimitExceeded] },
     resolve: async (_root, { target }, ctx) => (await checkIp(ctx, target)).report,
   }),
@@ -151,7 +152,7 @@ builder.queryField('checkDomain', (t) =>
     type: DomainReportRef,
     description: 'Checks a domain and the addresses it resolves to; costs one check of the plan.',
     args: { target: t.arg.string() },
-    complexity: CHECK_COMPLEXITY,
+    extensions: CHECK,
     errors: { types: [Invalid, LimitExceeded] },
     resolve: async (_root, { target }, ctx) => (await checkDomain(ctx, target)).report,
   }),
@@ -193,7 +194,7 @@ builder.subscriptionField('checkProgress', (t) =>
     type: CheckProgressRef,
     description: 'Checks an address or a domain: each list’s answer as it comes, then the report. Costs one check.',
     args: { target: t.arg.string() },
-    complexity: CHECK_COMPLEXITY,
+    extensions: CHECK,
     subscribe: (_root, { target }, ctx) =>
       orRefusal(
         startCheck(ctx, target).then(({ progress }) => progress),
@@ -247,7 +248,7 @@ builder.mutationField('bulkCheck', (t) =>
       targets: t.arg.stringList({ ...REPLACED, description: TARGETS }),
       apiKey: t.arg.string({ ...REPLACED, description: API_KEY }),
     },
-    complexity: { field: CHECK_COMPLEXITY, multiplier: 20 },
+    extensions: costs({ itself: 400 * 20, items: 20 }),
     errors: { types: [Invalid, LimitExceeded] },
     resolve: async (_root, args, ctx) => {
       const { targets, apiKey } = inputOf<(typeof BulkCheckInput)['$inferInput']>(args, ['targets'])

@@ -1,10 +1,8 @@
 import SchemaBuilder from '@pothos/core'
-import ComplexityPlugin from '@pothos/plugin-complexity'
 import ErrorsPlugin from '@pothos/plugin-errors'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
-import type { GraphQLField } from 'graphql'
 import { seesOrganization } from '../account/access.ts'
 import type { WrongKeys } from '../account/wrong-keys.ts'
 import type { BillingContext } from '../billing/context.ts'
@@ -18,7 +16,9 @@ import type { Identified } from '../id.ts'
 import { typeOfId } from '../id.ts'
 import type { Checks } from '../monitoring/checks.ts'
 import type { MonitoringContext } from '../monitoring/context.ts'
-import { OPERATION_LIMITS, operationTooLarge } from './limits.ts'
+import { invalid } from '../validate.ts'
+import { costs, STATEMENT } from './cost.ts'
+import { PAGE } from './keyset.ts'
 
 /** What every resolver is given. */
 export interface GraphContext extends CheckContext, MonitoringContext, BillingContext {
@@ -44,12 +44,9 @@ export interface SchemaTypes {
   }
 }
 
-/** The most a page of a connection may hold. */
-const PAGE = { usual: 20, most: 100 }
-
 /** The one schema builder. It imports no door; doors import it (errors first, for the plugins that wrap resolvers). */
 export const builder = new SchemaBuilder<SchemaTypes>({
-  plugins: [ErrorsPlugin, RelayPlugin, ScopeAuthPlugin, PrismaPlugin, ComplexityPlugin],
+  plugins: [ErrorsPlugin, RelayPlugin, ScopeAuthPlugin, PrismaPlugin],
   defaultFieldNullability: false,
   defaultInputFieldRequiredness: true,
   errors: { directResult: true, defaultTypes: [] },
@@ -60,12 +57,17 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     decodeGlobalID: readId,
     nodeQueryOptions: {
       description: 'Anything that has an id, as far as the caller may see it.',
+      extensions: costs({ itself: STATEMENT }),
       resolve: async (_root, { id }, ctx, _info, resolveNode) => visible(ctx, await resolveNode(id)),
     },
     nodesQueryOptions: {
-      description: 'Several things by their ids, null for those that do not exist or that the caller may not see.',
-      resolve: async (_root, { ids }, ctx, _info, resolveNodes) =>
-        (await Promise.all(await resolveNodes(ids))).map((node) => visible(ctx, node)),
+      description:
+        'Several things by their ids, at most 100 at once; null for those that do not exist or that the caller may not see.',
+      extensions: costs({ itself: STATEMENT }),
+      resolve: async (_root, { ids }, ctx, _info, resolveNodes) => {
+        if (ids.length > PAGE.most) throw invalid([{ path: ['ids'], message: `must be at most ${PAGE.most}` }])
+        return (await Promise.all(await resolveNodes(ids))).map((node) => visible(ctx, node))
+      },
     },
   },
   scopeAuth: {
@@ -79,13 +81,6 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   prisma: {
     client: (ctx) => ctx.db,
     dmmf: getDatamodel(),
-    defaultConnectionSize: PAGE.usual,
-    maxConnectionSize: PAGE.most,
-  },
-  complexity: {
-    limit: OPERATION_LIMITS,
-    fieldComplexity: (args, _ctx, field) => ({ field: 1, multiplier: pageSize(args, field) }),
-    complexityError: operationTooLarge,
   },
 })
 
@@ -97,14 +92,6 @@ builder.subscriptionType({ description: 'Everything that can be followed live.' 
 function readId(id: string): { typename: string; id: string } {
   const typename = typeOfId(id)
   return typename === null ? { typename: 'Organization', id: '' } : { typename, id }
-}
-
-/** The plugin counts what is asked for by ids, and a connection by the page it may give, which it would not by itself. */
-function pageSize(args: Record<string, unknown>, field: GraphQLField<unknown, GraphContext>): number {
-  if (Array.isArray(args['ids'])) return args['ids'].length
-  if (!field.args.some(({ name }) => name === 'first')) return 1
-  const asked = args['first'] ?? args['last'] ?? PAGE.usual
-  return typeof asked === 'number' ? Math.min(Math.max(asked, 1), PAGE.most) : PAGE.usual
 }
 
 /** A node, with whose it is: an organization's own id, or the id of the one it belongs to. */

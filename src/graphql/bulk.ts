@@ -6,6 +6,7 @@ import { bulk, type bulkModes, MOST_ITEMS } from '../eventlog/bulk.ts'
 import { once, outcomesMemory } from '../idempotency.ts'
 import type { GraphContext } from './builder.ts'
 import { builder } from './builder.ts'
+import { costs } from './cost.ts'
 import { IDEMPOTENCY_KEY } from './once.ts'
 
 const BulkModeRef = builder.enumType('BulkMode', {
@@ -84,7 +85,7 @@ function addBulkMutation<T>(
       description: mutation.description,
       args: { input: t.arg({ type: input }) },
       errors: { types: [Invalid, NotFound, Conflict] },
-      complexity: (args) => weightOf(args.input.items.length),
+      extensions: costs({ items: ({ input }) => lengthOf(input, 'items') }),
       resolve: (_root, { input }, ctx) => resolve(ctx, input),
     }),
   )
@@ -106,7 +107,7 @@ export function bulkMutationOfIds<T>(name: string, mutation: BulkMutation<T, str
       description: mutation.description,
       args: { input: t.arg({ type: input }) },
       errors: { types: [Invalid] },
-      complexity: (args) => weightOf(args.input.ids.length),
+      extensions: costs({ items: ({ input }) => lengthOf(input, 'ids') }),
       resolve: (_root, { input }, ctx) => run(ctx, input.ids, input.mode, mutation),
     }),
   )
@@ -138,7 +139,12 @@ function payloadOf<T>(name: string, { type, errors }: Pick<BulkMutation<T, never
   return builder.objectRef<Payload<T>>(`${capital(name)}Payload`).implement({
     description: `What came of \`${name}\`.`,
     fields: (t) => ({
-      results: t.expose('results', { type: [item], description: 'One for each item, in their order.' }),
+      results: t.expose('results', {
+        type: [item],
+        // The mutation has been multiplied by the number of items.
+        extensions: costs({ items: 1 }),
+        description: 'One for each item, in their order.',
+      }),
       refused: t.int({
         description: 'How many items were refused.',
         resolve: ({ results }) => results.filter(({ outcome }) => 'error' in outcome).length,
@@ -158,6 +164,10 @@ async function run<T, I>(
   return { results: outcomes.map((outcome, index) => ({ index, outcome })) }
 }
 
-const weightOf = (items: number) => ({ field: 1, multiplier: Math.max(items, 1) })
+/** How many items an input has, which the schema knows to have them. */
+function lengthOf(input: unknown, name: 'items' | 'ids'): number {
+  const list = (input as Partial<Record<typeof name, readonly unknown[]>>)[name]
+  return Math.max(list?.length ?? 0, 1)
+}
 
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)

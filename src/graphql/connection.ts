@@ -4,6 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql'
 import type PrismaTypes from '../generated/pothos-types.ts'
 import type { GraphContext } from './builder.ts'
 import { builder } from './builder.ts'
+import { costs } from './cost.ts'
 import type { Edge, Page } from './keyset.ts'
 import { PAGE } from './keyset.ts'
 
@@ -47,6 +48,9 @@ const PageInfo = builder.objectRef<Page<unknown>>('PageInfo').implement({
   }),
 })
 
+/** The connection's own field has been multiplied by the size of the page. */
+const ONCE = costs({ items: 1 })
+
 /** The connection types made so far, by the name of their node's type. */
 const connections = new Map<string, ConnectionRef<unknown>>()
 
@@ -79,11 +83,13 @@ function implementConnection(name: string, node: NodeRef<unknown>): ConnectionRe
     fields: (t) => ({
       edges: t.field({
         type: [EdgeRef],
+        extensions: ONCE,
         description: 'The nodes of this page with their cursors.',
         resolve: async (page) => [...(await page.edges())],
       }),
       nodes: t.field({
         type: [node],
+        extensions: ONCE,
         description: 'The nodes of this page, without cursors.',
         resolve: async (page) => (await page.edges()).map(({ node }) => node),
       }),

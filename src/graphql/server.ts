@@ -4,9 +4,10 @@ import type { Plugin, YogaServerInstance } from 'graphql-yoga'
 import { createYoga } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import type { Caller } from '../http/caller.ts'
+import { validateInTime } from './breadth.ts'
 import type { GraphContext } from './builder.ts'
+import { costRefusal } from './cost.ts'
 import { maskError } from './errors.ts'
-import { subscriptionRefusal } from './limits.ts'
 
 /** What the HTTP server and the websocket hand over with each operation. */
 export interface ServerContext {
@@ -32,7 +33,7 @@ export function createGraphqlServer(options: {
   return createYoga<ServerContext, GraphContext>({
     schema,
     context: ({ caller, request }) => contextOf(caller, request),
-    plugins: [jsonOnly, tokenLimit, subscriptionLimit, live],
+    plugins: [jsonOnly, tokenLimit, limits, live],
     maskedErrors: { maskError: (error) => maskError(error, log) },
     cors: { origin: '*', credentials: false },
     // Browsers get it from the router: http/graphiql.tsx.
@@ -73,9 +74,15 @@ const tokenLimit: Plugin = {
   onParse: ({ setParseFn }) => setParseFn((source, given) => parse(source, { ...given, maxTokens: MOST_TOKENS })),
 }
 
-const subscriptionLimit: Plugin = {
+/** Refuses what asks for too much, before it is validated and before it is executed, over every transport alike. */
+const limits: Plugin = {
+  onValidate: ({ setValidationFn }) => setValidationFn(validateInTime),
+  onExecute({ args, setResultAndStopExecution }) {
+    const refusal = costRefusal(args)
+    if (refusal) setResultAndStopExecution({ errors: [refusal] })
+  },
   onSubscribe({ args, setResultAndStopExecution }) {
-    const refusal = subscriptionRefusal(args)
+    const refusal = costRefusal(args)
     if (refusal) setResultAndStopExecution({ errors: [refusal] })
   },
 }

@@ -15,9 +15,9 @@ import { addressFamily, subnet64 } from '../network/address.ts'
 import { createQueue } from '../queue.ts'
 import { SECOND } from '../time.ts'
 import type { GraphContext } from './builder.ts'
+import { costRefusal } from './cost.ts'
 import { BadParams, credentialIn } from './credential.ts'
 import { maskError } from './errors.ts'
-import { subscriptionRefusal } from './limits.ts'
 import type { GraphqlServer } from './server.ts'
 import type { Receiver, SharedExecution } from './shared-execution.ts'
 import { createTransport, INTERNAL_ERROR } from './transport.ts'
@@ -140,7 +140,7 @@ export function createWebsocketDoor(options: {
 
   /** The results go straight to the socket; what the library is given only tells it how to leave. */
   async function subscribeShared(args: ExecutionArgs) {
-    const refusal = subscriptionRefusal(args)
+    const refusal = costRefusal(args)
     if (refusal) return { errors: [refusal] }
     const receiver = createReceiver(operationOf(args))
     const joined = await shared.join(args, receiver)

@@ -1,8 +1,11 @@
 import { Conflict } from '../errors.ts'
 import { proseText } from '../validate.ts'
 
+/** The most characters an entry of a timeline may have. */
+export const LONGEST_ENTRY = 10_000
+
 /** What an entry of a timeline says, in markdown; an entry that only tells of a change of status may say nothing. */
-export const entryText = proseText(10_000)
+export const entryText = proseText(LONGEST_ENTRY)
 
 /** What an entry says that a person writes. */
 export const message = entryText.min(1, 'must not be blank')

@@ -133,7 +133,7 @@ async function sample({ port }: Service, { slug }: Page, until: Promise<unknown>
   const taken: Sample = { page: [], operation: [] }
   const paths = {
     page: `/status/${slug}`,
-    operation: `/graphql?query=${encodeURIComponent(`{ statusPage(slug: "${slug}") { status { description } services { name status } incidents { title updates { message } } } }`)}`,
+    operation: `/graphql?query=${encodeURIComponent(`{ statusPage(slug: "${slug}") { status { description } services { name status } incidents { title updates { nodes { message } } } } }`)}`,
   }
   let over = false
   void until.then(() => {

@@ -45,7 +45,7 @@ interface Happened {
 const PAGE_EVENTS = `subscription ($slug: String!, $after: String) {
   statusPageEvents(slug: $slug, after: $after) {
     cursor kind at subjectId
-    incident { id title status updates { message } }
+    incident { id title status updates { nodes { message } } }
     service { name status }
     page { status { indicator } }
   }
@@ -98,13 +98,13 @@ describe.each(lastingTransports)('over $name', (transport) => {
     expect(await next(events)).toMatchObject({
       kind: 'INCIDENT_CREATED',
       subjectId: outage.id,
-      incident: { id: outage.id, title: 'Outage', updates: [{ message: 'What is known of Outage.' }] },
+      incident: { id: outage.id, title: 'Outage', updates: { nodes: [{ message: 'What is known of Outage.' }] } },
       page: { status: { indicator: 'CRITICAL' } },
     })
     await postIncidentUpdate(ctx, { incidentId: outage.id, status: 'RESOLVED', message: 'Over.' })
     const told = await next(events)
     expect(told).toMatchObject({ kind: 'INCIDENT_UPDATE_POSTED', incident: { status: 'RESOLVED' } })
-    expect(told['incident']).toHaveProperty('updates.0.message', 'Over.')
+    expect(told['incident']).toHaveProperty('updates.nodes.0.message', 'Over.')
   })
 
   test('each event is loaded anew, and what is gone by then is null', async () => {

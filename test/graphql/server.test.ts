@@ -77,7 +77,7 @@ describe.each(transports)('over $name', ({ run }) => {
         { length: count },
         (_, index) => `k${index}: organization { apiKeys(first: 100) { edges { node { id name scope prefix } } } }`,
       ).join(' ')
-    for (const query of [`{ ${checks(301)} }`, `{ ${keys(20)} }`]) {
+    for (const query of [`{ ${checks(301)} }`, `{ ${keys(160)} }`]) {
       const [result, ...more] = await run(url, { key, query })
       expect(more).toEqual([])
       expect(new Set(codesOf([result ?? {}]))).toEqual(new Set(['OPERATION_TOO_LARGE']))
@@ -122,10 +122,12 @@ describe.each(liveTransports)('a subscription over $name', ({ run }) => {
 
   test('that asks for too much is refused before its check is counted', async () => {
     const before = await used()
-    const fields = Array.from({ length: 301 }, (_, index) => `t${index}: __typename`).join(' ')
+    const lists = Array.from({ length: 40 }, (_, index) => `r${index}: results { name }`).join(' ')
+    const reports = Array.from({ length: 90 }, (_, index) => `t${index}: ipReports { ...Results }`).join(' ')
     const results = await run(url, {
       key,
-      query: `subscription { checkProgress(target: "198.51.100.1") { ... on IpReport { ${fields} } } }`,
+      query: `subscription { checkProgress(target: "198.51.100.1") { ... on DomainReport { ${reports} } } }
+        fragment Results on IpReport { ${lists} }`,
     })
     expect(codesOf(results)).toEqual(['OPERATION_TOO_LARGE'])
     expect(await used()).toEqual(before)

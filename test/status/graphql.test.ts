@@ -218,7 +218,7 @@ describe('incidents', () => {
       'updateIncident',
       'Incident',
       { id: ids.Incident, title: 'Disks', impact: 'CRITICAL', version: 2 },
-      'title status impact startedAt resolvedAt createdAt version services { status service { name } } updates { id message }',
+      'title status impact startedAt resolvedAt createdAt version services { status service { name } } updates { nodes { id message } }',
     )
     expect(incident).toEqual({
       title: 'Disks',
@@ -229,10 +229,12 @@ describe('incidents', () => {
       createdAt: now.toISOString(),
       version: 3,
       services: [{ status: 'MAJOR_OUTAGE', service: { name: 'API' } }],
-      updates: [
-        { id: update.id, message: 'Two disks.' },
-        { id: ids.IncidentUpdate, message: 'We are looking.' },
-      ],
+      updates: {
+        nodes: [
+          { id: update.id, message: 'Two disks.' },
+          { id: ids.IncidentUpdate, message: 'We are looking.' },
+        ],
+      },
     })
     await mutate(url, key, 'postIncidentUpdate', 'IncidentUpdate', {
       incidentId: ids.Incident,
@@ -267,7 +269,7 @@ describe('maintenance', () => {
       'updateMaintenance',
       'Maintenance',
       { id: ids.Maintenance, title: 'Newer disks', endsAt: at('23:00'), message: 'An hour more.', version: 1 },
-      'title status startsAt endsAt version createdAt services { id status } updates { maintenanceId message status createdAt }',
+      'title status startsAt endsAt version createdAt services { id status } updates { nodes { maintenanceId message status createdAt } }',
     )
     expect(changed).toMatchObject({
       title: 'Newer disks',
@@ -276,7 +278,9 @@ describe('maintenance', () => {
       endsAt: at('23:00').toISOString(),
       version: 2,
       services: [{ id: ids.Service, status: 'PARTIAL_OUTAGE' }],
-      updates: [{ maintenanceId: ids.Maintenance, message: 'An hour more.' }, { message: 'Short interruptions.' }],
+      updates: {
+        nodes: [{ maintenanceId: ids.Maintenance, message: 'An hour more.' }, { message: 'Short interruptions.' }],
+      },
     })
     const started = await mutate(
       url,
@@ -293,14 +297,16 @@ describe('maintenance', () => {
       'cancelMaintenance',
       'Maintenance',
       { id: ids.Maintenance, message: 'No disks.' },
-      'status updates { message }',
+      'status updates { nodes { message } }',
     )
     expect(off).toMatchObject({
       status: 'CANCELLED',
-      updates: [{ message: 'No disks.' }, {}, {}, {}].slice(
-        0,
-        (off as unknown as { updates: object[] }).updates.length,
-      ),
+      updates: {
+        nodes: [{ message: 'No disks.' }, {}, {}, {}].slice(
+          0,
+          (off as unknown as { updates: { nodes: object[] } }).updates.nodes.length,
+        ),
+      },
     })
   })
 })
@@ -435,10 +441,10 @@ describe('the public page', () => {
     services { id name description groupId position status }
     serviceGroups { id name description position services { id } }
     incidents { id title status impact startedAt resolvedAt services { status service { id name status } }
-      updates { id incidentId status message createdAt editedAt services { status service { id } } } }
-    maintenances { id title status startsAt endsAt services { id } updates { id maintenanceId status message createdAt } }
+      updates { nodes { id incidentId status message createdAt editedAt services { status service { id } } } } }
+    maintenances { id title status startsAt endsAt services { id } updates { nodes { id maintenanceId status message createdAt } } }
     pastIncidents { totalCount edges { node { id title } } }
-    pastMaintenances { totalCount edges { node { id status services { id } updates { message } } } }`
+    pastMaintenances { totalCount edges { node { id status services { id } updates { nodes { message } } } } }`
   const read = (slug: string, fields = page) =>
     post(url, { query: `query ($slug: String!) { statusPage(slug: $slug) { ${fields} } }`, variables: { slug } })
 
@@ -472,11 +478,11 @@ describe('the public page', () => {
           {
             id: ids.Incident,
             services: [{ status: 'PARTIAL_OUTAGE', service: { id: ids.Service, status: 'PARTIAL_OUTAGE' } }],
-            updates: [{ id: ids.IncidentUpdate, message: 'We are looking.' }],
+            updates: { nodes: [{ id: ids.IncidentUpdate, message: 'We are looking.' }] },
           },
         ],
         maintenances: [
-          { id: ids.Maintenance, services: [{ id: ids.Service }], updates: [{ id: ids.MaintenanceUpdate }] },
+          { id: ids.Maintenance, services: [{ id: ids.Service }], updates: { nodes: [{ id: ids.MaintenanceUpdate }] } },
         ],
         pastIncidents: { totalCount: 1, edges: [{ node: { id: old.id } }] },
         pastMaintenances: {
@@ -487,7 +493,7 @@ describe('the public page', () => {
                 id: done.id,
                 status: 'COMPLETED',
                 services: [{ id: ids.Service }],
-                updates: [{ message: '' }, { message: 'It is short.' }],
+                updates: { nodes: [{ message: '' }, { message: 'It is short.' }] },
               },
             },
           ],
@@ -535,8 +541,8 @@ describe('the public page', () => {
     const { data, errors } = await graphql({
       schema,
       source: `{ statusPage(slug: "acme") { name cursor status { indicator description unknownSince } services { id status unknownSince groupId position }
-        serviceGroups { id } incidents { id status services { service { id } status } updates { id message } }
-        maintenances { id status services { id } updates { id } } pastIncidents { edges { node { id } } } } }`,
+        serviceGroups { id } incidents { id status services { service { id } status } updates { nodes { id message } } }
+        maintenances { id status services { id } updates { nodes { id } } } pastIncidents { edges { node { id } } } } }`,
       contextValue: { ...ctx, actor: { kind: 'visitor' } },
     })
     expect(errors).toBeUndefined()
@@ -553,7 +559,7 @@ describe('the public page', () => {
           id,
           status,
           services: services.map(({ serviceId, status }) => ({ service: { id: serviceId }, status })),
-          updates: updates.map(({ id, said }) => ({ id, message: said })),
+          updates: { nodes: updates.map(({ id, said }) => ({ id, message: said })) },
         }),
       ),
       maintenances: (await readMaintenanceStories(db, state.maintenances, wholeStory)).map(
@@ -561,7 +567,7 @@ describe('the public page', () => {
           id,
           status,
           services: services.map(({ serviceId }) => ({ id: serviceId })),
-          updates: updates.map(({ id }) => ({ id })),
+          updates: { nodes: updates.map(({ id }) => ({ id })) },
         }),
       ),
       pastIncidents: { edges: state.recentIncidents.map(({ id }) => ({ node: { id } })) },
@@ -593,7 +599,7 @@ describe('what an operation costs', () => {
   test('a page of 50 incidents with their timelines takes a handful of statements', async () => {
     many = await filledOrganization(url, planned)
     const incident = `id title status impact startedAt resolvedAt services { status service { id name status } }
-      updates { id status message createdAt services { status service { id name } } }`
+      updates { nodes { id status message createdAt services { status service { id name } } } }`
     const query = (first: number) =>
       `{ organization { incidents(first: ${first}) { totalCount edges { node { ${incident} } } } } }`
     const one = await statements(query(1), many.key)
@@ -606,8 +612,8 @@ describe('what an operation costs', () => {
         services: [{ serviceId: many.ids.Service, status: 'DEGRADED_PERFORMANCE' }],
       })
     const fifty = await statements(query(50), many.key)
-    expect(fifty).toBe(one)
-    expect(fifty).toBeLessThanOrEqual(13)
+    expect(fifty).toBeLessThanOrEqual(one)
+    expect(fifty).toBeLessThanOrEqual(14)
   })
 
   test('a whole page takes as many statements for fifty incidents as for one', async () => {
@@ -615,9 +621,9 @@ describe('what an operation costs', () => {
     const query = (slug: string) => `{ statusPage(slug: "${slug}") { name cursor status { indicator description }
       services { id name description groupId status } serviceGroups { id name services { id name status } }
       incidents { id title status impact startedAt services { status service { id name } }
-        updates { id status message createdAt services { status service { id name } } } }
-      maintenances { id title status startsAt endsAt services { id name } updates { id message status createdAt } }
-      pastIncidents(first: 20) { edges { node { id title resolvedAt updates { message } } } } } }`
+        updates { nodes { id status message createdAt services { status service { id name } } } } }
+      maintenances { id title status startsAt endsAt services { id name } updates { nodes { id message status createdAt } } }
+      pastIncidents(first: 20) { edges { node { id title resolvedAt updates { nodes { message } } } } } } }`
     expect(await statements(query(many.slug))).toBe(await statements(query(one.slug)))
   })
 
@@ -634,9 +640,13 @@ describe('what an operation costs', () => {
   })
 
   test('asking for the same thing by many ids weighs as much as it costs', async () => {
-    const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Incident { updates { message services { status } } } } }`
+    const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Incident { updates { nodes { message services { status } } } } } }`
     const { errors } = await post(url, { query, variables: { ids: Array(1000).fill(many.ids.Incident) } })
     expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['OPERATION_TOO_LARGE'])
+    const over = `{ nodes(ids: [${`"${many.ids.Incident}" `.repeat(101)}]) { id } }`
+    expect((await post(url, { query: over })).errors).toMatchObject([
+      { message: expect.stringContaining('ids: must be at most 100'), extensions: { code: 'INVALID_INPUT' } },
+    ])
     const { data } = await post(url, { query, variables: { ids: Array(10).fill(many.ids.Incident) } })
     expect(data?.['nodes']).toHaveLength(10)
   })

@@ -79,7 +79,7 @@ export async function filledOrganization(
     groupId: group.id,
     description: 'REST',
   })
-  const incident = await mutate<{ id: string; updates: { id: string }[] }>(
+  const incident = await mutate<{ id: string; updates: { nodes: { id: string }[] } }>(
     url,
     key,
     'createIncident',
@@ -91,7 +91,7 @@ export async function filledOrganization(
       message: 'We are looking.',
       services: [{ serviceId: service.id, status: 'PARTIAL_OUTAGE' }],
     },
-    'id updates { id }',
+    'id updates { nodes { id } }',
   )
   const http = { url: 'https://monitored.example/health', headers: [{ name: 'Authorization', value: 'Bearer s3cret' }] }
   const watched = { name: 'Health', serviceId: service.id, http }
@@ -99,13 +99,13 @@ export async function filledOrganization(
   const pause = `mutation ($id: ID!) { pauseMonitor(id: $id) { ... on Monitor { id } ... on Error { code } } }`
   await succeed(url, key, pause, { id: monitor.id })
   const heartbeat = await mutate(url, key, 'createMonitor', 'Monitor', { name: 'Backup', heartbeat: {} })
-  const planned = await mutate<{ id: string; updates: { id: string }[] }>(
+  const planned = await mutate<{ id: string; updates: { nodes: { id: string }[] } }>(
     url,
     key,
     'scheduleMaintenance',
     'Maintenance',
     { title: 'New disks', message: 'Short interruptions.', serviceIds: [service.id], ...maintenance },
-    'id updates { id }',
+    'id updates { nodes { id } }',
   )
   return {
     id,
@@ -117,9 +117,9 @@ export async function filledOrganization(
       ServiceGroup: group.id,
       Service: service.id,
       Incident: incident.id,
-      IncidentUpdate: incident.updates[0]?.id ?? '',
+      IncidentUpdate: incident.updates.nodes[0]?.id ?? '',
       Maintenance: planned.id,
-      MaintenanceUpdate: planned.updates[0]?.id ?? '',
+      MaintenanceUpdate: planned.updates.nodes[0]?.id ?? '',
       Monitor: monitor.id,
       Subscriber: subscriber,
       Delivery: hook === null ? '' : await delivered(url, key, incident.id),

@@ -2,6 +2,7 @@ import { planAt } from '../../account/plan.ts'
 import type { Organization as OrganizationRow, PaidSubscription } from '../../generated/prisma/client.ts'
 import { CheckPlan, SubscriptionStatus, Tier } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { costs, STATEMENT } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
 import { upgradeUrls } from '../checkout.ts'
 import type { Limits, UsageOfLimits } from '../overview.ts'
@@ -122,7 +123,7 @@ const Billing = builder.objectRef<OrganizationRow>('Billing').implement({
       type: [BillingSubscription],
       description:
         'Up to fifty, the organization’s own first, newest first: the tier is the highest that one pays for.',
-      complexity: { field: 1, multiplier: 5 },
+      extensions: costs({ itself: STATEMENT, items: 50 }),
       resolve: ({ id }, _args, ctx) => subscriptionsOf(ctx, id),
     }),
     tierFloor: t.expose('tierFloor', {
@@ -148,7 +149,7 @@ const Billing = builder.objectRef<OrganizationRow>('Billing').implement({
     invoices: t.field({
       type: [Invoice],
       description: 'The last twenty of the check plan, newest first.',
-      complexity: { field: 1, multiplier: 3 },
+      extensions: costs({ itself: STATEMENT, items: 20 }),
       resolve: ({ id }, _args, { db }) =>
         db.checkPlanInvoice.findMany({
           where: { organizationId: id },

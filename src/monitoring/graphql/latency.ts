@@ -1,4 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
+import { costs, STATEMENT } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
 import { perOperation } from '../../graphql/loader.ts'
 import type { LatencyPoint, LatencyRange, LatencyResolution } from '../latency.ts'
@@ -59,7 +60,7 @@ const latenciesOf = perOperation(async (ctx, asked: readonly Asked[]): Promise<r
 builder.prismaObjectField('Monitor', 'latency', (t) =>
   t.field({
     type: [LatencyPointRef],
-    complexity: { field: 5, multiplier: 3 },
+    extensions: costs({ itself: STATEMENT, items: 800 }),
     description: 'How long it took to answer: a point for every piece of the range, at most 800.',
     args: {
       range: t.arg({ type: LatencyRangeRef, defaultValue: 'HOURS_24', description: 'How far back.' }),

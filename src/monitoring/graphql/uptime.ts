@@ -1,6 +1,7 @@
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
+import { costs } from '../../graphql/cost.ts'
 import { perOperation } from '../../graphql/loader.ts'
 import { DAY, SECOND } from '../../time.ts'
 import { invalid } from '../../validate.ts'
@@ -123,8 +124,7 @@ function days(ctx: GraphContext, { id, organizationId }: Subject, n: number): Pr
 }
 const MOST_DAYS = 730
 
-/** They are read by a handful of statements, however many there are. */
-const DAYS = { field: 5, multiplier: 3 }
+const DAYS = costs({ itself: 5, items: ({ n }) => Math.min(Math.max(Number(n), 1), MOST_DAYS) })
 
 const spanArgs = {
   from: { required: false, type: 'DateTime', description: 'Absent: 30 days before the end.' },
@@ -140,7 +140,7 @@ builder.prismaObjectFields('Monitor', (t) => ({
   }),
   days: t.field({
     type: [UptimeDayRef],
-    complexity: DAYS,
+    extensions: DAYS,
     description: 'The last `n` days, the last of them today; no more than the tier shows.',
     args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
     resolve: (monitor, { n }, ctx) => days(ctx, monitor, n),
@@ -156,7 +156,7 @@ builder.prismaObjectFields('Service', (t) => ({
   }),
   days: t.field({
     type: [UptimeDayRef],
-    complexity: DAYS,
+    extensions: DAYS,
     description: 'The last `n` days by all its monitors, the last of them today; no more than the page shows.',
     args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
     resolve: (service, { n }, ctx) => days(ctx, service, n),

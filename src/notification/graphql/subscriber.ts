@@ -2,7 +2,7 @@ import { hasScope, seesOrganization } from '../../account/access.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { ChannelKind, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { LIST } from '../../graphql/lists.ts'
+import { costs } from '../../graphql/cost.ts'
 import { secretsOf } from '../token.ts'
 import { SubscriberState } from './words.ts'
 
@@ -25,7 +25,7 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     allServices: t.exposeBoolean('allServices', { description: 'Whether it is told of every service.' }),
     services: t.prismaField({
       type: ['Service'],
-      complexity: LIST,
+      extensions: costs({ items: 10 }),
       description: 'Those it has chosen, in the order of the page.',
       resolve: (query, { id }, _args, { db }) =>
         db.service.findMany({

@@ -2,8 +2,10 @@ import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { bulkMutation } from '../../graphql/bulk.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
+import { costs, text } from '../../graphql/cost.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
-import { LIST } from '../../graphql/lists.ts'
+import { pageOf } from '../../graphql/keyset.ts'
 import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import {
@@ -15,7 +17,9 @@ import {
   updateIncident,
   updateIncidentServices,
 } from '../incident.ts'
+import { LONGEST_ENTRY } from '../timeline.ts'
 import { newestFirst } from './lists.ts'
+import { timelineEnds } from './timeline.ts'
 
 builder.prismaObject('IncidentService', {
   description: 'What an incident does to a service at present.',
@@ -23,6 +27,12 @@ builder.prismaObject('IncidentService', {
     service: t.relation('service', { description: 'The service.' }),
     status: t.expose('status', { type: ServiceStatus, description: 'The status the incident gives it.' }),
   }),
+})
+
+const entriesOf = timelineEnds({
+  table: 'IncidentUpdate',
+  parent: 'incidentId',
+  read: (db, ids, include) => db.incidentUpdate.findMany({ ...include, where: { id: { in: ids } } }),
 })
 
 const Incident = builder.prismaNode('Incident', {
@@ -36,14 +46,27 @@ const Incident = builder.prismaNode('Incident', {
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it started.' }),
     resolvedAt: t.expose('resolvedAt', { type: 'DateTime', nullable: true, description: 'Null while it is open.' }),
     services: t.relation('services', {
-      complexity: LIST,
+      extensions: costs({ items: 3 }),
       description: 'The services it touches, in the order of the page.',
       query: { orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }] },
     }),
-    updates: t.relation('updates', {
-      complexity: LIST,
+    updates: t.field({
+      type: connectionOf('IncidentUpdate'),
       description: 'Its timeline, newest first.',
-      query: { orderBy: newestFirst },
+      args: pageArgs,
+      resolve: ({ id }, args, ctx, info) =>
+        pageOf({
+          order: newestFirst('IncidentUpdate'),
+          args,
+          where: { incidentId: id },
+          read: (slice) => {
+            const include = nodeQuery('IncidentUpdate', ctx, info)
+            return args.after == null && args.before == null
+              ? entriesOf(ctx, { parentId: id, take: slice.take, newestFirst: args.last == null, include })
+              : ctx.db.incidentUpdate.findMany({ ...include, ...slice })
+          },
+          count: (query) => ctx.db.incidentUpdate.count(query),
+        }),
     }),
     version: t.exposeInt('version', {
       nullable: true,
@@ -74,11 +97,11 @@ const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
   fields: (t) => ({
     incidentId: t.exposeID('incidentId', { description: 'The incident it belongs to.' }),
     status: t.expose('status', { type: IncidentStatus, description: 'The incident’s status as of this update.' }),
-    message: t.exposeString('message', { description: 'Markdown.' }),
+    message: t.exposeString('message', { description: 'Markdown.', extensions: text(LONGEST_ENTRY) }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     editedAt: t.expose('editedAt', { type: 'DateTime', nullable: true, description: 'Null unless it was edited.' }),
     services: t.relation('services', {
-      complexity: LIST,
+      extensions: costs({ items: 1 }),
       description: 'What it said of services, in the order of the page.',
       query: { orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }] },
     }),

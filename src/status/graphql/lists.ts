@@ -8,10 +8,8 @@ import { perOperation } from '../../graphql/loader.ts'
 export const inPageOrder = [{ position: 'asc' }, { id: 'asc' }] satisfies Prisma.ServiceOrderByWithRelationInput[]
 
 /** The order of a timeline. */
-export const newestFirst = [
-  { createdAt: 'desc' },
-  { id: 'desc' },
-] satisfies Prisma.IncidentUpdateOrderByWithRelationInput[]
+export const newestFirst = (type: 'IncidentUpdate' | 'MaintenanceUpdate') =>
+  orderOf(type, { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
 
 /** The order of the page, for connections of services. */
 export const servicesInPageOrder = orderOf('Service', { position: ['number', 'asc'], id: ['text', 'asc'] })

@@ -1,8 +1,10 @@
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
+import { costs, text } from '../../graphql/cost.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
-import { LIST } from '../../graphql/lists.ts'
+import { pageOf } from '../../graphql/keyset.ts'
 import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import {
@@ -13,8 +15,16 @@ import {
   scheduleMaintenance,
   updateMaintenance,
 } from '../maintenance.ts'
+import { LONGEST_ENTRY } from '../timeline.ts'
 import { newestFirst } from './lists.ts'
 import { Service } from './service.ts'
+import { timelineEnds } from './timeline.ts'
+
+const entriesOf = timelineEnds({
+  table: 'MaintenanceUpdate',
+  parent: 'maintenanceId',
+  read: (db, ids, include) => db.maintenanceUpdate.findMany({ ...include, where: { id: { in: ids } } }),
+})
 
 const Maintenance = builder.prismaNode('Maintenance', {
   id: { field: 'id' },
@@ -27,7 +37,7 @@ const Maintenance = builder.prismaNode('Maintenance', {
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'When it is planned to end.' }),
     services: t.field({
       type: [Service],
-      complexity: LIST,
+      extensions: costs({ items: 3 }),
       description: 'The services it touches, in the order of the page.',
       select: (_args, _ctx, nestedSelection) => ({
         services: {
@@ -37,10 +47,23 @@ const Maintenance = builder.prismaNode('Maintenance', {
       }),
       resolve: ({ services }) => services.map(({ service }) => service),
     }),
-    updates: t.relation('updates', {
-      complexity: LIST,
+    updates: t.field({
+      type: connectionOf('MaintenanceUpdate'),
       description: 'Its timeline, newest first.',
-      query: { orderBy: newestFirst },
+      args: pageArgs,
+      resolve: ({ id }, args, ctx, info) =>
+        pageOf({
+          order: newestFirst('MaintenanceUpdate'),
+          args,
+          where: { maintenanceId: id },
+          read: (slice) => {
+            const include = nodeQuery('MaintenanceUpdate', ctx, info)
+            return args.after == null && args.before == null
+              ? entriesOf(ctx, { parentId: id, take: slice.take, newestFirst: args.last == null, include })
+              : ctx.db.maintenanceUpdate.findMany({ ...include, ...slice })
+          },
+          count: (query) => ctx.db.maintenanceUpdate.count(query),
+        }),
     }),
     version: t.exposeInt('version', {
       nullable: true,
@@ -63,7 +86,7 @@ const MaintenanceUpdate = builder.prismaNode('MaintenanceUpdate', {
   fields: (t) => ({
     maintenanceId: t.exposeID('maintenanceId', { description: 'The maintenance it belongs to.' }),
     status: t.expose('status', { type: MaintenanceStatus, description: 'The maintenance’s status as of this update.' }),
-    message: t.exposeString('message', { description: 'Markdown.' }),
+    message: t.exposeString('message', { description: 'Markdown.', extensions: text(LONGEST_ENTRY) }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     editedAt: t.expose('editedAt', { type: 'DateTime', nullable: true, description: 'Null unless it was edited.' }),
     version: t.exposeInt('version', {

@@ -4,8 +4,8 @@ import { cursorOf } from '../../eventlog/event.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
+import { costs, STATEMENT } from '../../graphql/cost.ts'
 import { pageOf } from '../../graphql/keyset.ts'
-import { LIST } from '../../graphql/lists.ts'
 import type { PageStatus } from '../shown-status.ts'
 import { byPeople, causesOfStatus, pageStatus, shownBy } from '../shown-status.ts'
 import { incidentsByStart, inPageOrder, maintenancesByStart } from './lists.ts'
@@ -86,18 +86,18 @@ export const StatusPage = builder.prismaObject('Organization', {
         ),
     }),
     services: t.relation('services', {
-      complexity: LIST,
+      extensions: costs({ items: 200 }),
       description: 'Every service, in the order of the page.',
       query: { orderBy: inPageOrder },
     }),
     serviceGroups: t.relation('serviceGroups', {
-      complexity: LIST,
+      extensions: costs({ items: 50 }),
       description: 'In the order of the page.',
       query: { orderBy: inPageOrder },
     }),
     incidents: t.prismaField({
       type: ['Incident'],
-      complexity: LIST,
+      extensions: costs({ items: 100 }),
       description: 'The open ones, newest first; at most 100.',
       resolve: (query, { id }, _args, { db }) =>
         db.incident.findMany({
@@ -109,7 +109,7 @@ export const StatusPage = builder.prismaObject('Organization', {
     }),
     maintenances: t.prismaField({
       type: ['Maintenance'],
-      complexity: LIST,
+      extensions: costs({ items: 100 }),
       description: 'Those that run or are planned, in the order they start; at most 100.',
       resolve: (query, { id }, _args, { db }) =>
         db.maintenance.findMany({
@@ -150,6 +150,7 @@ export const StatusPage = builder.prismaObject('Organization', {
 
 builder.queryField('statusPage', (t) =>
   t.prismaField({
+    extensions: costs({ itself: STATEMENT }),
     type: StatusPage,
     nullable: true,
     description: 'A public status page; null when there is none of that slug.',

@@ -1,8 +1,8 @@
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
 import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
+import { costs } from '../../graphql/cost.ts'
 import { deletionOf } from '../../graphql/deletion.ts'
-import { LIST } from '../../graphql/lists.ts'
 import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
 import { ownerOnly } from '../../graphql/owner.ts'
 import { createServiceGroup, deleteServiceGroup, reorderServiceGroups, updateServiceGroup } from '../service-group.ts'
@@ -28,7 +28,7 @@ const ServiceGroup = builder.prismaNode('ServiceGroup', {
       resolve: (group, _args, ctx) => placeOf(ctx, group),
     }),
     services: t.relation('services', {
-      complexity: LIST,
+      extensions: costs({ items: 5 }),
       description: 'In the order of the page.',
       query: { orderBy: inPageOrder },
     }),
