@@ -255,6 +255,8 @@ function everything(named: GraphQLNamedType, reader: Reader, path: readonly stri
   const fields = Object.values(named.getFields()).filter(
     ({ name, type }) =>
       !(isThing && above.length > 0 && /^Uptime/.test(getNamedType(type).name)) &&
+      // The edges of a connection have the same nodes.
+      !(isWrapping(named.name) && name === 'nodes') &&
       (isWrapping(named.name) || ['everybody', reader].includes(readerOf.get(`${named.name}.${name}`) ?? '')),
   )
   return `{ ${fields.map((field) => whole(field, reader, [...path, named.name])).join(' ')} }`
