@@ -86,7 +86,7 @@ export const StatusPage = builder.prismaObject('Organization', {
         ),
     }),
     services: t.relation('services', {
-      extensions: costs({ items: 200 }),
+      extensions: costs({ items: 50 }),
       description: 'Every service, in the order of the page.',
       query: { orderBy: inPageOrder },
     }),
