@@ -18,7 +18,7 @@ export async function hostile(dns: DnsServer, dataDir: string): Promise<void> {
     `(i) What one caller sends keeps others waiting for at most ${LONGEST_WAIT} ms, and takes at most 100 MB (medians of ${rounds})`,
   )
   const filled = await fillOrganization(dataDir)
-  const service = await startService(dns, dataDir, { ALLOW_PRIVATE_NETWORKS: 'true' })
+  const service = await startService(dns, dataDir, { ALLOW_PRIVATE_NETWORKS: 'true', LOG_LEVEL: 'fatal' })
   const url = `http://127.0.0.1:${service.port}`
   const target = await targetOf(url, filled)
   const watcher = new Worker(new URL('test/hostile/watcher.mjs', root), { workerData: `${url}/healthz` })
