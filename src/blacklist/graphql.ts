@@ -2,39 +2,53 @@ import { authenticate } from '../account/authenticate.ts'
 import { Invalid, LimitExceeded } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { costs } from '../graphql/cost.ts'
+import { ErrorCode } from '../graphql/errors.ts'
 import { inputOf, REPLACED } from '../graphql/input.ts'
 import { orRefusal } from '../graphql/subscribe.ts'
 import type { BulkItem } from './check.ts'
 import { bulkCheck, checkDomain, checkIp, startCheck } from './check.ts'
 import type { CheckProgress } from './checker.ts'
 import type { Geo } from './geo.ts'
-import type { Health } from './health.ts'
-import { healthStatuses } from './health.ts'
+import type { Health, HealthStatus as HealthStatusName } from './health.ts'
 import type { Blacklist } from './list.ts'
-import type { BlacklistResult, DomainReport, IpReport, Report } from './report.ts'
-import { listErrors } from './report.ts'
+import type { BlacklistResult, DomainReport, IpReport, ListError as ListErrorName, Report } from './report.ts'
 
 const TargetKind = builder.enumType('TargetKind', {
-  description: 'What a blacklist lists.',
-  values: { IP: { value: 'ip' }, DOMAIN: { value: 'domain' } } as const,
+  description: 'What a blacklist lists, and what is checked.',
+  values: {
+    IP: { value: 'ip', description: 'IP addresses.' },
+    DOMAIN: { value: 'domain', description: 'Domain names.' },
+  } as const,
 })
 
 const ListError = builder.enumType('BlacklistError', {
   description: 'Why a list gave no usable answer.',
-  values: upperCased(listErrors),
+  values: upperCased<ListErrorName>({
+    timeout: 'No answer in time.',
+    refused: 'The list does not answer us.',
+    unreachable: 'The list’s name servers cannot be reached.',
+    invalid_answer: 'The answer means nothing, or the list names everyone.',
+    unsupported: 'The list has no data for this kind of address.',
+  }),
 })
 
 const HealthStatus = builder.enumType('BlacklistHealthStatus', {
-  description:
-    'OK; SILENT: it no longer lists its own test entry; REFUSING: it does not answer us; WILDCARD: it lists what nobody lists; UNREACHABLE: no answer; UNKNOWN: not probed yet.',
-  values: upperCased(healthStatuses),
+  description: 'Whether a list can be believed at present.',
+  values: upperCased<HealthStatusName>({
+    unknown: 'Not probed yet.',
+    ok: 'It answers as it should.',
+    silent: 'It no longer lists its own test entry.',
+    refusing: 'It does not answer us.',
+    wildcard: 'It lists what nobody lists.',
+    unreachable: 'It does not answer.',
+  }),
 })
 
 const GeoRef = builder.objectRef<Geo>('Geo').implement({
   description: 'Where an address is, approximately. IP Geolocation by DB-IP (https://db-ip.com), CC BY 4.0.',
   fields: (t) => ({
-    country: t.exposeString('country', { nullable: true }),
-    city: t.exposeString('city', { nullable: true }),
+    country: t.exposeString('country', { nullable: true, description: 'The country; null: not known.' }),
+    city: t.exposeString('city', { nullable: true, description: 'The city; null: not known.' }),
     isp: t.exposeString('isp', { nullable: true, description: 'Holder of the autonomous system.' }),
     asn: t.exposeString('asn', { nullable: true, description: 'Such as AS15169.' }),
   }),
@@ -43,7 +57,7 @@ const GeoRef = builder.objectRef<Geo>('Geo').implement({
 const BlacklistResultRef = builder.objectRef<BlacklistResult>('BlacklistResult').implement({
   description: 'What one blacklist said about one target.',
   fields: (t) => ({
-    name: t.exposeString('name'),
+    name: t.exposeString('name', { description: 'The list’s display name.' }),
     listed: t.exposeBoolean('listed', { description: 'Whether the list names the target.' }),
     policy: t.exposeBoolean('policy', {
       description: 'True of a listing that accuses nobody: mail should not come from the address directly (PBL).',
@@ -64,25 +78,26 @@ const BlacklistResultRef = builder.objectRef<BlacklistResult>('BlacklistResult')
 const CheckReport = builder.interfaceRef<Report>('CheckReport').implement({
   description: 'What the blacklists said; listedCount + cleanCount = totalChecked.',
   fields: (t) => ({
-    target: t.exposeString('target'),
-    targetType: t.exposeString('targetType', { description: 'ip or domain.' }),
-    checkedAt: t.expose('checkedAt', { type: 'DateTime' }),
+    target: t.exposeString('target', { description: 'What was checked.' }),
+    targetKind: t.expose('targetType', { type: TargetKind, description: 'What kind of target it is.' }),
+    targetType: t.exposeString('targetType', { deprecationReason: 'Use `targetKind`.', description: 'ip or domain.' }),
+    checkedAt: t.expose('checkedAt', { type: 'DateTime', description: 'When it was checked.' }),
     totalChecked: t.exposeInt('totalChecked', { description: 'How many lists were asked.' }),
     listedCount: t.exposeInt('listedCount', { description: 'How many lists name the target.' }),
     policyCount: t.exposeInt('policyCount', {
       description: 'How many of listedCount are entries of policy, which accuse nobody.',
     }),
-    cleanCount: t.exposeInt('cleanCount'),
+    cleanCount: t.exposeInt('cleanCount', { description: 'How many lists do not name the target.' }),
     failedCount: t.exposeInt('failedCount', { description: 'How many of cleanCount gave no usable answer.' }),
     verdict: t.exposeString('verdict', { description: 'The report in a sentence.' }),
-    results: t.expose('results', { type: [BlacklistResultRef] }),
+    results: t.expose('results', { type: [BlacklistResultRef], description: 'What each list said.' }),
   }),
 })
 
 const IpReportRef = builder.objectRef<IpReport>('IpReport').implement({
   description: 'The report on an IP address.',
   interfaces: [CheckReport],
-  fields: (t) => ({ geo: t.expose('geo', { type: GeoRef }) }),
+  fields: (t) => ({ geo: t.expose('geo', { type: GeoRef, description: 'Where the address is.' }) }),
 })
 
 const DomainReportRef = builder.objectRef<DomainReport>('DomainReport').implement({
@@ -101,9 +116,12 @@ const HealthRef = builder.objectRef<Health>('BlacklistHealth').implement({
   description: 'Whether a list can be believed at present; the answers of an ill list are not.',
   fields: (t) => ({
     status: t.expose('status', { type: HealthStatus }),
-    detail: t.exposeString('detail', { nullable: true }),
-    checkedAt: t.expose('checkedAt', { type: 'DateTime', nullable: true }),
-    latencyMs: t.exposeInt('latencyMs', { nullable: true }),
+    detail: t.exposeString('detail', { nullable: true, description: 'What is wrong; null: nothing.' }),
+    checkedAt: t.expose('checkedAt', { type: 'DateTime', nullable: true, description: 'When it was last probed.' }),
+    latencyMs: t.exposeInt('latencyMs', {
+      nullable: true,
+      description: 'How long it took to answer, in milliseconds.',
+    }),
   }),
 })
 
@@ -121,7 +139,11 @@ const BlacklistRef = builder.objectRef<Blacklist>('Blacklist').implement({
       description: 'Whether it is known to hold IPv6 addresses.',
       resolve: ({ ipv6 }) => ipv6 === 'yes',
     }),
-    health: t.field({ type: HealthRef, resolve: (list, _args, { checker }) => checker.lookup.health.of(list) }),
+    health: t.field({
+      type: HealthRef,
+      description: 'How it is doing.',
+      resolve: (list, _args, { checker }) => checker.lookup.health.of(list),
+    }),
   }),
 })
 
@@ -162,7 +184,7 @@ const ListAnswered = builder.objectRef<Extract<CheckProgress, { kind: 'answer' }
   description: 'A list has answered.',
   fields: (t) => ({
     target: t.exposeString('target', { description: 'What the list was asked about: the address or the domain.' }),
-    result: t.expose('result', { type: BlacklistResultRef }),
+    result: t.expose('result', { type: BlacklistResultRef, description: 'What it said.' }),
   }),
 })
 
@@ -207,18 +229,20 @@ builder.subscriptionField('checkProgress', (t) =>
 const TargetError = builder.objectRef<Extract<BulkItem, { kind: 'error' }>>('TargetError').implement({
   description: 'A target of a bulk check that cannot be checked.',
   fields: (t) => ({
-    target: t.exposeString('target'),
-    code: t.exposeString('code'),
+    target: t.exposeString('target', { description: 'The target as it was given.' }),
+    code: t.expose('code', { type: ErrorCode, description: 'The stable code.' }),
     message: t.exposeString('message'),
   }),
 })
 
 const BulkResult = builder.unionType('BulkResult', {
+  description: 'The report on a target, or why it cannot be checked.',
   types: [IpReportRef, DomainReportRef, TargetError],
   resolveType: (value) => ('kind' in value ? TargetError : reportTypes[value.targetType]),
 })
 
 const BulkCheckPayload = builder.objectRef<{ items: readonly BulkItem[] }>('BulkCheckPayload').implement({
+  description: 'What was found out about each target.',
   fields: (t) => ({
     results: t.field({
       type: [BulkResult],
@@ -258,6 +282,8 @@ builder.mutationField('bulkCheck', (t) =>
   }),
 )
 
-function upperCased<const T extends readonly string[]>(values: T) {
-  return Object.fromEntries(values.map((value) => [value.toUpperCase(), { value }]))
+/** The values of an enum whose names in the domain are in small letters. */
+function upperCased<const Value extends string>(descriptions: Readonly<Record<Value, string>>) {
+  const values = Object.entries<string>(descriptions)
+  return Object.fromEntries(values.map(([value, description]) => [value.toUpperCase(), { value, description }]))
 }

@@ -12,8 +12,8 @@ const result = z
   .object({
     name: z.string().meta({ description: 'Display name of the blacklist.', example: 'Spamhaus ZEN' }),
     listed: z.boolean().meta({ description: 'True when the target is listed.' }),
-    policy: z.boolean().meta({
-      description: 'True of a listing that accuses nobody: mail should not come from the address directly (PBL).',
+    policy: z.literal(true).optional().meta({
+      description: 'Present on a listing that accuses nobody: mail should not come from the address directly (PBL).',
     }),
     response: z.string().nullable().meta({ description: 'The blacklist’s answer; null when not listed.' }),
     description: z.string().meta({ description: 'What the blacklist is used for.' }),
@@ -30,7 +30,9 @@ const counts = {
   checked_at: z.iso.datetime().meta({ description: 'When the check ran, UTC.' }),
   total_checked: z.int().meta({ description: 'Number of blacklists queried.' }),
   listed_count: z.int().meta({ description: 'Number of blacklists that list the target.' }),
-  policy_count: z.int().meta({ description: 'How many of listed_count are entries of policy, which accuse nobody.' }),
+  policy_count: z.int().optional().meta({
+    description: 'How many of listed_count are entries of policy, which accuse nobody; absent: none.',
+  }),
   clean_count: z.int().meta({ description: 'Number that do not; listed_count + clean_count = total_checked.' }),
   failed_count: z.int().meta({ description: 'How many of clean_count gave no usable answer.' }),
   verdict: z.string().meta({ description: 'Summary sentence.' }),
@@ -136,7 +138,7 @@ function countsToJson(report: Counts & { readonly checkedAt: Date; readonly verd
     checked_at: report.checkedAt.toISOString(),
     total_checked: report.totalChecked,
     listed_count: report.listedCount,
-    policy_count: report.policyCount,
+    ...(report.policyCount > 0 && { policy_count: report.policyCount }),
     clean_count: report.cleanCount,
     failed_count: report.failedCount,
     verdict: report.verdict,
@@ -157,7 +159,7 @@ function resultToJson({
   return {
     name,
     listed,
-    policy,
+    ...(policy && { policy }),
     response,
     description,
     delist_url: delistUrl,

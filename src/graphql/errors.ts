@@ -18,7 +18,8 @@ import { randomText } from '../id.ts'
 import { builder } from './builder.ts'
 import { describedValues } from './descriptions.ts'
 
-const ErrorCode = builder.enumType('ErrorCode', {
+/** The codes of expected failures. */
+export const ErrorCode = builder.enumType('ErrorCode', {
   description: 'Stable codes of expected failures.',
   values: describedValues<Code>({
     ALREADY_ON_TIER: 'The organization has this tier or a higher one.',

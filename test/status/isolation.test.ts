@@ -170,10 +170,10 @@ const readers: Record<Reader, Record<string, string>> = {
     BlacklistResult: 'name listed policy response description delistUrl error codes note',
     BulkCheckPayload: 'results',
     DomainReport:
-      'target targetType checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results resolvedIps resolvedIpsTruncated resolutionFailed ipReports',
+      'target targetKind targetType checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results resolvedIps resolvedIpsTruncated resolutionFailed ipReports',
     Geo: 'country city isp asn',
     IpReport:
-      'target targetType checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results geo',
+      'target targetKind targetType checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results geo',
     ListAnswered: 'target result',
     TargetError: 'target code message',
   },
