@@ -115,7 +115,7 @@ const DomainReportRef = builder.objectRef<DomainReport>('DomainReport').implemen
 const HealthRef = builder.objectRef<Health>('BlacklistHealth').implement({
   description: 'Whether a list can be believed at present; the answers of an ill list are not.',
   fields: (t) => ({
-    status: t.expose('status', { type: HealthStatus }),
+    status: t.expose('status', { type: HealthStatus, description: 'Whether it can be believed.' }),
     detail: t.exposeString('detail', { nullable: true, description: 'What is wrong; null: nothing.' }),
     checkedAt: t.expose('checkedAt', { type: 'DateTime', nullable: true, description: 'When it was last probed.' }),
     latencyMs: t.exposeInt('latencyMs', {
