@@ -16,6 +16,7 @@ import { operatorToken, testApp } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import type { FilledOrganization } from '../support/filled-organization.ts'
 import { filledOrganization, mutate } from '../support/filled-organization.ts'
+import { freePort } from '../support/free-port.ts'
 import { post, websocketClient } from '../support/graphql-client.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
@@ -204,9 +205,15 @@ const now = new Date('2026-11-20T12:00:00.000Z')
 const hours = (count: number) => new Date(now.getTime() + count * 3_600_000)
 const receiver = await startReceiver()
 afterAll(() => receiver.close())
+const port = await freePort()
 const { baseUrl: url } = await testApp({
   dns: await startDnsServer(scriptedLists()),
-  settings: { ALLOW_PRIVATE_NETWORKS: 'true', STRIPE_PAYMENT_LINK_PRO: 'https://buy.example/pro' },
+  settings: {
+    PORT: `${port}`,
+    BASE_URL: `http://127.0.0.1:${port}`,
+    ALLOW_PRIVATE_NETWORKS: 'true',
+    STRIPE_PAYMENT_LINK_PRO: 'https://buy.example/pro',
+  },
   now: () => now,
 })
 const fill = () => filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, `${receiver.url}/hook`)
@@ -488,7 +495,7 @@ function mutationOf(name: string, { id, ids, heartbeatId }: FilledOrganization) 
     if (path.endsWith('paymentEventId')) return 'evt_1'
     names = true
     if (path === 'rotateHeartbeatToken.id') return heartbeatId
-    return path.endsWith('organizationId') ? id : ids[typeOfIdAt(path, name)]
+    return /(organizationId|pageId)$/.test(path) ? id : ids[typeOfIdAt(path, name)]
   }
 
   const args = field.args.filter(({ deprecationReason }) => deprecationReason == null)
@@ -569,7 +576,6 @@ function sampleOf(path: string): unknown {
     url: 'https://a.example/',
     customDomain: `host-${slugs}.example`,
     domain: `host-${slugs}.example`,
-    pageId: mine.id,
     version: 1,
     force: true,
     own: false,
