@@ -9,20 +9,18 @@ const overlapping = `{ statusPage(slug: "a") { ${many(990, (n) => `name: ${n % 2
 const nodes = `{ nodes(ids: [${many(4000, () => '"inc_000000000000000000000000"')}]) { id } }`
 const fragments = `${many(200, (n) => `fragment F${n} on StatusPage { ...F${n + 1} ...F${n + 1} }`)} fragment F200 on StatusPage { name } { statusPage(slug: "a") { ...F0 } }`
 const circle = 'fragment A on StatusPage { ...B } fragment B on StatusPage { ...A } { statusPage(slug: "a") { ...A } }'
-/** Until documents weigh what they cost, introspection included. */
-const weighing = 'one cost of every document'
 /** A document that is no good is answered by 400, or by 200 with errors to those who ask for `application/json`. */
 const refused = [200, 400, 413, 0]
 const json = (query: string) => JSON.stringify({ query })
 
 /** Documents of GraphQL, and bodies that should be some. */
 export const documents: readonly HostileCase[] = [
-  { ...graphql('introspection that multiplies', refused, json(introspection)), awaits: weighing },
-  { ...graphql('990 fields that overlap', refused, json(overlapping)), awaits: weighing },
+  graphql('introspection that multiplies', refused, json(introspection)),
+  graphql('990 fields that overlap', refused, json(overlapping)),
   graphql('4,000 ids of nodes', refused, json(nodes)),
   graphql('a field 3,000 times', refused, json(`{ ${many(3000, (n) => `a${n}: __typename`)} }`)),
   graphql('a page 500 times', refused, json(`{ ${many(500, (n) => `a${n}: statusPage(slug: "a") { name }`)} }`)),
-  { ...graphql('fragments that double 200 times', refused, json(fragments)), awaits: weighing },
+  graphql('fragments that double 200 times', refused, json(fragments)),
   graphql('fragments in a circle', refused, json(circle)),
   graphql('20,000 opening braces', refused, json('{'.repeat(20_000))),
   graphql('a list of 20,000 brackets', refused, json(`{ nodes(ids: ${'['.repeat(20_000)}) { id } }`)),
@@ -35,12 +33,9 @@ export const documents: readonly HostileCase[] = [
   ),
   graphql('a batch of 5,000', refused, `[${many(5000, () => '{"query":"{a}"}').replaceAll(' ', ',')}]`),
   graphql('2 MB', refused, json(`{ __typename } #${'x'.repeat(2 ** 21)}`)),
-  {
-    ...requesting(
-      'introspection that multiplies, over GET',
-      [...refused, 414, 431],
-      `/graphql?query=${encodeURIComponent(introspection)}`,
-    ),
-    awaits: weighing,
-  },
+  requesting(
+    'introspection that multiplies, over GET',
+    [...refused, 414, 431],
+    `/graphql?query=${encodeURIComponent(introspection)}`,
+  ),
 ]
