@@ -1,4 +1,4 @@
-import { type HostileCase, mutate, requesting } from './case.ts'
+import { ask, type HostileCase, mutate, requesting } from './case.ts'
 
 const paths = [
   '',
@@ -28,13 +28,17 @@ const messages = {
 
 /** A page on which as much is said as there is room for, in every form, and messages that are hard to render. */
 export const pages: readonly HostileCase[] = [
-  // What was just said makes each of them anew.
-  ...paths.map((path) =>
-    requesting(
-      `500 updates of three incidents: ${path || 'the page'}`,
-      [200, 503],
-      ({ slug }) => `/status/${slug}${path}`,
-    ),
+  ...paths.map(
+    (path): HostileCase => ({
+      name: `500 updates of three incidents: ${path || 'the page'}`,
+      statuses: [200, 503],
+      async send(target) {
+        // What has changed is made anew.
+        const input = { id: target.incidentIds[0], title: `One ${Math.random()}` }
+        await mutate(target, 'updateIncident', input, '... on Incident { id }')
+        return ask(target.url, `/status/${target.slug}${path}`, {})
+      },
+    }),
   ),
   requesting(
     '500 updates: the incident',
