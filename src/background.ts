@@ -1,4 +1,5 @@
 import { checkDueDomains } from './account/domain-check.ts'
+import { eraseDeleted } from './account/erasure.ts'
 import type { UsageCounters } from './account/usage.ts'
 import { forgetOldUsage } from './account/usage.ts'
 import { reconcileDueInvoices } from './billing/check-plan-invoice.ts'
@@ -104,6 +105,7 @@ export async function startBackground(
   repeated(async () => ((await closeDays(ctx)) ? SECOND : DAY_CLOSES_WITHIN), DAY_CLOSES_WITHIN)
   repeated(async () => ((await patiently(ctx, forgetOld)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(async () => ((await patiently(ctx, forgetOldDeliveries)) ? SHORTEST_PAUSE : HOUR), HOUR)
+  repeated(async () => ((await eraseDeleted(ctx)) ? SHORTEST_PAUSE : MINUTE), MINUTE)
   repeated(async () => ((await renderStored(ctx)) ? SHORTEST_PAUSE : ROUND), MINUTE)
   repeated(async () => ((await patiently(ctx, forgetOldAnswers)) ? SHORTEST_PAUSE : HOUR), HOUR)
   repeated(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)

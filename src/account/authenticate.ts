@@ -17,7 +17,7 @@ type Reading = Pick<Context, 'db' | 'now' | 'config' | 'log'> & { readonly wrong
 /**
  * Who holds a credential: the text of a bearer token or key header. Read from the database each time, so that a
  * revoked key is worthless at once on every instance.
- * @throws Unauthenticated `INVALID_API_KEY` when it is unknown, revoked or expired.
+ * @throws Unauthenticated `INVALID_API_KEY` when it is unknown, revoked or expired, or of a deleted organization.
  * @throws RateLimited when too many wrong ones came from the address.
  */
 export async function authenticate(
@@ -30,21 +30,25 @@ export async function authenticate(
   const hash = hashSecret(credential)
   if (ctx.wrongKeys?.isKnown(clientAddress, hash)) throw wrong
   const actor = await holderOf(ctx, credential, hash)
+  // A key that holds again once its organization is restored: it is not remembered as wrong.
+  if (actor === 'deleted') throw wrong
   ctx.wrongKeys?.note(clientAddress, hash, actor !== null)
   if (actor === null) throw wrong
   return actor
 }
 
-async function holderOf(ctx: Reading, credential: string, hash: string): Promise<Actor | null> {
+/** Who holds a credential; null: nobody. `deleted`: an organization that is deleted. */
+async function holderOf(ctx: Reading, credential: string, hash: string): Promise<Actor | 'deleted' | null> {
   if (credential.startsWith(KEY_PREFIX)) return keyHolder(ctx, hash)
   return (await isOperatorToken(ctx, credential)) ? { kind: 'operator' } : null
 }
 
-async function keyHolder(ctx: Pick<Context, 'db' | 'now' | 'log'>, hash: string): Promise<Actor | null> {
+async function keyHolder(ctx: Pick<Context, 'db' | 'now' | 'log'>, hash: string): Promise<Actor | 'deleted' | null> {
   const now = ctx.now()
   const key = await ctx.db.apiKey.findUnique({ where: { hash }, include: { organization: true } })
   if (!key || key.revokedAt || (key.expiresAt && key.expiresAt <= now)) return null
   const { id, organizationId, scope, organization } = key
+  if (organization.deletedAt !== null) return 'deleted'
   if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() >= LAST_USE_RESOLUTION) noteUse(ctx, id, now)
   return { kind: 'apiKey', keyId: id, organizationId, scope, checkPlan: planAt(organization, now) }
 }

@@ -6,6 +6,7 @@ import { Prisma } from '../generated/prisma/client.ts'
 import type { DnsClient, DnsResult } from '../network/dns/client.ts'
 import type { Outbound } from '../network/outbound.ts'
 import { MINUTE, SECOND } from '../time.ts'
+import { ofLiving } from './deletion.ts'
 import { challengeOf } from './domain.ts'
 import { domainProblem } from './domain-name.ts'
 import type { Found } from './domain-state.ts'
@@ -31,6 +32,7 @@ export async function checkDueDomains(ctx: Context, tools: ProofTools): Promise<
   const { taken, until } = await takeDue(ctx, {
     table: 'CustomDomain',
     dueColumn: 'dueAt',
+    where: ofLiving,
     limit: AT_ONCE,
     leaseMs: LEASE,
   })
@@ -38,7 +40,7 @@ export async function checkDueDomains(ctx: Context, tools: ProofTools): Promise<
     ctx.log.error({ err: error, domain: id }, 'account: a domain could not be checked; trying again')
   await Promise.all(taken.map(({ id }) => checkDomain(ctx, tools, id, until).catch(failed(id))))
   const next = await ctx.db.customDomain.findFirst({
-    where: { dueAt: { not: null } },
+    where: { dueAt: { not: null }, organization: { deletedAt: null } },
     orderBy: { dueAt: 'asc' },
     select: { dueAt: true },
   })

@@ -39,7 +39,7 @@ const challengeContent = (token: string) => `allclear-challenge ${token}`
  */
 export async function ownChallenge(db: Database, host: string, token: string): Promise<string | null> {
   const domain = await db.customDomain.findFirst({
-    where: { name: host, state: 'PROVEN', organization: { customDomain: host } },
+    where: { name: host, state: 'PROVEN', organization: { customDomain: host, deletedAt: null } },
     select: { token: true },
   })
   return domain?.token === token ? challengeContent(token) : null
@@ -112,6 +112,9 @@ export async function ownerOfHost(
   host: string,
 ): Promise<string | null> {
   if (!hostName.safeParse(host).success || domainProblem(site.baseUrl, host) !== null) return null
-  const found = await db.organization.findUnique({ where: { customDomain: host }, select: { id: true } })
+  const found = await db.organization.findUnique({
+    where: { customDomain: host, deletedAt: null },
+    select: { id: true },
+  })
   return found?.id ?? null
 }

@@ -13,6 +13,7 @@ import { includesScope, requireOperator, requireScope, seesOrganization } from '
 import { keyMemory, organizationMemory } from './answers.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { createApiKey, revokeApiKey } from './api-key.ts'
+import { deleteOrganization, deletionAt, restoreOrganization } from './deletion.ts'
 import { createOrganization, setCheckPlan, updateOrganization } from './organization.ts'
 import { checksPerDay, planAt } from './plan.ts'
 import { organizationChecks } from './usage.ts'
@@ -89,6 +90,17 @@ const Organization = builder.prismaNode('Organization', {
       description: 'When the paid check plan ends; null when it does not end by itself.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    deletedAt: t.expose('deletedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was deleted; null: it was not. Only the operator still sees one that was.',
+    }),
+    deletionAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until when the operator can restore it; then everything of it is erased. Null: it was not deleted.',
+      resolve: deletionAt,
+    }),
     apiKeys: t.field({
       type: connectionOf('ApiKey'),
       description: 'Every key, revoked ones included, newest first. Needs a key with scope ADMIN.',
@@ -296,6 +308,50 @@ builder.mutationField('updateOrganization', (t) =>
     args: { input: t.arg({ type: UpdateOrganizationInput }) },
     errors: { types: [Invalid, Conflict, NotFound] },
     resolve: (_root, { input }, ctx) => updateOrganization(ctx, input),
+  }),
+)
+
+const DeleteOrganizationInput = builder.inputType('DeleteOrganizationInput', {
+  description: 'The organization to delete.',
+  fields: (t) => ({
+    id: t.id({ description: 'The organization’s id.' }),
+    slug: t.string({ description: 'The organization’s slug, typed as confirmation.' }),
+  }),
+})
+
+type Deleted = Awaited<ReturnType<typeof deleteOrganization>>
+
+const DeleteOrganizationPayload = builder.objectRef<Deleted>('DeleteOrganizationPayload').implement({
+  description: 'What has been deleted.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    deletionAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until when the operator can restore it; then everything of it is erased.',
+      resolve: deletionAt,
+    }),
+  }),
+})
+
+builder.mutationField('deleteOrganization', (t) =>
+  t.field({
+    type: DeleteOrganizationPayload,
+    description:
+      'Deletes the caller’s organization with everything it has. Its page and keys end at once; its slug stays taken, and the operator can restore it, for seven days. Cancel what is paid for it at the payment provider. Needs a key with scope ADMIN.',
+    args: { input: t.arg({ type: DeleteOrganizationInput }) },
+    errors: { types: [Invalid, NotFound] },
+    resolve: (_root, { input }, ctx) => deleteOrganization(ctx, input),
+  }),
+)
+
+builder.mutationField('restoreOrganization', (t) =>
+  t.field({
+    type: Organization,
+    description: 'Restores a deleted organization as it was. Operator only.',
+    args: { id: t.arg.id({ description: 'The organization.' }) },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { id }, ctx) => restoreOrganization(ctx, id),
   }),
 )
 

@@ -3,7 +3,7 @@ import type { DatabaseHandle } from '../database/client.ts'
 import { SECOND } from '../time.ts'
 import { REVOKED_KEY_CHANNEL } from './api-key.ts'
 
-/** Tells those who hold a key that it was revoked, on whichever instance. */
+/** Tells those who hold a key that it was revoked, or its organization deleted, on whichever instance. */
 export interface RevokedKeys {
   /** Calls `end` once, as soon as the key is revoked. Gives what makes it not be called any more. */
   hold(keyId: string, end: () => void): () => void
@@ -49,7 +49,8 @@ export async function watchRevokedKeys(parts: {
   /** Asks of every key that is held, for the word that it was revoked may have been missed. */
   async function findRevoked(): Promise<void> {
     const keys = await database.prisma.$queryRaw<{ id: string }[]>`
-      SELECT id FROM "ApiKey" WHERE id = ANY (${[...holders.keys()]}::text[]) AND "revokedAt" IS NOT NULL`
+      SELECT key.id FROM "ApiKey" AS key JOIN "Organization" AS owner ON owner.id = key."organizationId"
+      WHERE key.id = ANY (${[...holders.keys()]}::text[]) AND (key."revokedAt" IS NOT NULL OR owner."deletedAt" IS NOT NULL)`
     for (const { id } of keys) revoked(id)
   }
 

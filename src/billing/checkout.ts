@@ -73,7 +73,7 @@ export async function paymentLink(
   { own = false }: Choice = {},
 ): Promise<string> {
   const link = linkOf(tier, ctx.config)
-  const organization = await ctx.db.organization.findUnique({ where: { id: organizationId } })
+  const organization = await ctx.db.organization.findUnique({ where: { id: organizationId, deletedAt: null } })
   if (organization === null) throw new NotFound('There is no such organization.')
   if (!isHigher(tier, organization.tier)) {
     const ownTier = await tierWithoutGifts(ctx, organization)
@@ -134,7 +134,7 @@ export interface Outcome {
 export async function outcomeOfCheckout(ctx: BillingContext, token: string): Promise<Outcome | null> {
   const [organizationId, tier = ''] = ctx.billing.tokens.read('payer', token, ctx.now())?.split('-') ?? []
   if (organizationId === undefined) return null
-  const organization = await ctx.db.organization.findUnique({ where: { id: organizationId } })
+  const organization = await ctx.db.organization.findUnique({ where: { id: organizationId, deletedAt: null } })
   const wanted = paidTierNamed(tier.toLowerCase())
   return organization && { organization, wanted, isDone: !isHigher(wanted, organization.tier) }
 }

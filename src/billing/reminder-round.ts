@@ -1,5 +1,6 @@
 import { takeDue } from '../database/lease.ts'
 import type { Organization } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import type { Mailer } from '../notification/channel/mailer.ts'
 import { HOUR, MINUTE } from '../time.ts'
 import type { BillingContext } from './context.ts'
@@ -23,6 +24,7 @@ export async function remindOfRenewals(ctx: BillingContext, mailer: Mailer): Pro
   const { taken, until: lease } = await takeDue(ctx, {
     table: 'Organization',
     dueColumn: 'checkPlanReminderAt',
+    where: Prisma.sql`"deletedAt" IS NULL`,
     limit: AT_ONCE,
     leaseMs: LEASE,
   })
@@ -30,7 +32,7 @@ export async function remindOfRenewals(ctx: BillingContext, mailer: Mailer): Pro
     ctx.log.error({ err: error, organization: id }, 'billing: a reminder could not be made or noted; trying again')
   await Promise.all(taken.map(({ id }) => remind(ctx, mailer, id, lease).catch(failed(id))))
   const next = await ctx.db.organization.findFirst({
-    where: { checkPlanReminderAt: { not: null } },
+    where: { checkPlanReminderAt: { not: null }, deletedAt: null },
     orderBy: { checkPlanReminderAt: 'asc' },
     select: { checkPlanReminderAt: true },
   })

@@ -61,7 +61,7 @@ export async function renewCheckPlan(ctx: BillingContext, token: string, currenc
 
 async function organizationOf({ billing, db, now }: BillingContext, token: string): Promise<Organization> {
   const id = billing.tokens.read('renewal', token, now())
-  const organization = id === null ? null : await db.organization.findUnique({ where: { id } })
+  const organization = id === null ? null : await db.organization.findUnique({ where: { id, deletedAt: null } })
   if (organization !== null) return organization
   throw new NotFound('The link of a reminder can be used until 30 days after the end of its plan.', 'INVALID_TOKEN')
 }

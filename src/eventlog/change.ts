@@ -32,9 +32,11 @@ export function change<T>(
 ): Promise<T> {
   if (ctx.open?.organizationId === organizationId) return part(ctx, ctx.open, work)
   const whole = async (tx: Context) => {
-    const locked = await tx.db.$queryRaw<unknown[]>`
-      SELECT 1 FROM "Organization" WHERE id = ${organizationId} FOR NO KEY UPDATE`
-    if (locked.length === 0) throw new NotFound('There is no such organization.')
+    const [locked] = await tx.db.$queryRaw<{ deletedAt: Date | null }[]>`
+      SELECT "deletedAt" FROM "Organization" WHERE id = ${organizationId} FOR NO KEY UPDATE`
+    // A key that held a moment ago may do nothing any more, while payments and the operator still reach what is deleted.
+    if (!locked || (locked.deletedAt !== null && ctx.actor.kind === 'apiKey'))
+      throw new NotFound('There is no such organization.')
     const open: OpenChange = { organizationId, events: [], known: new Map() }
     const result = await part({ ...tx, open }, open, work)
     await append(tx, organizationId, open.events)

@@ -30,7 +30,7 @@ export interface Follower extends AsyncIterableIterator<Event | Gap, undefined> 
 export interface EventLog {
   /**
    * Follows an organization's log: what stands in it after a position, then what is appended, by whichever process;
-   * nothing is missed, doubled or reordered. A reader that is slow only stays behind: nothing is kept for it.
+   * nothing is missed, doubled or reordered. It ends when the organization is deleted. A reader that is slow only stays behind: nothing is kept for it.
    * @param after the position to begin after; null: only what comes from now on. @param wanted which events to give.
    */
   follow(organizationId: string, after: number | null, wanted?: (event: Event) => boolean): Promise<Follower>
@@ -65,6 +65,8 @@ interface Tail {
   followers: number
   /** Called whenever the log has grown. */
   readonly waiting: Set<() => void>
+  /** Whether its organization is deleted: whoever follows it is given what stands in it, and then the end. */
+  deleted: boolean
   /** Whether it may have grown since the reading under way began. */
   rung: boolean
   reading: boolean
@@ -155,11 +157,13 @@ export async function openEventLog(parts: {
       opened: Promise.resolve().then(async () => {
         tail.recent = await readLast(organizationId)
         tail.position = tail.recent.at(-1)?.seq ?? (await lastSeq(organizationId))
+        tail.deleted = isDeleted(tail.recent, false)
       }),
       recent: [],
       position: 0,
       followers: 0,
       waiting: new Set(),
+      deleted: false,
       rung: false,
       reading: false,
     }
@@ -230,7 +234,14 @@ function grow(tail: Tail, events: readonly Event[]): void {
   const joins = events[0]?.seq === tail.position + 1
   tail.recent = [...(joins ? tail.recent : []), ...events].slice(-RECENT)
   tail.position = last.seq
+  tail.deleted = isDeleted(events, tail.deleted)
   for (const wake of [...tail.waiting]) wake()
+}
+
+/** Whether an organization is deleted after some events of its log, by whether it was before them. */
+function isDeleted(events: readonly Event[], before: boolean): boolean {
+  const last = events.findLast(({ kind }) => kind === 'ORGANIZATION_DELETED' || kind === 'ORGANIZATION_RESTORED')
+  return last === undefined ? before : last.kind === 'ORGANIZATION_DELETED'
 }
 
 function createFollower(parts: {
@@ -297,6 +308,7 @@ function createFollower(parts: {
       while (!ended) {
         const value = await follower.take().catch(leaveAndThrow)
         if (value) return { done: false, value }
+        if (tail.deleted && position >= tail.position) return follower.return()
         // While that was awaited it may have grown.
         if (!ended && position >= tail.position) await grown()
       }

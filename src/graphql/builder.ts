@@ -4,6 +4,7 @@ import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import { seesOrganization } from '../account/access.ts'
+import { deletedAmong } from '../account/deletion.ts'
 import type { WrongKeys } from '../account/wrong-keys.ts'
 import type { BillingContext } from '../billing/context.ts'
 import type { CheckContext } from '../blacklist/check.ts'
@@ -19,6 +20,7 @@ import type { MonitoringContext } from '../monitoring/context.ts'
 import { invalid } from '../validate.ts'
 import { costs, STATEMENT } from './cost.ts'
 import { PAGE } from './keyset.ts'
+import { perOperation } from './loader.ts'
 
 /** What every resolver is given. */
 export interface GraphContext extends CheckContext, MonitoringContext, BillingContext {
@@ -66,7 +68,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
       extensions: costs({ itself: STATEMENT }),
       resolve: async (_root, { ids }, ctx, _info, resolveNodes) => {
         if (ids.length > PAGE.most) throw invalid([{ path: ['ids'], message: `must be at most ${PAGE.most}` }])
-        return (await Promise.all(await resolveNodes(ids))).map((node) => visible(ctx, node))
+        return Promise.all((await resolveNodes(ids)).map(async (node) => visible(ctx, await node)))
       },
     },
   },
@@ -121,11 +123,20 @@ const seenBy: Record<Identified, (ctx: GraphContext, node: Owned) => boolean> = 
 }
 
 /** What the caller may not see is answered as what does not exist. */
-function visible(ctx: GraphContext, node: unknown): unknown {
+async function visible(ctx: GraphContext, node: unknown): Promise<unknown> {
   if (!isOwned(node)) return null
   const type = typeOfId(node.id)
-  return type !== null && seenBy[type](ctx, node) ? node : null
+  if (type === null || !seenBy[type](ctx, node)) return null
+  const owner = node.organizationId ?? node.id
+  // The caller's own organization was there a moment ago.
+  if (seesOrganization(ctx.actor, owner)) return node
+  return (await isDeleted(ctx, owner)) ? null : node
 }
+
+const isDeleted = perOperation<string, boolean>(async (ctx, ids) => {
+  const deleted = await deletedAmong(ctx, ids)
+  return ids.map((id) => deleted.has(id))
+})
 
 /** Every node is an organization or belongs to one. */
 function isOwned(node: unknown): node is Owned {

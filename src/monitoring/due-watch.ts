@@ -37,7 +37,7 @@ const READ = `
   FROM "Watch" AS watch
   JOIN "Monitor" AS monitor ON monitor.id = watch."monitorId"
   JOIN "Organization" AS organization ON organization.id = monitor."organizationId"
-  WHERE watch.id = ANY($1) AND watch."dueAt" IS NOT NULL`
+  WHERE watch.id = ANY($1) AND watch."dueAt" IS NOT NULL AND organization."deletedAt" IS NULL`
 
 /** The watches with these ids that are watched at all, in no order. One statement, past Prisma: it is asked all the time. */
 export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): Promise<DueWatch[]> {

@@ -51,7 +51,7 @@ export function newToken(): string {
 export async function takeSignal(ctx: BeatContext, token: string, signal: Signal, said: string): Promise<void> {
   const monitor = TOKEN.test(token)
     ? await ctx.db.monitor.findUnique({
-        where: { heartbeatHash: hashSecret(token) },
+        where: { heartbeatHash: hashSecret(token), organization: { deletedAt: null } },
         include: { watches: true, organization: { select: { tier: true } } },
       })
     : null

@@ -77,7 +77,7 @@ interface Judged {
 /** Monitors that are not paused, and what their watches make of them. */
 async function judged({ db, now }: Pick<Context, 'db' | 'now'>, ids: readonly string[]): Promise<Judged[]> {
   const found = await db.monitor.findMany({
-    where: { id: { in: [...ids] }, pausedBy: null },
+    where: { id: { in: [...ids] }, pausedBy: null, organization: { deletedAt: null } },
     include: { watches: true, organization: { select: { tier: true } } },
     orderBy: { id: 'asc' },
   })

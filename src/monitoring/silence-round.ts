@@ -1,3 +1,4 @@
+import { ofLiving } from '../account/deletion.ts'
 import type { Context } from '../context.ts'
 import { MINUTE } from '../time.ts'
 import { settle } from './settle.ts'
@@ -27,7 +28,7 @@ async function readChanged({ db, now }: Context): Promise<Map<string, string[]>>
     SELECT m.id, m."organizationId" FROM "Monitor" m
     LEFT JOIN "Watch" w ON w."monitorId" = m.id AND w."lastKnownAt" >= coalesce(m."unknownSince",
       ${at}::timestamptz - m."intervalSeconds" * interval '1 second' - ${slackMs}::float8 * interval '1 millisecond')
-    WHERE m."pausedBy" IS NULL
+    WHERE m."pausedBy" IS NULL AND m.${ofLiving}
     GROUP BY m.id
     HAVING (count(w.id) >= coalesce(m.agreement, 1)) = (m."unknownSince" IS NOT NULL)`
   const changed = new Map<string, string[]>()

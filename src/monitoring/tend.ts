@@ -1,3 +1,4 @@
+import { ofLiving } from '../account/deletion.ts'
 import { tierLimits } from '../account/plan.ts'
 import type { Context } from '../context.ts'
 import { SECOND } from '../time.ts'
@@ -27,7 +28,7 @@ export async function tendWatches({ db, now, config }: Context, leaseMs: number)
     FROM "Monitor" AS monitor, LATERAL (
       SELECT CASE WHEN monitor.kind = 'BLACKLIST' THEN ${ANYWHERE}::text ELSE ${region}::text END AS region
     ) AS place
-    WHERE monitor."pausedBy" IS NULL AND monitor.kind <> 'HEARTBEAT'
+    WHERE monitor."pausedBy" IS NULL AND monitor.kind <> 'HEARTBEAT' AND monitor.${ofLiving}
       AND NOT EXISTS (SELECT 1 FROM "Watch" AS watch WHERE watch.id = monitor.id || '@' || place.region)
     ON CONFLICT (id) DO NOTHING`
   const slackMs = leaseMs + SECOND

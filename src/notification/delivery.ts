@@ -66,7 +66,7 @@ const READ = `
   FROM "Delivery" AS delivery
   JOIN "Subscriber" AS reader ON reader.id = delivery."subscriberId"
   JOIN "Organization" AS organization ON organization.id = delivery."organizationId"
-  WHERE delivery.id = ANY($1) AND delivery.status = 'PENDING'`
+  WHERE delivery.id = ANY($1) AND delivery.status = 'PENDING' AND organization."deletedAt" IS NULL`
 
 /** The deliveries with these ids that wait, in no order. Two statements, past Prisma: there may be very many of them. */
 export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): Promise<DueDelivery[]> {

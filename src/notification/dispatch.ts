@@ -73,4 +73,4 @@ export async function undispatched(pool: Pick<pg.Pool, 'query'>, named: readonly
 const UNDISPATCHED = `
   SELECT organization.id FROM "Dispatch" AS position
   JOIN "Organization" AS organization ON organization.id = position."organizationId"
-  WHERE position.seq < organization."lastSeq" AND ($1::text[] IS NULL OR organization.id = ANY ($1))`
+  WHERE position.seq < organization."lastSeq" AND organization."deletedAt" IS NULL AND ($1::text[] IS NULL OR organization.id = ANY ($1))`

@@ -203,7 +203,7 @@ async function organizationAsked(
     slug === undefined
       ? { id: (await ownerOfHost({ db, site }, host)) ?? '' }
       : { slug: slugText.safeParse(slug).success ? slug : '' }
-  const organization = await db.organization.findUnique({ where })
+  const organization = await db.organization.findUnique({ where: { ...where, deletedAt: null } })
   if (!organization) throw new NotFound('There is no such status page.')
   return organization
 }

@@ -49,7 +49,7 @@ export async function subscribe(ctx: NotificationContext, input: unknown): Promi
   const address = readAddress(ctx, where)
   const choices = readChoices({ topics, serviceIds })
   const organization = slugText.safeParse(slug).success
-    ? await ctx.db.organization.findUnique({ where: { slug } })
+    ? await ctx.db.organization.findUnique({ where: { slug, deletedAt: null } })
     : null
   if (!organization) throw new NotFound('There is no such status page.')
   await requireChoices(ctx, organization.id, choices)

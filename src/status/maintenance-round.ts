@@ -1,3 +1,4 @@
+import { ofLiving } from '../account/deletion.ts'
 import type { Context } from '../context.ts'
 import { takeDue } from '../database/lease.ts'
 import { SECOND } from '../time.ts'
@@ -12,12 +13,21 @@ const AT_ONCE = 50
  * the time at which the next one is due; null: none is.
  */
 export async function runDueMaintenance(ctx: Context): Promise<Date | null> {
-  const { taken } = await takeDue(ctx, { table: 'Maintenance', dueColumn: 'dueAt', limit: AT_ONCE, leaseMs: LEASE })
+  const { taken } = await takeDue(ctx, {
+    table: 'Maintenance',
+    dueColumn: 'dueAt',
+    where: ofLiving,
+    limit: AT_ONCE,
+    leaseMs: LEASE,
+  })
   for (const { id } of taken) {
     await advanceMaintenance(ctx, id).catch((error: unknown) =>
       ctx.log.error({ err: error, maintenance: id }, 'status: maintenance did not start or end'),
     )
   }
-  const next = await ctx.db.maintenance.findFirst({ where: { dueAt: { not: null } }, orderBy: { dueAt: 'asc' } })
+  const next = await ctx.db.maintenance.findFirst({
+    where: { dueAt: { not: null }, organization: { deletedAt: null } },
+    orderBy: { dueAt: 'asc' },
+  })
   return next?.dueAt ?? null
 }

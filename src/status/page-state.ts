@@ -117,7 +117,9 @@ const pageSettings = {
 async function findOrganization(db: Database, idOrSlug: string) {
   const where = typeOfId(idOrSlug) === 'Organization' ? { id: idOrSlug } : { slug: idOrSlug }
   const possible = /^[a-z0-9_-]{1,63}$/.test(idOrSlug)
-  const organization = possible ? await db.organization.findUnique({ where, select: pageSettings }) : null
+  const organization = possible
+    ? await db.organization.findUnique({ where: { ...where, deletedAt: null }, select: pageSettings })
+    : null
   if (!organization) throw new NotFound('There is no such status page.')
   return organization
 }

@@ -63,7 +63,7 @@ const readers: Record<Reader, Record<string, string>> = {
   },
   organization: {
     Query: 'organization',
-    Mutation: `updateOrganization requestDomain createApiKey revokeApiKey
+    Mutation: `updateOrganization deleteOrganization requestDomain createApiKey revokeApiKey
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
@@ -74,7 +74,7 @@ const readers: Record<Reader, Record<string, string>> = {
       createServices updateServices deleteServices updateIncidentServices
       createMonitors updateMonitors pauseMonitors resumeMonitors deleteMonitors deleteSubscribers`,
     Subscription: 'monitorChecks',
-    Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt usage apiKeys
+    Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
       description accentColor logoUrl links customDomain domain version
       services serviceGroups incidents maintenances monitors subscribers deliveries events billing`,
     StatusPage: 'domain',
@@ -138,6 +138,7 @@ const readers: Record<Reader, Record<string, string>> = {
     ImportProblem: 'line message',
     DeleteSubscriberPayload: 'id',
     CreateApiKeyPayload: 'id secret apiKey',
+    DeleteOrganizationPayload: 'id deletionAt',
     DeleteServiceGroupPayload: 'id',
     DeleteServicePayload: 'id',
     DeleteIncidentPayload: 'id',
@@ -149,7 +150,7 @@ const readers: Record<Reader, Record<string, string>> = {
   },
   operator: {
     Query: 'unmatchedPayments organizations',
-    Mutation: 'createOrganization setTier setCheckPlan assignPayment reportBounce liftSuppression',
+    Mutation: 'createOrganization restoreOrganization setTier setCheckPlan assignPayment reportBounce liftSuppression',
     PaymentEvent:
       'id provider type createdAt receivedAt subscriptionId amount currency email reason organizationId assignedAt',
     ReportBouncePayload: 'stopped',
@@ -475,7 +476,7 @@ async function eventsUntil(subjectId: string, key: string | undefined, query: st
 }
 
 /** A mutation with everything that it takes, naming an organization's things; `names`: whether it names any. */
-function mutationOf(name: string, { id, ids, heartbeatId }: FilledOrganization) {
+function mutationOf(name: string, { id, slug, ids, heartbeatId }: FilledOrganization) {
   const field = schema.getMutationType()?.getFields()[name]
   if (!field) throw new Error(`There is no mutation ${name}.`)
   let names = false
@@ -488,6 +489,7 @@ function mutationOf(name: string, { id, ids, heartbeatId }: FilledOrganization) 
       return Object.fromEntries(fields.map((each) => [each.name, sample(each.type, `${wanted.name}.${each.name}`)]))
     }
     if (isEnumType(wanted)) return enums[wanted.name] ?? wanted.getValues()[0]?.name
+    if (path === 'DeleteOrganizationInput.slug') return slug
     return wanted.toString() === 'ID' ? sampleId(path) : sampleOf(path)
   }
 
@@ -495,7 +497,8 @@ function mutationOf(name: string, { id, ids, heartbeatId }: FilledOrganization) 
     if (path.endsWith('paymentEventId')) return 'evt_1'
     names = true
     if (path === 'rotateHeartbeatToken.id') return heartbeatId
-    return /(organizationId|pageId)$/.test(path) ? id : ids[typeOfIdAt(path, name)]
+    if (/(organizationId|pageId)$/.test(path) || /^(restore|Delete)Organization(Input)?\.id$/.test(path)) return id
+    return ids[typeOfIdAt(path, name)]
   }
 
   const args = field.args.filter(({ deprecationReason }) => deprecationReason == null)

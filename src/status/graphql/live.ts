@@ -102,7 +102,7 @@ builder.subscriptionField('statusPageEvents', (t) =>
     extensions: BROADCAST,
     subscribe: async (_root, args, { db, eventLog }) => {
       const page = SLUG.test(args.slug)
-        ? await db.organization.findUnique({ where: { slug: args.slug }, select: { id: true } })
+        ? await db.organization.findUnique({ where: { slug: args.slug, deletedAt: null }, select: { id: true } })
         : null
       if (!page) throw new NotFound('There is no such status page.')
       return eventLog.follow(page.id, startOf(args.after), ({ kind }) => isPublicKind(kind))
@@ -120,7 +120,10 @@ builder.subscriptionField('incidentEvents', (t) =>
     subscribe: async (_root, { id, after }, { db, eventLog }) => {
       const incident =
         typeOfId(id) === 'Incident'
-          ? await db.incident.findUnique({ where: { id }, select: { organizationId: true } })
+          ? await db.incident.findUnique({
+              where: { id, organization: { deletedAt: null } },
+              select: { organizationId: true },
+            })
           : null
       if (!incident) throw new NotFound('There is no such incident.')
       return eventLog.follow(incident.organizationId, startOf(after), ({ subjectId }) => subjectId === id)

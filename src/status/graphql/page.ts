@@ -1,3 +1,4 @@
+import { existingFor } from '../../account/deletion.ts'
 import type { PageLink } from '../../account/page-settings.ts'
 import { linksOf, slugText } from '../../account/page-settings.ts'
 import { cursorOf } from '../../eventlog/event.ts'
@@ -155,8 +156,10 @@ builder.queryField('statusPage', (t) =>
     nullable: true,
     description: 'A public status page; null when there is none of that slug.',
     args: { slug: t.arg.string({ description: 'The organization’s name in addresses.' }) },
-    resolve: (query, _root, { slug }, { db }) =>
-      slugText.safeParse(slug).success ? db.organization.findUnique({ ...query, where: { slug } }) : null,
+    resolve: (query, _root, { slug }, { db, actor }) =>
+      slugText.safeParse(slug).success
+        ? db.organization.findUnique({ ...query, where: { slug, ...existingFor(actor) } })
+        : null,
   }),
 )
 

@@ -93,6 +93,8 @@ export const eventKinds = describedValues<EventKind>({
   MONITOR_UNKNOWN: 'A monitor fell silent: nothing is known of it any more.',
   MONITOR_KNOWN: 'A monitor is no longer silent.',
   ORGANIZATION_CREATED: 'The organization was created.',
+  ORGANIZATION_DELETED: 'The organization was deleted.',
+  ORGANIZATION_RESTORED: 'The operator restored the organization.',
   API_KEY_CREATED: 'An API key was created.',
   API_KEY_REVOKED: 'An API key was revoked.',
   TIER_CHANGED: 'The tier changed.',
