@@ -96,7 +96,7 @@ describe('the service as a process', () => {
       const look = { query: '{ organization { id } }', key: secret }
       expect((await post(other, look)).status).toBe(200)
       await post(one, {
-        query: 'mutation ($id: ID!) { revokeApiKey(id: $id, force: true) { __typename } }',
+        query: 'mutation ($id: ID!) { revokeApiKey(input: { id: $id, force: true }) { __typename } }',
         variables: { id },
         key: secret,
       })

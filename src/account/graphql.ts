@@ -5,6 +5,7 @@ import { builder } from '../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../graphql/connection.ts'
 import { costs, STATEMENT } from '../graphql/cost.ts'
 import { describedValues } from '../graphql/descriptions.ts'
+import { inputOf, REPLACED } from '../graphql/input.ts'
 import { orderOf, pageOf } from '../graphql/keyset.ts'
 import { creating, IDEMPOTENCY_KEY } from '../graphql/once.ts'
 import { typeOfId } from '../id.ts'
@@ -376,18 +377,29 @@ builder.mutationField('createApiKey', (t) =>
   }),
 )
 
+const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
+  description: 'Which key to revoke.',
+  fields: (t) => ({
+    id: t.id({ description: 'The key’s id.' }),
+    force: t.boolean({
+      required: false,
+      description: 'Whether to end also the last key with scope ADMIN: then only the operator can make another.',
+    }),
+  }),
+})
+
 builder.mutationField('revokeApiKey', (t) =>
   t.field({
     type: ApiKey,
     description: 'Ends a key of the caller’s organization at once. Needs a key with scope ADMIN.',
     args: {
-      id: t.arg.id(),
-      force: t.arg.boolean({
-        required: false,
-        description: 'Whether to end also the last key with scope ADMIN: then only the operator can make another.',
-      }),
+      input: t.arg({ type: RevokeApiKeyInput, required: false }),
+      id: t.arg.id({ ...REPLACED, description: 'The key’s id.' }),
     },
-    errors: { types: [NotFound, Conflict] },
-    resolve: (_root, { id, force }, ctx) => revokeApiKey(ctx, id, { force: force === true }),
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, args, ctx) => {
+      const { id, force } = inputOf<(typeof RevokeApiKeyInput)['$inferInput']>(args, ['id'])
+      return revokeApiKey(ctx, id, { force: force === true })
+    },
   }),
 )

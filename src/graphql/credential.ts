@@ -23,17 +23,21 @@ const SUSPICIOUS = /auth|key|token|secret|passw|credential|bearer|jwt|session|co
 export function credentialIn(params: unknown): string | null {
   if (params === null || params === undefined) return null
   if (!isObject(params)) throw new BadParams('connectionParams must be an object.')
-  const found = new Set<string>()
+  const found = new Set<string | null>()
   for (const [name, value] of given(params)) {
     if (plain(name) !== 'headers' || !isObject(value)) collect(name, value, found, ANY)
     else for (const [header, text] of given(value)) collect(header, text, found, SUSPICIOUS)
   }
+  const isForeign = found.delete(null)
   if (found.size > 1) throw new BadParams('connectionParams has two different keys.')
-  return found.values().next().value ?? null
+  const [key] = found
+  if (key !== undefined) return key
+  if (isForeign) throw new BadParams('connectionParams: authorization must be "Bearer" and a key.')
+  return null
 }
 
-/** Adds the credential that a member holds; others are refused when their name matches `refused`. */
-function collect(name: string, value: unknown, found: Set<string>, refused: RegExp): void {
+/** Adds the credential that a member holds, null for another scheme’s; others are refused when their name matches `refused`. */
+function collect(name: string, value: unknown, found: Set<string | null>, refused: RegExp): void {
   const spelling = plain(name)
   if (spelling === AUTHORIZATION) found.add(tokenIn(value))
   else if (KEYS.has(spelling)) found.add(typeof value === 'string' ? value.trim() : '')
@@ -43,10 +47,9 @@ function collect(name: string, value: unknown, found: Set<string>, refused: RegE
   }
 }
 
-function tokenIn(value: unknown): string {
-  const token = typeof value === 'string' ? bearerOf(value) : ''
-  if (token === null) throw new BadParams('connectionParams: authorization must be "Bearer" and a key.')
-  return token
+/** The key of an authorization; null for one of another scheme, such as a proxy's own. */
+function tokenIn(value: unknown): string | null {
+  return typeof value === 'string' ? bearerOf(value) : ''
 }
 
 const given = (members: object) => Object.entries(members).filter(([, value]) => value !== null && value !== undefined)

@@ -21,6 +21,7 @@ describe('a credential in connectionParams', () => {
     [{ Headers: { 'x-api-key': 'ac_1' } }],
     [{ apiKey: 'ac_1', authorization: 'Bearer ac_1', headers: { 'X-Api-Key': 'ac_1' } }],
     [{ apiKey: 'ac_1', authorization: null, headers: null }],
+    [{ apiKey: 'ac_1', authorization: 'Basic dTpw' }],
     [{ apiKey: 'ac_1', 'Content-Type': 'application/json', 'apollographql-client-name': 'web' }],
   ])('is read from %j', (params) => {
     expect(credentialIn(params)).toBe('ac_1')

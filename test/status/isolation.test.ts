@@ -434,7 +434,9 @@ test.each(mutations)('%s, as the tests send it, does work for the organization i
 
 test('a revoked key sees no more than nobody', async () => {
   const { key, ids } = await fill()
-  await ask(key, 'mutation ($id: ID!) { revokeApiKey(id: $id, force: true) { __typename } }', { id: ids.ApiKey })
+  await ask(key, 'mutation ($id: ID!) { revokeApiKey(input: { id: $id, force: true }) { __typename } }', {
+    id: ids.ApiKey,
+  })
   const { codes } = await ask(key, 'query ($id: ID!) { node(id: $id) { ... on Service { version } } }', {
     id: ids.Service,
   })

@@ -84,7 +84,7 @@ describe('a group', () => {
     const [id = ''] = await groupsOf(acme, 'Platform')
     for (let version = 1; version <= 10; version++) {
       const edit = (name: string) => updateServiceGroup(acme.ctx, { id, name, version })
-      const { refused } = await together([edit('One'), edit('Other')])
+      const { refused } = await together([edit(`One ${version}`), edit(`Other ${version}`)])
       expect(refused).toMatchObject([{ constructor: Conflict }])
     }
   })
