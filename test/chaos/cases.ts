@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SECOND } from '../../src/time.ts'
+import type { ChaosCase } from './chaos.ts'
+
+/** How long a trouble lasts that ends by itself. */
+const LASTING = 4 * SECOND
+
+export const shortCases: readonly ChaosCase[] = [
+  { name: 'open connections go silent', cause: async ({ proxy }) => void proxy.silence() },
+  {
+    name: 'LISTEN alone goes silent',
+    cause: async ({ proxy }) => void proxy.silence((said) => said.includes('LISTEN "')),
+  },
+  { name: 'open connections are cut', cause: async ({ proxy }) => proxy.cut() },
+  { name: 'a worker is killed', cause: async ({ restart }) => restart('worker') },
+]
+
+export const longCases: readonly ChaosCase[] = [
+  {
+    name: 'new connections are refused',
+    cause: async ({ proxy }) => {
+      await proxy.refuse()
+      await sleep(LASTING)
+      await proxy.resume()
+    },
+  },
+  {
+    name: 'everything stalls',
+    cause: async ({ proxy }) => {
+      proxy.stall()
+      await sleep(LASTING)
+      await proxy.resume()
+    },
+  },
+  {
+    name: 'everything is slow (50 ms)',
+    cause: async ({ proxy }) => {
+      proxy.slow(50)
+      await sleep(LASTING)
+      await proxy.resume()
+    },
+  },
+  { name: 'PostgreSQL restarts', cause: async ({ cluster }) => cluster.restart() },
+  { name: 'the web instance is killed', cause: async ({ restart }) => restart('web') },
+  { name: 'the instance that does all is killed', cause: async ({ restart }) => restart('all') },
+  {
+    name: 'an instance is stopped and goes on',
+    cause: async ({ signal }) => {
+      signal('worker', 'SIGSTOP')
+      await sleep(LASTING)
+      signal('worker', 'SIGCONT')
+    },
+  },
+]

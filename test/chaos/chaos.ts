@@ -1,0 +1,198 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { openDatabase } from '../../src/database/client.ts'
+import { SECOND } from '../../src/time.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { rcodes, startDnsServer } from '../support/dns-server.ts'
+import { mutate } from '../support/filled-organization.ts'
+import { newOrganization, post } from '../support/graphql-client.ts'
+import { type ServiceProcess, startService } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { silent, temporaryDirectory } from '../support/scratch.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+
+type Role = 'all' | 'web' | 'worker'
+
+/** What a case may do harm to. */
+export interface Victims {
+  readonly proxy: DatabaseProxy
+  readonly cluster: Cluster
+  /** Kills an instance as `kill -9` does, and starts it again. */
+  restart(role: Role): Promise<void>
+  signal(role: Role, name: NodeJS.Signals): void
+}
+
+export interface ChaosCase {
+  readonly name: string
+  /** Does the harm, and ends what does not end by itself. */
+  readonly cause: (victims: Victims) => Promise<void>
+}
+
+/** Within which everything works again after the harm, in milliseconds. */
+const RECOVERY = 30 * SECOND
+const MONITORS = 20
+
+/**
+ * Runs cases one after the other against three instances on a server of their own, while somebody writes, checks and is
+ * told; counts what is lost, doubled and late, and prints it.
+ */
+export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
+  const cluster = await startCluster()
+  const database = await openDatabase({ dataDir: '', databaseUrl: cluster.url, log: silent })
+  const proxy = await startDatabaseProxy(cluster.url)
+  const dns = await startDnsServer(() => ({ rcode: rcodes.nxdomain }))
+  const disk = await temporaryDirectory()
+  const receiver = await startReceiver()
+  const target = createServer((_request, response) => response.end('ok')).listen(0, '127.0.0.1')
+  await new Promise((resolve) => target.once('listening', resolve))
+  const { port } = target.address() as AddressInfo
+
+  const start = (role: Role): ServiceProcess =>
+    startService(dns, {
+      DATABASE_URL: proxy.url,
+      DATA_DIR: `${disk.path}/${role}`,
+      SECRET_KEY: 'the key of three instances that suffer',
+      ROLE: role,
+      ALLOW_PRIVATE_NETWORKS: 'true',
+      LOG_LEVEL: 'info',
+    })
+  const services: Record<Role, ServiceProcess> = { all: start('all'), web: start('web'), worker: start('worker') }
+  const urls: Record<Role, string> = { all: '', web: '', worker: '' }
+  for (const role of ['all', 'web', 'worker'] as const) urls[role] = await services[role].ready()
+
+  const { id, slug, key } = await newOrganization(urls.all)
+  const incident = await mutate(urls.all, key, 'createIncident', 'Incident', {
+    title: 'Chaos',
+    status: 'INVESTIGATING',
+    impact: 'MINOR',
+    message: 'It begins.',
+    services: [],
+  })
+  await mutate(urls.all, key, 'subscribe', 'SubscribePayload', { slug, webhook: `${receiver.url}/hook` }, 'message')
+  await database.prisma.organization.update({ where: { id }, data: { tier: 'TEAM' } })
+  const http = { url: `http://127.0.0.1:${port}/` }
+  for (let number = 0; number < MONITORS; number += 1) {
+    await mutate(urls.all, key, 'createMonitor', 'Monitor', { name: `M${number}`, intervalSeconds: 10, http })
+  }
+
+  const accepted: string[] = []
+  let checks = 0
+  let running = true
+  async function write(role: Role): Promise<void> {
+    for (let number = 0; running; number += 1) {
+      const message = `${role} ${number}`
+      const query = `mutation ($input: PostIncidentUpdateInput!) { postIncidentUpdate(input: $input) { __typename } }`
+      const input = { incidentId: incident.id, status: 'MONITORING', message }
+      const result = await post(urls[role], { query, key, variables: { input } }).catch(() => null)
+      if (result?.data?.['postIncidentUpdate']) accepted.push(message)
+      const checked = await fetch(`${urls[role]}/api/blacklist-monitor/ip?target=192.0.2.1`).catch(() => null)
+      if (checked?.status === 200) checks += 1
+      await sleep(700)
+    }
+  }
+  const writers = [write('all'), write('web')]
+
+  /** How long until probes are stored and every instance is ready, from a moment on. */
+  async function recovered(): Promise<number> {
+    const begun = performance.now()
+    const since = new Date()
+    while (performance.now() - begun < 4 * RECOVERY) {
+      const probed = await database.prisma.probeResult
+        .findMany({ where: { at: { gt: since } }, distinct: ['monitorId'], select: { monitorId: true } })
+        .catch(() => [])
+      const ready = await Promise.all(
+        Object.values(urls).map((url) =>
+          fetch(`${url}/readyz`).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        ),
+      )
+      if (probed.length === MONITORS && ready.every(Boolean)) return performance.now() - begun
+      await sleep(250)
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  const victims: Victims = {
+    proxy,
+    cluster,
+    async restart(role) {
+      services[role].signal('SIGKILL')
+      await services[role].ended
+      services[role] = start(role)
+      urls[role] = await services[role].ready()
+    },
+    signal: (role, name) => services[role].signal(name),
+  }
+  const rows: { readonly case: string; readonly 'well again after (s)': number }[] = []
+  await recovered()
+  for (const { name, cause } of cases) {
+    await cause(victims)
+    // Every monitor is checked every ten seconds, which is no delay.
+    rows.push({ case: name, 'well again after (s)': Math.round((await recovered()) / 100) / 10 })
+  }
+
+  running = false
+  await Promise.all(writers)
+  const { prisma } = database
+  const events = await prisma.event.findMany({ where: { organizationId: id }, orderBy: { seq: 'asc' } })
+  const updates = await prisma.incidentUpdate.findMany({
+    where: { incidentId: incident.id },
+    select: { message: true },
+  })
+  const stored = new Map<string, number>()
+  for (const { message } of updates) stored.set(message, (stored.get(message) ?? 0) + 1)
+  const end = performance.now() + 150 * SECOND
+  const pending = () => prisma.delivery.count({ where: { organizationId: id, status: 'PENDING' } })
+  while ((await pending()) > 0 && performance.now() < end) await sleep(500)
+  const made = await prisma.delivery.findMany({ where: { organizationId: id }, select: { id: true } })
+  const told = new Map<string, number>()
+  for (const { headers } of receiver.received) {
+    const messageId = String(headers['webhook-id'])
+    told.set(messageId, (told.get(messageId) ?? 0) + 1)
+  }
+  const counted = await prisma.usageCounter.aggregate({ _sum: { count: true } })
+  const tally = {
+    'writes accepted': accepted.length,
+    'writes lost': accepted.filter((message) => !stored.has(message)).length,
+    'writes doubled': [...stored.values()].filter((times) => times > 1).length,
+    'gaps in the log': events.filter(({ seq }, index) => seq !== index + 1).length,
+    deliveries: made.length,
+    'deliveries lost': made.filter(({ id: message }) => !told.has(message)).length,
+    'deliveries sent twice': [...told.values()].filter((times) => times > 1).length,
+    'checks answered': checks,
+    'checks counted too few': Math.max(0, checks - (counted._sum.count ?? 0)),
+  }
+  process.stdout.write(`\n${table(rows)}\n\n${table([tally])}\n`)
+
+  for (const service of Object.values(services)) service.signal('SIGTERM')
+  const codes = await Promise.all(Object.values(services).map(({ ended }) => ended))
+  await proxy.close()
+  await database.close()
+  await dns.close()
+  await receiver.close()
+  target.close()
+  await cluster.close()
+  await disk.remove()
+
+  expect(codes.map(({ code }) => code)).toEqual([0, 0, 0])
+  expect(rows.filter((row) => row['well again after (s)'] > (RECOVERY + 10 * SECOND) / SECOND)).toEqual([])
+  expect(tally).toMatchObject({
+    'writes lost': 0,
+    'writes doubled': 0,
+    'gaps in the log': 0,
+    'deliveries lost': 0,
+    'checks counted too few': 0,
+  })
+}
+
+/** Rows of text under their headings. */
+function table(rows: readonly Readonly<Record<string, string | number>>[]): string {
+  const headings = Object.keys(rows[0] ?? {})
+  const lines = [headings, ...rows.map((row) => headings.map((heading) => String(row[heading])))]
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n')
+}

@@ -1,0 +1,8 @@
+import { describe, test } from 'vitest'
+import { longCases } from './cases.ts'
+import { runChaos } from './chaos.ts'
+import { clusterMissing } from './cluster.ts'
+
+describe.skipIf(clusterMissing !== null)('chaos, the rest of it', () => {
+  test('three instances lose nothing, and all is well again within 30 s', () => runChaos(longCases))
+})
