@@ -19,8 +19,8 @@ export interface StoredHtml {
 const SHORT = 250
 /** The most characters of HTML that are stored; the longest message, escaped, has as many. */
 const LONGEST_HTML = 60_000
-/** Ordinary messages take a hundredth of it. */
-const DEADLINE = SECOND
+/** Ordinary messages take a fiftieth of it. */
+const DEADLINE = SECOND / 2
 /** Characters of HTML that are remembered: what is prepared before a transaction is asked for again inside it. */
 const REMEMBERED = 1024 * 1024
 

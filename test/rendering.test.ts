@@ -15,7 +15,7 @@ const tenant = tenantsOf(prisma)
 afterAll(closeRendering)
 
 /** As long as a message may be, and takes ten seconds to render. */
-const bomb = 'www.a_'.repeat(1666)
+const bomb = 'www._'.repeat(2000)
 const long = `${'Some *words* in a paragraph. '.repeat(20)}\n\n- one\n- **two**`
 const incident = { title: 'Slow', status: 'INVESTIGATING', impact: 'MINOR' }
 const window = { startsAt: new Date(noon.getTime() + HOUR), endsAt: new Date(noon.getTime() + DAY) }
