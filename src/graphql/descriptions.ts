@@ -1,4 +1,4 @@
-import type { GraphQLArgument, GraphQLField, GraphQLNamedType, GraphQLSchema } from 'graphql'
+import type { GraphQLField, GraphQLNamedType, GraphQLSchema } from 'graphql'
 import { isInputObjectType, isInterfaceType, isObjectType, isUnionType } from 'graphql'
 
 /** The values of an enum with a description each. The record is exhaustive over the enum, in the order of the docs. */
@@ -27,8 +27,7 @@ export function describeCommon(schema: GraphQLSchema): GraphQLSchema {
 
 function describeField(type: string, field: GraphQLField<unknown, unknown>): void {
   field.description ??= commonField(type, field.name)
-  // The linter reads a schema by its text, in which an argument's type is as good as its name.
-  for (const arg of field.args) arg.description ??= args[arg.name] ?? commonArgument(type, arg)
+  for (const arg of field.args) arg.description ??= args[arg.name]
 }
 
 function commonType(type: GraphQLNamedType): string | undefined {
@@ -44,10 +43,6 @@ function commonField(type: string, field: string): string | undefined {
   if (type.endsWith('Error') && field === 'code') return 'The stable code.'
   if (/^Delete\w+Payload$/.test(type) && field === 'id') return 'The id of what was deleted.'
   return fields[field]
-}
-
-function commonArgument(type: string, { name }: GraphQLArgument): string | undefined {
-  return type === 'Mutation' && name === 'id' ? 'The id of the object to change.' : undefined
 }
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
