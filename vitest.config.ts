@@ -1,19 +1,49 @@
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { type Kind, testFiles } from './test/support/projects.ts'
+import { SlowestFiles } from './test/support/slowest-files.ts'
 
-export default defineConfig({
+const files = testFiles()
+
+const alias = [
   // Our modules and the libraries' must share one copy of graphql, as they do outside the tests.
-  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  { find: /^graphql$/, replacement: 'graphql/index.js' },
+  // Worker threads start from bundles, as those of the service do.
+  {
+    find: /^.*\/core\/worker-thread\.ts$|^\.\/worker-thread\.ts$/,
+    replacement: resolve('test/support/worker-thread.ts'),
+  },
+]
+
+/** What the sources are for the runner is kept between runs, by their content and this configuration. */
+const experimental = { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/allclear/modules' }
+
+/** A project of each kind of test files, so that one that needs no database waits for none: `--project pure`. */
+const project = (name: Kind) => ({
+  resolve: { alias },
   test: {
-    include: ['test/**/*.test.{ts,tsx}'],
-    pool: 'forks',
+    name,
+    include: [...files[name]],
+    experimental,
+    pool: 'forks' as const,
     isolate: false,
     maxWorkers: '100%',
     // For tests that weigh what is reachable.
     execArgv: ['--expose-gc'],
-    // A busy moment of a shared machine is not to hold up a landing; the report names what was tried again.
-    retry: process.env['CI'] ? 1 : 0,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // No test goes by how long it takes, and a machine may have much else to do.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000, interval: 20 } },
+    setupFiles: ['test/support/patience.ts'],
+    globalSetup: name === 'pure' ? [] : ['test/support/database-setup.ts'],
+  },
+})
+
+export default defineConfig({
+  test: {
+    experimental,
+    reporters: ['default', new SlowestFiles()],
     globalSetup: ['test/support/global-setup.ts'],
+    projects: [project('browser'), project('database'), project('pure'), project('service')],
   },
 })

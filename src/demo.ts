@@ -1,23 +1,23 @@
 /**
- * The service with an organization to look at, as `npm run demo` starts it. Its data is in a folder of its own, `demo` in
- * DATA_DIR, and never on the server of DATABASE_URL: invented incidents have no place among real ones.
+ * Starts the service with a demo organization (`npm run demo`). Stores its data in the folder `demo` of DATA_DIR,
+ * never on the server of DATABASE_URL, to keep invented incidents apart from real ones.
  */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { Config } from './config.ts'
+import { createLog } from './app/log.ts'
+import { readSettings, refuseToStart, serve } from './app/serve.ts'
+import type { Config } from './core/config.ts'
 import { openDatabase } from './database/client.ts'
 import type { Demo } from './demo/organization.ts'
 import { prepareDemo } from './demo/organization.ts'
-import { createLog } from './log.ts'
-import { readSettings, refuseToStart, serve } from './serve.ts'
 
 const settings = readSettings()
 const config: Config = {
   ...settings,
-  // Known before it listens, for its monitors watch the demo itself.
+  // Chosen before the service listens, because the demo's monitors probe the service itself.
   PORT: settings.PORT || (await freePort()),
   DATA_DIR: join(settings.DATA_DIR, 'demo'),
   DATABASE_URL: undefined,
@@ -45,18 +45,18 @@ async function prepare(config: Config, log: Logger): Promise<Demo> {
   }
 }
 
-function guide(baseUrl: string, { slug, incidentId, secret, retiredSlug }: Demo): string {
+function guide(baseUrl: string, { slug, incidentId, secret, archivedSlug }: Demo): string {
   const message = 'The new node has all its data, and webhooks are **on time** again.'
   const mutation = `mutation { postIncidentUpdate(input: { incidentId: "${incidentId}", status: MONITORING, message: "${message}" }) { ... on IncidentUpdate { id } ... on Error { code message } } }`
   return `
   The status page    ${baseUrl}/status/${slug}
   GraphiQL           ${baseUrl}/graphql
-${retiredSlug === null ? '' : `  The demo before    ${baseUrl}/status/${retiredSlug}\n`}
-  A key to change things with, good for a week:
+${archivedSlug === null ? '' : `  The old demo    ${baseUrl}/status/${archivedSlug}\n`}
+  An API key, valid for a week:
 
   ${secret}
 
-  Keep the page open, paste this into another terminal, and see it change; with RESOLVED in place of MONITORING all is well.
+  Open the status page, run this in another terminal, and watch the page update. Replace MONITORING with RESOLVED to close the incident.
 
 curl ${baseUrl}/graphql -H 'content-type: application/json' -H 'authorization: Bearer ${secret}' \\
   -d '${JSON.stringify({ query: mutation })}'

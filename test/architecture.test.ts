@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 interface Import {
@@ -9,24 +9,57 @@ interface Import {
   readonly typeOnly: boolean
 }
 
-/** Features from the bottom up: each may use those before it, and no other. */
-const rank = ['account', 'blacklist', 'status', 'monitoring', 'notification', 'billing', 'page']
-const doors = new Set(['graphql.ts', 'rest.ts', 'rest-schema.ts', 'openapi.ts', 'html.tsx', 'webhook.ts'])
+/** Rooms from the bottom up. A room imports only rooms before it, types included. */
+const rooms = [
+  'core',
+  'database',
+  'network',
+  'event-log',
+  'http',
+  'graphql',
+  'account',
+  'blacklist',
+  'status',
+  'monitoring',
+  'notification',
+  'billing',
+  'status-page',
+  'docs',
+  'demo',
+  'app',
+]
+const features = ['account', 'blacklist', 'status', 'monitoring', 'notification', 'billing', 'status-page']
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(tsx?|m?js)$/.test(file) && !file.startsWith('generated'))
   .map((file) => `src/${file}`)
 const imports = files.flatMap(importsOf)
 const room = (file: string) => /^src\/([\w-]+)\//.exec(file)?.[1] ?? ''
-const isDoor = (file: string) => doors.has(basename(file)) || /^src\/[\w-]+\/(graphql|html|browser)\//.test(file)
-const isFeature = (file: string) => rank.includes(room(file))
+/** A feature's own folders for each protocol; everything else of it is its domain. */
+const isDoor = (file: string) => /^src\/[\w-]+\/(graphql|http|html|browser)\//.test(file)
+const isFeature = (file: string) => features.includes(room(file))
 const isDomain = (file: string) => isFeature(file) && !isDoor(file)
 const offences = (bad: (found: Import) => boolean) => imports.filter(bad).map(({ file, to }) => `${file} → ${to}`)
 
-describe('the house', () => {
-  test('has rooms that are known', () => {
-    const known = [...rank, '', 'demo', 'database', 'eventlog', 'network', 'graphql', 'http']
-    expect(files.filter((file) => !known.includes(room(file)))).toEqual([])
+describe('the architecture', () => {
+  test('has known rooms, and only entry points beside them', () => {
+    expect(files.filter((file) => room(file) !== '' && !rooms.includes(room(file)))).toEqual([])
+    const entries = ['src/build.js', 'src/demo.ts', 'src/main.ts', 'src/typescript-loader.js']
+    expect(files.filter((file) => room(file) === '').sort()).toEqual(entries)
+  })
+
+  test('imports point down', () => {
+    const upward = ({ file, to }: Import) =>
+      room(file) !== '' && rooms.includes(room(to)) && rooms.indexOf(room(to)) > rooms.indexOf(room(file))
+    expect(offences(upward)).toEqual([])
+  })
+
+  test('no two rooms import each other', () => {
+    const between = new Set(imports.map(({ file, to }) => `${room(file)} ${room(to)}`))
+    const mutual = rooms.flatMap((one, index) =>
+      rooms.slice(index + 1).filter((other) => between.has(`${one} ${other}`) && between.has(`${other} ${one}`)),
+    )
+    expect(mutual).toEqual([])
   })
 
   test('domain files know no GraphQL and no HTTP', () => {
@@ -34,29 +67,15 @@ describe('the house', () => {
     expect(offences(({ file, to }) => isDomain(file) && transport.test(to))).toEqual([])
   })
 
-  test('domain files do not import doors', () => {
-    expect(offences(({ file, to }) => isDomain(file) && isDoor(to))).toEqual([])
+  test('domain files import no protocol folders, and no room imports another’s protocol folders', () => {
+    const wrong = ({ file, to }: Import) =>
+      isFeature(file) && isFeature(to) && isDoor(to) && (room(file) !== room(to) || !isDoor(file))
+    expect(offences(wrong)).toEqual([])
   })
 
-  test('features use only the domain of lower ones', () => {
-    const upward = ({ file, to }: Import) =>
-      isFeature(file) &&
-      isFeature(to) &&
-      room(file) !== room(to) &&
-      (rank.indexOf(room(to)) > rank.indexOf(room(file)) || isDoor(to))
-    expect(offences(upward)).toEqual([])
-  })
-
-  test('network and database know no feature', () => {
-    const low = ['network', 'database', 'eventlog']
-    expect(
-      offences(({ file, to }) => low.includes(room(file)) && (isFeature(to) || /^src\/(graphql|http)\//.test(to))),
-    ).toEqual([])
-  })
-
-  test('only the schema and the router bring doors in', () => {
-    const joins = (file: string) => /^src\/(graphql\/schema|http\/router)\.ts$/.test(file)
-    expect(offences(({ file, to }) => isDoor(to) && room(file) !== room(to) && !joins(file))).toEqual([])
+  test('engines know no feature', () => {
+    const engines = ['core', 'database', 'network', 'event-log', 'http', 'graphql']
+    expect(offences(({ file, to }) => engines.includes(room(file)) && isFeature(to))).toEqual([])
   })
 
   test('runs in no circles', () => {
@@ -75,15 +94,19 @@ describe('the house', () => {
     expect(files.map((file) => circleFrom(file, [])).filter((circle) => circle !== null)).toEqual([])
   })
 
-  test('reads the environment in one place, and the clock where it starts', () => {
+  test('reads the environment in one place, but for what loads before it, and the clock only at the start', () => {
     const containing = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(file, 'utf8')))
-    expect(containing(/process\.env/)).toEqual(['src/config.ts'])
-    const starts = ['src/app.ts', 'src/demo.ts', 'src/database/new-migration.ts']
+    expect(containing(/process\.env/).sort()).toEqual(['src/core/config.ts', 'src/main.ts'])
+    const starts = ['src/app/start.ts', 'src/database/new-migration.ts', 'src/demo.ts']
     const inServer = (file: string) => !file.includes('/browser/')
-    expect(containing(/Date\.now\(|new Date\(\)/).filter(inServer)).toEqual(starts)
+    expect(
+      containing(/Date\.now\(|new Date\(\)/)
+        .filter(inServer)
+        .sort(),
+    ).toEqual(starts)
   })
 
-  test('finds what is wrong when something is', () => {
+  test('reports violations', () => {
     expect(importsOf('test/architecture.test.ts').map(({ to }) => to)).toEqual(['node:fs', 'node:path', 'vitest'])
   })
 })

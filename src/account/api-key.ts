@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import type { Context, Database } from '../context.ts'
-import { Conflict, NotFound } from '../errors.ts'
-import { change } from '../eventlog/change.ts'
+import { requireOwnOrganization, requireScope } from '../core/access.ts'
+import type { Context, Database } from '../core/context.ts'
+import { Conflict, NotFound } from '../core/errors.ts'
+import { newId, randomText, typeOfId } from '../core/id.ts'
+import { invalid, nameText, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
 import type { ApiKey, Scope } from '../generated/prisma/client.ts'
-import { newId, randomText, typeOfId } from '../id.ts'
-import { invalid, nameText, validate } from '../validate.ts'
-import { requireSame, requireScope } from './access.ts'
 import { hashSecret, KEY_PREFIX } from './secret.ts'
 
-/** A key as it is made: `secret` is the whole key and is not kept, so this is the only time it can be shown. */
+/** A new key. `secret` is the whole key, which is not stored, so it can be shown only now. */
 export interface CreatedApiKey {
   readonly secret: string
   readonly apiKey: ApiKey
@@ -22,13 +22,13 @@ const newKey = z.object({
 })
 
 /**
- * Makes a key of the caller's organization. Needs a key with scope ADMIN.
+ * Creates a key for the caller's organization. Needs a key with scope ADMIN.
  * @throws Invalid when the name is blank or too long, or the expiry is not in the future.
  */
 export async function createApiKey(ctx: Context, input: unknown): Promise<CreatedApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const { name, scope, expiresAt, organizationId: named } = validate(newKey, input)
-  requireSame(named, organizationId)
+  requireOwnOrganization(named, organizationId)
   if (expiresAt && expiresAt <= ctx.now()) {
     throw invalid([{ path: ['expiresAt'], message: 'must be in the future' }])
   }
@@ -39,14 +39,14 @@ export async function createApiKey(ctx: Context, input: unknown): Promise<Create
   })
 }
 
-/** The channel on which processes tell each other that a key is revoked; the payload is the key's id. */
+/** The database channel that announces revoked keys; the payload is the key's id. */
 export const REVOKED_KEY_CHANNEL = 'revoked_api_key'
 
 /**
- * Ends a key of the caller's organization at once, on every instance. Needs a key with scope ADMIN; revoking a key
- * twice is harmless.
- * @throws NotFound when the organization has no such key. @throws Conflict when it is the last with scope ADMIN, unless
- * `force` says that this is meant, or the operator asks.
+ * Revokes a key of the caller's organization at once, on every instance. Needs a key with scope ADMIN. Revoking a key twice
+ * changes nothing.
+ * @throws NotFound when the organization has no key with this id. @throws Conflict for the last key with scope ADMIN, unless
+ * `force` is set or the caller is the operator.
  */
 export async function revokeApiKey(
   ctx: Context,
@@ -54,16 +54,14 @@ export async function revokeApiKey(
   { force = false }: { readonly force?: boolean } = {},
 ): Promise<ApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const missing = new NotFound('There is no such API key.')
+  const missing = new NotFound('API key not found.')
   if (typeOfId(id) !== 'ApiKey') throw missing
   return change(ctx, organizationId, async ({ db, now }) => {
     const key = await db.apiKey.findUnique({ where: { id, organizationId } })
     if (!key) throw missing
     if (key.revokedAt) return [key]
     if (!force && ctx.actor.kind !== 'operator' && (await isLastAdmin(db, key, now()))) {
-      throw new Conflict(
-        'This is the last key with scope ADMIN: without it nobody here can make another. Make one first, or ask with force.',
-      )
+      throw new Conflict('This is the last key with scope ADMIN. Create another one first, or set force.')
     }
     const revoked = await db.apiKey.update({ where: { id }, data: { revokedAt: now() } })
     await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, ${id})`
@@ -82,7 +80,7 @@ async function isLastAdmin(
   return (await db.apiKey.findFirst({ where: usable, select: { id: true } })) === null
 }
 
-/** Stores a new key. Who may have one is the caller's business. */
+/** Inserts a key. The caller checks permissions. */
 export async function insertApiKey(
   db: Database,
   key: { organizationId: string; name: string; scope: Scope; expiresAt: Date | null; createdAt: Date },

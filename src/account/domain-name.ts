@@ -1,7 +1,7 @@
 import { parse } from 'tldts'
 import { z } from 'zod'
 
-/** A host name: RFC 1123 labels, of which the last is not all digits, so that it is no address. */
+/** A host name: RFC 1123 labels, the last not all digits, so that it is no IP address. */
 export const hostName = z
   .string()
   .trim()
@@ -15,10 +15,10 @@ export const hostName = z
 const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false } as const
 
 /**
- * Why a page may not be served under a name, in words that follow the name of the field; null: it may. Never under the name
- * of this service or one of its registrable domain, for whoever is served there is taken for the service, and gets its
- * cookies; under none at all while the service does not know its own public name.
- * @param baseUrl our public address: at `localhost` unless BASE_URL is set.
+ * Returns why a page cannot be served under a name, in words that follow the field name; null: it can. Refuses the name of this
+ * service and all of its registrable domain, because such a page would pass for the service and get its cookies; refuses all
+ * names while the public name of the service is unknown.
+ * @param baseUrl the public URL of this service: at `localhost` unless BASE_URL is set.
  */
 export function domainProblem(baseUrl: string, name: string): string | null {
   const own = new URL(baseUrl).hostname
@@ -30,7 +30,7 @@ export function domainProblem(baseUrl: string, name: string): string | null {
   return isRelated(own, name, registrable) ? 'must not belong to the domain of this service itself' : null
 }
 
-/** Whether a name is a host's own, above or below it, or of the same registrable domain. */
+/** Returns whether a name equals, contains or is below a host name, or shares its registrable domain. */
 function isRelated(own: string, name: string, registrable: string): boolean {
   return (
     own === name || own.endsWith(`.${name}`) || name.endsWith(`.${own}`) || parse(own, options).domain === registrable

@@ -1,19 +1,19 @@
-import type { Context } from '../context.ts'
-import { takeDue } from '../database/lease.ts'
-import { patiently } from '../database/patience.ts'
+import type { Context } from '../core/context.ts'
+import { MINUTE } from '../core/time.ts'
+import { claimDue } from '../database/lease.ts'
+import { withLongDeadline } from '../database/statement-deadline.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { MINUTE } from '../time.ts'
 
-/** A batch takes seconds; when its worker dies, another goes on after this. */
+/** A batch takes seconds; if its worker dies, another continues after this time. */
 const LEASE = 15 * MINUTE
-/** How many rows one statement deletes at most: so few that nobody waits for it. */
+/** The maximum number of rows per statement, so that no other statement waits long. */
 const BATCH = 5000
 
 const ofOrganization = (id: string) => Prisma.sql`"organizationId" = ${id}`
 const ofMonitors = (id: string) => Prisma.sql`"monitorId" IN (SELECT id FROM "Monitor" WHERE "organizationId" = ${id})`
 
-/** What an organization may have very much of, or what does not go with it by itself, in the order in which it is erased. */
-const erased = [
+/** Tables that can be very large for an organization, or are not deleted by cascade, in the order of erasure. */
+const erasedTables = [
   ['ProbeResult', ofMonitors],
   ['MonitorHour', ofMonitors],
   ['MonitorInterval', ofMonitors],
@@ -32,24 +32,24 @@ const erased = [
 ] as const
 
 /**
- * Erases a batch of an organization whose time after its deletion is over: what it has, and then itself with all that is left.
- * What a crash prevents goes on when the lease is over. Gives whether there may be more: pause before the next batch, so that
- * others get their turn.
+ * Erases a batch of a deleted organization after its restore period: its rows, and at last the organization with all that is
+ * left. After a crash, continues when the lease ends. Returns whether there may be more: pause before the next batch, so that
+ * other work gets its turn.
  */
 export async function eraseDeleted(ctx: Context): Promise<boolean> {
   const lease = { table: 'Organization', dueColumn: 'erasureDueAt', limit: 1, leaseMs: LEASE }
-  const [taken] = (await takeDue(ctx, { ...lease, where: Prisma.sql`"deletedAt" IS NOT NULL` })).taken
+  const [taken] = (await claimDue(ctx, { ...lease, where: Prisma.sql`"deletedAt" IS NOT NULL` })).taken
   if (taken === undefined) return false
-  const isOver = await patiently(ctx, (tx) => eraseSome(tx, taken.id))
-  if (isOver) ctx.log.info({ organization: taken.id }, 'account: a deleted organization is erased')
-  // Due again at once; its own time goes first, so that one after the other is finished.
+  const isOver = await withLongDeadline(ctx, (tx) => eraseBatch(tx, taken.id))
+  if (isOver) ctx.log.info({ organization: taken.id }, 'account: erased a deleted organization')
+  // Due again at once, with its original time first, so that organizations are erased one by one.
   else await ctx.db.organization.updateMany({ where: { id: taken.id }, data: { erasureDueAt: taken.dueAt } })
   return true
 }
 
-/** Erases a batch. Gives whether nothing is left. */
-async function eraseSome({ db }: Pick<Context, 'db'>, id: string): Promise<boolean> {
-  for (const [name, belonging] of erased) {
+/** Erases a batch. Returns whether nothing is left. */
+async function eraseBatch({ db }: Pick<Context, 'db'>, id: string): Promise<boolean> {
+  for (const [name, belonging] of erasedTables) {
     const table = Prisma.raw(`"${name}"`)
     const count = await db.$executeRaw`
       DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${belonging(id)} LIMIT ${BATCH}))`

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Context } from '../context.ts'
-import { randomText } from '../id.ts'
+import type { Context } from '../core/context.ts'
+import { randomText } from '../core/id.ts'
 import { hashSecret } from './secret.ts'
 
-/** The row that holds the token made at the first start. */
+/** The only row, with the token of the first start. */
 const ONLY_ROW = 1
 
-/** Whether a text is the operator's token: the one in the settings, or else the one made at the first start. */
+/** Returns whether a text is the operator's token: the one of the settings, or else of the first start. */
 export async function isOperatorToken(ctx: Pick<Context, 'db' | 'config'>, token: string): Promise<boolean> {
   const { ADMIN_TOKEN } = ctx.config
   const expected = ADMIN_TOKEN === undefined ? await storedHash(ctx) : hashSecret(ADMIN_TOKEN)
@@ -14,8 +14,8 @@ export async function isOperatorToken(ctx: Pick<Context, 'db' | 'config'>, token
 }
 
 /**
- * Makes the operator's token on an empty database. Gives the token when this call made it, to be printed once, and null
- * when there is one already: in the settings, or made earlier or by another instance that starts at the same time.
+ * Creates the operator's token on an empty database. Returns the token, to print it once; null if there is one already, in the
+ * settings, from an earlier start, or from another instance that starts at the same time.
  */
 export async function createOperatorToken(ctx: Pick<Context, 'db' | 'config' | 'now'>): Promise<string | null> {
   if (ctx.config.ADMIN_TOKEN !== undefined || (await storedHash(ctx)) !== null) return null

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { versionInput } from '../core/optimistic-lock.ts'
+import { nameText, proseText } from '../core/validation.ts'
 import type { Organization } from '../generated/prisma/client.ts'
-import { nameText, proseText } from '../validate.ts'
-import { readVersion } from '../version.ts'
 import { hostName } from './domain-name.ts'
 
 /** A link on the public page to somewhere else. */
@@ -69,7 +69,7 @@ export const settingsEdit = z.object({
     .optional(),
   customDomain: hostName.nullish(),
   organizationId: z.string().nullish(),
-  version: readVersion,
+  version: versionInput,
 })
 
 function isZoneName(name: string): boolean {

@@ -1,6 +1,6 @@
 import type { CheckPlan, Tier } from '../generated/prisma/enums.ts'
 
-/** Checks a UTC day: free per client address, pro per organization (specification §8). */
+/** Checks per UTC day: free per client address, pro per organization (specification §8). */
 export const checksPerDay = { FREE: 100, PRO: 1000 } as const satisfies Record<CheckPlan, number>
 
 /** What a status-page tier allows (contract §4). */
@@ -10,7 +10,7 @@ export interface TierLimits {
   readonly minIntervalSeconds: number
   readonly subscribers: number
   readonly historyDays: number
-  /** How long the result of each single check is kept; what it adds to the history stays. */
+  /** How many days single probe results are kept; the history derived from them stays. */
   readonly resultDays: number
 }
 
@@ -27,7 +27,7 @@ export const tierLimits: Readonly<Record<Tier, TierLimits>> = {
   },
 }
 
-/** The check plan an organization has at a moment: a paid one ends when its time is over. */
+/** Returns the check plan of an organization at a time, after which a paid plan may have ended. */
 export function planAt(organization: { checkPlan: CheckPlan; checkPlanUntil: Date | null }, at: Date): CheckPlan {
   const { checkPlan, checkPlanUntil } = organization
   return checkPlanUntil === null || at < checkPlanUntil ? checkPlan : 'FREE'

@@ -1,40 +1,40 @@
 import type { Logger } from 'pino'
+import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import { SECOND } from '../time.ts'
 import { REVOKED_KEY_CHANNEL } from './api-key.ts'
 
-/** Tells those who hold a key that it was revoked, or its organization deleted, on whichever instance. */
+/** Ends connections of keys that are revoked, or whose organization is deleted, on any instance. */
 export interface RevokedKeys {
-  /** Calls `end` once, as soon as the key is revoked. Gives what makes it not be called any more. */
+  /** Calls `end` once, as soon as the key is revoked. Returns a function that cancels this. */
   hold(keyId: string, end: () => void): () => void
   close(): Promise<void>
 }
 
-/** How often keys that are held are asked about, in case the word got lost: two seconds after it at most they are let go. */
-const POLL = 1.5 * SECOND
+/** How often held keys are checked, in case a notification is lost: they end two seconds after the revocation at most. */
+const POLL_INTERVAL = 1.5 * SECOND
 
-/** @throws when the database cannot be asked to listen. */
+/** Watches for revoked keys. @throws when `LISTEN` fails. */
 export async function watchRevokedKeys(parts: {
   readonly database: Pick<DatabaseHandle, 'prisma' | 'listen'>
   readonly log: Logger
-  /** How often to ask of the keys that are held, in milliseconds. */
+  /** The interval of checks of held keys, in milliseconds. */
   readonly pollMs?: number
 }): Promise<RevokedKeys> {
-  const { database, log, pollMs = POLL } = parts
+  const { database, log, pollMs = POLL_INTERVAL } = parts
   const holders = new Map<string, Set<() => void>>()
 
   const stopListening = await database.listen(REVOKED_KEY_CHANNEL, (keyId) => {
-    if (keyId === null) void look()
+    if (keyId === null) void pollOnce()
     else revoked(keyId)
   })
   let looking = false
-  const poll = setInterval(() => void look(), pollMs).unref()
+  const poll = setInterval(() => void pollOnce(), pollMs).unref()
 
-  async function look(): Promise<void> {
+  async function pollOnce(): Promise<void> {
     if (looking || holders.size === 0) return
     looking = true
     await findRevoked()
-      .catch((error: unknown) => log.error({ err: error }, 'account: could not look for revoked keys'))
+      .catch((error: unknown) => log.error({ err: error }, 'account: could not check for revoked keys'))
       .finally(() => {
         looking = false
       })
@@ -46,7 +46,7 @@ export async function watchRevokedKeys(parts: {
     for (const end of ends ?? []) end()
   }
 
-  /** Asks of every key that is held, for the word that it was revoked may have been missed. */
+  /** Checks all held keys, because a notification may have been missed. */
   async function findRevoked(): Promise<void> {
     const keys = await database.prisma.$queryRaw<{ id: string }[]>`
       SELECT key.id FROM "ApiKey" AS key JOIN "Organization" AS owner ON owner.id = key."organizationId"

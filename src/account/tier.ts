@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts'
-import { readOnce } from '../eventlog/change.ts'
+import type { Context } from '../core/context.ts'
+import { readOnce } from '../event-log/change.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 
 /** An organization's tier; read once in a change that does not alter it. */

@@ -1,30 +1,30 @@
 import { LRUCache } from 'lru-cache'
-import { RateLimited } from '../errors.ts'
-import { MINUTE } from '../time.ts'
-import { clientSubject } from './usage.ts'
+import { RateLimited } from '../core/errors.ts'
+import { clientSubject } from '../core/ip-address.ts'
+import { MINUTE } from '../core/time.ts'
 
-/** Keeps callers from trying keys: what is known to be wrong, and too much from one address, costs no look into the database. */
+/** Protects against guessing keys: known wrong keys, and too many from one address, cost no database query. */
 export interface WrongKeys {
   /**
-   * Whether a key, by its hash, was found wrong a moment ago.
-   * @throws RateLimited when too many wrong ones came from the address; keys that have held before are let through.
+   * Returns whether a key, by its hash, was recently wrong.
+   * @throws RateLimited after too many wrong keys from the address; keys that worked before pass.
    */
   isKnown(clientAddress: string | null, hash: string): boolean
-  /** Notes what came of a look into the database. */
-  note(clientAddress: string | null, hash: string, holds: boolean): void
+  /** Records the result of a database lookup. */
+  record(clientAddress: string | null, hash: string, holds: boolean): void
 }
 
-/** Different wrong keys that one address (IPv6: one /64) may send in a window. One key sent again and again counts once. */
-const MOST = 20
+/** Distinct wrong keys per address (IPv6: /64) and window. A repeated key counts once. */
+const MAX_WRONG_KEYS = 20
 const WINDOW = 1 * MINUTE
-/** How many keys and addresses are remembered. */
-const REMEMBERED = 10_000
+/** The number of cached keys and addresses. */
+const CACHE_SIZE = 10_000
 
-/** Remembers wrong keys in this process, by hash; the database decides what is wrong. */
+/** Caches wrong keys by hash in this process. The database decides which are wrong. */
 export function createWrongKeys(now: () => Date): WrongKeys {
-  const wrong = new LRUCache<string, { readonly until: number }>({ max: REMEMBERED })
-  const held = new LRUCache<string, true>({ max: REMEMBERED })
-  const windows = new LRUCache<string, { readonly until: number; readonly count: number }>({ max: REMEMBERED })
+  const wrong = new LRUCache<string, { readonly until: number }>({ max: CACHE_SIZE })
+  const held = new LRUCache<string, true>({ max: CACHE_SIZE })
+  const windows = new LRUCache<string, { readonly until: number; readonly count: number }>({ max: CACHE_SIZE })
   const current = <T extends { readonly until: number }>(entry: T | undefined) =>
     entry !== undefined && now().getTime() < entry.until ? entry : null
 
@@ -33,13 +33,13 @@ export function createWrongKeys(now: () => Date): WrongKeys {
       if (held.has(hash)) return false
       if (current(wrong.get(hash)) !== null) return true
       const window = current(windows.get(clientSubject(clientAddress)))
-      if (window === null || window.count < MOST) return false
+      if (window === null || window.count < MAX_WRONG_KEYS) return false
       throw new RateLimited(
         'Too many wrong API keys came from your address. Try again in a minute.',
         new Date(window.until),
       )
     },
-    note(clientAddress, hash, holds) {
+    record(clientAddress, hash, holds) {
       if (holds) return void held.set(hash, true)
       const subject = clientSubject(clientAddress)
       const { until, count } = current(windows.get(subject)) ?? { until: now().getTime() + WINDOW, count: 0 }

@@ -1,51 +1,54 @@
 import { z } from 'zod'
-import { Unavailable } from '../errors.ts'
+import { Unavailable } from '../core/errors.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
 import type { CheckPlanCurrency, InvoiceStatus } from '../generated/prisma/enums.ts'
 import type { Send } from '../network/send.ts'
-import { MINUTE, SECOND } from '../time.ts'
 
-/** An invoice as the payment server has it. */
+/** An invoice on the payment server. */
 export interface ProviderInvoice {
   readonly id: string
   readonly status: InvoiceStatus
-  /** Our own id of it; null for an invoice that is not of our making. */
+  /** Our id of the invoice; null for an invoice that we did not create. */
   readonly orderId: string | null
-  /** What was asked for, such as 9. */
+  /** The invoiced amount, such as 9. */
   readonly amount: number
   readonly currency: string
   readonly checkoutUrl: string
   readonly expiresAt: Date
 }
 
-export interface NewInvoice {
-  /** Our own id, by which the invoice is found again when the answer gets lost. */
+interface NewInvoice {
+  /** Our id, for finding the invoice when the response is lost. */
   readonly orderId: string
   readonly amount: string
   readonly currency: string
   readonly coin: CheckPlanCurrency
   readonly email: string
-  /** Where the payer is sent back to. */
+  /** The URL to which the payer returns. */
   readonly returnUrl: string
 }
 
-/** A BTCPay Server, by its Greenfield API (https://docs.btcpayserver.org/API/Greenfield/v1/). */
+/** A store on a BTCPay Server (Greenfield API, https://docs.btcpayserver.org/API/Greenfield/v1/). */
 export interface Btcpay {
   readonly storeId: string
-  /** @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`, after which the invoice may exist or not. */
+  /**
+   * Creates an invoice. @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`, after which the invoice may or may not
+   * exist.
+   */
   create(invoice: NewInvoice): Promise<ProviderInvoice>
-  /** Gives null when there is no such invoice. @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`. */
+  /** Reads an invoice; null when it does not exist. @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`. */
   read(id: string): Promise<ProviderInvoice | null>
-  /** The newest invoice with our id; null when there is none. @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`. */
+  /** Finds the newest invoice with our id, or null. @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`. */
   find(orderId: string): Promise<ProviderInvoice | null>
 }
 
-/** How long an invoice can be paid, and is watched for late payments: the coin's rate is fixed only so long. */
+/** How long an invoice can be paid (at a fixed exchange rate), and how long the server watches for late payments. */
 const EXPIRATION_MINUTES = 30
 const MONITORING_MINUTES = 24 * 60
-/** How long a late payment may still turn up after an invoice has expired. */
-export const LATE_PAYMENT = MONITORING_MINUTES * MINUTE
+/** How long after an invoice's expiry a late payment may arrive. */
+export const LATE_PAYMENT_WINDOW_MS = MONITORING_MINUTES * MINUTE
 
-const LIMITS = { timeoutMs: 10 * SECOND, maxBytes: 256 * 1024 }
+const RESPONSE_LIMITS = { timeoutMs: 10 * SECOND, maxBytes: 256 * 1024 }
 
 const statuses = {
   New: 'NEW',
@@ -59,7 +62,7 @@ const invoiceJson = z
   .looseObject({
     id: z.string().regex(/^[\w-]{1,255}$/),
     status: z.enum(['New', 'Processing', 'Settled', 'Expired', 'Invalid']),
-    // A decimal number as text; older versions give a number.
+    // A decimal number as text; older versions send a number.
     amount: z.union([z.string().regex(/^\d{1,15}(\.\d{1,18})?$/), z.number()]).transform(Number),
     currency: z.string(),
     checkoutLink: z.url({ protocol: /^https?$/ }),
@@ -81,7 +84,7 @@ const invoiceJson = z
     }),
   )
 
-/** The client of a store on a payment server. What it answers is believed only when it is what the API says. */
+/** Creates a client for a store on a payment server. Rejects responses that do not match the API. */
 export function createBtcpay(settings: {
   readonly url: string
   readonly apiKey: string
@@ -91,7 +94,7 @@ export function createBtcpay(settings: {
   const { url, apiKey, storeId, send } = settings
   const invoices = `${url.replace(/\/+$/, '')}/api/v1/stores/${encodeURIComponent(storeId)}/invoices`
 
-  /** Gives null for 404. */
+  /** Sends a request; returns null for 404. */
   async function call<T extends z.ZodType>(
     method: 'GET' | 'POST',
     path: string,
@@ -100,14 +103,14 @@ export function createBtcpay(settings: {
   ): Promise<z.infer<T> | null> {
     const headers = { authorization: `token ${apiKey}`, accept: 'application/json', 'content-type': 'application/json' }
     const request = { method, url: invoices + path, headers, ...(body && { body: JSON.stringify(body) }) }
-    const answer = await send(request, LIMITS).catch((cause: unknown) => {
-      throw unavailable('does not answer', cause)
+    const answer = await send(request, RESPONSE_LIMITS).catch((cause: unknown) => {
+      throw unavailable('did not respond', cause)
     })
     if (answer.status === 404) return null
-    if (answer.status !== 200) throw unavailable(`answers with status ${answer.status}`)
+    if (answer.status !== 200) throw unavailable(`responded with status ${answer.status}`)
     const parsed = schema.safeParse(parseJson(answer.body))
     if (parsed.success) return parsed.data
-    throw unavailable('answers with what it should not', parsed.error)
+    throw unavailable('sent an invalid response', parsed.error)
   }
 
   return {
@@ -128,8 +131,9 @@ export function createBtcpay(settings: {
           redirectAutomatically: true,
         },
       })
-      const isAsked = invoice?.orderId === orderId && invoice.amount === Number(amount) && invoice.currency === currency
-      if (!isAsked) throw unavailable('has made another invoice than it was asked for')
+      const isAsRequested =
+        invoice?.orderId === orderId && invoice.amount === Number(amount) && invoice.currency === currency
+      if (!isAsRequested) throw unavailable('created a different invoice than requested')
       return invoice
     },
     read: (id) => call('GET', `/${encodeURIComponent(id)}`, invoiceJson),
@@ -149,6 +153,6 @@ function parseJson(text: string): unknown {
 }
 
 function unavailable(what: string, cause?: unknown): Unavailable {
-  const message = `The payment server ${what}. Nothing has been charged; try again later.`
+  const message = `The payment server ${what}. Nothing was charged. Try again later.`
   return Object.assign(new Unavailable(message, 'PAYMENT_PROVIDER_UNAVAILABLE'), { cause })
 }

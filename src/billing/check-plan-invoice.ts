@@ -1,53 +1,57 @@
 import { z } from 'zod'
 import { insertOrganization } from '../account/organization.ts'
-import type { Context } from '../context.ts'
-import { transaction } from '../context.ts'
-import { takeDue } from '../database/lease.ts'
-import { Invalid, Unavailable } from '../errors.ts'
-import { change } from '../eventlog/change.ts'
+import type { Context } from '../core/context.ts'
+import { transaction } from '../core/context.ts'
+import { Invalid, Unavailable } from '../core/errors.ts'
+import { randomText } from '../core/id.ts'
+import { DAY, HOUR, MINUTE } from '../core/time.ts'
+import { claimDue } from '../database/lease.ts'
+import { change } from '../event-log/change.ts'
 import type { CheckPlanInvoice, Organization } from '../generated/prisma/client.ts'
-import { randomText } from '../id.ts'
-import { DAY, HOUR, MINUTE } from '../time.ts'
 import type { Btcpay, ProviderInvoice } from './btcpay.ts'
-import { LATE_PAYMENT } from './btcpay.ts'
+import { LATE_PAYMENT_WINDOW_MS } from './btcpay.ts'
 import type { BillingContext } from './context.ts'
 import type { Money } from './price.ts'
 import { nextReminder } from './reminder.ts'
 
-/** What the pro check plan costs, and for how many days (specification §1). */
+/** Price and duration of the pro check plan (specification §1). */
 export const checkPlanPrice: Money = { amount: 900, currency: 'eur' }
 export const checkPlanDays = 30
 
-/** Whether an organization has the pro plan for good, as the operator can give it: no payment adds anything to it. */
-export function isEndless({ checkPlan, checkPlanUntil }: Pick<Organization, 'checkPlan' | 'checkPlanUntil'>): boolean {
+/** Returns whether an organization has the pro plan without an end, as the operator can grant it. */
+export function isPermanent({
+  checkPlan,
+  checkPlanUntil,
+}: Pick<Organization, 'checkPlan' | 'checkPlanUntil'>): boolean {
   return checkPlan === 'PRO' && checkPlanUntil === null
 }
 
-/** What an invoice's status does to the plan that it pays for, once each: a settled one can be declared invalid by hand. */
-export function effectOf(isGranted: boolean, status: CheckPlanInvoice['status']): 'grant' | 'withdraw' | null {
+/**
+ * Returns the effect of an invoice's status on the plan, once each. The operator can mark a settled invoice invalid.
+ */
+export function planEffectOf(isGranted: boolean, status: CheckPlanInvoice['status']): 'grant' | 'withdraw' | null {
   if (status === 'SETTLED' && !isGranted) return 'grant'
   return status === 'INVALID' && isGranted ? 'withdraw' : null
 }
 
-/** How often the payment server is asked about an invoice that may be paid, and about one that may be paid late. */
-export const POLL = 1 * MINUTE
-const LATE_POLL = 10 * MINUTE
+/** How often to poll the payment server about a payable invoice, and about one that may be paid late. */
+export const POLL_INTERVAL_MS = 1 * MINUTE
+const LATE_POLL_INTERVAL_MS = 10 * MINUTE
 
-/** When to ask about an invoice again; null: never, for it is over, or the server does not watch it any more. */
-export function nextAsked(
+/** Returns when to poll for an invoice again; null when it is final or the server no longer watches it. */
+export function nextPollAt(
   { status, expiresAt }: Pick<CheckPlanInvoice, 'status' | 'expiresAt'>,
   now: Date,
 ): Date | null {
   if (status === 'SETTLED' || status === 'INVALID') return null
-  if (status === 'PROCESSING') return new Date(now.getTime() + POLL)
-  if (status === 'NEW' && now <= expiresAt) return new Date(now.getTime() + POLL)
-  const isWatched = now.getTime() <= expiresAt.getTime() + LATE_PAYMENT + HOUR
-  return isWatched ? new Date(now.getTime() + LATE_POLL) : null
+  if (status === 'PROCESSING') return new Date(now.getTime() + POLL_INTERVAL_MS)
+  if (status === 'NEW' && now <= expiresAt) return new Date(now.getTime() + POLL_INTERVAL_MS)
+  const isWatched = now.getTime() <= expiresAt.getTime() + LATE_PAYMENT_WINDOW_MS + HOUR
+  return isWatched ? new Date(now.getTime() + LATE_POLL_INTERVAL_MS) : null
 }
 
 /**
- * Reads an invoice back from the payment server, and gives or takes back what it pays for: the server's own word is the only
- * one that counts.
+ * Reads an invoice from the payment server, and grants or withdraws the plan. Only the server's own data is trusted.
  * @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`.
  */
 export async function reconcileInvoice(ctx: BillingContext, id: string): Promise<void> {
@@ -57,33 +61,34 @@ export async function reconcileInvoice(ctx: BillingContext, id: string): Promise
   const { providerId } = known
   const found = providerId === null ? await btcpay.find(id) : await btcpay.read(providerId)
   if (found !== null) await recordInvoice(ctx, id, found)
-  else await miss(ctx, known)
+  else await recordMissingInvoice(ctx, known)
 }
 
-/** An answer takes a worker seconds at most; when it dies, another takes its work over after this. */
-const LEASE = 1 * MINUTE
-const AT_ONCE = 10
+/** Lease of a worker, whose request takes seconds at most; another worker takes over after this time. */
+const LEASE_MS = 1 * MINUTE
+const BATCH_SIZE = 10
 
 /**
- * Asks about the invoices that are due, so that a payment of which we were not told is found. One that fails is logged, and
- * asked about again when its lease is over. Gives the time at which the next one is due; null: none is.
+ * Polls the payment server about the due invoices, to find payments whose webhook was lost. Logs a failure and
+ * retries it when the lease ends.
+ * @returns when the next invoice is due, or null
  */
 export async function reconcileDueInvoices(ctx: BillingContext): Promise<Date | null> {
   if (ctx.billing.btcpay === null) return null
-  const { taken } = await takeDue(ctx, {
+  const { taken } = await claimDue(ctx, {
     table: 'CheckPlanInvoice',
     dueColumn: 'dueAt',
-    limit: AT_ONCE,
-    leaseMs: LEASE,
+    limit: BATCH_SIZE,
+    leaseMs: LEASE_MS,
   })
   const failed = (id: string) => (error: unknown) =>
-    ctx.log.warn({ err: error, invoice: id }, 'billing: could not ask about an invoice; trying again')
+    ctx.log.warn({ err: error, invoice: id }, 'billing: could not read an invoice; will retry')
   await Promise.all(taken.map(({ id }) => reconcileInvoice(ctx, id).catch(failed(id))))
   const next = await ctx.db.checkPlanInvoice.findFirst({ where: { dueAt: { not: null } }, orderBy: { dueAt: 'asc' } })
   return next?.dueAt ?? null
 }
 
-const delivery = z.looseObject({
+const btcpayEventSchema = z.looseObject({
   deliveryId: z.string().regex(/^[\w.-]{1,200}$/),
   type: z.string().max(255),
   storeId: z.string(),
@@ -99,68 +104,69 @@ const delivery = z.looseObject({
 })
 
 /**
- * Takes a delivery of the payment server whose signature has been checked. All it is believed is that something is new about
- * an invoice: that is noted for good, and the invoice is read back at once, or by the next round when that fails.
- * @throws Invalid `INVALID_PAYLOAD` when the body is no delivery of the server.
+ * Handles a webhook request of the payment server with a verified signature. Trusts it only as a hint that an invoice
+ * changed: records the event, then reads the invoice at once, or with the next poll when that fails.
+ * @throws Invalid `INVALID_PAYLOAD` when the body is not an event of the payment server.
  */
-export async function takeBtcpayDelivery(ctx: BillingContext, body: string): Promise<void> {
-  const said = parseDelivery(body)
-  if (said.invoiceId == null || said.storeId !== ctx.billing.btcpay?.storeId) return
-  const { invoiceId: providerId, metadata } = said
+export async function receiveBtcpayEvent(ctx: BillingContext, body: string): Promise<void> {
+  const event = parseBtcpayEvent(body)
+  if (event.invoiceId == null || event.storeId !== ctx.billing.btcpay?.storeId) return
+  const { invoiceId: providerId, metadata } = event
   const orderId = metadata?.orderId ?? ''
   const invoice = await ctx.db.checkPlanInvoice.findFirst({
     where: { OR: [{ providerId }, { id: /^[0-9a-v]{24}$/.test(orderId) ? orderId : '', providerId: null }] },
   })
   if (invoice === null) return
   await transaction(ctx, async ({ db, now }) => {
-    const { deliveryId, type, timestamp } = said
-    const event = { id: `btcpay_${deliveryId}`, type, createdAt: new Date(timestamp * 1000), receivedAt: now() }
+    const { deliveryId, type, timestamp } = event
+    const row = { id: `btcpay_${deliveryId}`, type, createdAt: new Date(timestamp * 1000), receivedAt: now() }
     const about = { objectId: providerId, organizationId: invoice.organizationId, email: invoice.email }
     await db.paymentEvent.createMany({
-      data: { ...event, ...about, provider: 'BTCPAY', outcome: 'APPLIED', payload: body },
+      data: { ...row, ...about, provider: 'BTCPAY', outcome: 'APPLIED', payload: body },
       skipDuplicates: true,
     })
     await db.checkPlanInvoice.update({ where: { id: invoice.id }, data: { dueAt: now() } })
   })
   await reconcileInvoice(ctx, invoice.id).catch((error: unknown) =>
-    ctx.log.warn({ err: error, invoice: invoice.id }, 'billing: could not read an invoice back; trying again'),
+    ctx.log.warn({ err: error, invoice: invoice.id }, 'billing: could not read an invoice after a webhook; will retry'),
   )
 }
 
-function parseDelivery(body: string): z.infer<typeof delivery> {
+function parseBtcpayEvent(body: string): z.infer<typeof btcpayEventSchema> {
   try {
-    return delivery.parse(JSON.parse(body))
+    return btcpayEventSchema.parse(JSON.parse(body))
   } catch {
-    throw new Invalid('INVALID_PAYLOAD', 'The body is no delivery of the payment server.')
+    throw new Invalid('INVALID_PAYLOAD', 'The body is not an event of the payment server.')
   }
 }
 
-/** Writes down what the payment server says of an invoice, with what follows from it. */
-export function recordInvoice(ctx: Context, id: string, said: ProviderInvoice): Promise<CheckPlanInvoice> {
+/** Stores the payment server's data about an invoice and applies its effect on the plan. */
+export function recordInvoice(ctx: Context, id: string, providerInvoice: ProviderInvoice): Promise<CheckPlanInvoice> {
   return transaction(asSystem(ctx), async (tx) => {
     const before = await lockInvoice(tx, id)
-    const isOurs = said.orderId === id && said.currency.toLowerCase() === checkPlanPrice.currency
-    if (!isOurs || said.amount * 100 !== checkPlanPrice.amount) {
+    const isOurs = providerInvoice.orderId === id && providerInvoice.currency.toLowerCase() === checkPlanPrice.currency
+    if (!isOurs || providerInvoice.amount * 100 !== checkPlanPrice.amount) {
       tx.log.error(
-        { invoice: id, provider: said.id },
-        'billing: an invoice is not the one that was made; it gives nothing',
+        { invoice: id, provider: providerInvoice.id },
+        'billing: an invoice differs from the one we created; it grants nothing',
       )
       return tx.db.checkPlanInvoice.update({ where: { id }, data: { dueAt: null } })
     }
-    const effect = effectOf(before.grantedAt !== null, said.status)
-    const organizationId = before.organizationId ?? (effect === 'grant' ? await newBuyer(tx, before.email) : null)
-    if (effect !== null && organizationId !== null) await shiftPlan(tx, organizationId, effect)
-    const { status, expiresAt } = said
+    const effect = planEffectOf(before.grantedAt !== null, providerInvoice.status)
+    const organizationId =
+      before.organizationId ?? (effect === 'grant' ? await createBuyerOrganization(tx, before.email) : null)
+    if (effect !== null && organizationId !== null) await adjustPlanEnd(tx, organizationId, effect)
+    const { status, expiresAt } = providerInvoice
     const now = tx.now()
     return tx.db.checkPlanInvoice.update({
       where: { id },
       data: {
         organizationId,
-        providerId: said.id,
-        checkoutUrl: said.checkoutUrl,
+        providerId: providerInvoice.id,
+        checkoutUrl: providerInvoice.checkoutUrl,
         status,
         expiresAt,
-        dueAt: nextAsked({ status, expiresAt }, now),
+        dueAt: nextPollAt({ status, expiresAt }, now),
         ...(effect === 'grant' && { grantedAt: now, settledAt: before.settledAt ?? now }),
         ...(effect === 'withdraw' && { grantedAt: null }),
       },
@@ -169,14 +175,14 @@ export function recordInvoice(ctx: Context, id: string, said: ProviderInvoice): 
 }
 
 /**
- * Gives thirty days from the later of now and the plan's end, or takes them back; reminders follow the new end. A plan
- * without an end stays without.
+ * Extends the plan by thirty days from the later of now and its end, or withdraws them, and reschedules reminders.
+ * Leaves a plan without an end unchanged.
  */
-async function shiftPlan(tx: Context, organizationId: string, effect: 'grant' | 'withdraw'): Promise<void> {
+async function adjustPlanEnd(tx: Context, organizationId: string, effect: 'grant' | 'withdraw'): Promise<void> {
   const where = { id: organizationId }
   await change(tx, organizationId, async ({ db, now }) => {
     const organization = await db.organization.findUniqueOrThrow({ where })
-    if (isEndless(organization)) return [undefined]
+    if (isPermanent(organization)) return [undefined]
     const { checkPlan, checkPlanUntil: until, name } = organization
     const start = effect === 'withdraw' ? until : checkPlan === 'PRO' && until !== null && until > now() ? until : now()
     if (start === null) return [undefined]
@@ -188,23 +194,27 @@ async function shiftPlan(tx: Context, organizationId: string, effect: 'grant' | 
   })
 }
 
-/** An organization for who has paid without having one; its name is on a public page, so it is not the buyer's address. */
-async function newBuyer(tx: Context, contactEmail: string): Promise<string> {
+/** Creates an organization for a buyer without one. Its public name does not contain the buyer's address. */
+async function createBuyerOrganization(tx: Context, contactEmail: string): Promise<string> {
   const fields = { name: 'Blacklist checks', slug: `checks-${randomText(12)}`, contactEmail }
   return (await insertOrganization(tx, fields)).id
 }
 
-/** The payment server does not know an invoice: its making failed, or it was deleted there. */
-async function miss({ db, now, log }: Context, { id, createdAt, providerId }: CheckPlanInvoice): Promise<void> {
+/** Records that the payment server does not know an invoice: its creation failed, or it was deleted there. */
+async function recordMissingInvoice(
+  { db, now, log }: Context,
+  { id, createdAt, providerId }: CheckPlanInvoice,
+): Promise<void> {
   const age = now().getTime() - createdAt.getTime()
   const isGone = age > HOUR
-  if (isGone && providerId !== null)
-    log.warn({ invoice: id }, 'billing: the payment server does not know an invoice any more')
-  const data = isGone ? ({ status: 'INVALID', dueAt: null } as const) : { dueAt: new Date(now().getTime() + POLL) }
+  if (isGone && providerId !== null) log.warn({ invoice: id }, 'billing: the payment server no longer knows an invoice')
+  const data = isGone
+    ? ({ status: 'INVALID', dueAt: null } as const)
+    : { dueAt: new Date(now().getTime() + POLL_INTERVAL_MS) }
   await db.checkPlanInvoice.updateMany({ where: { id, grantedAt: null }, data })
 }
 
-/** The invoice, which nobody else changes until the transaction ends. */
+/** Returns the invoice and locks it until the transaction ends. */
 export async function lockInvoice({ db }: Context, id: string): Promise<CheckPlanInvoice> {
   await db.$queryRaw`SELECT 1 FROM "CheckPlanInvoice" WHERE id = ${id} FOR UPDATE`
   return db.checkPlanInvoice.findUniqueOrThrow({ where: { id } })
@@ -213,11 +223,11 @@ export async function lockInvoice({ db }: Context, id: string): Promise<CheckPla
 /** @throws Unavailable `PAYMENT_PROVIDER_NOT_CONFIGURED`. */
 export function requireBtcpay({ billing: { btcpay } }: BillingContext): Btcpay {
   if (btcpay !== null) return btcpay
-  const message = 'The operator of this service has set up no payment server for coins.'
+  const message = 'Crypto payments are not set up here.'
   throw new Unavailable(message, 'PAYMENT_PROVIDER_NOT_CONFIGURED')
 }
 
-/** What a payment does is done by the system, whoever brings the word. */
+/** Returns the context with the system as actor, for the effects of payments. */
 export function asSystem<C extends Context>(ctx: C): C {
   return { ...ctx, actor: { kind: 'system' } }
 }

@@ -4,133 +4,165 @@ import type { CreatedApiKey } from '../account/api-key.ts'
 import { insertFirstKey } from '../account/organization.ts'
 import { emailText } from '../account/page-settings.ts'
 import { hashSecret } from '../account/secret.ts'
-import { clientSubject } from '../account/usage.ts'
-import type { Context } from '../context.ts'
-import { transaction } from '../context.ts'
-import { Conflict, LimitExceeded, NotFound, Unavailable } from '../errors.ts'
-import { change } from '../eventlog/change.ts'
+import type { Context } from '../core/context.ts'
+import { transaction } from '../core/context.ts'
+import { Conflict, LimitExceeded, NotFound, Unavailable } from '../core/errors.ts'
+import { randomText } from '../core/id.ts'
+import type { AnswerSerializer } from '../core/idempotency.ts'
+import { clientSubject } from '../core/ip-address.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { HOUR, MINUTE, nextUtcDay, SECOND, utcDay } from '../core/time.ts'
+import { invalid, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
 import type { CheckPlanInvoice } from '../generated/prisma/client.ts'
 import { CheckPlanCurrency } from '../generated/prisma/enums.ts'
-import { randomText } from '../id.ts'
-import { HOUR, MINUTE, nextUtcDay, SECOND, utcDay } from '../time.ts'
-import { invalid, validate } from '../validate.ts'
 import {
   asSystem,
   checkPlanPrice,
-  isEndless,
+  isPermanent,
   lockInvoice,
-  POLL,
+  POLL_INTERVAL_MS,
   recordInvoice,
   requireBtcpay,
 } from './check-plan-invoice.ts'
 import type { BillingContext, BuyerContext } from './context.ts'
 
-const purchase = z.object({ currency: z.enum(CheckPlanCurrency), email: emailText.nullish() })
+const purchaseInput = z.object({ currency: z.enum(CheckPlanCurrency), email: emailText.nullish() })
 
-/** An invoice to pay, and what its buyer has to keep to be shown the key; null when the buyer has a key already. */
+/** An invoice to pay, and the secret for claiming the key; null for a buyer with a key. */
 export interface Purchase {
   readonly invoice: CheckPlanInvoice
   readonly secret: string | null
 }
 
-/** How many invoices a day (UTC) are made for one client address (IPv6: /64) without a key, and for one organization. */
-const INVOICES_A_DAY = 20
+/** Maximum invoices a UTC day for a client address (IPv6: /64) without a key, and for an organization. */
+const MAX_INVOICES_PER_DAY = 20
 
-/** For how long an invoice can be in the making: the payment server's deadline, and a margin. */
-const MAKING = 15 * SECOND
-/** How soon it is looked again whether an invoice that somebody else has asked for is made. */
-const LOOK = SECOND / 10
+/** Maximum time to create an invoice: the timeout of the payment server plus a margin. */
+const CREATION_TIMEOUT_MS = 15 * SECOND
+/** How often to check whether a concurrent request has created the invoice. */
+const CREATION_POLL_MS = SECOND / 10
 
 /**
- * Makes an invoice for thirty days of the pro check plan: for the caller's organization, or else for one that is made when
- * it is settled, whether or not signing up is open.
- * @throws Invalid when the e-mail address is missing or none. @throws LimitExceeded when too many were asked for from here.
- * @throws Conflict and Unavailable as `prolongCheckPlan` does.
+ * Creates an invoice for thirty days of the pro check plan: for the caller's organization, or else for a new
+ * organization, created when the invoice is settled, even if sign-up is closed.
+ * @throws Invalid when the email address is missing or invalid. @throws LimitExceeded when this address has created
+ * too many.
+ * @throws Conflict and Unavailable as `extendCheckPlan` does.
  */
 export async function buyCheckPlan(ctx: BuyerContext, input: unknown): Promise<Purchase> {
   requireBtcpay(ctx)
-  const { currency, email } = validate(purchase, input)
+  const { currency, email } = validate(purchaseInput, input)
   const { actor } = ctx
   const organizationId = actor.kind === 'apiKey' || actor.kind === 'operator' ? actor.organizationId : undefined
   if (organizationId !== undefined) {
-    return { invoice: await prolongCheckPlan(ctx, organizationId, { currency, email }), secret: null }
+    return { invoice: await extendCheckPlan(ctx, organizationId, { currency, email }), secret: null }
   }
-  if (email == null) throw invalid([{ path: ['email'], message: 'is needed' }])
+  if (email == null) throw invalid([{ path: ['email'], message: 'is required' }])
   const now = ctx.now()
   const subject = `invoices ${clientSubject(ctx.clientAddress)}`
-  const { granted } = await ctx.usage.take(subject, utcDay(now), INVOICES_A_DAY)
-  if (!granted) throw tooMany('from your address', now)
+  const { granted } = await ctx.usage.consume(subject, utcDay(now), MAX_INVOICES_PER_DAY)
+  if (!granted) throw invoiceLimitExceeded('from your address', now)
   const secret = randomText(32)
   const buyer = { organizationId: null, currency, email, secretHash: hashSecret(secret) }
-  return { invoice: await makeInvoice(ctx, await insertInvoice(ctx, buyer)), secret }
+  const stored = await transaction(ctx, async (tx) => ({ invoice: await insertInvoice(tx, buyer), secret }))
+  return { invoice: await createProviderInvoice(ctx, stored.invoice), secret }
 }
 
 /**
- * An invoice for thirty days more of an organization's pro check plan; one that can still be paid is given again. Who may
- * have it is the caller's business.
- * @throws Invalid when the e-mail address is none; without one the organization's contact address is taken.
- * @throws Conflict when the plan has no end. @throws LimitExceeded when too many were made for the organization today.
- * @throws Unavailable `PAYMENT_PROVIDER_NOT_CONFIGURED` or `PAYMENT_PROVIDER_UNAVAILABLE`; nothing can have been paid
- * then, for nobody has seen the invoice.
+ * Returns how to store a purchase under an idempotency key, with the secret sealed. An invoice that the payment server
+ * did not create is not replayed: the next request creates another.
  */
-export async function prolongCheckPlan(
+export function purchaseSerializer(
+  ctx: BillingContext & { readonly seal: SecretBox },
+): AnswerSerializer<Purchase, { readonly invoice: { readonly id: string }; readonly secret?: string }> {
+  const about = (id: string) => `${id} purchase`
+  return {
+    serialize: ({ invoice: { id }, secret }) => ({
+      id,
+      secret: secret === undefined ? null : ctx.seal.seal(secret, about(id)),
+    }),
+    async restore(stored) {
+      // Only `write` creates this value.
+      const { id, secret } = stored as { readonly id: string; readonly secret: string | null }
+      const invoice = await waitForCreation(ctx, id)
+      return invoice && { value: { invoice, secret: secret === null ? null : ctx.seal.open(secret, about(id)) } }
+    },
+  }
+}
+
+/**
+ * Creates an invoice that extends an organization's pro check plan by thirty days, or returns one that can still be
+ * paid. Without an email address, uses the organization's contact address. The caller checks access.
+ * @throws Invalid when the email address is invalid. @throws Conflict when the plan has no end. @throws LimitExceeded
+ * when the organization has too many invoices today.
+ * @throws Unavailable `PAYMENT_PROVIDER_NOT_CONFIGURED` or `PAYMENT_PROVIDER_UNAVAILABLE`; nothing can have been paid
+ * then, because no caller has seen the invoice.
+ */
+export async function extendCheckPlan(
   ctx: BillingContext,
   organizationId: string,
   input: unknown,
 ): Promise<CheckPlanInvoice> {
   requireBtcpay(ctx)
-  const { currency, email } = validate(purchase, input)
+  const { currency, email } = validate(purchaseInput, input)
   const { invoice, isNew } = await reserveInvoice(ctx, organizationId, currency, email ?? null)
-  if (isNew) return makeInvoice(ctx, invoice)
-  return invoice.checkoutUrl === null ? madeByAnother(ctx, invoice.id) : invoice
+  if (isNew) return createProviderInvoice(ctx, invoice)
+  return invoice.checkoutUrl === null ? waitForInvoice(ctx, invoice.id) : invoice
 }
 
-/** An invoice of an organization: a new one is still to be made by the payment server. */
-interface Reserved {
+/** An invoice of an organization; a new one does not exist on the payment server yet. */
+interface ReservedInvoice {
   readonly invoice: CheckPlanInvoice
   readonly isNew: boolean
 }
 
 /**
- * The organization's invoice that can still be paid or is being made, else the row of a new one. One caller at a time: who
- * asks twice at once has one invoice to pay. Only the row is made in the transaction, and the payment server is asked after it.
+ * Returns the organization's invoice that is payable or being created, or else inserts a new row. Callers run one at
+ * a time, so two concurrent requests share one invoice. The transaction only inserts the row; the request to the
+ * payment server follows it.
  */
 function reserveInvoice(
   ctx: Context,
   organizationId: string,
   currency: CheckPlanCurrency,
   email: string | null,
-): Promise<Reserved> {
-  return change<Reserved>(ctx, organizationId, async (tx) => {
+): Promise<ReservedInvoice> {
+  return change<ReservedInvoice>(ctx, organizationId, async (tx) => {
     const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
-    if (isEndless(organization)) {
-      throw new Conflict('The pro check plan of this organization has no end: there is nothing to pay for.')
+    if (isPermanent(organization)) {
+      throw new Conflict('The pro check plan of this organization has no end, so there is nothing to pay for.')
     }
-    const open = await openInvoice(tx, organizationId, currency)
+    const open = await findOpenInvoice(tx, organizationId, currency)
     if (open) return [{ invoice: open, isNew: false }]
     const now = tx.now()
     const today = { organizationId, createdAt: { gte: utcDay(now) } }
-    if ((await tx.db.checkPlanInvoice.count({ where: today })) >= INVOICES_A_DAY) {
-      throw tooMany('for this organization', now)
+    if ((await tx.db.checkPlanInvoice.count({ where: today })) >= MAX_INVOICES_PER_DAY) {
+      throw invoiceLimitExceeded('for this organization', now)
     }
     const buyer = { organizationId, currency, email: email ?? organization.contactEmail, secretHash: null }
     return [{ invoice: await insertInvoice(tx, buyer), isNew: true }]
   })
 }
 
-/** The invoice is stored before the payment server is asked for it, so that one whose answer gets lost is found again. */
+/**
+ * Inserts an invoice before the request to the payment server, so that it can be found again when the response is
+ * lost.
+ */
 function insertInvoice(
   { db, now }: Context,
   buyer: Pick<CheckPlanInvoice, 'organizationId' | 'currency' | 'email' | 'secretHash'>,
 ): Promise<CheckPlanInvoice> {
   const createdAt = now()
   const expiresAt = new Date(createdAt.getTime() + HOUR)
-  const dueAt = new Date(createdAt.getTime() + POLL)
+  const dueAt = new Date(createdAt.getTime() + POLL_INTERVAL_MS)
   return db.checkPlanInvoice.create({ data: { id: randomText(24), ...buyer, createdAt, expiresAt, dueAt } })
 }
 
-/** Has the payment server make a stored invoice. */
-async function makeInvoice(ctx: BillingContext, invoice: CheckPlanInvoice): Promise<CheckPlanInvoice> {
+/** Creates a stored invoice on the payment server. */
+async function createProviderInvoice(claiming: BillingContext, invoice: CheckPlanInvoice): Promise<CheckPlanInvoice> {
+  // The insertion of the invoice has already claimed the idempotency key.
+  const ctx = { ...claiming, claim: undefined }
   const { id, organizationId, currency: coin, email } = invoice
   try {
     const made = await requireBtcpay(ctx).create({
@@ -143,53 +175,61 @@ async function makeInvoice(ctx: BillingContext, invoice: CheckPlanInvoice): Prom
     })
     return await recordInvoice(ctx, id, made)
   } catch (error) {
-    ctx.log.warn({ err: error, invoice: id }, 'billing: the payment server has made no invoice')
-    // Nobody has seen it: who waits for it is told so, and who tries again gets another.
+    ctx.log.warn({ err: error, invoice: id }, 'billing: the payment server created no invoice')
+    // No caller has seen it: expiring it fails those who wait, and the next request creates another.
     await ctx.db.checkPlanInvoice.updateMany({ where: { id, checkoutUrl: null }, data: { expiresAt: ctx.now() } })
     throw error
   }
 }
 
-/** An invoice that somebody else, maybe in another process, is having made for the same organization. */
-async function madeByAnother(ctx: BillingContext, id: string): Promise<CheckPlanInvoice> {
-  for (let waited = 0; waited < MAKING; waited += LOOK) {
-    const invoice = await ctx.db.checkPlanInvoice.findUniqueOrThrow({ where: { id } })
-    if (invoice.checkoutUrl !== null) return invoice
-    if (invoice.expiresAt <= ctx.now()) break
-    await sleep(LOOK)
-  }
-  throw notMade()
+/** Waits for an invoice that a concurrent request, possibly in another process, is creating. */
+async function waitForInvoice(ctx: BillingContext, id: string): Promise<CheckPlanInvoice> {
+  const invoice = await waitForCreation(ctx, id)
+  if (invoice === null) throw invoiceUnavailable()
+  return invoice
 }
 
-/** The error for an invoice that was asked for, and at which nothing can be paid. */
-export function notMade(): Unavailable {
-  const message = 'The payment server has made no invoice that can be paid. Nothing has been charged; try again later.'
+/** Returns a stored invoice once it exists on the payment server; null when its creation fails or times out. */
+async function waitForCreation({ db, now }: BillingContext, id: string): Promise<CheckPlanInvoice | null> {
+  for (let waited = 0; waited < CREATION_TIMEOUT_MS; waited += CREATION_POLL_MS) {
+    const invoice = await db.checkPlanInvoice.findUnique({ where: { id } })
+    if (invoice === null || invoice.checkoutUrl !== null) return invoice
+    const age = now().getTime() - invoice.createdAt.getTime()
+    if (invoice.expiresAt <= now() || age >= CREATION_TIMEOUT_MS) return null
+    await sleep(CREATION_POLL_MS)
+  }
+  return null
+}
+
+/** Returns the error for an invoice that cannot be paid. */
+export function invoiceUnavailable(): Unavailable {
+  const message = 'The payment server could not create an invoice. Nothing was charged. Try again later.'
   return new Unavailable(message, 'PAYMENT_PROVIDER_UNAVAILABLE')
 }
 
-function tooMany(whose: string, now: Date): LimitExceeded {
-  const message = `All ${INVOICES_A_DAY} invoices a day (UTC) ${whose} are used up.`
-  return new LimitExceeded(message, INVOICES_A_DAY, nextUtcDay(now))
+function invoiceLimitExceeded(whose: string, now: Date): LimitExceeded {
+  const message = `The limit of ${MAX_INVOICES_PER_DAY} invoices a day (UTC) ${whose} is reached.`
+  return new LimitExceeded(message, MAX_INVOICES_PER_DAY, nextUtcDay(now))
 }
 
-/** The page of a purchase; its address alone shows nothing of it. */
+/** Returns the path of a purchase's page; the path alone gives no access. */
 export function purchasePath(invoiceId: string): string {
   return `/billing/check-plan/${invoiceId}`
 }
 
-/** The page on which a check plan is renewed without a key, and to which those come back who have paid for their own. */
+/** The page for renewing a check plan without a key, and the return page after paying with one. */
 export const RENEWAL_PATH = '/billing/check-plan/renew'
 
-/** A purchase as its buyer sees it. @throws NotFound when the secret is not that of the invoice. */
+/** Returns a purchase by its secret. @throws NotFound when the secret is not that of the invoice. */
 export async function findPurchase(ctx: Context, id: string, secret: string): Promise<CheckPlanInvoice> {
   const invoice = /^[0-9a-v]{24}$/.test(id) ? await ctx.db.checkPlanInvoice.findUnique({ where: { id } }) : null
   if (invoice !== null && invoice.secretHash === hashSecret(secret)) return invoice
-  throw new NotFound('There is no such purchase.')
+  throw new NotFound('Purchase not found.')
 }
 
 /**
- * Gives the buyer who had no organization the first key of the one that was made: once, when the invoice is settled. The key
- * is null before that, and when it was given already.
+ * Returns the first key of the organization that was created for a buyer: once, when the invoice is settled. The key
+ * is null before that, and after the first call.
  * @throws NotFound when the secret is not that of the invoice.
  */
 export async function claimCheckPlan(
@@ -209,15 +249,19 @@ export async function claimCheckPlan(
   })
 }
 
-/** An invoice that can still be paid, with time enough to do so, or that is being made. */
-function openInvoice(
+/** Finds an invoice that can be paid for five more minutes, or that is being created. */
+function findOpenInvoice(
   { db, now }: Context,
   organizationId: string,
   currency: CheckPlanCurrency,
 ): Promise<CheckPlanInvoice | null> {
   const at = now().getTime()
   const payable = { checkoutUrl: { not: null }, expiresAt: { gt: new Date(at + 5 * MINUTE) } }
-  const inTheMaking = { checkoutUrl: null, createdAt: { gt: new Date(at - MAKING) }, expiresAt: { gt: new Date(at) } }
+  const inTheMaking = {
+    checkoutUrl: null,
+    createdAt: { gt: new Date(at - CREATION_TIMEOUT_MS) },
+    expiresAt: { gt: new Date(at) },
+  }
   return db.checkPlanInvoice.findFirst({
     where: { organizationId, currency, status: 'NEW', OR: [payable, inTheMaking] },
     orderBy: { createdAt: 'desc' },

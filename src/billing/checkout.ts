@@ -1,83 +1,102 @@
-import type { Config } from '../config.ts'
-import type { Context } from '../context.ts'
-import { Conflict, NotFound, Unauthenticated, Unavailable } from '../errors.ts'
+import { requireScope } from '../core/access.ts'
+import type { Config } from '../core/config.ts'
+import type { Context } from '../core/context.ts'
+import { Conflict, NotFound, Unauthenticated, Unavailable } from '../core/errors.ts'
+import { DAY, HOUR } from '../core/time.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
-import { DAY, HOUR } from '../time.ts'
 import type { BillingContext } from './context.ts'
 import type { PaidTier } from './price.ts'
 import { isHigher } from './price.ts'
-import { tierWithoutGifts } from './tier.ts'
+import { tierFromOwnSubscriptions } from './tier.ts'
 
-/** Where the REST door of billing is (specification §4.2). */
+/** Path prefix of the billing REST API (specification §4.2). */
 export const BILLING_PATH = '/api/v1/billing'
 
-/** For how long an upgrade address is good (contract §3). */
-const CHECKOUT_TOKEN = 1 * HOUR
-/** For how long a payer's browser is shown what came of the payment. */
-export const PAYER_TOKEN = 1 * DAY
+/** How long an upgrade URL is valid (contract §3). */
+const CHECKOUT_TOKEN_TTL_MS = 1 * HOUR
+/** How long a payer's browser can see the outcome of the payment. */
+export const PAYER_TOKEN_TTL_MS = 1 * DAY
 
-/** How a tier is spelt in addresses. */
-const tierNames = { pro: 'PRO', team: 'TEAM' } as const satisfies Record<string, PaidTier>
-export type TierName = keyof typeof tierNames
+/** Tier names in URLs. */
+const tierNames = { PRO: 'pro', TEAM: 'team' } as const satisfies Record<PaidTier, string>
+export type TierName = (typeof tierNames)[PaidTier]
 
-/** @throws NotFound `UNKNOWN_TIER` unless the name is that of a tier that is paid for. */
-export function paidTierNamed(name: string): PaidTier {
-  const tier = Object.entries(tierNames).find(([known]) => known === name)?.[1]
-  if (tier === undefined)
-    throw new NotFound('There is no such tier to pay for; there are pro and team.', 'UNKNOWN_TIER')
+/** Parses the name of a paid tier. @throws NotFound `UNKNOWN_TIER` for any other name. */
+export function parsePaidTier(name: string): PaidTier {
+  const tier = (['PRO', 'TEAM'] as const).find((paid) => tierNames[paid] === name)
+  if (tier === undefined) throw new NotFound('This tier does not exist. Use pro or team.', 'UNKNOWN_TIER')
   return tier
 }
 
-/** Our address that leads on to the payment link of a tier: good for an hour, and without a key. */
-export function upgradeUrl(
-  { billing, site, now }: BillingContext,
-  organizationId: string,
-  name: TierName,
-  { own = false }: Choice = {},
-): string {
-  const token = billing.tokens.sign('checkout', organizationId, new Date(now().getTime() + CHECKOUT_TOKEN))
-  return `${site.baseUrl}${BILLING_PATH}/checkout/${name}?token=${token}${own ? '&own=true' : ''}`
+/**
+ * Starts the upgrade of the caller's organization to the tier of a name: returns our URL that redirects to the payment link.
+ * Needs a key with scope READ.
+ * @throws NotFound `UNKNOWN_TIER`. @throws what `paymentLink` throws, so that no URL leads nowhere.
+ */
+export async function startUpgrade(
+  ctx: BillingContext,
+  name: string,
+  options: CheckoutOptions = {},
+): Promise<{ organizationId: string; tier: PaidTier; url: string }> {
+  const organizationId = requireScope(ctx, 'READ')
+  const tier = parsePaidTier(name)
+  await paymentLink(ctx, organizationId, tier, options)
+  return { organizationId, tier, url: upgradeUrl(ctx, organizationId, tier, options) }
 }
 
-/** `own`: to pay also for what somebody else pays for already. */
-interface Choice {
+/** Returns our URL that redirects to the payment link of a tier; valid for an hour, without a key. */
+function upgradeUrl(
+  { billing, site, now }: BillingContext,
+  organizationId: string,
+  tier: PaidTier,
+  { own = false }: CheckoutOptions = {},
+): string {
+  const token = billing.tokens.sign('checkout', organizationId, new Date(now().getTime() + CHECKOUT_TOKEN_TTL_MS))
+  return `${site.baseUrl}${BILLING_PATH}/checkout/${tierNames[tier]}?token=${token}${own ? '&own=true' : ''}`
+}
+
+/** `own`: allows paying for a tier that a gift subscription already pays for. */
+interface CheckoutOptions {
   readonly own?: boolean
 }
 
-/** The upgrade addresses of the tiers that are higher than an organization's own. */
+/** Returns the upgrade URLs of the tiers above the organization's. */
 export function upgradeUrls(ctx: BillingContext, { id, tier }: Organization): Partial<Record<TierName, string>> {
-  const names = (['pro', 'team'] as const).filter((name) => isHigher(tierNames[name], tier))
-  return Object.fromEntries(names.map((name) => [name, upgradeUrl(ctx, id, name)]))
+  const higher = (['PRO', 'TEAM'] as const).filter((paid) => isHigher(paid, tier))
+  return Object.fromEntries(higher.map((paid) => [tierNames[paid], upgradeUrl(ctx, id, paid)]))
 }
 
 /**
- * The organization that a token of an upgrade address is for.
- * @throws Unauthenticated `INVALID_TOKEN` when it is no longer good.
+ * Returns the organization of an upgrade URL's token.
+ * @throws Unauthenticated `INVALID_TOKEN` when the token is invalid or expired.
  */
 export function organizationOfToken({ billing, now }: BillingContext, token: string): string {
   const organizationId = billing.tokens.read('checkout', token, now())
   if (organizationId !== null) return organizationId
-  throw new Unauthenticated('INVALID_TOKEN', 'This address is no longer good: it is for one hour. Ask for a new one.')
+  throw new Unauthenticated(
+    'INVALID_TOKEN',
+    'This link is invalid or has expired. Upgrade links are valid for one hour. Request a new one.',
+  )
 }
 
 /**
- * The provider's payment link of a tier, for an organization: it tells the provider whose payment it is. With `own`, what
- * others pay for the organization does not count as having the tier.
- * @throws Unavailable `PAYMENT_LINK_NOT_CONFIGURED`. @throws Conflict `ALREADY_ON_TIER` when there is nothing to gain.
+ * Returns the Stripe payment link of a tier, with the organization as its reference. With `own`, a gift subscription
+ * does not count as having the tier.
+ * @throws Unavailable `PAYMENT_LINK_NOT_CONFIGURED`. @throws Conflict `ALREADY_ON_TIER` when the tier would not rise.
  */
 export async function paymentLink(
   ctx: Context,
   organizationId: string,
   tier: PaidTier,
-  { own = false }: Choice = {},
+  { own = false }: CheckoutOptions = {},
 ): Promise<string> {
-  const link = linkOf(tier, ctx.config)
+  const link = requirePaymentLink(tier, ctx.config)
   const organization = await ctx.db.organization.findUnique({ where: { id: organizationId, deletedAt: null } })
-  if (organization === null) throw new NotFound('There is no such organization.')
+  if (organization === null) throw new NotFound('Organization not found.')
   if (!isHigher(tier, organization.tier)) {
-    const ownTier = await tierWithoutGifts(ctx, organization)
-    if (!own || !isHigher(tier, ownTier)) throw alreadyOn(organization.tier, isHigher(tier, ownTier))
+    const ownTier = await tierFromOwnSubscriptions(ctx, organization)
+    if (!own || !isHigher(tier, ownTier)) throw alreadyOnTier(organization.tier, isHigher(tier, ownTier))
   }
   const url = new URL(link)
   url.searchParams.set('client_reference_id', organization.id)
@@ -85,68 +104,71 @@ export async function paymentLink(
   return url.href
 }
 
-function alreadyOn(tier: Tier, isGift: boolean): Conflict {
-  const gift = isGift
-    ? ' Somebody else pays for that: to pay yourself as well, add own=true to the checkout’s address.'
-    : ''
-  return new Conflict(`The organization is on the ${tierWord(tier)} tier already.${gift}`, 'ALREADY_ON_TIER')
+function alreadyOnTier(tier: Tier, isGift: boolean): Conflict {
+  const gift = isGift ? ' It is a gift subscription. To also pay yourself, add own=true to the checkout URL.' : ''
+  return new Conflict(`The organization is already on the ${tierLabel(tier)} tier.${gift}`, 'ALREADY_ON_TIER')
 }
 
 /**
- * Notes that an organization is led to a payment link. Its id, which the link carries, is known to many; this is not, and so
- * tells the organization's own subscriptions from those that others begin for it.
+ * Records that an organization was redirected to a payment link. The link contains the organization's id, which is
+ * public; this record distinguishes its own subscriptions from gifts.
  */
-export async function noteCheckout({ db, now }: Context, organizationId: string, tier: PaidTier): Promise<void> {
+export async function recordCheckout({ db, now }: Context, organizationId: string, tier: PaidTier): Promise<void> {
   const hour = new Date(Math.floor(now().getTime() / HOUR) * HOUR)
   await db.checkoutStart.createMany({ data: { organizationId, tier, hour }, skipDuplicates: true })
 }
 
-/** A session at the provider lasts a day, and a payment by bank may take some more. */
-const CHECKOUT_LASTS = 14 * DAY
+/** Maximum time from checkout to payment: a session lasts a day, and a bank payment may take some days more. */
+const MAX_CHECKOUT_DURATION_MS = 14 * DAY
 
-/** Whether an organization was led to a payment link not long before a moment. */
-export async function hasBegunCheckout({ db }: Context, organizationId: string, at: Date): Promise<boolean> {
-  const hour = { gt: new Date(at.getTime() - CHECKOUT_LASTS), lte: at }
+/** Returns whether an organization was redirected to a payment link within the maximum time before `at`. */
+export async function hasRecentCheckout({ db }: Context, organizationId: string, at: Date): Promise<boolean> {
+  const hour = { gt: new Date(at.getTime() - MAX_CHECKOUT_DURATION_MS), lte: at }
   return (await db.checkoutStart.findFirst({ where: { organizationId, hour } })) !== null
 }
 
-/** Forgets when checkouts began that can no longer be paid, also by an event that comes late. */
-export async function forgetOldCheckouts({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
-  await db.checkoutStart.deleteMany({ where: { hour: { lt: new Date(now().getTime() - 4 * CHECKOUT_LASTS) } } })
+/** Deletes records of checkouts that no payment can complete any more, even with a late event. */
+export async function deleteOldCheckouts({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
+  await db.checkoutStart.deleteMany({
+    where: { hour: { lt: new Date(now().getTime() - 4 * MAX_CHECKOUT_DURATION_MS) } },
+  })
 }
 
-/** What a payer's browser is given to be shown the outcome: the organization and what is being bought. */
+/** Returns a token that lets a payer's browser see the outcome; it contains the organization and the tier. */
 export function payerToken({ billing, now }: BillingContext, organizationId: string, tier: PaidTier): string {
-  const expiresAt = new Date(now().getTime() + PAYER_TOKEN)
+  const expiresAt = new Date(now().getTime() + PAYER_TOKEN_TTL_MS)
   return billing.tokens.sign('payer', `${organizationId}-${tier}`, expiresAt)
 }
 
-/** How a payment came out, for the browser that made it. */
-export interface Outcome {
+/** The outcome of a payment. */
+export interface CheckoutOutcome {
   readonly organization: Organization
-  /** What was being bought. */
+  /** The tier to buy. */
   readonly wanted: PaidTier
-  /** Whether the organization has it, or more. */
+  /** Whether the organization has this tier or a higher one. */
   readonly isDone: boolean
 }
 
-/** What came of a checkout; null for a token that is no longer good. */
-export async function outcomeOfCheckout(ctx: BillingContext, token: string): Promise<Outcome | null> {
+/** Returns the outcome of a checkout; null for an invalid or expired token. */
+export async function findCheckoutOutcome(ctx: BillingContext, token: string): Promise<CheckoutOutcome | null> {
   const [organizationId, tier = ''] = ctx.billing.tokens.read('payer', token, ctx.now())?.split('-') ?? []
   if (organizationId === undefined) return null
   const organization = await ctx.db.organization.findUnique({ where: { id: organizationId, deletedAt: null } })
-  const wanted = paidTierNamed(tier.toLowerCase())
+  const wanted = parsePaidTier(tier.toLowerCase())
   return organization && { organization, wanted, isDone: !isHigher(wanted, organization.tier) }
 }
 
-/** A tier in a sentence. */
-export function tierWord(tier: Tier): string {
+/** Returns the name of a tier for use in a sentence. */
+function tierLabel(tier: Tier): string {
   return ({ FREE: 'free', PRO: 'pro', TEAM: 'team' } as const)[tier]
 }
 
-function linkOf(tier: PaidTier, { STRIPE_PAYMENT_LINK_PRO: pro, STRIPE_PAYMENT_LINK_TEAM: team }: Config): string {
+function requirePaymentLink(
+  tier: PaidTier,
+  { STRIPE_PAYMENT_LINK_PRO: pro, STRIPE_PAYMENT_LINK_TEAM: team }: Config,
+): string {
   const link = tier === 'PRO' ? pro : team
   if (link !== undefined) return link
-  const message = 'The operator of this service has set up no payment link for this tier.'
+  const message = 'No payment link is set up for this tier.'
   throw new Unavailable(message, 'PAYMENT_LINK_NOT_CONFIGURED')
 }

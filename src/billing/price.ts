@@ -1,33 +1,33 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../core/config.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 
-/** A tier that is paid for. */
+/** A paid tier. */
 export type PaidTier = Exclude<Tier, 'FREE'>
 
-/** The tiers by what they include, the least first. */
+/** The tiers in ascending order. */
 export const tierOrder = ['FREE', 'PRO', 'TEAM'] as const satisfies readonly Tier[]
 
-/** Whether a tier includes more than another. */
+/** Returns whether a tier is higher than another. */
 export function isHigher(tier: Tier, than: Tier): boolean {
   return tierOrder.indexOf(tier) > tierOrder.indexOf(than)
 }
 
-/** An amount of money, in minor units of a currency with a code of three small letters. */
+/** An amount of money, in minor units of a currency with a lower-case three-letter code. */
 export interface Money {
   readonly amount: number
   readonly currency: string
 }
 
-/** How often a price is paid; null when it is not known. `other`: in no interval in which a tier is sold. */
+/** The billing interval of a price; null when unknown. `other`: an interval in which no tier is sold. */
 export type Interval = 'month' | 'year' | 'other'
 
-/** A price, for one of what it buys. */
+/** A unit price. */
 export interface Price extends Money {
   readonly interval: Interval | null
   readonly quantity: number
 }
 
-type Prices = Pick<
+type PriceSettings = Pick<
   Config,
   | 'STRIPE_PRO_AMOUNT'
   | 'STRIPE_TEAM_AMOUNT'
@@ -36,23 +36,23 @@ type Prices = Pick<
   | 'STRIPE_CURRENCY'
 >
 
-/** The price of a tier for a month, before coupons and taxes. */
-export function priceOf(tier: PaidTier, config: Prices): Money {
+/** Returns the monthly price of a tier, before coupons and taxes. */
+export function priceOf(tier: PaidTier, config: PriceSettings): Money {
   const amount = tier === 'PRO' ? config.STRIPE_PRO_AMOUNT : config.STRIPE_TEAM_AMOUNT
   return { amount, currency: config.STRIPE_CURRENCY }
 }
 
-/** The price of a tier for a year, before coupons and taxes; null when it is not sold by the year. */
-export function yearlyPriceOf(tier: PaidTier, config: Prices): Money | null {
+/** Returns the yearly price of a tier, before coupons and taxes; null when the tier has none. */
+function yearlyPriceOf(tier: PaidTier, config: PriceSettings): Money | null {
   const amount = tier === 'PRO' ? config.STRIPE_PRO_YEARLY_AMOUNT : config.STRIPE_TEAM_YEARLY_AMOUNT
   return amount === undefined ? null : { amount, currency: config.STRIPE_CURRENCY }
 }
 
 /**
- * The tier that costs exactly this, or null when none does: there is no rounding and no exchange. A price whose interval is
- * not known may be that of a month or of a year; the settings allow no two that are equal.
+ * Returns the tier with exactly this price, or null, without rounding or currency conversion. A price with an unknown
+ * interval matches monthly and yearly prices; the settings reject equal prices.
  */
-export function tierOfPrice(price: Money & Partial<Price>, config: Prices): PaidTier | null {
+export function tierOfPrice(price: Money & Partial<Price>, config: PriceSettings): PaidTier | null {
   const { interval = null } = price
   const costs = (tier: PaidTier) => {
     const sold = [
@@ -65,10 +65,10 @@ export function tierOfPrice(price: Money & Partial<Price>, config: Prices): Paid
 }
 
 /**
- * The tier that several prices buy together: the highest of those that one of them buys by itself, in whatever quantity, and
- * of what their sum buys. So an extra beside a tier takes nothing away, and two of one tier are one.
+ * Returns the highest tier that one of the prices buys, in any quantity, or that their sum buys. An extra beside a
+ * tier does not lower it, and two units of a tier count as one.
  */
-export function tierOfPrices(prices: readonly Price[], config: Prices): PaidTier | null {
+export function tierOfPrices(prices: readonly Price[], config: PriceSettings): PaidTier | null {
   const intervals = [...new Set(prices.map(({ interval }) => interval))]
   const sums = intervals.flatMap((interval) => {
     const total = totalOf(prices.filter((price) => price.interval === interval))
@@ -78,14 +78,14 @@ export function tierOfPrices(prices: readonly Price[], config: Prices): PaidTier
   return tiers.find((tier) => tier === 'TEAM') ?? tiers.find((tier) => tier !== null) ?? null
 }
 
-/** What prices cost together; null when they have no common currency, or there are none. */
+/** Returns the sum of the prices; null when there are none or their currencies differ. */
 export function totalOf(prices: readonly Price[]): Money | null {
   const [first, ...others] = prices
   if (first === undefined || others.some(({ currency }) => currency !== first.currency)) return null
   return { amount: prices.reduce((sum, each) => sum + each.amount * each.quantity, 0), currency: first.currency }
 }
 
-/** Money for people, such as €29 or €9.50. */
+/** Formats money, such as €29 or €9.50. */
 export function moneyText({ amount, currency }: Money): string {
   const format = { style: 'currency', currency: currency.toUpperCase() } as const
   const digits = new Intl.NumberFormat('en', format).resolvedOptions().maximumFractionDigits ?? 2

@@ -1,30 +1,30 @@
 import { checksPerDay } from '../account/plan.ts'
+import { textAsHtml } from '../core/markdown.ts'
 import type { Organization } from '../generated/prisma/client.ts'
-import { textAsHtml } from '../markdown.ts'
 import type { MailContent } from '../notification/channel/mail-template.ts'
 import { htmlOf, textOf } from '../notification/channel/mail-template.ts'
 import type { Mail } from '../notification/channel/mailer.ts'
-import type { Tone } from '../notification/letter.ts'
-import { timeIn } from '../notification/letter.ts'
+import type { Tone } from '../notification/content.ts'
+import { timeIn } from '../notification/content.ts'
 import { checkPlanDays, checkPlanPrice } from './check-plan-invoice.ts'
 import type { BillingContext } from './context.ts'
 import { moneyText } from './price.ts'
 import type { Reminder } from './reminder.ts'
 import { renewalUrl } from './renewal.ts'
 
-/** Which reminder is sent to whom, of a plan that ends when. */
-export interface ReminderOf {
+/** A reminder, its recipient and the end of the plan. */
+export interface ReminderDetails {
   readonly organization: Pick<Organization, 'id' | 'name' | 'contactEmail' | 'timeZone'>
   readonly until: Date
   readonly reminder: Reminder
-  /** In which message ids are made. */
+  /** The domain of message ids. */
   readonly domain: string
 }
 
-/** A reminder as a mail. Sent again, it has the same id, so that mail programs show it once. */
-export function reminderMail(ctx: BillingContext, about: ReminderOf): Mail {
+/** Builds the mail of a reminder. A retry has the same message id, so that mail programs show it once. */
+export function reminderMail(ctx: BillingContext, about: ReminderDetails): Mail {
   const { organization, until, reminder, domain } = about
-  const content = contentOf(ctx, about)
+  const content = buildContent(ctx, about)
   return {
     to: organization.contactEmail,
     fromName: 'Allclear',
@@ -38,7 +38,7 @@ export function reminderMail(ctx: BillingContext, about: ReminderOf): Mail {
   }
 }
 
-function contentOf(ctx: BillingContext, { organization, until, reminder }: ReminderOf): MailContent {
+function buildContent(ctx: BillingContext, { organization, until, reminder }: ReminderDetails): MailContent {
   const { id, name, timeZone } = organization
   const message = messages[reminder === 'ENDED' ? 'after' : 'before']
   const [local, utc] = [timeIn(timeZone)(until), timeIn('UTC')(until)]
@@ -54,7 +54,7 @@ function contentOf(ctx: BillingContext, { organization, until, reminder }: Remin
     message,
     html: textAsHtml(message),
     action: { label: `Renew for ${moneyText(checkPlanPrice)}`, url: renewalUrl(ctx, id, until) },
-    reason: `You get this because yours is the contact address of ${name} at ${ctx.site.baseUrl}, and its check plan was paid for.`,
+    reason: `You receive this because you are the contact for ${name} at ${ctx.site.baseUrl}, and its check plan was paid for.`,
     links: [],
   }
 }
@@ -67,14 +67,14 @@ const headlines = {
 
 const tones = { WEEK: 'planned', DAY: 'minor', ENDED: 'neutral' } as const satisfies Record<Reminder, Tone>
 
-const count = (checks: number) => checks.toLocaleString('en')
-const [free, pro] = [count(checksPerDay.FREE), count(checksPerDay.PRO)]
+const formatCount = (checks: number) => checks.toLocaleString('en')
+const [free, pro] = [formatCount(checksPerDay.FREE), formatCount(checksPerDay.PRO)]
 
 const messages = {
-  before: `From then on its keys make ${free} checks a day for each address, instead of ${pro} for the organization, and no bulk checks. The keys stay, and so does everything else.
+  before: `After that, its keys are limited to ${free} checks a day per address instead of ${pro} for the organization, and bulk checks stop working. Your keys and all other data stay.
 
-Nothing is charged by itself: who does nothing pays nothing. Who renews now loses no day, for the new ${checkPlanDays} days begin when the old ones end. If you have paid already, nothing more is needed.`,
-  after: `Its keys make ${free} checks a day for each address now, instead of ${pro} for the organization, and no bulk checks. The keys stay, and so does everything else.
+We never charge automatically. If you renew now, you lose no day: the new ${checkPlanDays} days start when the current ones end. If you have already paid, you don’t need to do anything.`,
+  after: `Its keys are now limited to ${free} checks a day per address instead of ${pro} for the organization, and bulk checks no longer work. Your keys and all other data stay.
 
-Nothing was charged, and nothing is by itself: who does nothing pays nothing. The new ${checkPlanDays} days begin when a payment arrives. If you have paid already, nothing more is needed.`,
+Nothing was charged; we never charge automatically. A new period of ${checkPlanDays} days starts when a payment arrives. If you have already paid, you don’t need to do anything.`,
 } as const

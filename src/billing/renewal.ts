@@ -1,41 +1,41 @@
-import { NotFound } from '../errors.ts'
+import { NotFound } from '../core/errors.ts'
+import { DAY } from '../core/time.ts'
 import type { Organization } from '../generated/prisma/client.ts'
-import { DAY } from '../time.ts'
-import { notMade, prolongCheckPlan, RENEWAL_PATH } from './check-plan.ts'
+import { extendCheckPlan, invoiceUnavailable, RENEWAL_PATH } from './check-plan.ts'
 import type { BillingContext } from './context.ts'
 
-/** For how long after a plan's end its link is good. */
-const LINK_KEPT = 30 * DAY
+/** How long after a plan's end its renewal link is valid. */
+const LINK_GRACE_MS = 30 * DAY
 
-/** What lets its bearer pay for an organization's check plan, and do nothing else: good until thirty days after `end`. */
+/** Returns a token that only allows paying for an organization's check plan; valid until thirty days after `end`. */
 export function renewalToken({ billing }: BillingContext, organizationId: string, end: Date): string {
-  return billing.tokens.sign('renewal', organizationId, new Date(end.getTime() + LINK_KEPT))
+  return billing.tokens.sign('renewal', organizationId, new Date(end.getTime() + LINK_GRACE_MS))
 }
 
 /**
- * The address at which an organization's check plan that ends at `until` is renewed: good until thirty days after that end.
+ * Returns the URL for renewing an organization's check plan that ends at `until`; valid until thirty days after that.
  */
 export function renewalUrl(ctx: BillingContext, organizationId: string, until: Date): string {
   return `${ctx.site.baseUrl}${RENEWAL_PATH}?token=${renewalToken(ctx, organizationId, until)}`
 }
 
-/** A plan as whoever has its link is shown it. */
+/** A plan and the state of its payment, for the holder of a renewal link. */
 export interface Renewal {
   readonly organization: Organization
   /**
-   * What is known of a payment for it: the network confirms one, one has arrived within the last day, there is an invoice
-   * at which one can be made, or (null) none of these.
+   * The state of a payment: `SEEN` while the network confirms one, `ARRIVED` within a day after one, `INVOICED` with
+   * a payable invoice, else null.
    */
   readonly payment: 'SEEN' | 'ARRIVED' | 'INVOICED' | null
 }
 
-/** @throws NotFound `INVALID_TOKEN` when the token of a link is none of ours, or no longer good. */
+/** Finds the renewal of a link's token. @throws NotFound `INVALID_TOKEN` when the token is invalid or expired. */
 export async function findRenewal(ctx: BillingContext, token: string): Promise<Renewal> {
   const organization = await organizationOf(ctx, token)
-  return { organization, payment: await paymentOf(ctx, organization.id) }
+  return { organization, payment: await paymentStateOf(ctx, organization.id) }
 }
 
-async function paymentOf({ db, now }: BillingContext, organizationId: string): Promise<Renewal['payment']> {
+async function paymentStateOf({ db, now }: BillingContext, organizationId: string): Promise<Renewal['payment']> {
   const payable = { status: 'NEW', checkoutUrl: { not: null }, expiresAt: { gt: now() } } as const
   const recent = { grantedAt: { gt: new Date(now().getTime() - DAY) } }
   const invoices = await db.checkPlanInvoice.findMany({
@@ -48,14 +48,14 @@ async function paymentOf({ db, now }: BillingContext, organizationId: string): P
 }
 
 /**
- * Makes the invoice that renews a plan, or gives the one that can still be paid. Gives the address at which it is paid.
- * @throws NotFound as `findRenewal` does. @throws Invalid when the coin is none that is taken. @throws Conflict,
- * LimitExceeded and Unavailable as `prolongCheckPlan` does.
+ * Creates the invoice that renews a plan, or reuses one that can still be paid. Returns the URL for paying it.
+ * @throws NotFound as `findRenewal` does. @throws Invalid when the currency is not accepted. @throws Conflict,
+ * LimitExceeded and Unavailable as `extendCheckPlan` does.
  */
 export async function renewCheckPlan(ctx: BillingContext, token: string, currency: unknown): Promise<string> {
   const { id } = await organizationOf(ctx, token)
-  const { checkoutUrl } = await prolongCheckPlan(ctx, id, { currency })
-  if (checkoutUrl === null) throw notMade()
+  const { checkoutUrl } = await extendCheckPlan(ctx, id, { currency })
+  if (checkoutUrl === null) throw invoiceUnavailable()
   return checkoutUrl
 }
 
@@ -63,5 +63,8 @@ async function organizationOf({ billing, db, now }: BillingContext, token: strin
   const id = billing.tokens.read('renewal', token, now())
   const organization = id === null ? null : await db.organization.findUnique({ where: { id, deletedAt: null } })
   if (organization !== null) return organization
-  throw new NotFound('The link of a reminder can be used until 30 days after the end of its plan.', 'INVALID_TOKEN')
+  throw new NotFound(
+    'This link is invalid or has expired. Renewal links work until 30 days after the end of the plan.',
+    'INVALID_TOKEN',
+  )
 }

@@ -1,47 +1,47 @@
 import { z } from 'zod'
-import type { Config } from '../config.ts'
-import { Invalid } from '../errors.ts'
+import type { Config } from '../core/config.ts'
+import { Invalid } from '../core/errors.ts'
+import { typeOfId } from '../core/id.ts'
 import { SubscriptionStatus } from '../generated/prisma/enums.ts'
-import { typeOfId } from '../id.ts'
 import type { Interval, Money, Price } from './price.ts'
 import { tierOfPrices, totalOf } from './price.ts'
 import type { SubscriptionFact } from './subscription.ts'
 
 /**
- * Reads the payment provider's events, in the shapes of its present API version and of those before 2025-03-31, in which
- * an invoice names its subscription and a subscription its period at the top. Which one comes depends on the endpoint as the
- * operator has set it up: https://docs.stripe.com/changelog/basil.
+ * Parses Stripe events, in the shapes of the current API version and of versions before 2025-03-31, where an invoice
+ * names its subscription, and a subscription its period, at the top level. The operator's webhook endpoint determines
+ * the version: https://docs.stripe.com/changelog/basil.
  */
 
-/** An event that bears on tiers, as far as we read it. */
+/** The parts of a Stripe event that affect tiers. */
 export interface StripeEvent {
   readonly id: string
   readonly type: HandledType
   readonly createdAt: Date
-  /** The subscription it is about; null: none, as of a single payment. */
+  /** The id of its subscription; null for an event without one, such as a one-time payment. */
   readonly subscriptionId: string | null
-  /** What is paid, or is to be paid a month; null when the event does not say. */
+  /** The amount paid or due; null when the event does not contain one. */
   readonly price: Money | null
   readonly email: string | null
-  /** Whether the payer's link carried a reference at all, also one that is no organization's id. */
+  /** Whether the payment link carried a reference, even one that is not an organization's id. */
   readonly hasReference: boolean
-  /** What it says about the subscription; also of events that are about none. */
+  /** The facts about the subscription; set even without a subscription. */
   readonly fact: SubscriptionFact
-  /** The invoice, payments and charges that it names, each with the one above it: they lead to a subscription. */
+  /** The invoice, payments and charges that it names, each with its parent; they lead to a subscription. */
   readonly references: readonly Reference[]
 }
 
-/** Something of the provider's, and what it belongs to: a charge to a payment, a payment to an invoice. */
+/** A Stripe object and its parent: a charge belongs to a payment, a payment to an invoice. */
 export interface Reference {
   readonly id: string
   readonly parentId: string | null
-  /** Of an invoice: the subscription that it is for. */
+  /** The subscription of an invoice; else null. */
   readonly subscriptionId: string | null
 }
 
 /**
- * The events of the specification (§6), those of the checkouts whose payment takes days to go through, and those of money
- * that goes back, with what says which invoice it had paid.
+ * The events of the specification (§6), plus events of checkouts with delayed payment methods, of refunds and
+ * disputes, and of payments of invoices.
  */
 const handledTypes = [
   'checkout.session.completed',
@@ -57,154 +57,161 @@ const handledTypes = [
   'charge.dispute.closed',
 ] as const
 
-export type HandledType = (typeof handledTypes)[number]
+type HandledType = (typeof handledTypes)[number]
 
-/** Ids go to the database, which cannot hold every text. */
-const providerId = z.string().regex(/^[\w.-]{1,255}$/)
-const epoch = z.int().min(0).max(99_999_999_999)
-const currency = z
+/** Restricts ids to texts that the database can store. */
+const providerIdSchema = z.string().regex(/^[\w.-]{1,255}$/)
+const epochSchema = z.int().min(0).max(99_999_999_999)
+const currencySchema = z
   .string()
   .regex(/^[a-z]{3}$/i)
   .toLowerCase()
-/** What the column holds: an amount that is larger is no tier's price. */
-const LARGEST = 2_147_483_647
+/** Maximum of the column; a larger amount is not the price of a tier. */
+const MAX_AMOUNT = 2_147_483_647
 const DAY_SECONDS = 86_400
-const amount = z.int()
+const amountSchema = z.int()
 
-/** An object, or only its id; what is neither is no reference to it. */
-const reference = z
-  .union([providerId, z.looseObject({ id: providerId }).transform(({ id }) => id)])
+/** Parses an object or its id; any other value gives null. */
+const referenceSchema = z
+  .union([providerIdSchema, z.looseObject({ id: providerIdSchema }).transform(({ id }) => id)])
   .nullish()
   .catch(null)
 
-/** A field that is not as expected is taken for one that is not there: providers add and move fields. */
-const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().catch(null)
+/** Treats an unexpected value as a missing field, because providers add and move fields. */
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().catch(null)
 
-const envelope = z.looseObject({
-  id: providerId,
+const envelopeSchema = z.looseObject({
+  id: providerIdSchema,
   type: z.string().max(255),
   object: z.literal('event').optional(),
-  created: epoch,
+  created: epochSchema,
   data: z.looseObject({ object: z.looseObject({}) }),
 })
 
-const session = z.looseObject({
-  id: maybe(providerId),
-  mode: maybe(z.string()),
-  client_reference_id: maybe(z.string()),
-  payment_status: maybe(z.string()),
-  subscription: reference,
-  invoice: reference,
-  amount_subtotal: maybe(amount),
-  amount_total: maybe(amount),
-  currency: maybe(currency),
-  customer_email: maybe(z.string().max(320)),
-  customer_details: maybe(z.looseObject({ email: maybe(z.string().max(320)) })),
+const sessionSchema = z.looseObject({
+  id: optional(providerIdSchema),
+  mode: optional(z.string()),
+  client_reference_id: optional(z.string()),
+  payment_status: optional(z.string()),
+  subscription: referenceSchema,
+  invoice: referenceSchema,
+  amount_subtotal: optional(amountSchema),
+  amount_total: optional(amountSchema),
+  currency: optional(currencySchema),
+  customer_email: optional(z.string().max(320)),
+  customer_details: optional(z.looseObject({ email: optional(z.string().max(320)) })),
 })
 
-const recurring = { interval: maybe(z.string()), interval_count: maybe(z.int()) }
-const price = maybe(
+const recurring = { interval: optional(z.string()), interval_count: optional(z.int()) }
+const priceSchema = optional(
   z.looseObject({
-    unit_amount: maybe(amount),
-    amount: maybe(amount),
-    currency: maybe(currency),
-    recurring: maybe(z.looseObject(recurring)),
+    unit_amount: optional(amountSchema),
+    amount: optional(amountSchema),
+    currency: optional(currencySchema),
+    recurring: optional(z.looseObject(recurring)),
     ...recurring,
   }),
 )
 
-const subscription = z.looseObject({
-  id: providerId,
+const subscriptionSchema = z.looseObject({
+  id: providerIdSchema,
   status: z.string(),
-  currency: maybe(currency),
-  cancel_at_period_end: maybe(z.boolean()),
-  cancel_at: maybe(epoch),
-  current_period_end: maybe(epoch),
-  pause_collection: maybe(z.looseObject({ behavior: maybe(z.string()) })),
-  plan: price,
-  quantity: maybe(z.int()),
-  items: maybe(
+  currency: optional(currencySchema),
+  cancel_at_period_end: optional(z.boolean()),
+  cancel_at: optional(epochSchema),
+  current_period_end: optional(epochSchema),
+  pause_collection: optional(z.looseObject({ behavior: optional(z.string()) })),
+  plan: priceSchema,
+  quantity: optional(z.int()),
+  items: optional(
     z.looseObject({
-      data: z.array(z.looseObject({ price, plan: price, quantity: maybe(z.int()), current_period_end: maybe(epoch) })),
+      data: z.array(
+        z.looseObject({
+          price: priceSchema,
+          plan: priceSchema,
+          quantity: optional(z.int()),
+          current_period_end: optional(epochSchema),
+        }),
+      ),
     }),
   ),
 })
 
-const line = z.looseObject({
-  amount: maybe(amount),
-  type: maybe(z.string()),
-  proration: maybe(z.boolean()),
-  quantity: maybe(z.int()),
-  period: maybe(z.looseObject({ start: maybe(epoch), end: maybe(epoch) })),
-  price,
-  plan: price,
-  parent: maybe(
+const lineSchema = z.looseObject({
+  amount: optional(amountSchema),
+  type: optional(z.string()),
+  proration: optional(z.boolean()),
+  quantity: optional(z.int()),
+  period: optional(z.looseObject({ start: optional(epochSchema), end: optional(epochSchema) })),
+  price: priceSchema,
+  plan: priceSchema,
+  parent: optional(
     z.looseObject({
-      type: maybe(z.string()),
-      subscription_item_details: maybe(z.looseObject({ proration: maybe(z.boolean()) })),
+      type: optional(z.string()),
+      subscription_item_details: optional(z.looseObject({ proration: optional(z.boolean()) })),
     }),
   ),
 })
 
-const paidBy = { payment_intent: reference, charge: reference }
-const invoice = z.looseObject({
-  id: maybe(providerId),
+const paidBy = { payment_intent: referenceSchema, charge: referenceSchema }
+const invoiceSchema = z.looseObject({
+  id: optional(providerIdSchema),
   ...paidBy,
-  payments: maybe(z.looseObject({ data: z.array(z.looseObject({ payment: maybe(z.looseObject(paidBy)) })) })),
-  billing_reason: maybe(z.string()),
-  subscription: reference,
-  parent: maybe(z.looseObject({ subscription_details: maybe(z.looseObject({ subscription: reference })) })),
-  subtotal: maybe(amount),
-  amount_paid: maybe(amount),
-  currency: maybe(currency),
-  customer_email: maybe(z.string().max(320)),
-  lines: maybe(z.looseObject({ data: z.array(line), has_more: maybe(z.boolean()) })),
+  payments: optional(z.looseObject({ data: z.array(z.looseObject({ payment: optional(z.looseObject(paidBy)) })) })),
+  billing_reason: optional(z.string()),
+  subscription: referenceSchema,
+  parent: optional(z.looseObject({ subscription_details: optional(z.looseObject({ subscription: referenceSchema })) })),
+  subtotal: optional(amountSchema),
+  amount_paid: optional(amountSchema),
+  currency: optional(currencySchema),
+  customer_email: optional(z.string().max(320)),
+  lines: optional(z.looseObject({ data: z.array(lineSchema), has_more: optional(z.boolean()) })),
 })
 
-const invoicePayment = z.looseObject({ invoice: reference, payment: maybe(z.looseObject(paidBy)) })
+const invoicePaymentSchema = z.looseObject({ invoice: referenceSchema, payment: optional(z.looseObject(paidBy)) })
 
-const charge = z.looseObject({
-  id: providerId,
-  amount: maybe(amount),
-  amount_refunded: maybe(amount),
-  refunded: maybe(z.boolean()),
-  currency: maybe(currency),
-  invoice: reference,
-  payment_intent: reference,
-  billing_details: maybe(z.looseObject({ email: maybe(z.string().max(320)) })),
+const chargeSchema = z.looseObject({
+  id: providerIdSchema,
+  amount: optional(amountSchema),
+  amount_refunded: optional(amountSchema),
+  refunded: optional(z.boolean()),
+  currency: optional(currencySchema),
+  invoice: referenceSchema,
+  payment_intent: referenceSchema,
+  billing_details: optional(z.looseObject({ email: optional(z.string().max(320)) })),
 })
 
-const dispute = z.looseObject({
-  id: providerId,
-  amount: maybe(amount),
-  currency: maybe(currency),
-  status: maybe(z.string()),
-  charge: reference,
-  payment_intent: reference,
+const disputeSchema = z.looseObject({
+  id: providerIdSchema,
+  amount: optional(amountSchema),
+  currency: optional(currencySchema),
+  status: optional(z.string()),
+  charge: referenceSchema,
+  payment_intent: referenceSchema,
 })
 
 /**
- * Reads the body of a delivery. Gives null for an event of a type that is not handled.
- * @throws Invalid `INVALID_PAYLOAD` when it is no event of the provider.
+ * Parses the body of a webhook request. Returns null for an event type that we do not handle.
+ * @throws Invalid `INVALID_PAYLOAD` when the body is not a Stripe event.
  */
 export function readStripeEvent(body: string, config: Config): StripeEvent | null {
-  const event = parse(envelope, parseJson(body))
+  const event = parse(envelopeSchema, parseJson(body))
   const type = handledTypes.find((handled) => handled === event.type)
   if (type === undefined) return null
   const { object } = event.data
-  const said = readObject(type, object)
-  const { subscriptionId, price, prices, email, reference, references = [], ...about } = said
+  const fields = readObject(type, object)
+  const { subscriptionId, price, prices, email, reference, references = [], ...about } = fields
   return {
     id: event.id,
     type,
     createdAt: new Date(event.created * 1000),
     subscriptionId,
     price: price === undefined ? boundedTotal(prices) : price,
-    email: printable(email),
+    email: storableText(email),
     hasReference: reference !== null,
     references,
     fact: {
-      ...nothingSaid,
+      ...EMPTY_FACT,
       eventId: event.id,
       at: event.created,
       tier: tierOfPrices(prices, config),
@@ -214,17 +221,17 @@ export function readStripeEvent(body: string, config: Config): StripeEvent | nul
   }
 }
 
-function readObject(type: HandledType, object: object): Said {
-  if (type.startsWith('checkout.')) return readSession(parse(session, object), type)
-  if (type.startsWith('invoice.')) return readInvoice(parse(invoice, object), type)
-  if (type.startsWith('charge.dispute.')) return readDispute(parse(dispute, object), type)
-  if (type === 'charge.refunded') return readCharge(parse(charge, object))
-  if (type === 'invoice_payment.paid') return readInvoicePayment(parse(invoicePayment, object))
-  return readSubscription(parse(subscription, object), type)
+function readObject(type: HandledType, object: object): EventFields {
+  if (type.startsWith('checkout.')) return readSession(parse(sessionSchema, object), type)
+  if (type.startsWith('invoice.')) return readInvoice(parse(invoiceSchema, object), type)
+  if (type.startsWith('charge.dispute.')) return readDispute(parse(disputeSchema, object), type)
+  if (type === 'charge.refunded') return readCharge(parse(chargeSchema, object))
+  if (type === 'invoice_payment.paid') return readInvoicePayment(parse(invoicePaymentSchema, object))
+  return readSubscription(parse(subscriptionSchema, object), type)
 }
 
-const nothingSaid = {
-  kind: 'begun',
+const EMPTY_FACT = {
+  kind: 'pending',
   status: null,
   periodEnd: null,
   cancelAtEnd: null,
@@ -235,134 +242,140 @@ const nothingSaid = {
   claimId: null,
 } as const
 
-/** What an event says; what is left out it does not say. */
-type Said = Partial<Omit<SubscriptionFact, 'eventId' | 'at' | 'tier' | 'organizationId'>> &
+/** The fields of an event; the event does not contain an omitted one. */
+type EventFields = Partial<Omit<SubscriptionFact, 'eventId' | 'at' | 'tier' | 'organizationId'>> &
   Pick<StripeEvent, 'subscriptionId' | 'email'> & {
     readonly prices: readonly Price[]
-    /** What it is about, where that is not the sum of the prices. */
+    /** The amount of the event, where it is not the sum of the prices. */
     readonly price?: Money | null
     readonly reference: string | null
     readonly references?: readonly Reference[]
   }
 
 /**
- * The price is the amount before coupons and taxes, for the operator's coupons and the payer's country change what is paid
- * and not what is bought. A checkout whose payment takes days is completed as unpaid.
+ * Reads a checkout session. The price is the amount before coupons and taxes, which change the amount paid but not
+ * what is bought. A checkout with a delayed payment method completes as unpaid.
  */
-function readSession(said: z.infer<typeof session>, type: HandledType): Said {
-  const settled = said.payment_status === 'paid' || said.payment_status === 'no_payment_required'
+function readSession(session: z.infer<typeof sessionSchema>, type: HandledType): EventFields {
+  const settled = session.payment_status === 'paid' || session.payment_status === 'no_payment_required'
   const failed = type === 'checkout.session.async_payment_failed'
-  const subscriptionId = said.subscription ?? (isSingle(said) ? null : (said.id ?? null))
+  const subscriptionId = session.subscription ?? (isOneTimePayment(session) ? null : (session.id ?? null))
   return {
-    kind: failed ? 'failed' : settled ? 'paid' : 'begun',
+    kind: failed ? 'failed' : settled ? 'paid' : 'pending',
     subscriptionId,
-    prices: priced(said.amount_subtotal ?? said.amount_total, said.currency, null),
-    email: said.customer_details?.email ?? said.customer_email ?? null,
-    reference: said.client_reference_id || null,
-    references: subscriptionId === null ? [] : invoiceReferences(said.invoice, subscriptionId),
-    invoiceId: said.invoice ?? null,
+    prices: toPrices(session.amount_subtotal ?? session.amount_total, session.currency, null),
+    email: session.customer_details?.email ?? session.customer_email ?? null,
+    reference: session.client_reference_id || null,
+    references: subscriptionId === null ? [] : invoiceReferences(session.invoice, subscriptionId),
+    invoiceId: session.invoice ?? null,
     isPeriod: true,
   }
 }
 
-/** A payment link of the wrong kind sells a thing once; a session that does not say is taken for its own subscription. */
-function isSingle({ mode }: z.infer<typeof session>): boolean {
+/** Returns whether a session is a one-time payment. A session without a mode counts as its own subscription. */
+function isOneTimePayment({ mode }: z.infer<typeof sessionSchema>): boolean {
   return mode === 'payment' || mode === 'setup'
 }
 
-function readSubscription(said: z.infer<typeof subscription>, type: HandledType): Said {
-  const items = said.items?.data ?? []
-  const each = items.length > 0 ? items : [{ plan: said.plan, price: null, quantity: said.quantity }]
-  const prices = each.flatMap((item) => recurringPrice(item.price ?? item.plan, item.quantity, said.currency))
-  const ends = [...items.map((item) => item.current_period_end), said.current_period_end].find((end) => end != null)
+function readSubscription(subscription: z.infer<typeof subscriptionSchema>, type: HandledType): EventFields {
+  const items = subscription.items?.data ?? []
+  const each = items.length > 0 ? items : [{ plan: subscription.plan, price: null, quantity: subscription.quantity }]
+  const prices = each.flatMap((item) => recurringPrice(item.price ?? item.plan, item.quantity, subscription.currency))
+  const ends = [...items.map((item) => item.current_period_end), subscription.current_period_end].find(
+    (end) => end != null,
+  )
   return {
     kind: 'stated',
-    status: type === 'customer.subscription.deleted' ? 'CANCELED' : statusNamed(said.status),
-    subscriptionId: said.id,
+    status: type === 'customer.subscription.deleted' ? 'CANCELED' : parseStatus(subscription.status),
+    subscriptionId: subscription.id,
     prices,
     email: null,
     reference: null,
     periodEnd: ends ?? null,
-    cancelAtEnd: said.cancel_at_period_end === true || said.cancel_at != null,
-    isResting: said.pause_collection?.behavior === 'void',
+    cancelAtEnd: subscription.cancel_at_period_end === true || subscription.cancel_at != null,
+    isResting: subscription.pause_collection?.behavior === 'void',
   }
 }
 
 /**
- * The price of an invoice is that of the full periods on it: what a change in the middle of a period adds and takes off is
- * the price of no tier, and an invoice of nothing else names none.
+ * Reads an invoice. Its price covers only full periods: prorations are not the price of a tier, and an invoice with
+ * only prorations has no price.
  */
-function readInvoice(said: z.infer<typeof invoice>, type: HandledType): Said {
-  const lines = said.lines?.data ?? []
+function readInvoice(invoice: z.infer<typeof invoiceSchema>, type: HandledType): EventFields {
+  const lines = invoice.lines?.data ?? []
   const periods = lines.filter((each) => isSubscriptionLine(each) && !isProration(each))
-  const isWhole = lines.length > 0 && said.lines?.has_more !== true
+  const isWhole = lines.length > 0 && invoice.lines?.has_more !== true
   const ends = periods.map((each) => each.period?.end).filter((end) => end != null)
-  const subscriptionId = said.subscription ?? said.parent?.subscription_details?.subscription ?? null
-  const isChange = said.billing_reason === 'subscription_update'
+  const subscriptionId = invoice.subscription ?? invoice.parent?.subscription_details?.subscription ?? null
+  const isChange = invoice.billing_reason === 'subscription_update'
   return {
     kind: type === 'invoice.paid' ? 'paid' : 'failed',
     subscriptionId,
     prices: isWhole
-      ? periods.flatMap((each) => linePrice(each, said.currency))
+      ? periods.flatMap((each) => linePrice(each, invoice.currency))
       : isChange
         ? []
-        : priced(said.subtotal ?? said.amount_paid, said.currency, null),
-    email: said.customer_email ?? null,
+        : toPrices(invoice.subtotal ?? invoice.amount_paid, invoice.currency, null),
+    email: invoice.customer_email ?? null,
     reference: null,
     periodEnd: ends.length === 0 ? null : Math.max(...ends),
-    invoiceId: said.id ?? null,
+    invoiceId: invoice.id ?? null,
     isPeriod: isWhole ? periods.length > 0 : !isChange,
     references: [
-      ...(subscriptionId === null ? [] : invoiceReferences(said.id, subscriptionId)),
-      ...[said, ...(said.payments?.data ?? []).map(({ payment }) => payment)].flatMap((paidBy) =>
-        paymentReferences(paidBy, said.id),
+      ...(subscriptionId === null ? [] : invoiceReferences(invoice.id, subscriptionId)),
+      ...[invoice, ...(invoice.payments?.data ?? []).map(({ payment }) => payment)].flatMap((paidBy) =>
+        paymentReferences(paidBy, invoice.id),
       ),
     ],
   }
 }
 
-/** Says only which payment has paid which invoice: since 2025-03-31 charges do not. */
-function readInvoicePayment({ invoice, payment }: z.infer<typeof invoicePayment>): Said {
+/** Reads which payment paid which invoice: since 2025-03-31, charges do not contain it. */
+function readInvoicePayment({ invoice, payment }: z.infer<typeof invoicePaymentSchema>): EventFields {
   const references = paymentReferences(payment, invoice)
   return { subscriptionId: null, prices: [], email: null, reference: null, references }
 }
 
-/** A refund in full takes back what was paid; one in part is the operator's kindness, and changes nothing. */
-function readCharge(said: z.infer<typeof charge>): Said {
+/** Reads a refund. A full refund reverses the payment; a partial refund changes nothing. */
+function readCharge(charge: z.infer<typeof chargeSchema>): EventFields {
   const isFull =
-    said.refunded ?? ((said.amount_refunded ?? 0) > 0 && (said.amount_refunded ?? 0) >= (said.amount ?? Infinity))
+    charge.refunded ??
+    ((charge.amount_refunded ?? 0) > 0 && (charge.amount_refunded ?? 0) >= (charge.amount ?? Infinity))
   return {
-    kind: isFull ? 'taken' : 'begun',
+    kind: isFull ? 'reversed' : 'pending',
     subscriptionId: null,
     prices: [],
-    price: money(said.amount_refunded ?? said.amount, said.currency),
-    email: said.billing_details?.email ?? null,
+    price: money(charge.amount_refunded ?? charge.amount, charge.currency),
+    email: charge.billing_details?.email ?? null,
     reference: null,
-    claimId: said.id,
+    claimId: charge.id,
     references: [
-      { id: said.id, parentId: said.invoice ?? said.payment_intent ?? null, subscriptionId: null },
-      ...paymentReferences({ payment_intent: said.payment_intent }, said.invoice),
+      { id: charge.id, parentId: charge.invoice ?? charge.payment_intent ?? null, subscriptionId: null },
+      ...paymentReferences({ payment_intent: charge.payment_intent }, charge.invoice),
     ],
   }
 }
 
-/** The provider takes the money at once when a dispute begins, and gives it back when it is won. An inquiry takes none. */
-function readDispute(said: z.infer<typeof dispute>, type: HandledType): Said {
-  const isInquiry = said.status?.startsWith('warning_') === true
+/**
+ * Reads a dispute. Stripe withdraws the money when a dispute opens, and returns it when we win. An inquiry withdraws
+ * none.
+ */
+function readDispute(dispute: z.infer<typeof disputeSchema>, type: HandledType): EventFields {
+  const isInquiry = dispute.status?.startsWith('warning_') === true
   const isOver = type === 'charge.dispute.closed'
   return {
-    kind: isInquiry || (isOver && said.status !== 'lost') ? 'kept' : 'taken',
+    kind: isInquiry || (isOver && dispute.status !== 'lost') ? 'retained' : 'reversed',
     subscriptionId: null,
     prices: [],
-    price: money(said.amount, said.currency),
+    price: money(dispute.amount, dispute.currency),
     email: null,
     reference: null,
-    claimId: said.id,
+    claimId: dispute.id,
     references: [
-      ...paymentReferences({ payment_intent: said.payment_intent }, null),
-      ...(said.charge == null
+      ...paymentReferences({ payment_intent: dispute.payment_intent }, null),
+      ...(dispute.charge == null
         ? []
-        : [{ id: said.charge, parentId: said.payment_intent ?? null, subscriptionId: null }]),
+        : [{ id: dispute.charge, parentId: dispute.payment_intent ?? null, subscriptionId: null }]),
     ],
   }
 }
@@ -371,7 +384,7 @@ function invoiceReferences(id: string | null | undefined, subscriptionId: string
   return id == null ? [] : [{ id, parentId: null, subscriptionId }]
 }
 
-/** What an invoice was paid by. */
+/** Returns the references of the payments of an invoice. */
 function paymentReferences(
   paidBy:
     | { readonly payment_intent?: string | null | undefined; readonly charge?: string | null | undefined }
@@ -383,7 +396,7 @@ function paymentReferences(
   return ids.map((id) => ({ id, parentId: invoiceId ?? null, subscriptionId: null }))
 }
 
-type Line = z.infer<typeof line>
+type Line = z.infer<typeof lineSchema>
 
 function isSubscriptionLine({ type, parent }: Line): boolean {
   return ['subscription_item_details', 'subscription'].includes(parent?.type ?? type ?? 'subscription')
@@ -393,14 +406,14 @@ function isProration({ proration, parent }: Line): boolean {
   return (parent?.subscription_item_details?.proration ?? proration) === true
 }
 
-/** The price of an item of a subscription. */
+/** Returns the price of a subscription item. */
 function recurringPrice(
-  each: z.infer<typeof price>,
+  each: z.infer<typeof priceSchema>,
   quantity: number | null | undefined,
   currency: string | null | undefined,
 ): Price[] {
   const { interval, interval_count } = each?.recurring ?? each ?? {}
-  return priced(
+  return toPrices(
     each?.unit_amount ?? each?.amount,
     each?.currency ?? currency,
     intervalOf(interval, interval_count),
@@ -408,12 +421,12 @@ function recurringPrice(
   )
 }
 
-/** The price of a line of an invoice, for one of what it is for; its interval is that of the price, or else of the period. */
+/** Returns the unit price of an invoice line; its interval is that of the price, or else that of the period. */
 function linePrice({ amount, quantity, period, price, plan }: Line, currency: string | null | undefined): Price[] {
   const { interval, interval_count } = price?.recurring ?? plan ?? {}
   const count = quantity != null && quantity > 1 && amount != null && amount % quantity === 0 ? quantity : 1
   const unit = amount == null ? amount : amount / count
-  return priced(
+  return toPrices(
     unit,
     currency,
     intervalOf(interval, interval_count) ?? intervalBetween(period?.start, period?.end),
@@ -428,15 +441,15 @@ function intervalOf(interval: string | null | undefined, count: number | null | 
   return interval === 'month' && times === 1 ? 'month' : 'other'
 }
 
-/** The interval of a period of whole months; null for one that is shorter, as the first one may be. */
+/** Returns the interval of a period of whole months; null for a shorter one, such as a partial first period. */
 function intervalBetween(start: number | null | undefined, end: number | null | undefined): Interval | null {
   const days = (end ?? 0) / DAY_SECONDS - (start ?? 0) / DAY_SECONDS
   if (start == null || end == null || days < 27) return null
   return days < 33 ? 'month' : days >= 360 && days < 372 ? 'year' : 'other'
 }
 
-/** Nothing is the price of nothing: what is free, as in a time of trial, does not say what it will cost. */
-function priced(
+/** Returns the price, or nothing for a zero amount: a free trial does not say what the plan will cost. */
+function toPrices(
   amount: number | null | undefined,
   currency: string | null | undefined,
   interval: Interval | null,
@@ -448,22 +461,22 @@ function priced(
 }
 
 function money(amount: number | null | undefined, currency: string | null | undefined): Money | null {
-  return !amount || Math.abs(amount) > LARGEST || currency == null ? null : { amount, currency }
+  return !amount || Math.abs(amount) > MAX_AMOUNT || currency == null ? null : { amount, currency }
 }
 
-/** What is kept of an event: the sum of its prices, as far as the column holds it. */
+/** Returns the sum of the prices; null when it exceeds the column. */
 function boundedTotal(prices: readonly Price[]): Money | null {
   const total = totalOf(prices)
   return total === null ? null : money(total.amount, total.currency)
 }
 
-/** Statuses that the provider may add are unknown to us, and change nothing. */
-function statusNamed(name: string): SubscriptionStatus | null {
+/** Parses a status; null for a status that Stripe has added since. */
+function parseStatus(name: string): SubscriptionStatus | null {
   return Object.values(SubscriptionStatus).find((status) => status.toLowerCase() === name) ?? null
 }
 
-/** What the database can hold of a text that a payer has typed. */
-function printable(text: string | null): string | null {
+/** Returns a payer's text, or null when the database cannot store it. */
+function storableText(text: string | null): string | null {
   return text === null || /\p{Cc}/u.test(text) ? null : text
 }
 
@@ -478,5 +491,5 @@ function parseJson(body: string): unknown {
 function parse<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw new Invalid('INVALID_PAYLOAD', 'The body is no event of the payment provider.')
+  throw new Invalid('INVALID_PAYLOAD', 'The body is not a Stripe event.')
 }

@@ -3,52 +3,53 @@ import type { PaidTier } from './price.ts'
 import { isHigher } from './price.ts'
 
 /**
- * Where a fact stands among all facts about a subscription: by the provider's time first, in whole seconds, then by how
- * much it weighs, then by the event's id. Every two facts have an order, whichever arrives first.
+ * The position of a fact in the order of all facts about a subscription: by Stripe's time in whole seconds, then by
+ * rank, then by event id. The order is total and independent of arrival.
  */
-export interface Stamp {
+interface Stamp {
   /** Epoch seconds. */
   readonly at: number
-  /** What wins within a second. */
+  /** Orders facts within one second; the higher rank wins. */
   readonly rank: number
   readonly id: string
 }
 
-/** What was last said, and where that stands. */
-export interface Register<T> {
+/** A last-write-wins register: the latest value and its stamp. */
+interface Register<T> {
   readonly stamp: Stamp
   readonly value: T
 }
 
-/** What an event of the provider says about one subscription. */
+/** The facts in one Stripe event about one subscription. */
 export interface SubscriptionFact {
   readonly eventId: string
-  /** When it happened, in epoch seconds. */
+  /** When the event happened, in epoch seconds. */
   readonly at: number
   /**
-   * `stated`: the subscription itself, as it was then. `paid`, `failed`: a payment for it. `begun`: not paid yet. `taken`: a
-   * payment was refunded in full, or is disputed. `kept`: a dispute ended in our favour.
+   * `stated`: the state of the subscription itself. `paid`, `failed`: a payment for it. `pending`: not paid yet.
+   * `reversed`: a payment was fully refunded or is disputed. `retained`: a dispute ended in our favour, or was only
+   * an inquiry.
    */
-  readonly kind: 'stated' | 'paid' | 'failed' | 'begun' | 'taken' | 'kept'
-  /** Of `stated`: its status, null for one that we do not know. */
+  readonly kind: 'stated' | 'paid' | 'failed' | 'pending' | 'reversed' | 'retained'
+  /** For `stated`: the status, or null if unknown to us. */
   readonly status: SubscriptionStatus | null
-  /** The tier whose price it names; null when it names none, or one of no tier. */
+  /** The tier that its price buys; null when it has no price, or the price of no tier. */
   readonly tier: PaidTier | null
-  /** Whom it is for, as the payer's link said, or null. */
+  /** The organization in the payment link's reference, or null. */
   readonly organizationId: string | null
-  /** When the period ends that is paid or to be paid, in epoch seconds. */
+  /** The end of the paid or due period, in epoch seconds. */
   readonly periodEnd: number | null
-  /** Of `stated`: whether it ends with that period. */
+  /** For `stated`: whether it ends with that period. */
   readonly cancelAtEnd: boolean | null
-  /** Of `stated`: whether what falls due is void until further notice, as the service rests. */
+  /** For `stated`: whether payment collection is paused and invoices are void. */
   readonly isResting: boolean | null
-  /** Whether the checkout began at our own address, with a key of the organization or its token. */
+  /** Whether the checkout started at our own URL, with a key or token of the organization. */
   readonly isOwn: boolean
-  /** Of payments and what becomes of them: the invoice that was paid, or null. */
+  /** For payments and reversals: the paid invoice, or null. */
   readonly invoiceId: string | null
-  /** Of `paid`: whether a whole period was, and not only a change in the middle of one. */
+  /** For `paid`: whether it covers a whole period, and not only a proration. */
   readonly isPeriod: boolean
-  /** Of `taken` and `kept`: the refunded charge or the dispute. */
+  /** For `reversed` and `retained`: the refunded charge or the dispute. */
   readonly claimId: string | null
 }
 
@@ -58,15 +59,15 @@ interface PeriodPayment {
   readonly invoiceId: string
 }
 
-/** Money that went back, or is disputed: `value` says whether it is gone. */
-export interface Claim extends Register<boolean> {
+/** A refund or dispute; `value` says whether the payment is reversed. */
+interface Claim extends Register<boolean> {
   readonly id: string
   readonly invoiceId: string
 }
 
 /**
- * Everything that is known of a subscription: of each thing the last word, by its stamp. Adding facts is commutative,
- * associative and idempotent, so that the order in which events arrive, and how often, cannot matter.
+ * The state of a subscription: the latest value of each field, by stamp. Applying facts is commutative, associative
+ * and idempotent, so the order and number of deliveries do not matter.
  */
 export interface SubscriptionState {
   readonly stated: Register<SubscriptionStatus> | null
@@ -77,16 +78,19 @@ export interface SubscriptionState {
   readonly periodEnd: Register<number> | null
   readonly cancelAtEnd: Register<boolean> | null
   readonly isResting: Register<boolean> | null
-  /** The last payment for a whole period, and the latest end of a period that was paid, in epoch seconds. */
+  /** The last payment for a whole period; `paidUntil` is the latest end of a paid period, in epoch seconds. */
   readonly period: PeriodPayment | null
   readonly paidUntil: number | null
-  /** By their ids, in order. */
+  /** Sorted by id. */
   readonly claims: readonly Claim[]
-  /** Whether it began at our own address, or the operator assigned it: else anybody may have begun it for anybody. */
+  /**
+   * Whether it started at our own URL or the operator assigned it; otherwise anyone may have started it for any
+   * organization.
+   */
   readonly isOwn: boolean
 }
 
-/** A subscription of which nothing is known. */
+/** The state of a subscription without facts. */
 export const unknownSubscription: SubscriptionState = {
   stated: null,
   paid: null,
@@ -102,17 +106,17 @@ export const unknownSubscription: SubscriptionState = {
   isOwn: false,
 }
 
-/** The statuses no subscription comes back from: later ones of another kind are old news, whatever their time. */
-const final: ReadonlySet<SubscriptionStatus> = new Set(['CANCELED', 'INCOMPLETE_EXPIRED'])
+/** Statuses that never change again; they win over any other status, whatever its time. */
+const FINAL_STATUSES: ReadonlySet<SubscriptionStatus> = new Set(['CANCELED', 'INCOMPLETE_EXPIRED'])
 
 /**
- * What was said in the same second, the later the more it weighs: a payment comes after what waits for it, and bad news is
- * not undone by what gave access, for nothing is lost and paid again within a second.
+ * Ranks of facts in the same second, lowest first: a payment ranks above the state that waits for it, and a loss of
+ * access ranks above a grant, because a subscription is not lost and paid again within one second.
  */
-const weights: readonly (SubscriptionStatus | SubscriptionFact['kind'])[] = [
-  'begun',
-  'taken',
-  'kept',
+const RANK_ORDER: readonly (SubscriptionStatus | SubscriptionFact['kind'])[] = [
+  'pending',
+  'reversed',
+  'retained',
   'stated',
   'INCOMPLETE',
   'paid',
@@ -126,61 +130,63 @@ const weights: readonly (SubscriptionStatus | SubscriptionFact['kind'])[] = [
   'CANCELED',
 ]
 
-/** What is known of a subscription once this is known too. */
-export function next(state: SubscriptionState, fact: SubscriptionFact): SubscriptionState {
+/** Returns the state after adding a fact. */
+export function applyFact(state: SubscriptionState, fact: SubscriptionFact): SubscriptionState {
   const { kind, status } = fact
   const stamp = stampOf(fact)
-  const said = <T>(value: T | null) => (value === null ? null : { stamp, value })
+  const register = <T>(value: T | null) => (value === null ? null : { stamp, value })
   return {
-    stated: laterStatus(state.stated, said(status)),
-    paid: kind === 'paid' ? later(state.paid, stamp) : state.paid,
-    failed: kind === 'failed' ? later(state.failed, stamp) : state.failed,
-    tier: last(state.tier, said(fact.tier)),
-    organization: last(state.organization, said(fact.organizationId)),
-    periodEnd: last(state.periodEnd, said(fact.periodEnd)),
-    cancelAtEnd: last(state.cancelAtEnd, said(fact.cancelAtEnd)),
-    isResting: last(state.isResting, said(fact.isResting)),
+    stated: laterStatus(state.stated, register(status)),
+    paid: kind === 'paid' ? laterStamp(state.paid, stamp) : state.paid,
+    failed: kind === 'failed' ? laterStamp(state.failed, stamp) : state.failed,
+    tier: laterRegister(state.tier, register(fact.tier)),
+    organization: laterRegister(state.organization, register(fact.organizationId)),
+    periodEnd: laterRegister(state.periodEnd, register(fact.periodEnd)),
+    cancelAtEnd: laterRegister(state.cancelAtEnd, register(fact.cancelAtEnd)),
+    isResting: laterRegister(state.isResting, register(fact.isResting)),
     period: laterPayment(state.period, fact, stamp),
-    paidUntil: kind === 'paid' ? greater(state.paidUntil, fact.periodEnd) : state.paidUntil,
-    claims: withClaim(state.claims, fact, stamp),
+    paidUntil: kind === 'paid' ? maxOrNull(state.paidUntil, fact.periodEnd) : state.paidUntil,
+    claims: addClaim(state.claims, fact, stamp),
     isOwn: state.isOwn || fact.isOwn,
   }
 }
 
-/** A payment whose invoice is not named cannot be told from others when money goes back. */
+/**
+ * Returns the later payment for a whole period; ignores a payment without an invoice, which no reversal could name.
+ */
 function laterPayment(before: PeriodPayment | null, fact: SubscriptionFact, stamp: Stamp): PeriodPayment | null {
   const { kind, isPeriod, invoiceId } = fact
   if (kind !== 'paid' || !isPeriod || invoiceId === null) return before
   return isLater(stamp, before?.stamp ?? null) ? { stamp, invoiceId } : before
 }
 
-function greater(one: number | null, other: number | null): number | null {
+function maxOrNull(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other)
 }
 
-function withClaim(claims: readonly Claim[], { kind, claimId: id, invoiceId }: SubscriptionFact, stamp: Stamp) {
-  if ((kind !== 'taken' && kind !== 'kept') || id === null || invoiceId === null) return claims
-  const claim = { id, invoiceId, stamp, value: kind === 'taken' }
+function addClaim(claims: readonly Claim[], { kind, claimId: id, invoiceId }: SubscriptionFact, stamp: Stamp) {
+  if ((kind !== 'reversed' && kind !== 'retained') || id === null || invoiceId === null) return claims
+  const claim = { id, invoiceId, stamp, value: kind === 'reversed' }
   const before = claims.find((each) => each.id === id)
   if (before !== undefined && !isLater(stamp, before.stamp)) return claims
   return [...claims.filter((each) => each !== before), claim].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** A status is above all times when it is final. */
+/** Returns the later status; a final status wins whatever its time. */
 function laterStatus(
   one: Register<SubscriptionStatus> | null,
   other: Register<SubscriptionStatus> | null,
 ): Register<SubscriptionStatus> | null {
   if (one === null || other === null) return one ?? other
-  const isFinal = [final.has(one.value), final.has(other.value)] as const
+  const isFinal = [FINAL_STATUSES.has(one.value), FINAL_STATUSES.has(other.value)] as const
   if (isFinal[0] !== isFinal[1]) return isFinal[0] ? one : other
-  return last(one, other)
+  return laterRegister(one, other)
 }
 
-/** The status of a subscription, as far as its facts tell; null while nothing is told but that it was begun. */
+/** Returns the status of a subscription; null while it is only pending. */
 export function statusOf({ stated, paid, failed }: SubscriptionState): SubscriptionStatus | null {
   const own = stated?.value ?? null
-  if (own !== null && final.has(own)) return own
+  if (own !== null && FINAL_STATUSES.has(own)) return own
   const paidSince = paid !== null && isLater(paid, stated?.stamp ?? null)
   const status = paidSince ? 'ACTIVE' : own
   const known = paidSince ? paid : (stated?.stamp ?? null)
@@ -189,59 +195,59 @@ export function statusOf({ stated, paid, failed }: SubscriptionState): Subscript
   return status === 'ACTIVE' || status === 'TRIALING' ? 'PAST_DUE' : status
 }
 
-/** Those in which a subscription gives what it pays for: a payment that failed has a time of grace (contract §3). */
-const paying: ReadonlySet<SubscriptionStatus | null> = new Set(['ACTIVE', 'TRIALING', 'PAST_DUE'])
+/** Statuses in which a subscription grants its tier; a failed payment has a grace period (contract §3). */
+const PAYING_STATUSES: ReadonlySet<SubscriptionStatus | null> = new Set(['ACTIVE', 'TRIALING', 'PAST_DUE'])
 
-/** The tier that a subscription pays for; null when it pays for none. */
+/** Returns the tier that a subscription pays for, or null. */
 export function paidTier(state: SubscriptionState): PaidTier | null {
-  if (!paying.has(statusOf(state)) || isTakenBack(state) || isAtRest(state)) return null
+  if (!PAYING_STATUSES.has(statusOf(state)) || isReversed(state) || isPaused(state)) return null
   return state.tier?.value ?? null
 }
 
-/** Whether the last payment for a whole period is no longer ours. */
-function isTakenBack({ period, claims }: SubscriptionState): boolean {
+/** Returns whether the last payment for a whole period was reversed. */
+function isReversed({ period, claims }: SubscriptionState): boolean {
   return claims.some(({ invoiceId, value }) => value && invoiceId === period?.invoiceId)
 }
 
-/** Whether the service rests by agreement: not before what was paid for has passed. */
-function isAtRest({ isResting, paidUntil, periodEnd }: SubscriptionState): boolean {
+/** Returns whether collection is paused and the paid period has ended. */
+function isPaused({ isResting, paidUntil, periodEnd }: SubscriptionState): boolean {
   if (isResting?.value !== true) return false
   return paidUntil === null || (periodEnd !== null && periodEnd.value > paidUntil)
 }
 
 /**
- * The tier of an organization: the highest of what the operator has given it, or the default, and of what its subscriptions
- * pay for. So whoever pays for an organization can only raise its tier.
+ * Returns the highest of an organization's minimum (or default) tier and the tiers that its subscriptions pay for. A
+ * subscription can only raise the tier.
  */
-export function tierOfAll(paid: readonly (PaidTier | null)[], given: Tier): Tier {
+export function highestTier(paid: readonly (PaidTier | null)[], given: Tier): Tier {
   return paid.reduce<Tier>((highest, tier) => (tier !== null && isHigher(tier, highest) ? tier : highest), given)
 }
 
 /**
- * The operator's word that a subscription is an organization's. Its stamp is in milliseconds, which puts it after everything
- * that events say, also later ones.
+ * Assigns a subscription to an organization by the operator's decision. The stamp is in milliseconds, which orders it
+ * after all events, including later ones.
  */
-export function assignedTo(state: SubscriptionState, organizationId: string, at: Date): SubscriptionState {
+export function assignOrganization(state: SubscriptionState, organizationId: string, at: Date): SubscriptionState {
   const stamp = { at: at.getTime(), rank: 0, id: '' }
-  return { ...state, organization: last({ stamp, value: organizationId }, state.organization), isOwn: true }
+  return { ...state, organization: laterRegister({ stamp, value: organizationId }, state.organization), isOwn: true }
 }
 
-/** The operator's word for the tier that the price in one event buys: as good as if the event had named it. */
-export function pricedAs(state: SubscriptionState, fact: SubscriptionFact, tier: PaidTier): SubscriptionState {
-  return { ...state, tier: last({ stamp: stampOf(fact), value: tier }, state.tier) }
+/** Sets the tier that the price in one event buys by the operator's decision, as if the event had named it. */
+export function assignTier(state: SubscriptionState, fact: SubscriptionFact, tier: PaidTier): SubscriptionState {
+  return { ...state, tier: laterRegister({ stamp: stampOf(fact), value: tier }, state.tier) }
 }
 
 function stampOf({ eventId: id, at, kind, status }: SubscriptionFact): Stamp {
-  return { at, rank: weights.indexOf(status ?? kind), id }
+  return { at, rank: RANK_ORDER.indexOf(status ?? kind), id }
 }
 
-/** The later of the two; of two with the same stamp the first. */
-function last<T>(one: Register<T> | null, other: Register<T> | null): Register<T> | null {
+/** Returns the later register; the first when the stamps are equal. */
+function laterRegister<T>(one: Register<T> | null, other: Register<T> | null): Register<T> | null {
   if (one === null || other === null) return one ?? other
   return isLater(other.stamp, one.stamp) ? other : one
 }
 
-function later(one: Stamp | null, other: Stamp): Stamp {
+function laterStamp(one: Stamp | null, other: Stamp): Stamp {
   return isLater(other, one) ? other : (one ?? other)
 }
 

@@ -1,31 +1,31 @@
-import type { Follower } from '../eventlog/tail.ts'
-import { MINUTE, SECOND } from '../time.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
+import type { Follower } from '../event-log/tail.ts'
 
-/** How often something is sent, so that a browser that has gone is noticed. */
-const HEARTBEAT = 15 * SECOND
-/** How long a stream is open at most; a browser that still waits asks again. */
-const LONGEST = 10 * MINUTE
+/** Interval of comments that detect a closed connection. */
+const KEEPALIVE_INTERVAL_MS = 15 * SECOND
+/** Maximum duration of a stream; the browser reconnects after that. */
+const MAX_STREAM_DURATION_MS = 10 * MINUTE
 
-/** Server-sent events: `changed` once the tier has changed, and nothing after it. */
-export function tierChanges(changes: Follower, closing: AbortSignal): ReadableStream<Uint8Array> {
+/** Streams server-sent events: one `changed` event when the tier changes, then ends. */
+export function streamTierChanges(changes: Follower, closing: AbortSignal): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  const leave = () => void changes.return()
+  const unsubscribe = () => void changes.return()
   const timers: NodeJS.Timeout[] = []
   const end = () => {
     for (const timer of timers) clearInterval(timer)
-    closing.removeEventListener('abort', leave)
-    leave()
+    closing.removeEventListener('abort', unsubscribe)
+    unsubscribe()
   }
   return new ReadableStream({
     async start(controller) {
       controller.enqueue(encoder.encode(':\n\n'))
-      closing.addEventListener('abort', leave)
-      if (closing.aborted) leave()
+      closing.addEventListener('abort', unsubscribe)
+      if (closing.aborted) unsubscribe()
       timers.push(
-        setInterval(() => controller.enqueue(encoder.encode(':\n\n')), HEARTBEAT).unref(),
-        setTimeout(leave, LONGEST).unref(),
+        setInterval(() => controller.enqueue(encoder.encode(':\n\n')), KEEPALIVE_INTERVAL_MS).unref(),
+        setTimeout(unsubscribe, MAX_STREAM_DURATION_MS).unref(),
       )
-      // Not awaited: what has been sent so far is to go out at once.
+      // Not awaited, so that the first bytes are sent at once.
       void changes
         .next()
         .then(({ done }) => {
@@ -36,7 +36,7 @@ export function tierChanges(changes: Follower, closing: AbortSignal): ReadableSt
           end()
           controller.close()
         })
-        // The browser has left already.
+        // The browser has already disconnected.
         .catch(() => {})
     },
     cancel: end,

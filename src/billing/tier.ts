@@ -1,48 +1,48 @@
 import { z } from 'zod'
-import { requireOperator } from '../account/access.ts'
 import { defaultTier } from '../account/organization.ts'
-import type { Context } from '../context.ts'
-import { NotFound } from '../errors.ts'
-import { change } from '../eventlog/change.ts'
+import { requireOperator } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { typeOfId } from '../core/id.ts'
+import { validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { Tier } from '../generated/prisma/enums.ts'
-import { typeOfId } from '../id.ts'
-import { applyTier } from '../monitoring/tier.ts'
-import { validate } from '../validate.ts'
+import { applyTier } from '../monitoring/tier-change.ts'
 import type { PaidTier } from './price.ts'
-import { tierOfAll } from './subscription.ts'
+import { highestTier } from './subscription.ts'
 
 const tierChange = z.object({ organizationId: z.string(), tier: z.enum(Tier).nullish() })
 
 /**
- * Gives an organization a status-page tier by hand, which subscriptions can only raise, until another is given. Null gives
- * the default one back. Operator only.
- * @throws NotFound when there is no such organization.
+ * Sets the minimum status-page tier of an organization, which subscriptions can only raise. Null restores the
+ * default. Operator only.
+ * @throws NotFound when the organization does not exist.
  */
 export async function setTier(ctx: Context, input: unknown): Promise<Organization> {
   requireOperator(ctx)
   const { organizationId, tier } = validate(tierChange, input)
-  if (typeOfId(organizationId) !== 'Organization') throw new NotFound('There is no such organization.')
+  if (typeOfId(organizationId) !== 'Organization') throw new NotFound('Organization not found.')
   return changeTier(ctx, organizationId, async (tx) => {
     const data = { tierFloor: tier ?? null }
-    return settledTier(tx, await tx.db.organization.update({ where: { id: organizationId }, data }))
+    return computeTier(tx, await tx.db.organization.update({ where: { id: organizationId }, data }))
   })
 }
 
-/** Sets the tier of an organization by what it was given and what all its subscriptions pay for. */
-export async function settleTier(ctx: Context, organizationId: string): Promise<void> {
+/** Recalculates the tier of an organization from its minimum tier and its paid subscriptions. */
+export async function reconcileTier(ctx: Context, organizationId: string): Promise<void> {
   await changeTier(ctx, organizationId, async (tx, organization) => {
-    const tier = await settledTier(tx, organization)
+    const tier = await computeTier(tx, organization)
     return tier === organization.tier ? null : tier
   })
 }
 
-/** The tier that an organization would have if nobody else paid for it. */
-export function tierWithoutGifts(ctx: Context, organization: Organization): Promise<Tier> {
-  return settledTier(ctx, organization, { isOwn: true })
+/** Returns the tier that an organization has without gift subscriptions. */
+export function tierFromOwnSubscriptions(ctx: Context, organization: Organization): Promise<Tier> {
+  return computeTier(ctx, organization, { isOwn: true })
 }
 
-async function settledTier(
+async function computeTier(
   { db, config }: Context,
   { id, tierFloor }: Organization,
   which: { readonly isOwn?: true } = {},
@@ -51,16 +51,17 @@ async function settledTier(
     where: { organizationId: id, ...which },
     select: { paysFor: true },
   })
-  // The column holds what paidTier gives.
+  // The column contains a result of paidTier.
   const paid = subscriptions.map(({ paysFor }) => paysFor as PaidTier | null)
-  return tierOfAll(paid, tierFloor ?? defaultTier(config))
+  return highestTier(paid, tierFloor ?? defaultTier(config))
 }
 
 /**
- * The one place where a tier changes: the tier that `tierOf` gives, read with the organization locked, is written and told in
- * one change; when it gives null, nothing happens. A tier that falls keeps everything and pauses the newest monitors over
- * its limit; one that rises resumes what a limit had paused (contract §4).
- * @throws NotFound when there is no such organization.
+ * Changes the tier of an organization: calls `tierOf` with the organization locked, then writes the tier and its
+ * event in one change; does nothing when `tierOf` returns null. A lower tier keeps all data and pauses the newest
+ * monitors over its limit; a higher tier resumes monitors that a limit had paused (contract §4). Every tier change
+ * goes through this function.
+ * @throws NotFound when the organization does not exist.
  */
 export function changeTier(
   ctx: Context,

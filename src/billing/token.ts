@@ -1,21 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { SECOND } from '../time.ts'
+import { SECOND } from '../core/time.ts'
 
 /**
- * What a token lets its bearer do: begin the checkout of an organization, see how it came out, or pay for the organization's
+ * The permission of a token: start a checkout for an organization, see its outcome, or pay for the organization's
  * check plan.
  */
-export type Purpose = 'checkout' | 'payer' | 'renewal'
+type Purpose = 'checkout' | 'payer' | 'renewal'
 
-/** Signed texts that stand for something until a moment, and need not be kept. */
+/** Signs and verifies stateless tokens that expire. */
 export interface Tokens {
-  /** A token for a subject of letters, digits, `_` and `-`, fit for addresses and cookies. */
+  /** Returns a token for a subject of letters, digits, `_` and `-`, safe in URLs and cookies. */
   sign(purpose: Purpose, subject: string, expiresAt: Date): string
-  /** The subject of a token; null when it is none of ours, for another purpose, or no longer good. */
+  /** Returns the subject of a token; null when the token is invalid, expired or for another purpose. */
   read(purpose: Purpose, token: string, now: Date): string | null
 }
 
-/** Tokens signed with a key of the server: HMAC-SHA256 over purpose, subject and end. */
+/** Creates tokens signed with the server's key: HMAC-SHA256 over purpose, subject and expiry. */
 export function createTokens(key: Buffer): Tokens {
   const signature = (purpose: Purpose, claim: string) =>
     createHmac('sha256', key).update(`${purpose}.${claim}`).digest('base64url')

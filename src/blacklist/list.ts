@@ -1,91 +1,91 @@
-import { reversedLabels } from '../network/address.ts'
-import type { Decode } from './code.ts'
-import { byBits, byTable, listing, policy, refusingWhenOdd, remark } from './code.ts'
+import { reversedLabels } from '../core/ip-address.ts'
+import type { Decoder } from './return-code.ts'
+import { bitmaskDecoder, informational, listing, policy, refuseOddOctets, tableDecoder } from './return-code.ts'
 import type { Target } from './target.ts'
 
 /**
- * Whether a list holds IPv6 addresses. `no`: nothing says that it does, so it is not asked. `unstated`: its operator does
- * not say, so it is asked and a listing counts, but silence does not clear an address. (The IPv6 test point of RFC 5782 §5
- * cannot tell: rbldnsd, which many lists run, answers it from IPv4 data.)
+ * Whether a list covers IPv6 addresses. `no`: its operator documents no IPv6 data, so we do not query it. `unstated`:
+ * its operator does not say, so we query it and count a listing, but an empty answer does not clear an address. (The
+ * IPv6 test point of RFC 5782 §5 proves nothing: rbldnsd, which many lists run, answers it from IPv4 data.)
  */
-export type Ipv6Cover = 'yes' | 'no' | 'unstated'
+type Ipv6Coverage = 'yes' | 'no' | 'unstated'
 
-/** Names to ask a list's own zone for, to see whether the list works (RFC 5782 §5 and the lists' own pages). */
-export interface Probes {
-  /** Test entries; a working list answers at least one of them. */
+/** Names in a list's zone that show whether the list works (RFC 5782 §5 and the lists' own pages). */
+interface TestPoints {
+  /** Test entries; a working list returns at least one of them. */
   readonly positive: readonly string[]
-  /** What no working list lists; an entry that its codes tell from a listing is none. */
+  /** A name that a working list does not list. An informational code for it is not a listing. */
   readonly negative: string
 }
 
-/** A DNS blacklist: where it is asked, what its answers mean, and how to see that it works. */
+/** A DNS blacklist: its zone, how to decode its answers, and the test points that show whether it works. */
 export interface Blacklist {
   readonly id: string
   /** Display name. */
   readonly name: string
   readonly kind: Target['kind']
-  /** Where queries go; holds the operator's key when one is set, so it is never shown. */
+  /** The zone to query. Contains the operator's key when one is set: never show it. */
   readonly zone: string
   /** The zone's public name. */
   readonly publicZone: string
   readonly description: string
-  readonly ipv6: Ipv6Cover
-  readonly decode: Decode
-  readonly probes: Probes
-  /** The most queries a day, health probes apart, that the list's terms allow, or that we allow ourselves. */
+  readonly ipv6: Ipv6Coverage
+  readonly decode: Decoder
+  readonly testPoints: TestPoints
+  /** Maximum queries a day, excluding health checks: what the list's terms allow, or our own limit. */
   readonly queriesPerDay: number
-  /** The labels to ask for in front of the zone. A domain may need more than one. */
+  /** Returns the labels to query in front of the zone. A domain may need more than one. */
   readonly labels: (target: Target) => readonly string[]
-  /** Where a listing can be contested: the target's own page where the list has one. */
+  /** Returns the page for contesting a listing: the target's own page where the list has one. */
   readonly delistUrl: (target: string) => string
 }
 
 /** The RFC 5782 §5 test points of an IPv4 list: 127.0.0.2 must be listed, 127.0.0.1 must not be. */
-const addressProbes: Probes = { positive: ['2.0.0.127'], negative: '1.0.0.127' }
+const ADDRESS_TEST_POINTS: TestPoints = { positive: ['2.0.0.127'], negative: '1.0.0.127' }
 
-/** Six lists ask for the same label of a target. */
-const labelsOfTargets = new WeakMap<Target, readonly string[]>()
+/** Caches the label of a target, which all six IP lists share. */
+const labelCache = new WeakMap<Target, readonly string[]>()
 
 function addressLabels(target: Target): readonly string[] {
-  const known = labelsOfTargets.get(target)
+  const known = labelCache.get(target)
   if (known) return known
   const labels = target.kind === 'ip' ? [reversedLabels(target.address)] : []
-  labelsOfTargets.set(target, labels)
+  labelCache.set(target, labels)
   return labels
 }
 
-/** What a list allows where it publishes no figure: our own restraint, in queries a day. */
-const RESTRAINT = 250_000
+/** Our own limit, in queries a day, for lists that publish none. */
+const DEFAULT_QUERIES_PER_DAY = 250_000
 
-/** What is kept back for the probes of a list's health: at worst five names every 45 seconds. */
-const PROBES = 10_000
+/** Queries a day reserved for health checks: at worst five names every 45 seconds. */
+const HEALTH_QUERIES_PER_DAY = 10_000
 
-const ipList = {
+const ipListDefaults = {
   kind: 'ip',
   ipv6: 'no',
-  probes: addressProbes,
+  testPoints: ADDRESS_TEST_POINTS,
   labels: addressLabels,
-  queriesPerDay: RESTRAINT,
+  queriesPerDay: DEFAULT_QUERIES_PER_DAY,
 } as const
 
-/** https://docs.spamhaus.com/ (zones, return codes): .5 to .7 are XBL codes that are no longer handed out. */
+/** https://docs.spamhaus.com/ (zones, return codes): .5 to .7 are XBL codes that Spamhaus no longer uses. */
 const zenCodes = {
-  '127.0.0.2': listing('SBL: a source of spam, or of services for spammers'),
-  '127.0.0.3': listing('CSS: sends spam in small, spread-out amounts'),
-  '127.0.0.4': listing('XBL: infected or exploited, seen sending spam or malware (CBL)'),
-  '127.0.0.5': listing('XBL: infected or exploited'),
-  '127.0.0.6': listing('XBL: infected or exploited'),
-  '127.0.0.7': listing('XBL: infected or exploited'),
-  '127.0.0.9': listing('DROP: a hijacked network, or one run by criminals'),
-  '127.0.0.10': policy('PBL: its provider says that no mail should come from it directly'),
-  '127.0.0.11': policy('PBL: an end-user range from which no mail should come directly'),
-  '127.0.0.30': listing('BCL: a botnet controller'),
+  '127.0.0.2': listing('SBL: spam source or spam support service'),
+  '127.0.0.3': listing('CSS: low-volume (snowshoe) spam source'),
+  '127.0.0.4': listing('XBL: infected or exploited host, seen sending spam or malware (CBL)'),
+  '127.0.0.5': listing('XBL: infected or exploited host'),
+  '127.0.0.6': listing('XBL: infected or exploited host'),
+  '127.0.0.7': listing('XBL: infected or exploited host'),
+  '127.0.0.9': listing('DROP: hijacked or criminal network'),
+  '127.0.0.10': policy('PBL: the provider says this range should not send mail directly'),
+  '127.0.0.11': policy('PBL: end-user range that should not send mail directly'),
+  '127.0.0.30': listing('BCL: botnet controller'),
 } as const
 
 /** https://dronebl.org/docs: .1 and .2 are test entries. */
 const droneCodes = {
-  '127.0.0.1': remark('A test entry'),
-  '127.0.0.2': remark('A sample entry'),
+  '127.0.0.1': informational('Test entry'),
+  '127.0.0.2': informational('Sample entry'),
   '127.0.0.3': listing('IRC drone'),
   '127.0.0.5': listing('Bottler'),
   '127.0.0.6': listing('Unknown worm or spambot'),
@@ -102,95 +102,94 @@ const droneCodes = {
   '127.0.0.17': listing('Automatically found botnet host'),
   '127.0.0.18': listing('DNS or MX-type host seen on IRC'),
   '127.0.0.19': listing('Abused VPN service'),
-  '127.0.0.255': listing('Attacker of an uncategorised kind'),
+  '127.0.0.255': listing('Uncategorised attacker'),
 } as const
 
-/** https://www.surbl.org/lists (bits of multi): DM and CT name kinds of service, not abuse. */
+/** https://www.surbl.org/lists (bits of multi): DM and CT classify a service; they do not report abuse. */
 const surblBits = {
-  4: remark('DM: a disposable mail domain'),
+  4: informational('DM: disposable mail domain'),
   8: listing('PH: phishing'),
   16: listing('MW: malware'),
-  32: remark('CT: a click tracker'),
+  32: informational('CT: click tracker'),
   64: listing('ABUSE: seen in spam'),
-  128: listing('CR: a cracked site'),
+  128: listing('CR: cracked site'),
 } as const
 
 const spamhausZen = (dqsKey: string | undefined): Blacklist => ({
-  ...ipList,
+  ...ipListDefaults,
   id: 'spamhaus-zen',
   name: 'Spamhaus ZEN',
   zone: dqsKey === undefined ? 'zen.spamhaus.org' : `${dqsKey}.zen.dq.spamhaus.net`,
   publicZone: dqsKey === undefined ? 'zen.spamhaus.org' : 'zen.dq.spamhaus.net',
   description: 'The most widely used list: spam sources, infected hosts, hijacked networks and end-user ranges.',
   ipv6: 'yes',
-  decode: byTable(zenCodes),
-  // Free use ends at 300,000 queries a day (https://www.spamhaus.org/blocklists/dnsbl-fair-use-policy/).
-  queriesPerDay: 300_000 - PROBES,
+  decode: tableDecoder(zenCodes),
+  // Free use is limited to 300,000 queries a day (https://www.spamhaus.org/blocklists/dnsbl-fair-use-policy/).
+  queriesPerDay: 300_000 - HEALTH_QUERIES_PER_DAY,
   delistUrl: (target) => `https://check.spamhaus.org/results/?query=${encodeURIComponent(target)}`,
 })
 
 const spamCop: Blacklist = {
-  ...ipList,
+  ...ipListDefaults,
   id: 'spamcop',
   name: 'SpamCop',
   zone: 'bl.spamcop.net',
   publicZone: 'bl.spamcop.net',
-  description: 'Hosts that SpamCop users and spam traps reported within the last day; entries expire by themselves.',
+  description: 'Hosts that SpamCop users and spam traps reported within the last day. Entries expire automatically.',
   ipv6: 'unstated',
-  decode: byTable({ '127.0.0.2': listing('Reported as a source of spam within the last 24 hours') }),
+  decode: tableDecoder({ '127.0.0.2': listing('Reported as a spam source within the last 24 hours') }),
   delistUrl: (target) => `https://www.spamcop.net/bl.shtml?${encodeURIComponent(target)}`,
 }
 
 const barracuda: Blacklist = {
-  ...ipList,
+  ...ipListDefaults,
   id: 'barracuda',
   name: 'Barracuda',
   zone: 'b.barracudacentral.org',
   publicZone: 'b.barracudacentral.org',
-  description:
-    'Spam sources seen by Barracuda appliances; it answers only resolvers that are registered, free of charge.',
-  decode: byTable({ '127.0.0.2': listing('Seen sending spam or viruses by Barracuda appliances') }),
+  description: 'Spam sources seen by Barracuda appliances. Answers only registered resolvers; registration is free.',
+  decode: tableDecoder({ '127.0.0.2': listing('Sent spam or viruses to Barracuda appliances') }),
   delistUrl: () => 'https://www.barracudacentral.org/rbl/removal-request',
 }
 
 const psbl: Blacklist = {
-  ...ipList,
+  ...ipListDefaults,
   id: 'psbl',
   name: 'PSBL',
   zone: 'psbl.surriel.com',
   publicZone: 'psbl.surriel.com',
-  description: 'The Passive Spam Block List: hosts that sent mail to spam traps; anyone may remove an entry.',
-  decode: byTable({ '127.0.0.2': listing('Sent mail to a spam trap') }),
+  description: 'The Passive Spam Block List: hosts that sent mail to spam traps. Anyone can remove an entry.',
+  decode: tableDecoder({ '127.0.0.2': listing('Sent mail to a spam trap') }),
   delistUrl: () => 'https://psbl.org/remove',
 }
 
 const mailspike: Blacklist = {
-  ...ipList,
+  ...ipListDefaults,
   id: 'mailspike',
   name: 'Mailspike',
   zone: 'bl.mailspike.net',
   publicZone: 'bl.mailspike.net',
-  description: 'Senders with a bad reputation, and those taking part in a wave of spam right now.',
-  decode: byTable({
-    '127.0.0.2': listing('Takes part in a current wave of spam'),
+  description: 'Senders with a bad reputation, and senders in a current wave of spam.',
+  decode: tableDecoder({
+    '127.0.0.2': listing('Part of a current wave of spam'),
     '127.0.0.10': listing('Worst reputation (L5)'),
     '127.0.0.11': listing('Very bad reputation (L4)'),
     '127.0.0.12': listing('Bad reputation (L3)'),
   }),
-  // Free use ends at 100,000 queries a day (https://www.mailspike.org/usage.html).
-  queriesPerDay: 100_000 - PROBES,
+  // Free use is limited to 100,000 queries a day (https://www.mailspike.org/usage.html).
+  queriesPerDay: 100_000 - HEALTH_QUERIES_PER_DAY,
   delistUrl: () => 'https://mailspike.io/ip_verify',
 }
 
 const droneBl: Blacklist = {
-  ...ipList,
+  ...ipListDefaults,
   id: 'dronebl',
   name: 'DroneBL',
   zone: 'dnsbl.dronebl.org',
   publicZone: 'dnsbl.dronebl.org',
   description: 'Abusable or attacking hosts: open proxies, botnet members, brute-force attackers, abused VPNs.',
   ipv6: 'unstated',
-  decode: byTable(droneCodes),
+  decode: tableDecoder(droneCodes),
   delistUrl: (target) => `https://dronebl.org/lookup?ip=${encodeURIComponent(target)}`,
 }
 
@@ -200,13 +199,16 @@ const surblMulti: Blacklist = {
   kind: 'domain',
   zone: 'multi.surbl.org',
   publicZone: 'multi.surbl.org',
-  description: 'Domains seen in the text of unwanted mail: phishing, malware, abuse and cracked sites.',
+  description: 'Domains seen in the body of unwanted mail: phishing, malware, abuse and cracked sites.',
   ipv6: 'no',
-  decode: refusingWhenOdd(byBits(surblBits)),
-  // rbldnsd answers NXDOMAIN for bare parents under strict QNAME minimisation, so one probe has two labels or more.
-  probes: { positive: ['2.0.0.127', 'test.surbl.org', 'surbl-org-permanent-test-point.com'], negative: '1.0.0.127' },
-  // Free use ends at 250,000 messages a day (https://surbl.org/usage-policy).
-  queriesPerDay: 250_000 - PROBES,
+  decode: refuseOddOctets(bitmaskDecoder(surblBits)),
+  // rbldnsd answers NXDOMAIN for bare parents under strict QNAME minimisation, so one test point has at least two labels.
+  testPoints: {
+    positive: ['2.0.0.127', 'test.surbl.org', 'surbl-org-permanent-test-point.com'],
+    negative: '1.0.0.127',
+  },
+  // Free use is limited to 250,000 messages a day (https://surbl.org/usage-policy).
+  queriesPerDay: 250_000 - HEALTH_QUERIES_PER_DAY,
   // The public zone holds wildcards, so the full name finds a listed parent (https://surbl.org/guidelines).
   labels: (target) => (target.kind === 'domain' ? [target.name] : []),
   delistUrl: () => 'https://surbl.org/surbl-analysis',
@@ -218,23 +220,23 @@ const uriblBlack: Blacklist = {
   kind: 'domain',
   zone: 'black.uribl.com',
   publicZone: 'black.uribl.com',
-  description: 'Domains that belong to spammers, seen in the text of unsolicited mail.',
+  description: 'Domains that belong to spammers, seen in the body of unsolicited mail.',
   ipv6: 'no',
-  decode: refusingWhenOdd(byTable({ '127.0.0.2': listing('Listed as a domain of spammers') })),
-  probes: { positive: ['2.0.0.127', 'test.uribl.com'], negative: '1.0.0.127' },
-  // "Low volume" only (https://uribl.com/about.shtml): no figure is given, so we stay low.
+  decode: refuseOddOctets(tableDecoder({ '127.0.0.2': listing('Domain that belongs to spammers') })),
+  testPoints: { positive: ['2.0.0.127', 'test.uribl.com'], negative: '1.0.0.127' },
+  // "Low volume" only (https://uribl.com/about.shtml): it gives no figure, so we stay low.
   queriesPerDay: 100_000,
   // URIBL lists registrable domains and asks clients to strip host parts.
   labels: (target) => (target.kind === 'domain' ? target.registrable : []),
   delistUrl: () => 'https://admin.uribl.com/',
 }
 
-/** The lists that are asked, in the order they are reported: six of addresses, two of domains (contract §2). */
+/** Returns the lists in report order: six IP lists, two domain lists (contract §2). */
 export function blacklists(dqsKey: string | undefined): readonly Blacklist[] {
   return [spamhausZen(dqsKey), spamCop, barracuda, psbl, mailspike, droneBl, surblMulti, uriblBlack]
 }
 
-/** The name a list is asked for: a label (reversed address, domain or probe) in front of the list's zone. */
+/** Returns the DNS name to query: a label (reversed address, domain or test point) in front of the list's zone. */
 export function queryName(list: Blacklist, label: string): string {
   return `${label}.${list.zone}`
 }

@@ -4,69 +4,82 @@ import { join } from 'node:path'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { StartError } from '../errors.ts'
+import { StartError } from '../core/errors.ts'
+import { SECOND } from '../core/time.ts'
 import { PrismaClient } from '../generated/prisma/client.ts'
-import { SECOND } from '../time.ts'
 import { openEmbedded } from './embedded.ts'
 import { asStartError, requireWritable } from './embedded-directory.ts'
 import type { DatabaseHealth } from './health.ts'
 import { watchDatabase } from './health.ts'
-import { inTurn } from './in-turn.ts'
 import { lockDirectory } from './lock.ts'
+import type { LockDetector } from './locked-tables.ts'
+import { createLockDetector } from './locked-tables.ts'
 import { migrate } from './migrate.ts'
 import { embeddedNotifications, type Notifications, serverNotifications } from './notifications.ts'
-import { watched } from './pool.ts'
+import { withHealth } from './pool.ts'
+import { serializeQueries } from './serialized-queries.ts'
 import { healthConfig, migrationConfig, openServer, serverConfig } from './server.ts'
-import type { Trouble } from './unavailable.ts'
-import { keepUp } from './upkeep.ts'
+import type { DatabaseProblem } from './unavailable.ts'
+import { startVacuum } from './vacuum.ts'
 
 /** An open database, migrated to this version. */
 export interface DatabaseHandle {
   readonly prisma: PrismaClient
-  /** The connections under `prisma`, for SQL that is the point. The embedded database has one: use it for no long waits. */
+  /** The connections under `prisma`, for plain SQL. The embedded database has only one: do not hold it for long. */
   readonly pool: pg.Pool
   readonly kind: 'embedded' | 'server'
-  /** Resolves, with the reason, when the embedded database is lost while in use. The process cannot go on then. */
+  /** Resolves with the reason when the embedded database is lost. The process cannot continue then. */
   readonly failure: Promise<Error>
   readonly listen: Notifications['listen']
-  /** What is wrong with it, as it was found within the last second or so; null: nothing. */
+  /** Returns the current problem, at most about a second old; null: none. */
   readonly trouble: DatabaseHealth['check']
-  /** Waits for the statements under way, then closes. May be called again. */
+  /** Returns whether statements wait for a locked table, at most about a second old. */
+  readonly isLocked: LockDetector['isLocked']
+  /** Waits for running statements, then closes. Can be called again. */
   close(): Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** Where the embedded database lives; made, for this user alone, when it does not exist. */
+  /** The directory of the embedded database; created with access for this user only. */
   readonly dataDir: string
-  /** The PostgreSQL server to use in place of the embedded database. */
+  /** The PostgreSQL server to use instead of the embedded database. */
   readonly databaseUrl: string | undefined
   readonly log: Logger
-  /** How long a statement may take on a server, in milliseconds. */
+  /** The statement timeout on a server, in milliseconds. */
   readonly deadline?: number
+  /** How long a transaction may wait for a connection, and how long it may run, in milliseconds; absent: 10 s. */
+  readonly transactionTimeout?: number
 }
 
-/** What the two kinds of database have in common once they are open. */
+/** What both kinds of database provide once open. */
 interface Opened {
   readonly pool: pg.Pool
   readonly kind: DatabaseHandle['kind']
   readonly failure: Promise<Error>
   readonly notifications: Notifications
   readonly health: DatabaseHealth
+  readonly isLocked: LockDetector['isLocked']
   readonly applied: number
   close(): Promise<void>
 }
 
 /**
- * Opens the database, and brings it up to date.
- * @throws StartError when it cannot be used: taken by another process, out of reach, or of another version.
+ * Opens the database and applies pending migrations.
+ * @throws StartError when the database is in use by another process, unreachable, or of another version.
  */
-export async function openDatabase({ dataDir, databaseUrl, log, deadline }: DatabaseOptions): Promise<DatabaseHandle> {
+export async function openDatabase({
+  dataDir,
+  databaseUrl,
+  log,
+  deadline,
+  transactionTimeout = 10 * SECOND,
+}: DatabaseOptions): Promise<DatabaseHandle> {
   const start = performance.now()
-  const { pool, kind, failure, notifications, health, applied, close } =
+  const { pool, kind, failure, notifications, health, isLocked, applied, close } =
     databaseUrl === undefined ? await openInDirectory(dataDir, log) : await openOnServer(databaseUrl, log, deadline)
   const prisma = new PrismaClient({
-    adapter: new PrismaPg(inTurn(pool)),
-    transactionOptions: { maxWait: 10 * SECOND, timeout: 10 * SECOND },
+    adapter: new PrismaPg(serializeQueries(pool)),
+    transactionOptions: { maxWait: transactionTimeout, timeout: transactionTimeout },
   })
   const seconds = ((performance.now() - start) / SECOND).toFixed(1)
   log.info(`database: ready (${kind}, ${seconds} s, ${migrationsApplied(applied)})`)
@@ -78,6 +91,7 @@ export async function openDatabase({ dataDir, databaseUrl, log, deadline }: Data
     failure,
     listen: notifications.listen,
     trouble: health.check,
+    isLocked,
     close() {
       health.close()
       closed ??= prisma
@@ -108,25 +122,27 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
         await pool.query('SELECT 1')
         return null
       },
-      // Its one connection is worth waiting for.
+      // Statements wait for its one connection.
       refuses: false,
       waiting: () => 0,
       log,
     })
-    watched(pool, health)
+    withHealth(pool, health)
     pool.on('error', (error) => log.warn({ err: error }, 'database: the idle connection failed'))
     const notifications = embeddedNotifications(pool)
     const applied = await migrate(pool).catch(async (error) => {
       await close()
       throw error
     })
-    const stopUpkeep = keepUp(pool, log)
+    const stopUpkeep = startVacuum(pool, log)
     return {
       pool,
       kind: 'embedded',
       failure,
       notifications,
       health,
+      // No other process has a connection.
+      isLocked: async () => false,
       applied,
       async close() {
         await stopUpkeep()
@@ -140,7 +156,7 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
   }
 }
 
-/** Makes the directory where there is none. @throws StartError when that, or writing in it, fails. */
+/** Creates the directory if it does not exist. @throws StartError when that, or writing to it, fails. */
 async function makeDirectory(dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw asStartError(error, dataDir)
@@ -157,7 +173,7 @@ async function openOnServer(databaseUrl: string, log: Logger, deadline?: number)
   const migrating = await openServer(migrationConfig(databaseUrl), 1, log)
   const applied = await migrate(migrating).finally(() => migrating.end())
   const pool = await openServer(config, 10, log)
-  // A connection of its own, so that it is not the one that is asked about.
+  // A separate pool, so that health checks do not depend on the connections they check.
   const asking = new pg.Pool({ ...healthConfig(databaseUrl), max: 1 })
   asking.on('error', () => {})
   const health = watchDatabase({
@@ -167,11 +183,12 @@ async function openOnServer(databaseUrl: string, log: Logger, deadline?: number)
     log,
   })
   return {
-    pool: watched(pool, health),
+    pool: withHealth(pool, health),
     kind: 'server',
     failure: new Promise(() => {}),
     notifications: serverNotifications(config, log),
     health,
+    isLocked: createLockDetector(asking, log).isLocked,
     applied,
     async close() {
       await Promise.all([pool.end(), asking.end()])
@@ -179,16 +196,16 @@ async function openOnServer(databaseUrl: string, log: Logger, deadline?: number)
   }
 }
 
-/** What little is left when nothing can be written any more, in bytes: PostgreSQL writes pages of 8 KiB. */
-const LAST_BYTES = 64 * 1024
+/** With less free space, in bytes, the disk counts as full: PostgreSQL writes pages of 8 KiB. */
+const MIN_FREE_BYTES = 64 * 1024
 
 async function isFull(directory: string): Promise<boolean> {
   const { bavail, bsize } = await statfs(directory)
-  return bavail * bsize < LAST_BYTES
+  return bavail * bsize < MIN_FREE_BYTES
 }
 
-/** What is wrong with a server that answers. Its memory is too small for these rows, so that it writes some to its disk. */
-async function askServer(asking: pg.Pool): Promise<Trouble | null> {
+/** Returns the problem of a server that answers. The rows exceed `work_mem`, so that the server writes to its disk. */
+async function askServer(asking: pg.Pool): Promise<DatabaseProblem | null> {
   const { rows } = await asking.query<{ readOnly: boolean }>(
     `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS "readOnly", count(*)
      FROM generate_series(1, 5000)`,

@@ -1,23 +1,23 @@
 import { type Dirent, readFileSync } from 'node:fs'
 import { readdir, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StartError } from '../errors.ts'
+import { StartError } from '../core/errors.ts'
 
-/** The version of PostgreSQL's files that the embedded database writes, and the only one that it reads. */
+/** The PostgreSQL file version that the embedded database reads and writes. */
 export const FILES_VERSION = '18'
 
-/** What every database of PostgreSQL has (its manual, "Database File Layout"). */
+/** Files of every PostgreSQL database (manual, "Database File Layout"). */
 const PARTS = ['base', 'global', 'pg_wal', 'pg_xact', 'global/pg_control'] as const
-/** The size of pg_control, whatever is in it (PG_CONTROL_FILE_SIZE). */
+/** The fixed size of pg_control in bytes (PG_CONTROL_FILE_SIZE). */
 const CONTROL_SIZE = 8192
 
 const RESTORE =
   'Nothing in it was changed. Restore it from a backup, or move it away: then the next start makes a new, empty database.'
 
 /**
- * Whether the directory of the embedded database holds one; false when there is nothing yet. Whatever is neither wholly ours
- * nor wholly empty is refused: a new database must never take the place of an old one that lost a file.
- * @throws StartError with what is wrong and what to do.
+ * Returns whether the directory holds a database; false when it is empty or absent. Refuses anything in between: a new database
+ * must never replace an old one that lost a file.
+ * @throws StartError with the problem and the remedy.
  */
 export async function holdsDatabase(directory: string): Promise<boolean> {
   const entries = await entriesOf(directory)
@@ -63,12 +63,12 @@ async function requireParts(directory: string): Promise<void> {
   }
 }
 
-/** As much as the first checkpoint writes at the least. */
+/** As many bytes as the first checkpoint writes at least. */
 const PROBE = Buffer.alloc(64 * 1024, 1)
 
 /**
- * Writes a little and removes it again.
- * @throws StartError when nothing can be written there.
+ * Checks that a directory is writable, with a temporary file.
+ * @throws StartError when it is not.
  */
 export async function requireWritable(directory: string): Promise<void> {
   const probe = join(directory, '.allclear-writable')
@@ -81,7 +81,7 @@ export async function requireWritable(directory: string): Promise<void> {
   }
 }
 
-/** The failure of a file operation in plain words, with what to do. */
+/** Converts the error of a file operation to a StartError with the reason and the remedy. */
 export function asStartError(error: unknown, directory: string): StartError {
   const why = reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error))
   return new StartError(`${directory} cannot be used: ${why}`, { cause: error })
@@ -103,18 +103,18 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** With less than this PostgreSQL cannot write what it writes at a start: a segment of its log. */
-const LEAST_SPACE = 16 * 1024 * 1024
+/** The minimum free space for a start, in bytes: PostgreSQL writes a segment of its log. */
+const MIN_FREE_BYTES = 16 * 1024 * 1024
 
 /**
- * Why the database did not open, in plain words with what to do: when PostgreSQL ends while it starts, the build that runs
- * here says no more than that it ended.
+ * Converts an error at opening to a StartError with the reason and the remedy. When PostgreSQL exits during its start, the
+ * WebAssembly build reports nothing else.
  */
-export async function whyNotOpened(error: unknown, directory: string): Promise<StartError> {
+export async function asOpenError(error: unknown, directory: string): Promise<StartError> {
   if (error instanceof StartError) return error
   if (codeOf(error) in reasons) return asStartError(error, directory)
   const space = await statfs(directory).catch(() => null)
-  if (space !== null && space.bavail * space.bsize < LEAST_SPACE) {
+  if (space !== null && space.bavail * space.bsize < MIN_FREE_BYTES) {
     return new StartError(`${directory} cannot be used: ${reasons['ENOSPC']}`, { cause: error })
   }
   const message = error instanceof Error ? error.message : String(error)

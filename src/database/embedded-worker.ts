@@ -1,22 +1,31 @@
 /**
- * The thread in which the embedded PostgreSQL runs. In: bytes of the PostgreSQL wire protocol, or null to close the
- * database. Out: null once the database is open, then for each message its answer in bytes, in order; or a string, why
- * the database can no longer be trusted, after which the thread ends.
+ * The thread in which the embedded PostgreSQL runs. In: the directory of the database, then bytes of the PostgreSQL wire
+ * protocol, or null to close the database. Out: null once the database is open, then for each message its answer in bytes, in
+ * order; or a string, why the database can no longer be trusted, after which the thread ends.
  */
-import { parentPort, workerData } from 'node:worker_threads'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { parentPort } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 
 const main = parentPort
 if (main === null) throw new Error('embedded-worker.ts runs as a worker thread only')
 
-// The default of 128 MB of shared buffers costs as much memory, and the files are in the system's cache anyway.
+const directory = once(main, 'message').then(([path]: string[]) => path)
+// Takes a while, and needs no directory.
+const code = await readFile(fileURLToPath(import.meta.resolve('@electric-sql/pglite/pglite.wasm')))
+const pgliteWasmModule = await WebAssembly.compile(code)
+
 const database = await PGlite.create({
-  dataDir: workerData.directory,
+  dataDir: await directory,
+  pgliteWasmModule,
+  // The default of 128 MB of shared buffers costs as much memory, and the files are in the system's cache anyway.
   startParams: [...PGlite.defaultStartParams, '-c', 'TimeZone=UTC', '-c', 'shared_buffers=32MB'],
 })
 
-// PGlite carries on after whatever is thrown here, but only this exit status (its POSTGRES_MAIN_LONGJMP) is an ordinary
-// failed statement. Anything else is a backend that has ended, or a trap that leaves its memory in an unknown state.
+// PGlite continues after any error thrown here, but only this exit status (its POSTGRES_MAIN_LONGJMP) is an ordinary failed
+// statement. Any other is a backend that has exited, or a trap that leaves its memory in an unknown state.
 const failedStatement = 100
 const backend = database.Module
 const runMessage = backend._PostgresMainLoopOnce

@@ -2,33 +2,35 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { Duplex } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import pg from 'pg'
-import { MINUTE } from '../time.ts'
-import { startWorker } from '../worker.ts'
-import { holdsDatabase, whyNotOpened } from './embedded-directory.ts'
-import { LONG_DEADLINE } from './patience.ts'
+import { MINUTE } from '../core/time.ts'
+import { asOpenError, holdsDatabase } from './embedded-directory.ts'
+import { takeThread } from './embedded-thread.ts'
+import { LONG_DEADLINE } from './statement-deadline.ts'
+import { readTemplate, unpack } from './template.ts'
 
 /** The embedded PostgreSQL: one session, in a worker thread, spoken to by `pg` over a stream in place of a socket. */
 export interface Embedded {
   readonly pool: pg.Pool
-  /** Resolves, with the reason, when the database is lost while in use; never otherwise. */
+  /** Resolves with the reason when the database is lost while in use; never otherwise. */
   readonly failure: Promise<Error>
-  /** Waits for the statements under way, then closes the database and ends its thread. */
+  /** Waits for running statements, then closes the database and ends its thread. */
   close(): Promise<void>
 }
 
 /**
- * Makes an empty database in `directory`, which must not exist. A crash on the way leaves nothing there. The memory that
- * this takes (twice that of a running database) is given back with the thread it ran in.
+ * Creates a database in `directory`, which must not exist: from the template, or an empty one by PGlite, in a thread of its own,
+ * whose end frees the memory (twice that of a running database). A crash leaves nothing there.
  */
-export async function createEmbedded(directory: string): Promise<void> {
+async function createEmbedded(directory: string, template: () => Promise<Buffer | null>): Promise<void> {
   const unfinished = `${directory}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
   try {
     await mkdir(unfinished, { mode: 0o700 })
-    const backend = await startBackend(unfinished)
-    await backend.close()
+    const archive = await template()
+    if (archive) unpack(archive, unfinished)
+    else await (await startBackend(unfinished)).close()
   } catch (error) {
-    const why = await whyNotOpened(error, unfinished)
+    const why = await asOpenError(error, unfinished)
     await rm(unfinished, { recursive: true, force: true })
     throw why
   }
@@ -36,16 +38,20 @@ export async function createEmbedded(directory: string): Promise<void> {
 }
 
 /**
- * Opens the database in `directory`, after `createEmbedded` where there is none.
- * @throws StartError with what is wrong with the directory and what to do.
+ * Opens the database in `directory`, and creates it if there is none.
+ * @param template gives the files of a new database, as a tar archive; null: PGlite creates them.
+ * @throws StartError with the problem of the directory and the remedy.
  */
-export async function openEmbedded(directory: string): Promise<Embedded> {
-  if (!(await holdsDatabase(directory))) await createEmbedded(directory)
+export async function openEmbedded(
+  directory: string,
+  template: () => Promise<Buffer | null> = () => readTemplate(),
+): Promise<Embedded> {
+  if (!(await holdsDatabase(directory))) await createEmbedded(directory, template)
   const backend = await startBackend(directory).catch(async (error: unknown) => {
-    throw await whyNotOpened(error, directory)
+    throw await asOpenError(error, directory)
   })
   const pool = new pg.Pool({
-    // Named here, since `pg` would take what is missing from PGUSER, PGOPTIONS and the like.
+    // Set here, because `pg` takes defaults from PGUSER, PGOPTIONS and similar variables.
     user: 'postgres',
     database: 'postgres',
     options: '-c TimeZone=UTC',
@@ -66,27 +72,24 @@ export async function openEmbedded(directory: string): Promise<Embedded> {
 }
 
 interface Backend {
-  /** The answer to some whole protocol messages. Rejects when the backend is lost. */
+  /** Sends complete protocol messages and resolves to the answer. Rejects when the backend is lost. */
   send(messages: Uint8Array): Promise<Uint8Array>
   readonly failure: Promise<Error>
   close(): Promise<void>
 }
 
-interface Waiting {
+interface PendingAnswer {
   resolve(answer: Uint8Array): void
   reject(error: Error): void
 }
 
 async function startBackend(directory: string): Promise<Backend> {
-  const worker = startWorker('database/embedded-worker', {
-    // With the default of 4 MB a deeply nested statement ends the thread before PostgreSQL's own limit makes it an error.
-    resourceLimits: { stackSizeMb: 64 },
-    workerData: { directory },
-  })
+  const worker = takeThread()
+  worker.postMessage(directory)
   await opened(worker)
 
-  const waiting: Waiting[] = []
-  let patience: NodeJS.Timeout | undefined
+  const waiting: PendingAnswer[] = []
+  let answerTimeout: NodeJS.Timeout | undefined
   let reason = 'its thread ended'
   let lost: Error | null = null
   let closing = false
@@ -99,11 +102,11 @@ async function startBackend(directory: string): Promise<Backend> {
     expectAnswer()
   })
 
-  /** A statement that hangs in this database cannot be cancelled: the thread is ended, and with it the process's use of it. */
+  /** Ends the thread when a statement hangs, because statements of this database cannot be cancelled. */
   function expectAnswer(): void {
-    clearTimeout(patience)
+    clearTimeout(answerTimeout)
     if (waiting.length === 0) return
-    patience = setTimeout(() => {
+    answerTimeout = setTimeout(() => {
       reason = `a statement did not end within ${LONG_DEADLINE / MINUTE} minutes`
       void worker.terminate()
     }, LONG_DEADLINE).unref()
@@ -114,7 +117,7 @@ async function startBackend(directory: string): Promise<Backend> {
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const failure = new Promise<Error>((resolve) => {
     worker.once('exit', () => {
-      clearTimeout(patience)
+      clearTimeout(answerTimeout)
       lost = new Error(`The embedded database has stopped: ${reason}`)
       for (const { reject } of waiting.splice(0)) reject(lost)
       if (!closing) resolve(lost)
@@ -139,7 +142,7 @@ async function startBackend(directory: string): Promise<Backend> {
   }
 }
 
-/** Waits for the worker's word that its database is open. */
+/** Resolves when the worker reports that its database is open. */
 function opened(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.once('message', () => resolve())
@@ -148,7 +151,7 @@ function opened(worker: Worker): Promise<void> {
   })
 }
 
-/** The stream that a `pg` client takes for a socket. It starts with a session as good as new. */
+/** Creates the stream that a `pg` client uses as its socket. It starts with a reset session. */
 function connectionTo(backend: Backend): Duplex {
   const forward = (messages: readonly Uint8Array[], done: (error?: Error) => void) => {
     const bytes = Buffer.concat(messages.filter((message) => !isTerminate(message)))
@@ -178,12 +181,12 @@ function connectionTo(backend: Backend): Duplex {
   return Object.assign(stream, { connect, setNoDelay: nothing, setKeepAlive: nothing, ref: nothing, unref: nothing })
 }
 
-/** What a client says last (PostgreSQL manual, "Message Formats"). It would end the one session there is. */
+/** Returns whether a message is Terminate (PostgreSQL manual, "Message Formats"), which would end the only session. */
 function isTerminate(message: Uint8Array): boolean {
   return message.length === 5 && message[0] === 'X'.charCodeAt(0)
 }
 
-/** The simple query message of PostgreSQL's protocol. */
+/** Returns a simple query message of PostgreSQL's protocol. */
 function query(sql: string): Buffer {
   const text = Buffer.from(`${sql}\0`)
   const header = Buffer.from('Q\0\0\0\0')
@@ -192,8 +195,8 @@ function query(sql: string): Buffer {
 }
 
 /**
- * Ends what the client before may have left open: `pg` drops its client after any failed statement, but here the session
- * lives on. It is DISCARD ALL without UNLISTEN, since listeners belong to the process and not to a client.
+ * Resets what the previous client may have left open: `pg` drops its client after a failed statement, but this session stays.
+ * It is DISCARD ALL without UNLISTEN, since listeners belong to the process and not to a client.
  */
 const reset = Buffer.concat([
   Buffer.from('S\0\0\0\x04'),

@@ -1,54 +1,54 @@
 import type { Logger } from 'pino'
-import { within } from '../deadline.ts'
-import { DatabaseUnavailable } from '../errors.ts'
-import { MINUTE, SECOND } from '../time.ts'
-import { type Trouble, troubleOf } from './unavailable.ts'
+import { withDeadline } from '../core/deadline.ts'
+import { DatabaseUnavailable } from '../core/errors.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
+import { type DatabaseProblem, problemOf } from './unavailable.ts'
 
-/** How the database does, by what becomes of the statements of this process, and by asking. */
+/** Tracks the health of the database by the results of statements and by health checks. */
 export interface DatabaseHealth {
-  /** A statement was answered. */
+  /** Records an answered statement. */
   succeeded(): void
-  /** A statement or a connection failed. Errors that tell of no trouble are answers too. */
+  /** Records a failed statement or connection. Errors that are no database problem count as answers. */
   failed(error: unknown): void
-  /** The error to answer with at once while the database is known to be unreachable; null: it is worth trying. */
+  /** Returns the error for statements while the database is unreachable; null: try. */
   refusal(): DatabaseUnavailable | null
-  /** What is wrong; null: nothing. Asks at most once a second, and answers within about a second. */
-  check(): Promise<Trouble | null>
+  /** Returns the problem; null: none. Checks at most once a second, and answers within about a second. */
+  check(): Promise<DatabaseProblem | null>
   close(): void
 }
 
-/** How long the database may take to say how it does. */
-const PATIENCE = SECOND
-/** For how long an answer holds, and how often the database is asked while it is in trouble. */
+/** The timeout of a health check. */
+const TIMEOUT = SECOND
+/** How long a result is cached, and the interval of checks during an outage. */
 const PERIOD = SECOND
-/** How often the log is told that there still is trouble. */
+/** The interval of log lines during an outage. */
 const REMINDER = MINUTE
-/** After how many milliseconds without any answer statements that are under way are taken for a sign of trouble. */
-const SUSPICIOUS = 2 * SECOND
+/** The silence, in milliseconds, after which running statements trigger a health check. */
+const SILENCE_LIMIT = 2 * SECOND
 
 interface Outage {
-  trouble: Trouble
+  trouble: DatabaseProblem
   readonly since: number
-  /** How many statements have failed, and when the log was last told. */
+  /** The number of failed statements, and the time of the last log line. */
   failures: number
-  told: number
+  lastLogged: number
 }
 
-const words = {
+const problemTexts = {
   unreachable: 'unreachable',
   'read-only': 'read-only, nothing can be written',
   full: 'out of disk space, nothing can be written',
-} as const satisfies Record<Trouble, string>
+} as const satisfies Record<DatabaseProblem, string>
 
 /**
- * Watches a database: an outage is logged once when it begins, once a minute, and when it is over, with how many statements
- * failed meanwhile.
- * @param options.ask what is wrong, by asking the database itself; it throws when that does not answer.
- * @param options.refuses whether statements are refused at once while the database is unreachable, for they would only wait.
- * @param options.waiting how many statements are under way. @param options.clock milliseconds of a clock that nobody sets.
+ * Tracks the health of a database. Logs an outage when it begins, once a minute, and when it ends, with the number of failed
+ * statements.
+ * @param options.ask runs a health check; throws when the database does not answer.
+ * @param options.refuses whether statements fail at once while the database is unreachable, instead of waiting.
+ * @param options.waiting the number of running statements. @param options.clock monotonic milliseconds.
  */
 export function watchDatabase(options: {
-  readonly ask: () => Promise<Trouble | null>
+  readonly ask: () => Promise<DatabaseProblem | null>
   readonly refuses: boolean
   readonly waiting: () => number
   readonly log: Logger
@@ -56,35 +56,35 @@ export function watchDatabase(options: {
 }): DatabaseHealth {
   const { ask, refuses, waiting, log, clock = () => performance.now() } = options
   let outage: Outage | null = null
-  let asking: Promise<Trouble | null> | null = null
-  let asked = { at: Number.NEGATIVE_INFINITY, trouble: null as Trouble | null }
+  let asking: Promise<DatabaseProblem | null> | null = null
+  let asked = { at: Number.NEGATIVE_INFINITY, trouble: null as DatabaseProblem | null }
   let answeredAt = clock()
-  /** How often in a row the database did not answer. */
+  /** Unanswered health checks in a row. */
   let silences = 0
-  /** Failures before it is known whether they are an outage. */
+  /** Failures before an outage is confirmed. */
   let failures = 0
   let closed = false
 
-  /** What is wrong, asked now; who asks meanwhile gets the same. */
-  function askNow(): Promise<Trouble | null> {
+  /** Runs a health check, shared by concurrent callers. */
+  function askNow(): Promise<DatabaseProblem | null> {
     asking ??= answer().finally(() => {
       asking = null
     })
     return asking
   }
 
-  async function answer(): Promise<Trouble | null> {
+  async function answer(): Promise<DatabaseProblem | null> {
     const begun = clock()
-    let trouble: Trouble | null
+    let trouble: DatabaseProblem | null
     try {
-      trouble = await within(PATIENCE, 'The database', ask())
+      trouble = await withDeadline(TIMEOUT, 'The database', ask())
       silences = 0
     } catch (error) {
-      trouble = troubleOf(error) ?? 'unreachable'
+      trouble = problemOf(error) ?? 'unreachable'
       silences += 1
-      // Others were answered: it is busy, or has no connection to spare.
+      // Other statements were answered: the database is busy or has no free connection.
       if (trouble === 'unreachable' && answeredAt > begun) trouble = null
-      else if (trouble === 'unreachable' && silences === 1 && outage === null) setImmediate(suspect)
+      else if (trouble === 'unreachable' && silences === 1 && outage === null) setImmediate(recheck)
       else enter(trouble, error)
     }
     asked = { at: clock(), trouble }
@@ -93,38 +93,38 @@ export function watchDatabase(options: {
     return trouble
   }
 
-  function suspect(): void {
+  function recheck(): void {
     if (!closed && outage === null) void askNow()
   }
 
-  function enter(trouble: Trouble, error: unknown): void {
+  function enter(trouble: DatabaseProblem, error: unknown): void {
     if (closed) return
     if (outage) {
       outage.trouble = trouble
       return
     }
-    outage = { trouble, since: clock(), failures, told: clock() }
-    log.error({ reason: reasonOf(error) }, `database: ${words[trouble]}; trying again every second`)
+    outage = { trouble, since: clock(), failures, lastLogged: clock() }
+    log.error({ reason: reasonOf(error) }, `database: ${problemTexts[trouble]}; trying again every second`)
   }
 
   function leave(): void {
     failures = 0
     if (outage === null) return
     const seconds = Math.round((clock() - outage.since) / SECOND)
-    log.warn({ failures: outage.failures }, `database: well again after ${seconds} s`)
+    log.warn({ failures: outage.failures }, `database: available again after ${seconds} s`)
     outage = null
   }
 
   function remind(): void {
-    if (outage === null || clock() - outage.told < REMINDER) return
-    outage.told = clock()
+    if (outage === null || clock() - outage.lastLogged < REMINDER) return
+    outage.lastLogged = clock()
     const minutes = Math.round((clock() - outage.since) / MINUTE)
-    log.error({ failures: outage.failures }, `database: ${words[outage.trouble]}, for ${minutes} min`)
+    log.error({ failures: outage.failures }, `database: ${problemTexts[outage.trouble]}, for ${minutes} min`)
   }
 
   const timer = setInterval(() => {
     remind()
-    const isSilent = waiting() > 0 && clock() - answeredAt > SUSPICIOUS && clock() - asked.at > SUSPICIOUS
+    const isSilent = waiting() > 0 && clock() - answeredAt > SILENCE_LIMIT && clock() - asked.at > SILENCE_LIMIT
     if (outage !== null || isSilent) void askNow()
   }, PERIOD).unref()
 
@@ -133,7 +133,7 @@ export function watchDatabase(options: {
       answeredAt = clock()
     },
     failed(error) {
-      const trouble = troubleOf(error)
+      const trouble = problemOf(error)
       if (trouble === null) {
         answeredAt = clock()
         return
@@ -141,7 +141,7 @@ export function watchDatabase(options: {
       if (outage) outage.failures += 1
       else failures += 1
       if (trouble !== 'unreachable') enter(trouble, error)
-      else suspect()
+      else recheck()
     },
     refusal() {
       if (!refuses || outage?.trouble !== 'unreachable') return null
@@ -159,7 +159,7 @@ export function watchDatabase(options: {
   }
 }
 
-/** Why, for the log: the message of the first error that has one. */
+/** Returns the message of an error's innermost cause, for the log. */
 function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')

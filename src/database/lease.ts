@@ -1,34 +1,34 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../core/context.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
-/** Work that is leased: rows of a table with an id and the time they are due. */
+/** Options of a claim on rows of a table with an id and a due time. */
 export interface LeaseOptions {
-  /** The table, and its column with the due time; both are written into the statement, so never from outside. */
+  /** The table and its due time column. Both are interpolated into SQL, so never pass user input. */
   readonly table: string
   readonly dueColumn: string
-  /** Which rows this worker takes, as a condition on them; absent: any. */
+  /** A condition on the rows to claim; absent: all. */
   readonly where?: Prisma.Sql
-  /** How many rows to take at most. */
+  /** The maximum number of rows. */
   readonly limit: number
-  /** For how long, in milliseconds: after that another worker takes a row whose worker has died. */
+  /** The length of the lease in milliseconds, after which another worker can claim the rows of a crashed one. */
   readonly leaseMs: number
 }
 
-/** Rows that a worker has taken. */
+/** Rows that a worker has claimed. */
 export interface Lease {
-  /** Their ids, and when each was due; the longest due first. */
+  /** Their ids and previous due times, oldest first. */
   readonly taken: readonly { readonly id: string; readonly dueAt: Date }[]
-  /** What their due time is now. As long as it is exactly that, nobody else has taken or changed them. */
+  /** Their new due time. While a row has exactly this value, no other worker has claimed or changed it. */
   readonly until: Date
 }
 
-/** The table that work is in, and its column with the due time. */
-type LeasedIn = Pick<LeaseOptions, 'table' | 'dueColumn'>
+/** The table and its due time column. */
+type LeaseTable = Pick<LeaseOptions, 'table' | 'dueColumn'>
 
-/** Makes what was taken and not done due again, unless somebody else has taken or changed it since. */
-export async function giveBack(
+/** Returns unfinished leases: makes the rows due again, unless they were claimed or changed since. */
+export async function releaseClaims(
   ctx: Pick<Context, 'db' | 'now'>,
-  { table, dueColumn }: LeasedIn,
+  { table, dueColumn }: LeaseTable,
   left: readonly { readonly id: string; readonly until: Date }[],
 ): Promise<void> {
   if (left.length === 0) return
@@ -40,10 +40,10 @@ export async function giveBack(
 }
 
 /**
- * Takes due rows for this worker: their due time moves ahead by the lease, so that no other worker takes them meanwhile.
- * Who has done the work sets the next due time.
+ * Claims due rows for this worker: moves their due time ahead by the lease, so that no other worker claims them meanwhile. The
+ * worker sets the next due time when it has finished.
  */
-export async function takeDue(ctx: Pick<Context, 'db' | 'now'>, options: LeaseOptions): Promise<Lease> {
+export async function claimDue(ctx: Pick<Context, 'db' | 'now'>, options: LeaseOptions): Promise<Lease> {
   const now = ctx.now()
   const until = new Date(now.getTime() + options.leaseMs)
   const table = Prisma.raw(`"${options.table}"`)

@@ -3,24 +3,24 @@ import { mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { StartError } from '../errors.ts'
-import { randomText } from '../id.ts'
-import { SECOND } from '../time.ts'
+import { StartError } from '../core/errors.ts'
+import { randomText } from '../core/id.ts'
+import { SECOND } from '../core/time.ts'
 
-/** The right to be the only process that uses a directory. The kernel takes it back from a process that dies. */
+/** An exclusive lock on a directory. The kernel releases it when the process dies. */
 export interface DirectoryLock {
   release(): Promise<void>
 }
 
 /**
- * Locks a directory, which must exist. Every contender listens on a socket of its own in it, and then looks for the sockets
- * of others: a name is never used twice, so one that nobody answers on is a dead process's and may be removed. Of contenders
- * that see each other the one that comes first by name stays, unless another has taken the lock before it looked.
- * @throws StartError when another process has the lock or is taking it; it names the directory and the process.
+ * Locks a directory, which must exist. Every contender listens on its own socket there, and then looks for other sockets. Names
+ * are never reused, so a socket without an answer belongs to a dead process and can be removed. Of contenders that see each
+ * other the first by name stays, unless another already has the lock.
+ * @throws StartError when another process has or acquires the lock; it names the directory and the process.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const name = `lock-${randomText(8)}`
-  const claim = await announce(directory, name)
+  const claim = await createClaim(directory, name)
   try {
     const rivals = await connectToRivals(directory, name)
     // A rival that comes first by name waits for this one's answer, so this one may not wait for its.
@@ -43,13 +43,13 @@ function inUse(directory: string, owner: string): StartError {
 }
 
 interface Claim {
-  /** From now on whoever asks, and whoever has asked, is told this process's id. */
+  /** Answers all contenders, past and future, with this process's id. */
   win(): void
-  /** Ends the claim; whoever has asked sees the connection end. */
+  /** Ends the claim and closes the connections of contenders. */
   withdraw(): Promise<void>
 }
 
-async function announce(directory: string, name: string): Promise<Claim> {
+async function createClaim(directory: string, name: string): Promise<Claim> {
   const asking = new Set<Socket>()
   let won = false
   const server = createServer((socket) => {
@@ -57,7 +57,7 @@ async function announce(directory: string, name: string): Promise<Claim> {
     if (won) socket.end(String(process.pid))
     else asking.add(socket)
   })
-  // It gets its name only once it listens: before, others would take it for a dead process's.
+  // Renamed only once it listens: before that, others would treat it as a dead process's.
   const unready = join(directory, `un${name}`)
   await atShortPath(unready, (path) => once(server.listen(path), 'listening'))
   await rename(unready, join(directory, name))
@@ -77,11 +77,11 @@ async function announce(directory: string, name: string): Promise<Claim> {
 
 interface Rival {
   readonly name: string
-  /** Who has the lock, in words, as the rival tells it; null when it has given up. */
+  /** The holder of the lock according to the rival; null when the rival has withdrawn. */
   readonly answer: Promise<string | null>
 }
 
-/** Connects to every other contender that is alive, and removes what the dead ones left. */
+/** Connects to all live contenders, and removes the sockets of dead ones. */
 async function connectToRivals(directory: string, own: string): Promise<Rival[]> {
   const names = (await readdir(directory)).filter((name) => name.startsWith('lock-') && name !== own)
   const rivals = await Promise.all(
@@ -95,7 +95,7 @@ async function connectToRivals(directory: string, own: string): Promise<Rival[]>
   return rivals.filter((rival) => rival !== null)
 }
 
-/** Resolves once connected; to null when nobody listens any more. */
+/** Resolves once connected; to null when no process listens. */
 function ask(path: string): Promise<Pick<Rival, 'answer'> | null> {
   const socket = createConnection(path)
   let pid = ''
@@ -111,7 +111,7 @@ function ask(path: string): Promise<Pick<Rival, 'answer'> | null> {
   })
   return new Promise((resolve, reject) => {
     socket.on('connect', () => resolve({ answer }))
-    // After the connection, an error is the end of the rival, which `answer` tells.
+    // After the connection, an error means that the rival ended, which `answer` reports.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(null)
       else reject(error)
@@ -119,12 +119,12 @@ function ask(path: string): Promise<Pick<Rival, 'answer'> | null> {
   })
 }
 
-/** The longest address of a socket, in bytes: 107 on Linux (unix(7)), 103 on macOS. */
-const longestAddress = 103
+/** The maximum length of a socket path in bytes: 107 on Linux (unix(7)), 103 on macOS. */
+const MAX_SOCKET_PATH_BYTES = 103
 
-/** Runs `use` with the path, or with a shorter way to the same place when it is too long for the address of a socket. */
+/** Runs `use` with the path, or with a symlink to it when the path is too long for a socket. */
 async function atShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
-  if (Buffer.byteLength(path) <= longestAddress) return use(path)
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return use(path)
   const detour = await mkdtemp(join(tmpdir(), 'allclear-'))
   try {
     await symlink(resolve(dirname(path)), join(detour, 'd'))

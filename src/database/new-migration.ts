@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { root } from '../paths.ts'
+import { root } from '../core/paths.ts'
 import { openEmbedded } from './embedded.ts'
 import { migrate, migrationsDirectory } from './migrate.ts'
 import { difference } from './schema-engine.ts'

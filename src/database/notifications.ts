@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { SECOND } from '../time.ts'
-import { translated } from './unavailable.ts'
+import { SECOND } from '../core/time.ts'
+import { asUnavailable } from './unavailable.ts'
 
 /**
- * Called with the payload of each notification, and with null when some may be missed: once the connection is lost, and
- * again when there is another. Must not throw.
+ * Called with the payload of each notification, and with null when some may be missed: when the connection is lost, and when it
+ * is restored. Must not throw.
  */
 export type Listener = (payload: string | null) => void
 
-/** What PostgreSQL's NOTIFY says, told to listeners of this process. */
+/** Distributes PostgreSQL notifications (NOTIFY) to listeners of this process. */
 export interface Notifications {
   /**
-   * Hears a channel from the moment this resolves until the function that it gives is called.
-   * @throws when the database cannot be asked to listen.
+   * Listens to a channel from when it resolves until the returned function is called.
+   * @throws when `LISTEN` fails.
    */
   listen(channel: string, listener: Listener): Promise<() => Promise<void>>
   close(): Promise<void>
 }
 
-/** Notifications of the embedded database, whose one session listens beside everything else it does. */
+/** Creates the notifications of the embedded database, which listens in its only session. */
 export function embeddedNotifications(pool: pg.Pool): Notifications {
   const channels = new Map<string, Set<Listener>>()
   pool.on('connect', (client) => client.on('notification', (message) => deliver(channels, message)))
@@ -30,23 +30,23 @@ export function embeddedNotifications(pool: pg.Pool): Notifications {
   }
 }
 
-/** How often the connection for notifications is asked whether it is there, and how long it may take to answer. */
-const ASKING = 3 * SECOND
-const SILENCE = 2 * SECOND
-/** The longest pause before the next try to connect. */
-const LONGEST_PAUSE = 2 * SECOND
+/** The interval and the timeout of pings on the connection for notifications. */
+const PING_INTERVAL = 3 * SECOND
+const PING_TIMEOUT = 2 * SECOND
+/** The longest pause before the next connection attempt. */
+const MAX_PAUSE = 2 * SECOND
 
-/** Notifications of a server, over one connection of their own: made at the first `listen`, and again when it is lost. */
+/** Creates the notifications of a server, over a separate connection that opens at the first `listen` and reconnects. */
 export function serverNotifications(config: pg.ClientConfig, log: Logger): Notifications {
   const channels = new Map<string, Set<Listener>>()
   const closing = new AbortController()
   let connection: Promise<pg.Client> | undefined
 
   async function connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...config, query_timeout: SILENCE, connectionTimeoutMillis: 2 * SILENCE })
+    const client = new pg.Client({ ...config, query_timeout: PING_TIMEOUT, connectionTimeoutMillis: 2 * PING_TIMEOUT })
     client.on('notification', (message) => deliver(channels, message))
     client.on('error', (error) =>
-      log.warn({ err: translated(error) }, 'database: the connection for notifications failed'),
+      log.warn({ err: asUnavailable(error) }, 'database: the connection for notifications failed'),
     )
     try {
       await client.connect()
@@ -55,7 +55,7 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
       void client.end().catch(() => {})
       throw error
     }
-    const asking = setInterval(() => void ask(client), ASKING).unref()
+    const asking = setInterval(() => void ping(client), PING_INTERVAL).unref()
     client.once('end', () => {
       clearInterval(asking)
       if (!closing.signal.aborted) missed()
@@ -64,13 +64,16 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
     return client
   }
 
-  /** Ends a connection that does not answer, though it may look open for as long as nothing is sent on it. */
-  async function ask(client: pg.Client): Promise<void> {
+  /** Closes a connection that does not answer: it can look open as long as nothing is sent. */
+  async function ping(client: pg.Client): Promise<void> {
     try {
       await client.query('SELECT 1')
     } catch (error) {
       if (closing.signal.aborted) return
-      log.warn({ err: translated(error) }, 'database: the connection for notifications is silent; making another')
+      log.warn(
+        { err: asUnavailable(error) },
+        'database: the connection for notifications does not answer; reconnecting',
+      )
       client.connection.stream.destroy()
     }
   }
@@ -81,9 +84,9 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
     try {
       await connection
     } catch (error) {
-      log.warn({ err: translated(error) }, 'database: no connection for notifications; trying again')
+      log.warn({ err: asUnavailable(error) }, 'database: no connection for notifications; trying again')
       await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => {})
-      return reconnect(Math.min(2 * pause, LONGEST_PAUSE))
+      return reconnect(Math.min(2 * pause, MAX_PAUSE))
     }
     missed()
   }
@@ -106,8 +109,8 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
       closing.abort()
       const client = await connection?.catch(() => null)
       if (!client) return
-      // One that is silent never says goodbye.
-      const cut = setTimeout(() => client.connection.stream.destroy(), SILENCE)
+      // A silent connection never confirms its end.
+      const cut = setTimeout(() => client.connection.stream.destroy(), PING_TIMEOUT)
       await client.end()
       clearTimeout(cut)
     },
@@ -138,7 +141,7 @@ async function listen(
   }
 }
 
-/** Asking twice for the same channel is harmless. */
+/** Returns a LISTEN statement, which can be repeated. */
 function listenTo(channel: string): string {
   return `LISTEN ${pg.escapeIdentifier(channel)}`
 }

@@ -1,25 +1,25 @@
 import type pg from 'pg'
 import type { DatabaseHealth } from './health.ts'
-import { translated } from './unavailable.ts'
+import { asUnavailable } from './unavailable.ts'
 
-/** The error of pg for a statement that was not answered by its `query_timeout`. */
-export const UNANSWERED = 'Query read timeout'
+/** The message of pg's error for a statement that exceeds its `query_timeout`. */
+const UNANSWERED = 'Query read timeout'
 
 type Connected = Parameters<Parameters<pg.Pool['connect']>[0]>
 type Query = (...args: unknown[]) => unknown
 
 /**
- * Has a pool report what becomes of its statements and connections, throw what tells of trouble as `DatabaseUnavailable`,
- * connect to nothing while the database is known to be unreachable, and drop its idle connections when one that was in
- * use has gone silent: the others most likely went the same way.
+ * Makes a pool report the results of statements and connections, throw database problems as `DatabaseUnavailable`, refuse
+ * connections while the database is unreachable, and drop its idle connections when one in use falls silent, since the others
+ * are most likely dead too.
  */
-export function watched<P extends pg.Pool>(pool: P, health: DatabaseHealth): P {
+export function withHealth<P extends pg.Pool>(pool: P, health: DatabaseHealth): P {
   const connect: pg.Pool['connect'] = pool.connect.bind(pool)
   const query = pool.query.bind(pool) as Query
 
   function refused(error: unknown): Error {
     health.failed(error)
-    return translated(error) as Error
+    return asUnavailable(error) as Error
   }
 
   async function connected(): Promise<pg.PoolClient> {
@@ -39,7 +39,7 @@ export function watched<P extends pg.Pool>(pool: P, health: DatabaseHealth): P {
   }
 
   pool.on('release', (error: Error | undefined) => {
-    // What a connection is given back with was told when it occurred, or is told to who asked.
+    // The caller gets the error that a connection is released with.
     if (!error) health.succeeded()
     else health.failed(error)
     if (isUnanswered(error)) for (let left = pool.idleCount; left > 0; left -= 1) connect().then(drop, ignore)
@@ -50,13 +50,13 @@ export function watched<P extends pg.Pool>(pool: P, health: DatabaseHealth): P {
       const answer = query(...args)
       if (!(answer instanceof Promise)) return answer
       return answer.catch((error: unknown) => {
-        throw translated(error)
+        throw asUnavailable(error)
       })
     },
   })
 }
 
-/** Whether an error says that a connection has gone silent. */
+/** Returns whether an error means that a connection fell silent. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === UNANSWERED
 }

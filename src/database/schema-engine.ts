@@ -14,7 +14,7 @@ import pg from 'pg'
 
 /**
  * Starts Prisma's schema engine on a pool, which it leaves open. It compares schemas, and applies and records migrations
- * as Prisma's own commands do. Loading its 5 MB of WebAssembly takes a moment, so start it only when there is work.
+ * as Prisma's own commands do. It is for writing migrations and for tests: the service has no need of it.
  */
 export async function startSchemaEngine(pool: pg.Pool): Promise<bindings.SchemaEngine> {
   loaded ??= load()

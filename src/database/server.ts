@@ -1,20 +1,20 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { StartError } from '../errors.ts'
-import { SECOND } from '../time.ts'
-import { SILENCE, STATEMENT_DEADLINE } from './patience.ts'
-import { translated } from './unavailable.ts'
+import { StartError } from '../core/errors.ts'
+import { SECOND } from '../core/time.ts'
+import { SILENCE, STATEMENT_DEADLINE } from './statement-deadline.ts'
+import { asUnavailable } from './unavailable.ts'
 
-/** How long connecting may take, and waiting for a connection that is free. */
+/** The timeout of connecting and of waiting for a free connection. */
 const CONNECTING = 10 * SECOND
-/** How long a connection is kept that nobody uses: one that has gone silent meanwhile is then not taken. */
+/** How long an idle connection is kept, so that a dead one is not reused. */
 const IDLE = 10 * SECOND
-/** After how many milliseconds of silence on an idle connection the system asks whether the other side is there. */
+/** The delay of TCP keep-alive on an idle connection, in milliseconds. */
 const KEEP_ALIVE = 5 * SECOND
 
 /**
- * What the server ends by itself: a transaction whose client has fallen silent, which would keep its locks, and a
- * connection whose client acknowledges nothing.
+ * Server settings that end a transaction whose client is silent, which would keep its locks, and a connection whose client
+ * acknowledges nothing.
  */
 const ended = {
   idle_in_transaction_session_timeout: 15 * SECOND,
@@ -25,9 +25,8 @@ const ended = {
 }
 
 /**
- * How to connect to the server that DATABASE_URL names: in UTC, whatever the server's own time zone, because the Prisma
- * adapter takes every time without an offset for UTC. A statement has a deadline, after which the server cancels it; and one
- * a little later, after which its connection is given up.
+ * Returns the configuration for the server of DATABASE_URL: in UTC, because the Prisma adapter reads times without an offset as
+ * UTC. The server cancels a statement at its deadline; a little later its connection is given up.
  */
 export function serverConfig(databaseUrl: string, deadline = STATEMENT_DEADLINE): pg.ClientConfig {
   return {
@@ -37,7 +36,7 @@ export function serverConfig(databaseUrl: string, deadline = STATEMENT_DEADLINE)
   }
 }
 
-/** The same for migrations, whose statements may take as long as large tables make them, and wait for another start's. */
+/** Returns the configuration for migrations, without a statement deadline: they can be slow and wait for another process. */
 export function migrationConfig(databaseUrl: string): pg.ClientConfig {
   return {
     connectionString: databaseUrl,
@@ -49,7 +48,7 @@ export function migrationConfig(databaseUrl: string): pg.ClientConfig {
   }
 }
 
-/** The same for asking how the server does: with deadlines of a second, sessions that are new enough to have its settings, and little memory. */
+/** Returns the configuration for health checks: deadlines of a second, short sessions with current settings, and little memory. */
 export function healthConfig(databaseUrl: string): pg.PoolConfig {
   return {
     ...migrationConfig(databaseUrl),
@@ -68,12 +67,12 @@ function optionsOf(settings: Readonly<Record<string, number>>): string {
 }
 
 /**
- * A pool of at most `max` connections.
- * @throws StartError when the server cannot be used: it names the host and the database, never the password.
+ * Opens a pool of at most `max` connections.
+ * @throws StartError when the server is unusable; it names the host and the database, never the password.
  */
 export async function openServer(config: pg.ClientConfig, max: number, log: Logger): Promise<pg.Pool> {
   const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE })
-  pool.on('error', (error) => log.warn({ err: translated(error) }, 'database: an idle connection failed'))
+  pool.on('error', (error) => log.warn({ err: asUnavailable(error) }, 'database: an idle connection failed'))
   try {
     const client = await pool.connect()
     client.release()
@@ -91,7 +90,7 @@ function nameOf(config: pg.ClientConfig): string {
   return `${database} at ${host}:${port}`
 }
 
-/** A host with several addresses fails with an error for each, and a message of its own that is empty. */
+/** Returns the reason of a failure. A host with several addresses fails with an error for each and an empty message. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
   return error instanceof Error ? error.message : String(error)

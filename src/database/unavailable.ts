@@ -1,13 +1,13 @@
-import { DatabaseUnavailable } from '../errors.ts'
+import { DatabaseUnavailable } from '../core/errors.ts'
 
-/** Why the database cannot do its work: nothing answers, or it refuses to write. */
-export type Trouble = 'unreachable' | 'read-only' | 'full'
+/** Why the database is unavailable: it does not answer, or refuses to write. */
+export type DatabaseProblem = 'unreachable' | 'read-only' | 'full'
 
-/** What pg says, without a code, of connections that could not be made, are lost, or do not answer. */
+/** Messages of pg errors without a code for failed, lost and silent connections. */
 const lostConnection =
   /^(Query read timeout|Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end|The embedded database has stopped|read ECONNRESET|write EPIPE)/
 
-/** Codes of Node's for connections that fail. */
+/** Node's error codes for failed connections. */
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -28,22 +28,22 @@ const networkCodes = new Set([
  */
 const prismaCodes = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2037|UNAVAILABLE)$/
 
-/** What Prisma's driver adapter calls the same. */
+/** The names of Prisma's driver adapter for them. */
 const adapterKinds = /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TooManyConnections)$/
 
 /**
- * The trouble that an error of the database tells of, whether pg, Prisma, its adapter or the embedded database says it;
- * null: the database has answered, and refuses the statement for what it is.
+ * Returns the problem that an error of pg, Prisma, its adapter or the embedded database reports; null: the database has answered
+ * and rejects the statement.
  */
-export function troubleOf(error: unknown): Trouble | null {
-  if (error instanceof DatabaseUnavailable) return troubleOf(error.cause) ?? 'unreachable'
+export function problemOf(error: unknown): DatabaseProblem | null {
+  if (error instanceof DatabaseUnavailable) return problemOf(error.cause) ?? 'unreachable'
   if (typeof error !== 'object' || error === null) return null
   const { code, message, kind, originalCode, cause, errors, meta } = error as {
     readonly [name in 'code' | 'message' | 'kind' | 'originalCode' | 'cause' | 'errors' | 'meta']?: unknown
   }
   return (
-    ofState(code) ??
-    ofState(originalCode) ??
+    problemOfState(code) ??
+    problemOfState(originalCode) ??
     (isLost({ code, message, kind }) ? 'unreachable' : null) ??
     firstOf([cause, (meta as { driverAdapterError?: unknown } | undefined)?.driverAdapterError, ...listOf(errors)])
   )
@@ -55,18 +55,18 @@ function isLost({ code, message, kind }: { code: unknown; message: unknown; kind
   return typeof message === 'string' && lostConnection.test(message)
 }
 
-/** By PostgreSQL's code of an error (manual, appendix A). */
-function ofState(code: unknown): Trouble | null {
+/** Returns the problem of a PostgreSQL error code (manual, appendix A). */
+function problemOfState(code: unknown): DatabaseProblem | null {
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return null
   if (code === '25006') return 'read-only'
   if (code === '53100') return 'full'
-  // Connections, lack of means, a deadline that has passed, a server that stops or starts, failures of its disk.
+  // Connection failures, insufficient resources, operator intervention (timeouts, shutdowns) and system errors.
   return /^(08|53|57|58)/.test(code) ? 'unreachable' : null
 }
 
-function firstOf(errors: readonly unknown[]): Trouble | null {
+function firstOf(errors: readonly unknown[]): DatabaseProblem | null {
   for (const error of errors) {
-    const trouble = error == null ? null : troubleOf(error)
+    const trouble = error == null ? null : problemOf(error)
     if (trouble) return trouble
   }
   return null
@@ -74,21 +74,21 @@ function firstOf(errors: readonly unknown[]): Trouble | null {
 
 const listOf = (errors: unknown): readonly unknown[] => (Array.isArray(errors) ? errors : [])
 
-/** An error of a statement or a connection, as `DatabaseUnavailable` where it tells of trouble. */
-export function translated(error: unknown): unknown {
-  return error instanceof DatabaseUnavailable || troubleOf(error) === null
+/** Converts an error that reports a database problem to `DatabaseUnavailable`; returns others unchanged. */
+export function asUnavailable(error: unknown): unknown {
+  return error instanceof DatabaseUnavailable || problemOf(error) === null
     ? error
     : new DatabaseUnavailable({ cause: error })
 }
 
 /**
- * What a door answers an unexpected error with when it is the database's; null: it is not. Errors of statements are
- * translated where they occur; what is left are Prisma's own. Errors of other connections are none of the database's.
+ * Returns the `DatabaseUnavailable` behind an unexpected error; null: it is no database problem. Statement errors are converted
+ * where they occur; Prisma's own are left. Errors of other connections do not count.
  */
 export function unavailability(error: unknown): DatabaseUnavailable | null {
   if (error instanceof DatabaseUnavailable) return error
   if (!(error instanceof Error)) return null
   if (error.cause instanceof DatabaseUnavailable) return error.cause
   const isPrismas = /^(PrismaClient|DriverAdapterError|TransactionManagerError)/.test(error.name)
-  return isPrismas && troubleOf(error) !== null ? new DatabaseUnavailable({ cause: error }) : null
+  return isPrismas && problemOf(error) !== null ? new DatabaseUnavailable({ cause: error }) : null
 }

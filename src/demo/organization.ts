@@ -1,66 +1,69 @@
 import { createApiKey } from '../account/api-key.ts'
 import { updateOrganization } from '../account/organization.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../core/context.ts'
+import { renderMessage } from '../core/markdown-rendering.ts'
+import { DAY, MINUTE } from '../core/time.ts'
 import type { Incident, Organization, PrismaClient } from '../generated/prisma/client.ts'
-import { renderMessage } from '../rendering.ts'
-import { DAY, MINUTE } from '../time.ts'
-import { messagesOfStory, organization } from './story.ts'
-import { foundingOf, ownerOf, tellStory } from './tell.ts'
-import { aimMonitors } from './watch.ts'
+import { fixtureMessages, organization } from './fixtures.ts'
+import { organizationCreatedAt, ownerOf, seedOrganization } from './seed.ts'
+import { retargetMonitors } from './seed-monitors.ts'
 
-/** What a visitor of the demo needs to know. */
+/** The data that the demo prints for its visitor. */
 export interface Demo {
   readonly slug: string
   /** The organization's newest incident. */
   readonly incidentId: string
   /** A key with scope ADMIN, made for this run. */
   readonly secret: string
-  /** Where the organization of an earlier demo is now; null: none had to make room. */
-  readonly retiredSlug: string | null
+  /** The new slug of an earlier demo's organization; null when there was none to archive. */
+  readonly archivedSlug: string | null
 }
 
-/** How long a run's key is good. */
-const KEY_LIFE = 7 * DAY
-/** The story takes a second or two; a machine that is busy may need many times that. */
-const TIME_LIMIT = 2 * MINUTE
+/** How long a run's key is valid, in milliseconds. */
+const KEY_TTL_MS = 7 * DAY
+/** Timeout of the seed, in milliseconds: it takes a second or two, and much longer on a busy machine. */
+const TRANSACTION_TIMEOUT_MS = 2 * MINUTE
 
 /**
- * Sees to it that the demo's organization is there, with a story told today or yesterday, and makes a key; `PORT` has to be
- * the one that the service will listen on. One that is older, or has no incident any more, makes room: it stays, with whatever was done to it, under another slug. All in one
- * transaction, so that a start that is broken off leaves nothing half told.
+ * Ensures that the demo organization exists, seeded today or yesterday, and creates a key. `PORT` must be the port
+ * that the service will listen on. Archives an older organization, or one without incidents, under another slug with
+ * all its data. Runs in one transaction, so that an interrupted start leaves no partial seed.
  */
 export async function prepareDemo({
   db,
   ...parts
 }: Pick<Context, 'config' | 'now' | 'log'> & { readonly db: PrismaClient }): Promise<Demo> {
   const outside: Context = { ...parts, db, actor: { kind: 'system' }, clientAddress: null }
-  // Nothing is rendered inside a transaction, but what is known by then need not be.
-  for (const message of messagesOfStory) await renderMessage(outside, organization.slug, message)
+  // Renders the messages before the transaction, which must not render; later renderings come from the cache.
+  for (const message of fixtureMessages) await renderMessage(outside, organization.slug, message)
   return db.$transaction(
     async (tx) => {
       const ctx: Context = { ...parts, db: tx, actor: { kind: 'operator' }, clientAddress: null }
       const found = await tx.organization.findUnique({ where: { slug: organization.slug } })
       const kept = found && isFresh(found, ctx.now()) ? await newestIncident(ctx, found.id) : null
-      const retiredSlug = found && !kept ? await retire(ctx, found) : null
-      const incident = kept ?? (await newestIncident(ctx, await tellStory(ctx)))
-      if (!incident) throw new Error('The story tells of no incident.')
-      await aimMonitors(ctx)
+      const archivedSlug = found && !kept ? await archive(ctx, found) : null
+      const incident = kept ?? (await newestIncident(ctx, await seedOrganization(ctx)))
+      if (!incident) throw new Error('The fixtures contain no incident.')
+      await retargetMonitors(ctx)
       const owner = await ownerContext(ctx, incident.organizationId)
-      const expiresAt = new Date(ctx.now().getTime() + KEY_LIFE)
+      const expiresAt = new Date(ctx.now().getTime() + KEY_TTL_MS)
       const { secret } = await createApiKey(owner, { name: 'Demo', scope: 'ADMIN', expiresAt })
-      return { slug: organization.slug, incidentId: incident.id, secret, retiredSlug }
+      return { slug: organization.slug, incidentId: incident.id, secret, archivedSlug }
     },
-    { timeout: TIME_LIMIT },
+    { timeout: TRANSACTION_TIMEOUT_MS },
   )
 }
 
-/** Whether a story was told today or yesterday: until then its open incident and its plans hold. */
+/**
+ * Returns whether the organization was seeded today or yesterday, while its open incident and plans are still
+ * current.
+ */
 function isFresh({ createdAt }: Organization, now: Date): boolean {
-  return createdAt.getTime() >= foundingOf(now).getTime() - DAY
+  return createdAt.getTime() >= organizationCreatedAt(now).getTime() - DAY
 }
 
-/** Puts an organization out of the way, under its slug with the time to the second. Gives the new slug. */
-async function retire(ctx: Context, { id, slug }: Organization): Promise<string> {
+/** Moves an organization to a slug with the current time to the second. Returns the new slug. */
+async function archive(ctx: Context, { id, slug }: Organization): Promise<string> {
   const owner = await ownerContext(ctx, id)
   const time = ctx.now().toISOString().slice(0, 19).replace(/\D/g, '')
   return (await updateOrganization(owner, { slug: `${slug}-${time}` })).slug

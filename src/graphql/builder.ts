@@ -3,35 +3,35 @@ import ErrorsPlugin from '@pothos/plugin-errors'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
-import { seesOrganization } from '../account/access.ts'
-import { deletedAmong } from '../account/deletion.ts'
-import type { WrongKeys } from '../account/wrong-keys.ts'
-import type { BillingContext } from '../billing/context.ts'
-import type { CheckContext } from '../blacklist/check.ts'
-import { Forbidden, Unauthenticated } from '../errors.ts'
-import type { EventLog } from '../eventlog/tail.ts'
+import type { Context } from '../core/context.ts'
+import { Forbidden, Unauthenticated } from '../core/errors.ts'
+import { typeOfId } from '../core/id.ts'
+import { invalid } from '../core/validation.ts'
+import type { EventLog } from '../event-log/tail.ts'
 import type PrismaTypes from '../generated/pothos-types.ts'
 import { getDatamodel } from '../generated/pothos-types.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
-import type { Identified } from '../id.ts'
-import { typeOfId } from '../id.ts'
-import type { Checks } from '../monitoring/checks.ts'
-import type { MonitoringContext } from '../monitoring/context.ts'
-import { invalid } from '../validate.ts'
-import { costs, STATEMENT } from './cost.ts'
-import { PAGE } from './keyset.ts'
-import { perOperation } from './loader.ts'
+import { costs, STATEMENT_COST } from './cost.ts'
+import { PAGE_SIZE } from './keyset.ts'
 
-/** What every resolver is given. */
-export interface GraphContext extends CheckContext, MonitoringContext, BillingContext {
-  /** Never a transaction's client: a resolver that writes calls the domain, which opens its own. */
+/** The context of every resolver. Rooms add what their own resolvers need. */
+export interface GraphContext extends Context {
+  /** Never a transaction's client: a resolver that writes calls a domain function, which opens its own transaction. */
   readonly db: PrismaClient
   readonly eventLog: EventLog
-  readonly wrongKeys: WrongKeys
-  readonly checks: Checks
+  /** Collects what the response shows, if it may be cached. */
+  readonly shown?: Shown
 }
 
-/** Named, so that the compiler does not expand it at each use. */
+/** What a response shows, for the answer cache. */
+export interface Shown {
+  /** The organizations whose data root fields have read; null: one that does not exist. */
+  readonly organizationIds: Set<string | null>
+  /** Whether the answer lacks something because of an error. */
+  isPartial: boolean
+}
+
+/** An interface, so that the compiler does not expand it at each use. */
 export interface SchemaTypes {
   Context: GraphContext
   PrismaTypes: PrismaTypes
@@ -46,7 +46,10 @@ export interface SchemaTypes {
   }
 }
 
-/** The one schema builder. It imports no door; doors import it (errors first, for the plugins that wrap resolvers). */
+/**
+ * The schema builder. It imports no feature; features import it. The errors plugin comes first, because it wraps
+ * resolvers.
+ */
 export const builder = new SchemaBuilder<SchemaTypes>({
   plugins: [ErrorsPlugin, RelayPlugin, ScopeAuthPlugin, PrismaPlugin],
   defaultFieldNullability: false,
@@ -54,21 +57,26 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   errors: { directResult: true, defaultTypes: [] },
   relay: {
     clientMutationId: 'omit',
-    // Ids are prefixed and the same outside as in the database.
+    // Ids have a type prefix and are the same in the API as in the database.
     encodeGlobalID: (_type, id) => String(id),
-    decodeGlobalID: readId,
+    decodeGlobalID: parseId,
     nodeQueryOptions: {
-      description: 'Anything that has an id, as far as the caller may see it.',
-      extensions: costs({ itself: STATEMENT }),
-      resolve: async (_root, { id }, ctx, _info, resolveNode) => visible(ctx, await resolveNode(id)),
+      description: 'Returns the object with this id. Null if it does not exist or the caller may not see it.',
+      extensions: costs({ itself: STATEMENT_COST, about: ({ id }) => ({ objects: [String(id)] }) }),
     },
     nodesQueryOptions: {
       description:
-        'Several things by their ids, at most 100 at once; null for those that do not exist or that the caller may not see.',
-      extensions: costs({ itself: STATEMENT }),
-      resolve: async (_root, { ids }, ctx, _info, resolveNodes) => {
-        if (ids.length > PAGE.most) throw invalid([{ path: ['ids'], message: `must be at most ${PAGE.most}` }])
-        return Promise.all((await resolveNodes(ids)).map(async (node) => visible(ctx, await node)))
+        'Returns the objects with these ids, at most 100. Null for an object that does not exist or that the caller may not see.',
+      extensions: costs({
+        itself: STATEMENT_COST,
+        items: ({ ids }) => (Array.isArray(ids) ? ids.length : 0),
+        each: STATEMENT_COST,
+        about: ({ ids }) => ({ objects: Array.isArray(ids) ? ids.map(String) : [] }),
+      }),
+      resolve: (_root, { ids }, _ctx, _info, resolveNodes) => {
+        if (ids.length > PAGE_SIZE.most)
+          throw invalid([{ path: ['ids'], message: `must be at most ${PAGE_SIZE.most}` }])
+        return resolveNodes(ids)
       },
     },
   },
@@ -77,8 +85,8 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     authorizeOnSubscribe: true,
     unauthorizedError: (_parent, { actor }) =>
       actor.kind === 'visitor'
-        ? new Unauthenticated('UNAUTHENTICATED', 'An API key of the organization is needed.')
-        : new Forbidden('FORBIDDEN', 'Your key may not see this.'),
+        ? new Unauthenticated('UNAUTHENTICATED', 'Send an API key of the organization.')
+        : new Forbidden('FORBIDDEN', 'Your API key does not permit this.'),
   },
   prisma: {
     client: (ctx) => ctx.db,
@@ -86,59 +94,12 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 })
 
-builder.queryType({ description: 'Everything that can be read.' })
-builder.mutationType({ description: 'Everything that changes something.' })
-builder.subscriptionType({ description: 'Everything that can be followed live.' })
+builder.queryType({ description: 'The root of all queries.' })
+builder.mutationType({ description: 'The root of all mutations.' })
+builder.subscriptionType({ description: 'The root of all subscriptions.' })
 
-/** A text that is no id of ours may not reach the database; an empty id is no organization's, so nothing is found. */
-function readId(id: string): { typename: string; id: string } {
+/** Invalid ids must not reach the database; an empty id matches no organization. */
+function parseId(id: string): { typename: string; id: string } {
   const typename = typeOfId(id)
   return typename === null ? { typename: 'Organization', id: '' } : { typename, id }
-}
-
-/** A node, with whose it is: an organization's own id, or the id of the one it belongs to. */
-interface Owned {
-  readonly id: string
-  readonly organizationId?: string
-}
-
-const organizationSees = ({ actor }: GraphContext, { id, organizationId }: Owned) =>
-  seesOrganization(actor, organizationId ?? id)
-/** What public pages show; the fields that they do not show are guarded one by one (graphql/owner.ts). */
-const everybodySees = () => true
-
-/** Who may see a node that is asked for by its id, by type: a new type cannot go without an answer. */
-const seenBy: Record<Identified, (ctx: GraphContext, node: Owned) => boolean> = {
-  Organization: organizationSees,
-  ApiKey: organizationSees,
-  ServiceGroup: everybodySees,
-  Service: everybodySees,
-  Incident: everybodySees,
-  IncidentUpdate: everybodySees,
-  Maintenance: everybodySees,
-  MaintenanceUpdate: everybodySees,
-  Monitor: organizationSees,
-  Subscriber: organizationSees,
-  Delivery: organizationSees,
-}
-
-/** What the caller may not see is answered as what does not exist. */
-async function visible(ctx: GraphContext, node: unknown): Promise<unknown> {
-  if (!isOwned(node)) return null
-  const type = typeOfId(node.id)
-  if (type === null || !seenBy[type](ctx, node)) return null
-  const owner = node.organizationId ?? node.id
-  // The caller's own organization was there a moment ago.
-  if (seesOrganization(ctx.actor, owner)) return node
-  return (await isDeleted(ctx, owner)) ? null : node
-}
-
-const isDeleted = perOperation<string, boolean>(async (ctx, ids) => {
-  const deleted = await deletedAmong(ctx, ids)
-  return ids.map((id) => deleted.has(id))
-})
-
-/** Every node is an organization or belongs to one. */
-function isOwned(node: unknown): node is Owned {
-  return typeof node === 'object' && node !== null && 'id' in node && typeof node.id === 'string'
 }

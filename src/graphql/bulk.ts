@@ -1,49 +1,49 @@
 import type { InputRef, ObjectRef } from '@pothos/core'
-import { requireScope } from '../account/access.ts'
-import { Conflict, Invalid, NotFound } from '../errors.ts'
-import type { BulkMode, Outcome, Part } from '../eventlog/bulk.ts'
-import { bulk, type bulkModes, MOST_ITEMS } from '../eventlog/bulk.ts'
-import { once, outcomesMemory } from '../idempotency.ts'
+import { requireScope } from '../core/access.ts'
+import { Conflict, Invalid, NotFound } from '../core/errors.ts'
+import { outcomesSerializer, withIdempotencyKey } from '../core/idempotency.ts'
+import type { BulkMode, ChunkRunner, Outcome } from '../event-log/bulk.ts'
+import { bulk, type bulkModes, MAX_ITEMS } from '../event-log/bulk.ts'
 import type { GraphContext } from './builder.ts'
 import { builder } from './builder.ts'
 import { costs } from './cost.ts'
-import { IDEMPOTENCY_KEY } from './once.ts'
+import { IDEMPOTENCY_KEY } from './idempotent-mutation.ts'
 
 const BulkModeRef = builder.enumType('BulkMode', {
-  description: 'What becomes of the other items of a call when one is refused.',
+  description: 'What happens to the other items when one is rejected.',
   values: {
-    ATOMIC: { description: 'All items are done, or none.' },
-    EACH: { description: 'Each item is done or refused by itself.' },
+    ATOMIC: { description: 'All items are applied, or none.' },
+    EACH: { description: 'Each item succeeds or fails independently.' },
   } as const satisfies Record<(typeof bulkModes)[number], object>,
 })
 
 type Types = typeof builder.$inferSchemaTypes
 
-/** An item of a call, as it is answered. */
+/** The outcome of one item of a bulk call. */
 interface Item<T> {
   readonly index: number
   readonly outcome: Outcome<T>
 }
 
-/** A mutation that does to many things what another does to one. */
+/** A mutation that applies a single mutation to many items. */
 interface BulkMutation<T, I> {
   readonly description: string
-  /** What the mutation of one thing gives. */
+  /** The result type of the single mutation. */
   readonly type: ObjectRef<Types, T>
-  /** How the mutation of one thing may refuse. */
+  /** The errors of the single mutation. */
   readonly errors: readonly (new (
     ...args: never[]
   ) => Error)[]
-  /** What the mutation of one thing does. */
+  /** The work of the single mutation. */
   readonly work: (ctx: GraphContext, item: I) => Promise<T>
 }
 
-/** Adds a mutation whose `items` are inputs as the mutation of one thing takes them. */
+/** Adds a mutation whose `items` are inputs of the single mutation. */
 export function bulkMutation<T>(name: string, item: InputRef<unknown>, mutation: BulkMutation<T, unknown>): void {
   addBulkMutation(name, item, mutation, (ctx, { items, mode }) => run(ctx, items, mode, mutation))
 }
 
-/** As `bulkMutation`, of one that makes rows: its input takes an idempotency key. */
+/** Like `bulkMutation`, for a mutation that creates rows: its input has an idempotency key. */
 export function bulkCreation<T extends { readonly id: string }>(
   name: string,
   item: InputRef<unknown>,
@@ -51,9 +51,9 @@ export function bulkCreation<T extends { readonly id: string }>(
 ): void {
   addBulkMutation(name, item, mutation, (ctx, input) => {
     const { items, mode, idempotencyKey: key } = input
-    const memory = outcomesMemory<T>(ctx)
-    const part: Part<GraphContext, T> = (index, work) =>
-      once(ctx, { operation: name, input, key, part: index }, memory, work)
+    const memory = outcomesSerializer<T>(ctx)
+    const part: ChunkRunner<GraphContext, T> = (index, work) =>
+      withIdempotencyKey(ctx, { operation: name, input, key, part: index }, memory, work)
     return run(ctx, items, mode, mutation, part)
   })
 }
@@ -70,11 +70,11 @@ function addBulkMutation<T>(
   mutation: BulkMutation<T, unknown>,
   resolve: (ctx: GraphContext, input: BulkInput) => Promise<Payload<T>>,
 ): void {
-  const input = builder.inputType(`${capital(name)}Input`, {
-    description: `The items of \`${name}\`.`,
+  const input = builder.inputType(`${capitalize(name)}Input`, {
+    description: `The input of \`${name}\`.`,
     fields: (t) => ({
-      items: t.field({ type: [item], description: `At most ${MOST_ITEMS}.` }),
-      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Absent: ATOMIC.' }),
+      items: t.field({ type: [item], description: `The items, at most ${MAX_ITEMS}.` }),
+      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Default: ATOMIC.' }),
       ...(name.startsWith('create') && { idempotencyKey: t.string(IDEMPOTENCY_KEY) }),
     }),
   })
@@ -91,13 +91,13 @@ function addBulkMutation<T>(
   )
 }
 
-/** Adds a mutation of the things that have the `ids` of its input. */
+/** Adds a mutation whose input has the `ids` of objects. */
 export function bulkMutationOfIds<T>(name: string, mutation: BulkMutation<T, string>): void {
-  const input = builder.inputType(`${capital(name)}Input`, {
-    description: `The items of \`${name}\`.`,
+  const input = builder.inputType(`${capitalize(name)}Input`, {
+    description: `The input of \`${name}\`.`,
     fields: (t) => ({
-      ids: t.idList({ description: `At most ${MOST_ITEMS}.` }),
-      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Absent: ATOMIC.' }),
+      ids: t.idList({ description: `The items, at most ${MAX_ITEMS}.` }),
+      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Default: ATOMIC.' }),
     }),
   })
   const payload = payloadOf(name, mutation)
@@ -118,16 +118,16 @@ interface Payload<T> {
 }
 
 function payloadOf<T>(name: string, { type, errors }: Pick<BulkMutation<T, never>, 'type' | 'errors'>) {
-  const item = builder.objectRef<Item<T>>(`${capital(name)}Item`).implement({
-    description: `What came of one item of \`${name}\`.`,
+  const item = builder.objectRef<Item<T>>(`${capitalize(name)}Item`).implement({
+    description: `The result of one item of \`${name}\`.`,
     fields: (t) => ({
-      index: t.exposeInt('index', { description: 'Its place in the input, from 0.' }),
+      index: t.exposeInt('index', { description: 'The item’s index in the input, from 0.' }),
       result: t.field({
         type: type as ObjectRef<Types, object>,
-        description: 'What the mutation of one gives.',
+        description: 'The result of the item.',
         errors: {
           types: [...new Set([...errors, Conflict])],
-          union: { name: `${capital(name)}ItemResult`, description: `What one item of \`${name}\` gives.` },
+          union: { name: `${capitalize(name)}ItemResult`, description: `An item’s result, or why it was rejected.` },
         },
         resolve: ({ outcome }) => {
           if ('error' in outcome) throw outcome.error
@@ -136,17 +136,17 @@ function payloadOf<T>(name: string, { type, errors }: Pick<BulkMutation<T, never
       }),
     }),
   })
-  return builder.objectRef<Payload<T>>(`${capital(name)}Payload`).implement({
-    description: `What came of \`${name}\`.`,
+  return builder.objectRef<Payload<T>>(`${capitalize(name)}Payload`).implement({
+    description: `The results of \`${name}\`.`,
     fields: (t) => ({
       results: t.expose('results', {
         type: [item],
-        // The mutation has been multiplied by the number of items.
+        // The mutation's cost already includes the number of items.
         extensions: costs({ items: 1 }),
-        description: 'One for each item, in their order.',
+        description: 'One result per item, in input order.',
       }),
       refused: t.int({
-        description: 'How many items were refused.',
+        description: 'How many items were rejected.',
         resolve: ({ results }) => results.filter(({ outcome }) => 'error' in outcome).length,
       }),
     }),
@@ -158,16 +158,16 @@ async function run<T, I>(
   items: readonly I[],
   mode: BulkMode,
   { work }: BulkMutation<T, I>,
-  part?: Part<GraphContext, T>,
+  part?: ChunkRunner<GraphContext, T>,
 ): Promise<Payload<T>> {
   const outcomes = await bulk(ctx, requireScope(ctx, 'WRITE'), { items, mode, part }, work)
   return { results: outcomes.map((outcome, index) => ({ index, outcome })) }
 }
 
-/** How many items an input has, which the schema knows to have them. */
+/** Returns the number of items in an input that the schema has validated. */
 function lengthOf(input: unknown, name: 'items' | 'ids'): number {
   const list = (input as Partial<Record<typeof name, readonly unknown[]>>)[name]
   return Math.max(list?.length ?? 0, 1)
 }
 
-const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
+const capitalize = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)

@@ -4,105 +4,112 @@ import type { GraphQLResolveInfo } from 'graphql'
 import type PrismaTypes from '../generated/pothos-types.ts'
 import type { GraphContext } from './builder.ts'
 import { builder } from './builder.ts'
+import { cacheable } from './cacheable.ts'
 import { costs } from './cost.ts'
 import type { Edge, Page } from './keyset.ts'
-import { PAGE } from './keyset.ts'
+import { PAGE_SIZE } from './keyset.ts'
 
 type Model = keyof PrismaTypes
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never
 type NodeRef<Row> = ObjectRef<Types, Row>
 type ConnectionRef<Row> = ObjectRef<Types, Page<Row>>
 
-/** The arguments of every connection; `pageOf` reads them. */
+/** The arguments of every connection, which `pageOf` reads. */
 export const pageArgs = builder.args((t) => ({
   first: t.int({
     required: false,
-    description: `How many to return, from the start: at most ${PAGE.most}, and ${PAGE.usual} when neither \`first\` nor \`last\` is given.`,
+    description: `The number of items to return from the start, at most ${PAGE_SIZE.most}. Default: ${PAGE_SIZE.usual}, unless \`last\` is given.`,
   }),
-  after: t.string({ required: false, description: 'Return those that come after this cursor.' }),
-  last: t.int({ required: false, description: `How many to return, from the end: at most ${PAGE.most}.` }),
-  before: t.string({ required: false, description: 'Return those that come before this cursor.' }),
+  after: t.string({ required: false, description: 'Returns items after this cursor.' }),
+  last: t.int({
+    required: false,
+    description: `The number of items to return from the end, at most ${PAGE_SIZE.most}.`,
+  }),
+  before: t.string({ required: false, description: 'Returns items before this cursor.' }),
 }))
 
 const PageInfo = builder.objectRef<Page<unknown>>('PageInfo').implement({
-  description: 'Where a page of a connection stands.',
+  description: 'Information about a page of a connection.',
+  extensions: cacheable('hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'),
   fields: (t) => ({
     hasNextPage: t.boolean({
-      description: 'Whether there is more after this page.',
+      description: 'Whether more items follow this page.',
       resolve: (page) => page.hasNextPage(),
     }),
     hasPreviousPage: t.boolean({
-      description: 'Whether there is more before this page.',
+      description: 'Whether more items precede this page.',
       resolve: (page) => page.hasPreviousPage(),
     }),
     startCursor: t.string({
       nullable: true,
-      description: 'The cursor of the first edge; null when the page is empty.',
+      description: 'The cursor of the first item. Null: the page is empty.',
       resolve: async (page) => (await page.edges())[0]?.cursor ?? null,
     }),
     endCursor: t.string({
       nullable: true,
-      description: 'The cursor of the last edge: pass it as `after` to read on. Null when the page is empty.',
+      description: 'The cursor of the last item: pass it as `after` to get the next page. Null: the page is empty.',
       resolve: async (page) => (await page.edges()).at(-1)?.cursor ?? null,
     }),
   }),
 })
 
-/** The connection's own field has been multiplied by the size of the page. */
+/** The cost of the connection's own field already includes the page size. */
 const ONCE = costs({ items: 1 })
 
-/** The connection types made so far, by the name of their node's type. */
+/** Connection types by the name of the node type. */
 const connections = new Map<string, ConnectionRef<unknown>>()
 
-/** The connection type of a model's rows: all fields that return them share it. */
+/** Returns the connection type of a model, shared by all fields. */
 export function connectionOf<M extends Model>(model: M): ConnectionRef<PrismaTypes[M]['Shape']> {
-  // The reference stands for the model's rows; it also carries the plugin's own types, which are of no use here.
+  // The reference also has types of the plugin, which are not needed here.
   return connectionOfNode(model, getRefFromModel(model, builder) as unknown as NodeRef<PrismaTypes[M]['Shape']>)
 }
 
-/** The connection type of nodes that are no rows of a model. */
+/** Returns the connection type of nodes that are not rows of a model. */
 export function connectionOfNode<Row>(name: string, node: NodeRef<Row>): ConnectionRef<Row> {
   const known = connections.get(name) ?? implementConnection(name, node as NodeRef<unknown>)
   connections.set(name, known)
-  // Made for the node of this name, whose rows these are.
+  // Created for the node type of this name.
   return known as ConnectionRef<Row>
 }
 
 function implementConnection(name: string, node: NodeRef<unknown>): ConnectionRef<unknown> {
   const EdgeRef = builder.objectRef<Edge<unknown>>(`${name}Edge`).implement({
-    description: `A position in a list of type ${name}, with what stands there.`,
+    description: `A ${name} in a list, with its cursor.`,
+    extensions: cacheable('node', 'cursor'),
     fields: (t) => ({
-      node: t.field({ type: node, description: 'What stands there.', resolve: ({ node }) => node }),
+      node: t.field({ type: node, description: 'The item.', resolve: ({ node }) => node }),
       cursor: t.exposeString('cursor', {
-        description: 'The position, opaque. It stays valid when the node is deleted.',
+        description: 'An opaque cursor. It stays valid after the item is deleted.',
       }),
     }),
   })
   return builder.objectRef<Page<unknown>>(`${name}Connection`).implement({
-    description: `A page of a list of type ${name}.`,
+    description: `A page of a list of ${name} objects.`,
+    extensions: cacheable('edges', 'nodes', 'pageInfo', 'totalCount'),
     fields: (t) => ({
       edges: t.field({
         type: [EdgeRef],
         extensions: ONCE,
-        description: 'The nodes of this page with their cursors.',
+        description: 'The items of this page with their cursors.',
         resolve: async (page) => [...(await page.edges())],
       }),
       nodes: t.field({
         type: [node],
         extensions: ONCE,
-        description: 'The nodes of this page, without cursors.',
+        description: 'The items of this page, without cursors.',
         resolve: async (page) => (await page.edges()).map(({ node }) => node),
       }),
-      pageInfo: t.field({ type: PageInfo, description: 'Where this page stands.', resolve: (page) => page }),
+      pageInfo: t.field({ type: PageInfo, description: 'Information about this page.', resolve: (page) => page }),
       totalCount: t.int({
-        description: 'How many there are on all pages.',
+        description: 'The number of items on all pages.',
         resolve: (page) => page.totalCount(),
       }),
     }),
   })
 }
 
-/** What Prisma has to include of a connection's rows for the fields that are asked of its nodes. */
+/** Returns the Prisma `include` for the selected fields of a connection's nodes. */
 export function nodeQuery(model: Model, context: GraphContext, info: GraphQLResolveInfo): object {
   return queryFromInfo({ context, info, typeName: model, paths: [['edges', 'node'], ['nodes']] })
 }

@@ -1,7 +1,7 @@
 import type {
   DocumentNode,
-  ExecutionArgs,
   FieldNode,
+  GraphQLError,
   GraphQLField,
   GraphQLNamedType,
   GraphQLResolveInfo,
@@ -10,11 +10,9 @@ import type {
   SelectionSetNode,
 } from 'graphql'
 import {
-  GraphQLError,
   getArgumentValues,
   getNamedType,
   getNullableType,
-  getOperationAST,
   getVariableValues,
   isCompositeType,
   isIntrospectionType,
@@ -23,65 +21,74 @@ import {
   Kind,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
+  TypeNameMetaFieldDef,
 } from 'graphql'
-import type { GraphContext } from './builder.ts'
-import { PAGE } from './keyset.ts'
+import { PAGE_SIZE } from './keyset.ts'
+import { requestError } from './request-error.ts'
 
 /**
- * The most one operation may cost, over every transport, reckoned before it is executed. A unit is about a field of the
- * answer, or 1000 characters of text; what asks the database costs what takes as long. The introspection that tools send
- * costs about two thirds of what is allowed without a key.
+ * The maximum cost of an operation, over every transport, computed before execution. A unit is about one field of the
+ * result: some 3 µs of the main thread and 400 bytes of memory (`npm run bench cost`).
  */
-export const MOST_COST = { withoutKey: 95_000, withKey: 110_000 } as const
+export const MAX_COST = { withoutKey: 100_000, withKey: 150_000 } as const
 
-/** What a field costs that asks the database by itself. */
-export const STATEMENT = 50
-/** What a field of the introspection costs, with its text: it is executed without a pause. */
-const INTROSPECTED = 4
-/** What a list holds whose field does not say: such lists are short. */
-const USUAL_ITEMS = 5
+/** The cost of a field with a database statement of its own. */
+export const STATEMENT_COST = 100
+/** The cost of a row read from the database, in addition to its fields. */
+const ROW_COST = 10
+/** The cost of a mutation, in addition to its result. */
+const MUTATION_COST = 500
+/**
+ * The cost of an introspection field in an operation with other fields: it is computed and executed without a pause.
+ */
+export const INTROSPECTION_FIELD_COST = 60
 
 type Args = Readonly<Record<string, unknown>>
 type Amount = number | ((args: Args) => number)
 
-/** What a field costs beside what is selected of it, and how many items it may give. */
+/** The sizes of an organization's lists, by the names that fields use. */
+export type Sizes = Readonly<Record<string, number>>
+
+/** A number of items: a maximum, or less if the organization's size is known. */
+type Count = Amount | { readonly most: number; readonly size: string }
+
+/**
+ * Whose data a root field reads: the caller's organization's, that of a slug, or that of the objects with these ids.
+ */
+export type About = 'own' | { readonly slug: string } | { readonly objects: readonly string[] }
+
+/** The cost of a field without its selections, and the number of its items. */
 interface FieldCost {
   readonly itself?: Amount
-  readonly items?: Amount
+  /** The number of rows read in addition to its items. */
+  readonly rows?: Count
+  readonly items?: Count
+  /** The cost of an item without its fields; default 0. */
+  readonly each?: number
+  readonly about?: (args: Args) => About
 }
 
-/** The `extensions` of a field, for the reckoning of what an operation costs. */
+/** Returns the `extensions` with a field's cost. */
 export function costs(cost: FieldCost): { readonly cost: FieldCost } {
   return { cost }
 }
 
-/** The cost of a text of at most so many characters. */
-export const text = (characters: number): { readonly cost: FieldCost } =>
-  costs({ itself: Math.ceil(characters / 1000) })
+/** The cost of a list of rows: the maximum number, or the organization's size of that name. */
+export const rows = (most: number, size?: string): { readonly cost: FieldCost } =>
+  costs({ items: size === undefined ? most : { most, size }, each: ROW_COST })
 
-/** Why an operation may not be executed, or null. Variables that do not fit are left for the execution to tell. */
-export function costRefusal(args: ExecutionArgs): GraphQLError | null {
-  const { schema, document, operationName, variableValues, contextValue } = args
-  const operation = getOperationAST(document, operationName)
-  if (!operation) return null
-  // The context that Yoga and the websocket made.
-  const { actor } = contextValue as GraphContext
-  const limit = actor.kind === 'visitor' ? MOST_COST.withoutKey : MOST_COST.withKey
-  const cost = costOf({ schema, document, operation, variables: { ...variableValues }, limit })
-  if (cost <= limit) return null
-  return tooLarge(`costs more than ${limit}`, { limit })
-}
+/** The cost of a text with a maximum length. */
+export const text = (characters: number): { readonly cost: FieldCost } => costs({ itself: Math.ceil(characters / 400) })
 
-/** The refusal of a document that asks for too much. */
-export function tooLarge(what: string, extensions: object = {}): GraphQLError {
-  const message = `The operation ${what}. Ask for less at once: fewer fields, or smaller pages with \`first\`.`
-  return new GraphQLError(message, { extensions: { code: 'OPERATION_TOO_LARGE', ...extensions } })
+/** Creates the error for a document that is too large. */
+export function operationTooLarge(what: string, extensions: Record<string, unknown> = {}): GraphQLError {
+  const message = `The operation ${what}. Select fewer fields, or smaller pages with \`first\`.`
+  return requestError('OPERATION_TOO_LARGE', message, { extensions })
 }
 
 /**
- * What an operation costs; infinite as soon as it is known to be over the limit. Each fragment is reckoned once, and each
- * selection of the introspection once for each thing of the schema it applies to, so that the work is bounded by the
- * document's length and the limit.
+ * Returns the cost of an operation; infinite as soon as it exceeds the limit. Computes each fragment once, and each
+ * introspection selection once per schema element, so that the work is limited by the document's length and the limit.
  */
 export function costOf(options: {
   readonly schema: GraphQLSchema
@@ -89,23 +96,26 @@ export function costOf(options: {
   readonly operation: OperationDefinitionNode
   readonly variables: Record<string, unknown>
   readonly limit: number
+  /** The sizes of the operation's organization; absent: the maximum. */
+  readonly sizes?: Sizes | undefined
 }): number {
-  const { schema, document, operation, limit } = options
+  const { schema, document, operation, limit, sizes } = options
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], options.variables).coerced ?? {}
   const fragments = fragmentsOf(document)
   const known = new Map<SelectionSetNode, Map<unknown, number>>()
-  // Only the schema is looked at by the resolvers of the introspection.
+  // Introspection resolvers read only the schema.
   const info = { schema } as GraphQLResolveInfo
   const root = schema.getRootType(operation.operation)
+  const mutation = schema.getMutationType()
 
-  /** @param source what the selection is of, in the introspection. */
+  /** @param source the value that the selection applies to, in introspection. */
   function costOfSet(set: SelectionSetNode, type: GraphQLNamedType | undefined, source: unknown): number {
     const subject = source ?? type
     const bySubject = known.get(set) ?? new Map<unknown, number>()
     known.set(set, bySubject)
     const found = bySubject.get(subject)
     if (found !== undefined) return found
-    // What a circle of fragments would add is left out: validation refuses circles.
+    // Cycles of fragments count nothing: validation rejects them.
     bySubject.set(subject, 0)
     const sum = sumOf(set.selections, (selection) => {
       if (selection.kind === Kind.FIELD) return costOfField(selection, type, source)
@@ -121,7 +131,7 @@ export function costOf(options: {
     let sum = 0
     for (const item of items) {
       sum += costOfItem(item)
-      if (sum > limit) throw new OverLimit()
+      if (sum > limit) throw new CostLimitExceeded()
     }
     return sum
   }
@@ -133,11 +143,17 @@ export function costOf(options: {
     const type = getNamedType(field.type)
     const args = argumentsOf(field, node, coerced)
     if (isIntrospectionType(type)) {
-      return selectionSet ? costOfIntrospection(field, type, selectionSet, args, source) : INTROSPECTED
+      return selectionSet ? costOfIntrospection(field, type, selectionSet, args, source) : INTROSPECTION_FIELD_COST
     }
-    if (source !== undefined) return INTROSPECTED
-    if (!isCompositeType(type) || !selectionSet) return ownCost(field, args)
-    return ownCost(field, args) + itemsOf(field, args) * costOfSet(selectionSet, type, undefined)
+    if (source !== undefined) return INTROSPECTION_FIELD_COST
+    const written = parent === mutation ? MUTATION_COST : 0
+    return costOfValue(field, args, written, selectionSet)
+  }
+
+  function costOfValue(field: AnyField, args: Args, written: number, set: SelectionSetNode | undefined): number {
+    const type = getNamedType(field.type)
+    const fields = isCompositeType(type) && set ? costOfSet(set, type, undefined) : 0
+    return ownCost(field, args) + itemsOf(field, args) * (eachOf(field) + written + fields)
   }
 
   function costOfIntrospection(
@@ -149,19 +165,71 @@ export function costOf(options: {
   ): number {
     const value: unknown = field.resolve?.(source, { ...args }, undefined, info)
     const items: readonly unknown[] = Array.isArray(value) ? value : value == null ? [] : [value]
-    return INTROSPECTED + sumOf(items, (item) => costOfSet(set, type, item))
+    return INTROSPECTION_FIELD_COST + sumOf(items, (item) => costOfSet(set, type, item))
+  }
+
+  function countOf(count: Count, args: Args): number {
+    return typeof count === 'object' ? (sizes?.[count.size] ?? count.most) : amount(count, args)
+  }
+
+  function ownCost(field: AnyField, args: Args): number {
+    const { itself = defaultCost(field), rows = 0 } = costIn(field)
+    return amount(itself, args) + ROW_COST * countOf(rows, args) + inputsIn(args)
+  }
+
+  /** Returns the number of items of a field: its own number, or a page. */
+  function itemsOf(field: AnyField, args: Args): number {
+    const { items } = costIn(field)
+    if (items !== undefined) return countOf(items, args)
+    return isPaged(field) ? pageSize(args) : 1
   }
 
   try {
     return costOfSet(operation.selectionSet, root ?? undefined, undefined)
   } catch (error) {
-    if (error instanceof OverLimit) return Number.POSITIVE_INFINITY
+    if (error instanceof CostLimitExceeded) return Number.POSITIVE_INFINITY
     throw error
   }
 }
 
-/** Ends the reckoning. */
-class OverLimit extends Error {}
+/**
+ * Returns the organizations that an operation reads, according to its root fields; null: unknown.
+ * @param variables as sent.
+ */
+export function organizationsOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+): readonly About[] | null {
+  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variables).coerced ?? {}
+  const root = schema.getRootType(operation.operation) ?? undefined
+  const fields = fieldsOfRoot(operation.selectionSet, fragmentsOf(document), new Set())
+  const about: About[] = []
+  for (const node of fields) {
+    if (node.name.value === TypeNameMetaFieldDef.name) continue
+    const field = fieldOf(schema, root, node.name.value)
+    if (!field) return null
+    const known = root === schema.getMutationType() ? 'own' : costIn(field).about?.(argumentsOf(field, node, coerced))
+    if (known === undefined) return null
+    about.push(known)
+  }
+  return about
+}
+
+function fieldsOfRoot({ selections }: SelectionSetNode, fragments: Fragments, seen: Set<string>): readonly FieldNode[] {
+  return selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD) return [selection]
+    if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOfRoot(selection.selectionSet, fragments, seen)
+    const fragment = fragments.get(selection.name.value)
+    if (!fragment || seen.has(fragment.name.value)) return []
+    seen.add(fragment.name.value)
+    return fieldsOfRoot(fragment.selectionSet, fragments, seen)
+  })
+}
+
+/** Stops the computation. */
+class CostLimitExceeded extends Error {}
 
 /** Fragments by name. */
 export function fragmentsOf({ definitions }: DocumentNode) {
@@ -170,6 +238,7 @@ export function fragmentsOf({ definitions }: DocumentNode) {
   )
 }
 
+type Fragments = ReturnType<typeof fragmentsOf>
 type AnyField = GraphQLField<unknown, unknown>
 
 function fieldOf(schema: GraphQLSchema, parent: GraphQLNamedType | undefined, name: string): AnyField | undefined {
@@ -186,7 +255,7 @@ function argumentsOf(field: AnyField, node: FieldNode, variables: Record<string,
   try {
     return getArgumentValues(field, node, variables)
   } catch {
-    // Arguments that do not fit cost nothing: the field is not resolved with them.
+    // Invalid arguments cost nothing: the field is not resolved.
     return {}
   }
 }
@@ -194,30 +263,23 @@ function argumentsOf(field: AnyField, node: FieldNode, variables: Record<string,
 const costIn = ({ extensions }: AnyField) => (extensions['cost'] ?? {}) as FieldCost
 const amount = (given: Amount, args: Args) => (typeof given === 'number' ? given : given(args))
 const isPaged = ({ args }: AnyField) => args.some(({ name }) => name === 'first')
-
-function ownCost(field: AnyField, args: Args): number {
-  const { itself = isPaged(field) ? STATEMENT : 1 } = costIn(field)
-  return amount(itself, args) + inputsIn(args)
+/** The cost of a field without one of its own. Lists of scalars have a few items. */
+function defaultCost(field: AnyField): number {
+  if (isPaged(field)) return STATEMENT_COST
+  return isListType(getNullableType(field.type)) && !isCompositeType(getNamedType(field.type)) ? 5 : 1
 }
 
-/** How many items the lists of an input hold, at all depths. */
+const eachOf = (field: AnyField) => costIn(field).each ?? (isPaged(field) ? ROW_COST : 0)
+
+/** Counts the items of all lists in an input. */
 function inputsIn(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + 1 + inputsIn(item), 0)
   if (typeof value !== 'object' || value === null || value instanceof Date) return 0
   return Object.values(value).reduce<number>((sum, item) => sum + inputsIn(item), 0)
 }
 
-/** How many items a field may give: what it says, a page, as many as ids are asked for, or what a list usually has. */
-function itemsOf(field: AnyField, args: Args): number {
-  const { items } = costIn(field)
-  if (items !== undefined) return amount(items, args)
-  if (isPaged(field)) return pageSize(args)
-  if (Array.isArray(args['ids'])) return args['ids'].length
-  return isListType(getNullableType(field.type)) ? USUAL_ITEMS : 1
-}
-
-/** A size that is over the maximum is refused when the page is read. */
+/** A larger size is rejected when the page is read. */
 function pageSize({ first, last }: Args): number {
   const asked = first ?? last
-  return typeof asked === 'number' ? Math.min(Math.max(asked, 1), PAGE.most) : PAGE.usual
+  return typeof asked === 'number' ? Math.min(Math.max(asked, 1), PAGE_SIZE.most) : PAGE_SIZE.usual
 }

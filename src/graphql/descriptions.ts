@@ -1,7 +1,7 @@
 import type { GraphQLField, GraphQLNamedType, GraphQLSchema } from 'graphql'
 import { isInputObjectType, isInterfaceType, isObjectType, isUnionType } from 'graphql'
 
-/** The values of an enum with a description each. The record is exhaustive over the enum, in the order of the docs. */
+/** Returns enum values with their descriptions. The record must cover all values of the enum. */
 export function describedValues<const Value extends string>(
   descriptions: Readonly<Record<Value, string>>,
 ): Record<Value, { readonly description: string }> {
@@ -10,8 +10,8 @@ export function describedValues<const Value extends string>(
 }
 
 /**
- * Describes what has the same meaning on every type (ids, cursors, pages, results of a field), where the code says nothing
- * of its own, so that each is worded once.
+ * Adds the descriptions of fields and types that mean the same everywhere, such as ids and cursors, where the code has
+ * none.
  */
 export function describeCommon(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -32,7 +32,7 @@ function describeField(type: string, field: GraphQLField<unknown, unknown>): voi
 
 function commonType(type: GraphQLNamedType): string | undefined {
   const field = /^(?:Query|Mutation|Subscription)(\w+)Result$/.exec(type.name)?.[1]
-  if (isUnionType(type) && field) return `What \`${lowerFirst(field)}\` gives: its result, or why it was refused.`
+  if (isUnionType(type) && field) return `The result of \`${lowerFirst(field)}\`, or why it failed.`
   if (type.name.endsWith('Connection')) return 'One page of a list.'
   if (type.name.endsWith('Edge')) return 'An item of a page, with its cursor.'
   return types[type.name]
@@ -40,8 +40,8 @@ function commonType(type: GraphQLNamedType): string | undefined {
 
 function commonField(type: string, field: string): string | undefined {
   if (/Connection$|Edge$|^PageInfo$/.test(type)) return pageFields[field]
-  if (type.endsWith('Error') && field === 'code') return 'The stable code.'
-  if (/^Delete\w+Payload$/.test(type) && field === 'id') return 'The id of what was deleted.'
+  if (type.endsWith('Error') && field === 'code') return 'A stable, machine-readable code.'
+  if (/^Delete\w+Payload$/.test(type) && field === 'id') return 'The id of the deleted object.'
   return fields[field]
 }
 
@@ -55,7 +55,7 @@ const types: Readonly<Record<string, string>> = {
 const fields: Readonly<Record<string, string>> = {
   id: 'The object’s id.',
   createdAt: 'When it was created.',
-  message: 'A message for people.',
+  message: 'A human-readable message.',
 }
 
 const pageFields: Readonly<Record<string, string>> = {
@@ -72,7 +72,8 @@ const pageFields: Readonly<Record<string, string>> = {
 }
 
 const inputFields: Readonly<Record<string, string>> = {
-  idempotencyKey: 'A key of your choice: a repeated request with the same key gives the first answer for 24 hours.',
+  idempotencyKey:
+    'A key of your choice. For 24 hours, repeating the request with the same key returns the first result.',
 }
 
 const args: Readonly<Record<string, string>> = {
@@ -81,10 +82,11 @@ const args: Readonly<Record<string, string>> = {
   last: 'How many items to return from the end, at most 100.',
   after: 'Return items after this cursor.',
   before: 'Return items before this cursor.',
-  filter: 'Which items to return; absent: all.',
+  filter: 'Which items to return. Default: all.',
   order: 'The order of the items.',
+  orderBy: 'The order of the items.',
   ids: 'The ids of the objects, at most 100.',
   id: 'The object’s id.',
   target: 'The IP address or domain name to check.',
-  token: 'The token from the link in each message.',
+  token: 'The last part of the link in each message.',
 }

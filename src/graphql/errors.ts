@@ -1,7 +1,23 @@
+/**
+ * How errors are reported. Every error has a stable code.
+ *
+ * - Expected failures of mutations and checks are members of the field's union, with `code` and `message`:
+ *   `ValidationError` for fields with an input; `NotFoundError` for fields with an id or a token; `ConflictError` for fields
+ *   with a `version` or an `idempotencyKey`; `TierLimitReachedError`, `LimitExceededError`, `RateLimitedError` and
+ *   `UnavailableError` where they can occur. In bulk calls, each item has its own.
+ * - All other errors are in `errors`, with `extensions.code`: about the request (`GRAPHQL_PARSE_FAILED`,
+ *   `GRAPHQL_VALIDATION_FAILED`, `BAD_USER_INPUT`, `OPERATION_TOO_LARGE`, `BAD_REQUEST`), the caller (`UNAUTHENTICATED`,
+ *   `FORBIDDEN`, `RATE_LIMITED`), arguments of queries (`INVALID_INPUT`, `NOT_FOUND`), and the service (`UNAVAILABLE`,
+ *   `INTERNAL`). Queries have no error unions, except for checks: an object that does not exist, or that the caller may not
+ *   see, is null.
+ * - A response with data has status 200, and errors have paths. Without data, the status is 401, 403, 429 or 503, or 400
+ *   for an invalid request (200 in `application/json`). While the database is unavailable, a response whose fields are all
+ *   null has status 503.
+ */
+
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
-import { unavailability } from '../database/unavailable.ts'
-import type { ErrorCode as Code, Issue } from '../errors.ts'
+import type { ErrorCode as Code, Issue } from '../core/errors.ts'
 import {
   Conflict,
   DomainError,
@@ -13,49 +29,54 @@ import {
   TierLimitReached,
   Unauthenticated,
   Unavailable,
-} from '../errors.ts'
-import { randomText } from '../id.ts'
+} from '../core/errors.ts'
+import { randomText } from '../core/id.ts'
+import type { Clock } from '../core/time.ts'
+import { unavailability } from '../database/unavailable.ts'
+import { secondsUntil } from '../http/limit-headers.ts'
 import { builder } from './builder.ts'
+import { costs } from './cost.ts'
 import { describedValues } from './descriptions.ts'
+import { requestError } from './request-error.ts'
 
 /** The codes of expected failures. */
 export const ErrorCode = builder.enumType('ErrorCode', {
   description: 'Stable codes of expected failures.',
   values: describedValues<Code>({
-    ALREADY_ON_TIER: 'The organization has this tier or a higher one.',
-    API_KEY_REQUIRED: 'The request needs an API key.',
-    CONFLICT: 'The thing changed meanwhile, or exists already.',
+    ALREADY_ON_TIER: 'The organization already has this tier or a higher one.',
+    API_KEY_REQUIRED: 'The request requires an API key.',
+    CONFLICT: 'The object has been changed since you read it, or already exists.',
     IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used for another request.',
-    NOT_APPLIED: 'Nothing was done: another item of the same call was refused.',
-    DAILY_LIMIT_EXCEEDED: 'The plan’s checks for today are used up.',
-    RATE_LIMITED: 'Too many requests of this kind; try again later.',
+    NOT_APPLIED: 'Not applied, because another item of the call was rejected.',
+    DAILY_LIMIT_EXCEEDED: 'The daily check limit of the plan is exceeded.',
+    RATE_LIMITED: 'Too many requests. Try again later.',
     FORBIDDEN: 'The key may not do this.',
-    INTERNAL: 'Something went wrong on our side.',
-    INVALID_API_KEY: 'No such key, or it is revoked or expired.',
-    INVALID_INPUT: 'The input cannot be used as it is.',
-    INVALID_JSON: 'The body is not JSON of the expected shape.',
-    INVALID_PAYLOAD: 'The webhook’s body is not an event.',
+    INTERNAL: 'An unexpected error on the server.',
+    INVALID_API_KEY: 'The API key is unknown, revoked or expired.',
+    INVALID_INPUT: 'The input is invalid.',
+    INVALID_JSON: 'The body is not valid JSON, or does not have the expected structure.',
+    INVALID_PAYLOAD: 'The webhook’s body is not a valid event.',
     INVALID_SIGNATURE: 'The webhook’s signature does not match its body.',
     INVALID_TARGET: 'The target is not an IP address or a domain name.',
     INVALID_TOKEN: 'The token is wrong or has expired.',
-    METHOD_NOT_ALLOWED: 'The path does not take this HTTP method.',
+    METHOD_NOT_ALLOWED: 'The path does not support this HTTP method.',
     MISSING_TARGET: 'No target was given.',
-    NOT_FOUND: 'No such thing, or the caller may not see it.',
+    NOT_FOUND: 'The object does not exist, or the caller may not see it.',
     NO_TARGETS: 'The list of targets is empty.',
     PAYLOAD_TOO_LARGE: 'The request body is too large.',
-    PAYMENT_LINK_NOT_CONFIGURED: 'The operator has set up no payment link for this tier.',
-    PAYMENT_PROVIDER_NOT_CONFIGURED: 'The operator has set up no payment server.',
-    PAYMENT_PROVIDER_UNAVAILABLE: 'The payment server does not answer; try again later.',
-    PRO_PLAN_REQUIRED: 'Bulk checks need the pro check plan.',
+    PAYMENT_LINK_NOT_CONFIGURED: 'The operator has not configured a payment link for this tier.',
+    PAYMENT_PROVIDER_NOT_CONFIGURED: 'The operator has not configured a payment server.',
+    PAYMENT_PROVIDER_UNAVAILABLE: 'The payment server does not respond. Try again later.',
+    PRO_PLAN_REQUIRED: 'Bulk checks require the pro check plan.',
     TARGET_NOT_PUBLIC: 'The target is a private or reserved address.',
-    TIER_LIMIT_REACHED: 'The organization has as many of these as its tier allows.',
-    TIMELINE_FULL: 'The timeline has as many updates as it takes.',
-    TOO_MANY_TARGETS: 'More targets than one request may have.',
-    UNAUTHENTICATED: 'The request needs an API key of the organization.',
-    UNAVAILABLE: 'Something this needs does not answer; try again later.',
-    UNKNOWN_TIER: 'There is no such tier.',
+    TIER_LIMIT_REACHED: 'The organization has reached a limit of its tier.',
+    TIMELINE_FULL: 'The timeline has reached its maximum number of updates.',
+    TOO_MANY_TARGETS: 'The request has too many targets.',
+    UNAUTHENTICATED: 'The request requires an API key of the organization.',
+    UNAVAILABLE: 'A required system does not respond. Try again later.',
+    UNKNOWN_TIER: 'The tier does not exist.',
     UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type.',
-    WEBHOOK_NOT_CONFIGURED: 'The operator has set no secret for this webhook.',
+    WEBHOOK_NOT_CONFIGURED: 'The operator has not configured a secret for this webhook.',
   }),
 })
 
@@ -63,77 +84,91 @@ const ErrorInterface = builder.interfaceRef<DomainError>('Error').implement({
   description: 'An expected failure.',
   fields: (t) => ({
     code: t.expose('code', { type: ErrorCode }),
-    message: t.exposeString('message', { description: 'Written for people.' }),
+    message: t.exposeString('message', { description: 'A human-readable message.' }),
   }),
 })
 
+const MAX_ISSUES = 100
+
 const ValidationIssue = builder.objectRef<Issue>('ValidationIssue').implement({
-  description: 'One thing that is wrong with an input.',
+  description: 'A problem in an input.',
   fields: (t) => ({
-    path: t.exposeStringList('path', { description: 'The field, from the outside in.' }),
+    path: t.exposeStringList('path', { description: 'The path to the field, outermost member first.' }),
     message: t.exposeString('message'),
   }),
 })
 
 builder.objectType(Invalid, {
   name: 'ValidationError',
-  description: 'The input cannot be used as it is.',
+  description: 'The input is invalid.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
-    issues: t.expose('issues', { type: [ValidationIssue], description: 'Each thing that is wrong.' }),
+    issues: t.field({
+      type: [ValidationIssue],
+      extensions: costs({ items: MAX_ISSUES }),
+      description: 'Each problem found in the input.',
+      resolve: ({ issues }) => issues.slice(0, MAX_ISSUES),
+    }),
   }),
 })
 
 builder.objectType(NotFound, {
   name: 'NotFoundError',
-  description: 'There is no such thing, or the caller may not know of it.',
+  description: 'The object does not exist, or the caller may not see it.',
   interfaces: [ErrorInterface],
 })
 
 builder.objectType(Conflict, {
   name: 'ConflictError',
-  description: 'The thing changed meanwhile, or exists already.',
+  description: 'The object has been changed since you read it, or already exists.',
   interfaces: [ErrorInterface],
 })
 
 builder.objectType(LimitExceeded, {
   name: 'LimitExceededError',
-  description: 'The plan’s allowance is used up.',
+  description: 'The daily check limit of the plan is exceeded.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
-    limit: t.exposeInt('limit', { description: 'How many checks a day the plan has.' }),
-    resetsAt: t.expose('resetsAt', { type: 'DateTime', description: 'When there is a new allowance.' }),
+    limit: t.exposeInt('limit', { description: 'The plan’s checks per day.' }),
+    resetsAt: t.expose('resetsAt', { type: 'DateTime', description: 'When the limit resets.' }),
   }),
 })
 
 builder.objectType(RateLimited, {
   name: 'RateLimitedError',
-  description: 'Too many requests of this kind; try again later.',
+  description: 'Too many requests. Try again later.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
-    retryAt: t.expose('retryAt', { type: 'DateTime', description: 'When it works again.' }),
+    retryAt: t.expose('retryAt', { type: 'DateTime', description: 'When you can retry.' }),
   }),
 })
 
 builder.objectType(TierLimitReached, {
   name: 'TierLimitReachedError',
-  description: 'The organization has as many of these as its tier allows.',
+  description: 'The organization has reached a limit of its tier.',
   interfaces: [ErrorInterface],
-  fields: (t) => ({ limit: t.exposeInt('limit', { description: 'How many the tier allows.' }) }),
+  fields: (t) => ({ limit: t.exposeInt('limit', { description: 'The tier’s limit.' }) }),
 })
 
 builder.objectType(Unavailable, {
   name: 'UnavailableError',
-  description: 'Something outside does not answer now; trying again later is sensible.',
+  description: 'An external system does not respond. Try again later.',
   interfaces: [ErrorInterface],
 })
 
+/** What reporting errors needs. */
+interface Reporting {
+  readonly log: Logger
+  readonly now: Clock
+}
+
 /**
- * What a caller is told of an error, over HTTP and websocket alike. GraphQL's own errors pass; refusals that are no
- * member of a field's union become top-level errors with a code; anything else is a bug: logged under an id, and masked.
+ * Converts an error for callers, over HTTP and websocket alike, always with a code. GraphQL's own errors pass; domain
+ * errors that are not in a field's union become top-level errors; anything else is a bug, logged with an id and masked.
+ * `extensions.http` applies to a response without data and is not sent.
  */
-export function maskError(error: unknown, log: Logger): GraphQLError {
-  const original = error instanceof GraphQLError ? (error.originalError ?? null) : error
+export function maskError(error: unknown, { log, now }: Reporting): GraphQLError {
+  const original = error instanceof GraphQLError ? (error.originalError ?? error) : error
   const place = error instanceof GraphQLError ? { nodes: error.nodes ?? null, path: error.path ?? null } : {}
   const unavailable = unavailability(original)
   if (unavailable) {
@@ -141,22 +176,45 @@ export function maskError(error: unknown, log: Logger): GraphQLError {
     const http = { status: 503, headers: { 'retry-after': String(retryAfter) } }
     return new GraphQLError(message, { ...place, extensions: { code, retryAfter, http } })
   }
-  if (original instanceof RateLimited && !place.path) {
-    // Before anything was asked: the answer has no data.
-    const extensions = { code: original.code, retryAt: original.retryAt.toISOString(), http: { status: 429 } }
-    return new GraphQLError(original.message, { extensions })
-  }
   if (original instanceof DomainError) {
-    return new GraphQLError(original.message, { ...place, extensions: extensionsOf(original) })
+    return new GraphQLError(original.message, { ...place, extensions: extensionsOf(original, now()) })
   }
-  if (error instanceof GraphQLError && (original === null || original instanceof GraphQLError)) return error
+  const own = error instanceof GraphQLError && original instanceof GraphQLError ? fromGraphql(error) : null
+  if (own !== null) return own
   const errorId = randomText(12)
   log.error({ err: original, errorId }, 'graphql: unexpected error')
-  return new GraphQLError('Something went wrong on our side.', { ...place, extensions: { code: 'INTERNAL', errorId } })
+  return new GraphQLError('An unexpected error occurred on the server.', {
+    ...place,
+    extensions: { code: 'INTERNAL', errorId },
+  })
 }
 
-function extensionsOf(error: DomainError): Record<string, unknown> {
-  if (error instanceof Unauthenticated) return { code: 'UNAUTHENTICATED', reason: error.code, http: { status: 401 } }
+/**
+ * Returns one of GraphQL's own errors with a code. Errors about variables have no path; errors about arguments have a
+ * location. Returns null for an error about a value that the schema cannot serialize, which is a bug.
+ */
+function fromGraphql(error: GraphQLError): GraphQLError | null {
+  if (error.extensions['code'] !== undefined) return error
+  const { message, nodes, source, positions, path, originalError } = error
+  const place = { nodes, source, positions }
+  if (path === undefined) return requestError('BAD_USER_INPUT', message, place)
+  if (!(originalError instanceof GraphQLError) || originalError.nodes === undefined) return null
+  return new GraphQLError(message, { ...place, path, extensions: { code: 'BAD_USER_INPUT' } })
+}
+
+function extensionsOf(error: DomainError, now: Date): Record<string, unknown> {
+  if (error instanceof Unauthenticated) {
+    const http = { status: 401, headers: { 'www-authenticate': 'Bearer realm="Allclear"' } }
+    return { code: 'UNAUTHENTICATED', reason: error.code, http }
+  }
   if (error instanceof Forbidden) return { code: 'FORBIDDEN', reason: error.code, http: { status: 403 } }
+  if (error instanceof RateLimited) {
+    return { code: error.code, retryAt: error.retryAt.toISOString(), http: tooMany(error.retryAt, now) }
+  }
+  if (error instanceof LimitExceeded) return { code: error.code, http: tooMany(error.resetsAt, now) }
   return { code: error.code }
+}
+
+function tooMany(retryAt: Date, now: Date): object {
+  return { status: 429, headers: { 'retry-after': String(secondsUntil(retryAt, now)) } }
 }

@@ -1,13 +1,13 @@
-import type { Issue } from '../errors.ts'
-import { invalid } from '../validate.ts'
+import type { Issue } from '../core/errors.ts'
+import { invalid } from '../core/validation.ts'
 
-/** The rows a page of a connection holds when the caller does not say, and the most it may hold. */
-export const PAGE = { usual: 20, most: 100 } as const
+/** The default and the maximum number of rows per page. */
+export const PAGE_SIZE = { usual: 20, most: 100 } as const
 
-/** The direction of a key, as Prisma writes it. */
+/** The direction of a key, in Prisma's notation. */
 export type Direction = 'asc' | 'desc'
 
-/** The values that rows are ordered by, by the name of their type. */
+/** The types of order keys. */
 interface KeyTypes {
   readonly time: Date
   readonly text: string
@@ -15,30 +15,30 @@ interface KeyTypes {
 }
 
 type KeyType = keyof KeyTypes
-/** The types of an order's keys. */
-type Keys = Readonly<Record<string, KeyType>>
+/** The types of an order's keys by name. */
+export type Keys = Readonly<Record<string, KeyType>>
 
-/** The values of an order's keys: a row's place in the order, whether or not the row still exists. */
+/** The values of an order's keys: the position of a row, which remains valid after the row is deleted. */
 export type Position<K extends Keys> = { readonly [Name in keyof K]: KeyTypes[K[Name]] }
 
 type Comparison<V> = V | { readonly lt: V } | { readonly lte: V } | { readonly gt: V } | { readonly gte: V }
 type Condition<K extends Keys> = { readonly [Name in keyof K]?: Comparison<KeyTypes[K[Name]]> }
-/** The rows on one side of a position, as Prisma is asked for them. */
+/** The Prisma condition for the rows on one side of a position. */
 type Side<K extends Keys> = Condition<K> & { readonly OR: Condition<K>[] }
 
-/** What to ask Prisma for: `where` narrows the connection's own condition. */
+/** A Prisma query for a part of the rows. */
 export interface Slice<K extends Keys, W> {
   readonly where: { AND: (W | Side<K>)[] }
   readonly orderBy: { readonly [Name in keyof K]?: Direction }[]
   readonly take: number
 }
 
-/** A total order of rows: the keys from the first that counts to the last, which no two rows share. */
+/** A total order of rows, by keys from the most significant to a unique one. */
 export interface Order<K extends Keys> {
   readonly keys: { readonly [Name in keyof K]: readonly [type: K[Name], direction: Direction] }
   /** The cursor of a row. */
   cursorOf(row: Position<K>): string
-  /** The position that a cursor stands for; null for a text that is no cursor of this order. */
+  /** Returns the position of a cursor; null for a text that is not a cursor of this order. */
   positionOf(cursor: string): Position<K> | null
 }
 
@@ -50,13 +50,13 @@ export interface PageArgs {
   readonly before?: string | null | undefined
 }
 
-/** A row of a page and its cursor. */
+/** A row of a page with its cursor. */
 export interface Edge<Row> {
   readonly cursor: string
   readonly node: Row
 }
 
-/** A page of a connection; each part is read when it is asked for, and once. */
+/** A page of a connection. Each part is read on first use, once. */
 export interface Page<Row> {
   edges(): Promise<readonly Edge<Row>[]>
   hasNextPage(): Promise<boolean>
@@ -65,13 +65,14 @@ export interface Page<Row> {
 }
 
 /**
- * Defines an order. Its cursors are the base64url of the keys' names, directions and values: opaque to callers, and refused
- * by connections of another order.
- * @param type what is ordered, so that cursors of another type are refused.
+ * Defines an order. Its cursors are the base64url of the keys' names, directions and values: opaque to callers, and
+ * rejected by connections with another order or filter.
+ * @param type the type of the rows, so that cursors of other types are rejected.
+ * @param filter identifies the connection's filter, as returned by `filterTag`; empty: none.
  */
-export function orderOf<K extends Keys>(type: string, keys: Order<K>['keys']): Order<K> {
+export function orderOf<K extends Keys>(type: string, keys: Order<K>['keys'], filter = ''): Order<K> {
   const entries = entriesOf(keys)
-  const name = [type, ...entries.map(([key, [, direction]]) => `${key}.${direction}`)].join(' ')
+  const name = [type, ...entries.map(([key, [, direction]]) => `${key}.${direction}`), filter].join(' ').trimEnd()
   return {
     keys,
     cursorOf(row) {
@@ -82,9 +83,9 @@ export function orderOf<K extends Keys>(type: string, keys: Order<K>['keys']): O
       return Buffer.from(JSON.stringify([name, ...values])).toString('base64url')
     },
     positionOf(cursor) {
-      const [tag, ...written] = parsed(cursor)
-      if (tag !== name || written.length !== entries.length) return null
-      const values = entries.map(([key, [keyType]], index) => [key, readers[keyType](written[index])] as const)
+      const [tag, ...stored] = parseCursor(cursor)
+      if (tag !== name || stored.length !== entries.length) return null
+      const values = entries.map(([key, [keyType]], index) => [key, keyReaders[keyType](stored[index])] as const)
       if (values.some(([, value]) => value === null)) return null
       // Each value has been read as the type of its key.
       return Object.fromEntries(values) as Position<K>
@@ -92,31 +93,32 @@ export function orderOf<K extends Keys>(type: string, keys: Order<K>['keys']): O
   }
 }
 
-/** Where and how to read the rows of a connection. */
-interface Source<K extends Keys, Row, W> {
+/** The rows of a connection and how to read them. */
+export interface Source<K extends Keys, Row, W> {
   readonly order: Order<K>
   readonly args: PageArgs
   /** The condition that all rows of the connection meet. */
   readonly where: W
-  readonly read: (slice: Slice<K, W>) => Promise<readonly Row[]>
-  readonly count: (query: { readonly where: W | Slice<K, W>['where']; readonly take?: number }) => Promise<number>
+  /** @param backward whether to read the slice from its end. */
+  readonly read: (slice: Slice<K, W>, backward: boolean) => Promise<readonly Row[]>
+  readonly count: (query: Omit<Slice<K, W>, 'orderBy' | 'take'> & { readonly take?: number }) => Promise<number>
 }
 
 /**
- * A page of the rows that meet a condition, read by key and not by row: it goes on rightly when the row under the cursor is
- * gone. @throws Invalid for arguments that no connection takes.
+ * Returns a page of the rows that meet a condition. Reads by key, so it continues correctly after the cursor's row is
+ * deleted. @throws Invalid for invalid arguments.
  */
 export function pageOf<K extends Keys, Row extends Position<K>, W>(source: Source<K, Row, W>): Page<Row> {
   const { order, args, where, read, count } = source
   const { limit, backward, after, before } = readArgs(order, args)
   const within = (sides: readonly Side<K>[]) => ({ AND: [where, ...sides] })
-  const behind = after === null ? [] : [sideOf(order, after, 'after')]
-  const ahead = before === null ? [] : [sideOf(order, before, 'before')]
+  const afterSides = after === null ? [] : [sideOf(order, after, 'after')]
+  const beforeSides = before === null ? [] : [sideOf(order, before, 'before')]
   const any = async (sides: readonly Side<K>[]) => (await count({ where: within(sides), take: 1 })) > 0
 
   const rows = once(async () => {
     const orderBy = orderByOf(order, backward)
-    const found = await read({ where: within([...behind, ...ahead]), orderBy, take: limit + 1 })
+    const found = await read({ where: within([...afterSides, ...beforeSides]), orderBy, take: limit + 1 }, backward)
     const kept = found.slice(0, limit)
     return { kept: backward ? kept.reverse() : kept, more: found.length > limit }
   })
@@ -126,18 +128,18 @@ export function pageOf<K extends Keys, Row extends Position<K>, W>(source: Sourc
       (!backward && (await rows()).more) || (before !== null && (await any([sideOf(order, before, 'from')]))),
     hasPreviousPage: async () =>
       (backward && (await rows()).more) || (after !== null && (await any([sideOf(order, after, 'upTo')]))),
-    totalCount: () => count({ where }),
+    totalCount: () => count({ where: within([]) }),
   }
 }
 
-/** As `pageOf`, of rows that are all in memory; they need not be in order. */
+/** Like `pageOf`, for rows in memory in any order. */
 export function pageOfList<K extends Keys, Row extends Position<K>>(
   order: Order<K>,
   args: PageArgs,
   list: readonly Row[],
 ): Page<Row> {
   const { limit, backward, after, before } = readArgs(order, args)
-  const compare = comparing(order)
+  const compare = comparatorOf(order)
   const sorted = list.toSorted(compare)
   const within = sorted.filter(
     (row) => (after === null || compare(row, after) > 0) && (before === null || compare(row, before) < 0),
@@ -155,30 +157,53 @@ export function pageOfList<K extends Keys, Row extends Position<K>>(
   }
 }
 
-/** @throws Invalid with an issue per argument that is wrong. */
+/** Like `pageOfList`, for rows with only their positions in memory: reads the rows of the page by id. */
+export function pageOfPositions<K extends Keys & { readonly id: 'text' }, Row extends { readonly id: string }>(
+  order: Order<K>,
+  args: PageArgs,
+  positions: readonly Position<K>[],
+  read: (ids: string[]) => Promise<readonly Row[]>,
+): Page<Row> {
+  const { edges, ...page } = pageOfList(order, args, positions)
+  const idOf = (position: Position<K>) => String(valueAt(position, 'id'))
+  return {
+    ...page,
+    edges: once(async () => {
+      const kept = await edges()
+      const rows = new Map((await read(kept.map(({ node }) => idOf(node)))).map((row) => [row.id, row]))
+      // Omits rows deleted in the meantime.
+      return kept.flatMap(({ cursor, node: position }) => {
+        const node = rows.get(idOf(position))
+        return node ? [{ cursor, node }] : []
+      })
+    }),
+  }
+}
+
+/** @throws Invalid with an issue per invalid argument. */
 function readArgs<K extends Keys>(order: Order<K>, { first, last, after, before }: PageArgs) {
   const issues: Issue[] = [...sizeIssues('first', first), ...sizeIssues('last', last)]
   if (first != null && last != null) issues.push({ path: ['last'], message: 'must not be given together with first' })
   const positionOf = (name: 'after' | 'before', cursor: string | null | undefined) => {
     const position = cursor == null ? null : order.positionOf(cursor)
-    if (cursor != null && position === null) issues.push({ path: [name], message: NO_CURSOR })
+    if (cursor != null && position === null) issues.push({ path: [name], message: INVALID_CURSOR })
     return position
   }
   const positions = { after: positionOf('after', after), before: positionOf('before', before) }
   if (issues.length > 0) throw invalid(issues)
-  // Without a size, a page before a cursor is the one that ends there.
+  // Without a size, a page before a cursor ends there.
   const backward = last != null || (first == null && before != null && after == null)
-  return { limit: first ?? last ?? PAGE.usual, backward, ...positions }
+  return { limit: first ?? last ?? PAGE_SIZE.usual, backward, ...positions }
 }
 
-const NO_CURSOR = 'is no cursor of this connection in this order'
+const INVALID_CURSOR = 'is not a cursor of this connection with this order and filter'
 
 function sizeIssues(name: string, size: number | null | undefined): Issue[] {
-  if (size == null || (size >= 0 && size <= PAGE.most)) return []
-  return [{ path: [name], message: size < 0 ? 'must not be negative' : `must be at most ${PAGE.most}` }]
+  if (size == null || (size >= 0 && size <= PAGE_SIZE.most)) return []
+  return [{ path: [name], message: size < 0 ? 'must not be negative' : `must be at most ${PAGE_SIZE.most}` }]
 }
 
-/** How the rows of a side compare with its position, for a key that ascends and for one that descends. */
+/** How rows on each side compare with the position, by the direction of the key. */
 const sides = {
   after: { asc: 'gt', desc: 'lt', inclusive: false },
   before: { asc: 'lt', desc: 'gt', inclusive: false },
@@ -187,10 +212,10 @@ const sides = {
 } as const
 
 /**
- * The rows on one side of a position: those that differ from it first in a key whose value is beyond the position's. The
- * condition on the first key alone follows from the rest; it lets the database begin its index there.
+ * Returns the condition for rows on one side of a position: they differ from it first in a key that is beyond the
+ * position's. The separate condition on the first key follows from the rest, but lets the database use its index.
  */
-function sideOf<K extends Keys>(order: Order<K>, position: Position<K>, side: keyof typeof sides): Side<K> {
+export function sideOf<K extends Keys>(order: Order<K>, position: Position<K>, side: keyof typeof sides): Side<K> {
   const { inclusive, ...comparisons } = sides[side]
   const entries = entriesOf(order.keys)
   const alternatives = entries.map(([name, [, direction]], index) => ({
@@ -207,8 +232,11 @@ function sideOf<K extends Keys>(order: Order<K>, position: Position<K>, side: ke
   }
 }
 
-/** The order as Prisma takes it, or its reverse. */
-function orderByOf<K extends Keys>({ keys }: Order<K>, reverse: boolean): { readonly [Name in keyof K]?: Direction }[] {
+/** Returns the order, or its reverse, in Prisma's notation. */
+export function orderByOf<K extends Keys>(
+  { keys }: Order<K>,
+  reverse: boolean,
+): { readonly [Name in keyof K]?: Direction }[] {
   // An object of one key each, which TypeScript does not see.
   return entriesOf(keys).map(([name, [, direction]]) => ({
     [name]: reverse ? opposite[direction] : direction,
@@ -217,7 +245,7 @@ function orderByOf<K extends Keys>({ keys }: Order<K>, reverse: boolean): { read
 
 const opposite = { asc: 'desc', desc: 'asc' } as const satisfies Record<Direction, Direction>
 
-function comparing<K extends Keys>({ keys }: Order<K>): (a: Position<K>, b: Position<K>) => number {
+function comparatorOf<K extends Keys>({ keys }: Order<K>): (a: Position<K>, b: Position<K>) => number {
   const entries = entriesOf(keys)
   return (a, b) => {
     for (const [name, [, direction]] of entries) {
@@ -230,19 +258,19 @@ function comparing<K extends Keys>({ keys }: Order<K>): (a: Position<K>, b: Posi
 
 const compare = <V>(left: V, right: V) => Number(left > right) - Number(left < right)
 
-/** A position has a value for every key, which TypeScript does not follow through the keys' names. */
+/** A position has a value for every key, which TypeScript cannot follow. */
 const valueAt = <K extends Keys>(position: Position<K>, name: string) => position[name] as KeyTypes[KeyType]
 
 function entriesOf<K extends Keys>(keys: Order<K>['keys']): [string, readonly [KeyType, Direction]][] {
   return Object.entries(keys)
 }
 
-/** The texts of a cursor's values are ids or names of ours: longer ones are not. */
-const LONGEST_CURSOR = 2000
+/** Cursors contain only ids and names of ours, which are shorter. */
+const MAX_CURSOR_LENGTH = 2000
 
-/** The members of a cursor, none for a text that is no cursor at all. */
-function parsed(cursor: string): readonly unknown[] {
-  if (cursor.length > LONGEST_CURSOR || !/^[\w-]+$/.test(cursor)) return []
+/** Returns the members of a cursor; none for a text that is not a cursor. */
+function parseCursor(cursor: string): readonly unknown[] {
+  if (cursor.length > MAX_CURSOR_LENGTH || !/^[\w-]+$/.test(cursor)) return []
   try {
     const members: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     return Array.isArray(members) ? members : []
@@ -251,19 +279,17 @@ function parsed(cursor: string): readonly unknown[] {
   }
 }
 
-/** Between these years the database and JavaScript write times alike. */
-const FIRST_TIME = Date.UTC(1000, 0)
-const LAST_TIME = Date.UTC(10_000, 0) - 1
+/** Between these years, the database and JavaScript write times in the same way. */
+export const MIN_TIME = Date.UTC(1000, 0)
+export const MAX_TIME = Date.UTC(10_000, 0) - 1
 
-const readers = {
-  time: (written) =>
-    Number.isInteger(written) && Number(written) >= FIRST_TIME && Number(written) <= LAST_TIME
-      ? new Date(Number(written))
-      : null,
-  // PostgreSQL's text holds no NUL.
-  text: (written) => (typeof written === 'string' && !written.includes('\0') ? written : null),
-  number: (written) => (Number.isInteger(written) && Math.abs(Number(written)) <= 0x7fff_ffff ? Number(written) : null),
-} as const satisfies { readonly [T in KeyType]: (written: unknown) => KeyTypes[T] | null }
+const keyReaders = {
+  time: (value) =>
+    Number.isInteger(value) && Number(value) >= MIN_TIME && Number(value) <= MAX_TIME ? new Date(Number(value)) : null,
+  // PostgreSQL text cannot contain NUL.
+  text: (value) => (typeof value === 'string' && !value.includes('\0') ? value : null),
+  number: (value) => (Number.isInteger(value) && Math.abs(Number(value)) <= 0x7fff_ffff ? Number(value) : null),
+} as const satisfies { readonly [T in KeyType]: (value: unknown) => KeyTypes[T] | null }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined

@@ -1,16 +1,22 @@
 import DataLoader from 'dataloader'
 import type { GraphContext } from './builder.ts'
+import { inTimeSlice, whenListsAreComplete } from './list-slicing.ts'
 
 /**
- * Reads together what one operation asks for many times, such as a figure of each monitor of a page. Nothing is kept: an
- * operation that lasts, as a subscription, is told what is so each time.
- * @param read gives as many values as keys, in their order.
+ * Creates a loader that batches the reads of one operation, such as a value per monitor. It does not cache, because a
+ * subscription must read current values for each event.
+ * @param read returns one value per key, in the order of the keys.
  */
-export function perOperation<K, V>(read: (ctx: GraphContext, keys: readonly K[]) => Promise<readonly V[]>) {
+export function batchPerOperation<K, V>(read: (ctx: GraphContext, keys: readonly K[]) => Promise<readonly V[]>) {
+  const options = (ctx: GraphContext) => ({
+    cache: false,
+    batchScheduleFn: (read: () => void) => whenListsAreComplete(ctx, read),
+  })
   const loaders = new WeakMap<GraphContext, DataLoader<K, V>>()
   return (ctx: GraphContext, key: K): Promise<V> => {
-    const loader = loaders.get(ctx) ?? new DataLoader<K, V>((keys) => read(ctx, keys), { cache: false })
+    const loader = loaders.get(ctx) ?? new DataLoader<K, V>((keys) => read(ctx, keys), options(ctx))
     loaders.set(ctx, loader)
-    return loader.load(key)
+    // All values of a batch arrive together, and each is completed when it arrives.
+    return loader.load(key).then((value) => inTimeSlice(ctx, value))
   }
 }

@@ -1,88 +1,134 @@
-import type { GraphQLSchema } from 'graphql'
-import { parse } from 'graphql'
+import type { ExecutionArgs, GraphQLSchema } from 'graphql'
+import { GraphQLError, getOperationAST, OperationTypeNode } from 'graphql'
 import type { Plugin, YogaServerInstance } from 'graphql-yoga'
 import { createYoga } from 'graphql-yoga'
 import type { Logger } from 'pino'
+import type { Clock } from '../core/time.ts'
 import type { Caller } from '../http/caller.ts'
-import { validateInTime } from './breadth.ts'
-import type { GraphContext } from './builder.ts'
-import { costRefusal } from './cost.ts'
+import type { GraphContext, Shown } from './builder.ts'
+import { isCacheable } from './cacheable.ts'
+import type { CostCheck } from './cost-check.ts'
 import { maskError } from './errors.ts'
+import { answerIntrospection } from './introspection.ts'
+import { mediaTypes, takesEvents } from './media-type.ts'
+import { parseWithinLimits, requireOperation } from './parse.ts'
+import type { PersistedQueries } from './persisted-queries.ts'
+import { withoutHttp } from './request-error.ts'
+import { validateWithinLimits } from './validation-limits.ts'
 
-/** What the HTTP server and the websocket hand over with each operation. */
-export interface ServerContext {
+/** What the HTTP server and the websocket pass with each operation. */
+interface ServerContext {
   readonly caller: Caller
+  readonly shown?: Shown
 }
 
 export type GraphqlServer = YogaServerInstance<ServerContext, GraphContext>
 
 /** An operation of ours is a few hundred bytes; a bulk check with its variables is the largest. */
-const LARGEST_BODY = 128 * 1024
-/** Tokens a document may have: GraphiQL's introspection has about 300. Parsing stops there. */
-const MOST_TOKENS = 4000
+export const MAX_BODY_BYTES = 128 * 1024
 
-/** GraphQL over HTTP and server-sent events; `graphql/websocket.ts` serves the same engine. */
+/** Creates the engine for GraphQL over HTTP and server-sent events; `graphql/websocket.ts` uses the same one. */
 export function createGraphqlServer(options: {
   readonly schema: GraphQLSchema
-  readonly contextOf: (caller: Caller, leaving: GraphContext['leaving']) => Promise<GraphContext>
+  readonly contextOf: (caller: Caller, cancellation: GraphContext['cancellation']) => Promise<GraphContext>
+  readonly checkCost: CostCheck
   readonly live: Plugin
+  readonly persisted: PersistedQueries
+  /** Called after each mutation with the caller's organization; null: none. */
+  readonly onMutation: (organizationId: string | null) => void
   readonly log: Logger
+  readonly now: Clock
 }): GraphqlServer {
-  const { schema, contextOf, live, log } = options
+  const { schema, contextOf, checkCost, live, persisted, onMutation, log, now } = options
   const debug = (...args: unknown[]) => log.debug({ args }, 'graphql')
   return createYoga<ServerContext, GraphContext>({
     schema,
     context: ({ caller, request }) => contextOf(caller, request),
-    plugins: [jsonOnly, tokenLimit, limits, live],
-    maskedErrors: { maskError: (error) => maskError(error, log) },
+    plugins: [mediaTypes, persisted.plugin, parsing, limits(checkCost), mutations(onMutation), live, partialAnswers],
+    maskedErrors: { maskError: (error) => maskError(error, { log, now }) },
     cors: { origin: '*', credentials: false },
     // Browsers get it from the router: http/graphiql.tsx.
     graphiql: false,
     landingPage: false,
     multipart: false,
     batching: false,
-    maxRequestBodySize: LARGEST_BODY,
-    // What should not happen is logged where it is masked; the rest are callers' mistakes.
+    maxRequestBodySize: MAX_BODY_BYTES,
+    // Unexpected errors are logged where they are masked; the rest are callers' mistakes.
     logging: { debug, info: debug, warn: debug, error: debug },
   })
 }
 
+/** Sets the parser itself, so that its limits apply over HTTP and websocket alike. */
+const parsing: Plugin = {
+  onParams({ params }) {
+    const name: unknown = params.operationName
+    if (name == null || typeof name === 'string') return
+    const extensions = { code: 'BAD_REQUEST', http: { status: 400 } }
+    throw new GraphQLError('operationName must be a string.', { extensions })
+  },
+  onParse({ context, setParseFn }) {
+    setParseFn(parseWithinLimits)
+    return ({ result }) => {
+      // The caller's parameters, set by Yoga and the websocket.
+      const { params } = context as { readonly params?: { readonly operationName?: string | null } }
+      if (!(result instanceof Error)) requireOperation(result, params?.operationName)
+    }
+  },
+}
+
+/** Rejects expensive operations before validation and execution, over every transport. */
+const limits = (checkCost: CostCheck): Plugin => ({
+  onValidate: ({ setValidationFn }) => setValidationFn(validateWithinLimits),
+  async onExecute({ args, setResultAndStopExecution }) {
+    requireCacheable(args)
+    const schemaAlone = await answerIntrospection(args)
+    if (schemaAlone) return setResultAndStopExecution(schemaAlone)
+    const refusal = await checkCost(args)
+    if (refusal) setResultAndStopExecution({ errors: [refusal] })
+  },
+  async onSubscribe({ args, setResultAndStopExecution }) {
+    const refusal = eventStreamError(args.contextValue) ?? (await checkCost(args))
+    if (refusal) setResultAndStopExecution({ errors: [refusal] })
+  },
+})
+
+/** @throws when the answer is to be kept but must not be: whoever decided that has read the request in another way. */
+function requireCacheable({ schema, document, operationName, contextValue }: ExecutionArgs): void {
+  // The context that `contextOf` made.
+  const { shown } = contextValue as GraphContext
+  if (shown && !isCacheable(schema, document, operationName)) throw new Error('This operation must not be kept.')
+}
+
+/** Reports each mutation, over every transport, before its result is sent. */
+const mutations = (onMutation: (organizationId: string | null) => void): Plugin<GraphContext> => ({
+  onExecute({ args: { document, operationName, contextValue } }) {
+    if (getOperationAST(document, operationName)?.operation !== OperationTypeNode.MUTATION) return
+    const { actor } = contextValue
+    const organizationId = ('organizationId' in actor && actor.organizationId) || null
+    return { onExecuteDone: () => onMutation(organizationId) }
+  },
+})
+
+/** Returns the error for a subscription over HTTP whose caller does not accept events; null: none. */
+function eventStreamError({ request }: { readonly request?: Request }): GraphQLError | null {
+  if (!request || takesEvents(request.headers.get('accept'))) return null
+  const message = 'Subscriptions are sent as text/event-stream or over websocket. Send Accept: text/event-stream.'
+  return new GraphQLError(message, { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } })
+}
+
 /**
- * Refuses bodies that are not JSON: what a form or a script of any site can send without asking first (`text/plain`, forms,
- * no media type at all) must not run a mutation.
+ * Sets status 200 for a result with data, whatever its errors, because clients ignore the data of other statuses. If
+ * the database is unavailable and every field is null, the status stays 503, so that proxies and clients retry.
  */
-const jsonOnly: Plugin = {
-  onRequest({ request, fetchAPI, endResponse }) {
-    if (request.method !== 'POST' || JSON_BODY.test(request.headers.get('content-type') ?? '')) return
-    const message = 'Send the operation as Content-Type: application/json.'
-    const body = JSON.stringify({ errors: [{ message, extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }] })
-    const headers = { 'content-type': mediaTypeFor(request.headers.get('accept')) }
-    endResponse(new fetchAPI.Response(body, { status: 415, headers }))
-  },
-}
-
-/** What Yoga reads as JSON; some clients send the type twice. */
-const JSON_BODY = /^application\/(graphql\+)?json([;,]|$)/
-
-function mediaTypeFor(accept: string | null): string {
-  const type = accept?.includes('application/graphql-response+json') ? 'graphql-response+json' : 'json'
-  return `application/${type}; charset=utf-8`
-}
-
-/** Stands in the parser itself, so that it holds over HTTP and websocket alike. */
-const tokenLimit: Plugin = {
-  onParse: ({ setParseFn }) => setParseFn((source, given) => parse(source, { ...given, maxTokens: MOST_TOKENS })),
-}
-
-/** Refuses what asks for too much, before it is validated and before it is executed, over every transport alike. */
-const limits: Plugin = {
-  onValidate: ({ setValidationFn }) => setValidationFn(validateInTime),
-  onExecute({ args, setResultAndStopExecution }) {
-    const refusal = costRefusal(args)
-    if (refusal) setResultAndStopExecution({ errors: [refusal] })
-  },
-  onSubscribe({ args, setResultAndStopExecution }) {
-    const refusal = costRefusal(args)
-    if (refusal) setResultAndStopExecution({ errors: [refusal] })
+const partialAnswers: Plugin = {
+  onExecutionResult({ result, setResult, context }) {
+    if (!result || Symbol.asyncIterator in result || !result.errors) return
+    // The context that `contextOf` created.
+    const { shown } = context as unknown as GraphContext
+    if (shown) shown.isPartial = true
+    if (!result.data) return
+    const isEmpty = Object.values(result.data).every((value) => value === null)
+    const isOutage = (error: GraphQLError) => isEmpty && error.extensions['code'] === 'UNAVAILABLE'
+    setResult({ ...result, errors: result.errors.map((error) => (isOutage(error) ? error : withoutHttp(error))) })
   },
 }

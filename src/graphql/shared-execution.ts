@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoopIteration } from 'node:timers/promises'
 import type { DocumentNode, ExecutionArgs, ExecutionResult, FieldNode, GraphQLSchema } from 'graphql'
 import {
   createSourceEventStream,
@@ -12,44 +12,48 @@ import {
   visit,
 } from 'graphql'
 import type { Logger } from 'pino'
-import type { Follower } from '../eventlog/tail.ts'
-import { startOf } from '../eventlog/tail.ts'
+import type { Clock } from '../core/time.ts'
+import type { Follower } from '../event-log/tail.ts'
+import { startPosition } from '../event-log/tail.ts'
 import type { GraphContext } from './builder.ts'
 import { maskError } from './errors.ts'
+import { withoutHttp } from './request-error.ts'
 
 /**
- * Goes into the `extensions` of a subscription field that follows an event log and shows every visitor the same: it is
- * executed once for all of them. Its source must be a `Follower`, and its cursor the argument `after`.
+ * The `extensions` of a subscription field whose results are the same for every visitor: it is executed once for all of
+ * them. Its source must be a `Follower`, and its cursor the argument `after`.
  */
 export const BROADCAST = { broadcast: true }
 
-/** Who is sent the results of an operation that is shared. */
+/** Receives the results of a shared operation. */
 export interface Receiver {
-  /** Takes a result, as JSON, at once. */
+  /** Sends a result, as JSON, without waiting. */
   send(text: string): void
-  /** Takes a result, and resolves when it has gone out: for those that only this receiver is sent. */
+  /** Sends a result and resolves when it is written; for results that only this receiver gets. */
   deliver(text: string): Promise<void>
-  /** Nothing more comes; the client may go on from its cursor. */
+  /** Ends the subscription; the client can resume from its cursor. */
   end(): void
 }
 
-/** Executes what many visitors subscribe to alike once for all of them. */
+/** Executes a subscription once for all visitors with the same operation. */
 export interface SharedExecution {
-  /** Whether an operation is one that can be shared. Who asks must be a visitor. */
+  /** Returns whether a visitor's operation can be shared. */
   canShare(args: ExecutionArgs): boolean
   /**
-   * Sends the results of an operation to a receiver until it leaves by the function that this gives; or gives the errors
-   * with which the operation does not begin.
+   * Sends the results of an operation to a receiver. Returns a function that ends this, or the errors with which the
+   * operation failed to start.
    */
   join(args: ExecutionArgs, receiver: Receiver): Promise<(() => void) | ExecutionResult>
 }
 
-/** For how long, in milliseconds, results are sent without letting anything else be done. */
-const SLICE = 8
-/** After how many results the clock is looked at. */
-const LOOK = 50
+/** How long results are sent before other work runs, in milliseconds. */
+const SLICE_MS = 8
+/** The characters sent in one go: event streams encode and write them only when their readers wake, after the slice. */
+const SLICE_CHARACTERS = 500_000
+/** The number of results between readings of the clock. */
+const RESULTS_PER_CLOCK_CHECK = 50
 
-/** An operation, without where it begins: the same for all who share it. */
+/** An operation without its start cursor: the same for all members. */
 interface Operation {
   readonly key: string
   readonly args: ExecutionArgs
@@ -57,45 +61,46 @@ interface Operation {
 
 interface Member {
   readonly receiver: Receiver
-  /** What has been sent up to here, or need not be. */
+  /** Everything up to here has been sent, or need not be. */
   position: number
-  left: boolean
-  /** Its own reading of what the others have been sent already. */
-  own: Follower | null
+  hasLeft: boolean
+  /** Reads the events that other members have already been sent. */
+  catchUpSource: Follower | null
 }
 
-/** All who share an operation, and its one source. */
-interface Room {
+/** The members of a shared operation and their source. */
+interface Broadcast {
   readonly operation: Operation
-  /** Resolves when the source is open, or with the errors because of which it is not. */
+  /** Resolves when the source is open, or with the errors that prevent it. */
   readonly opened: Promise<ExecutionResult | null>
   source: Follower | null
-  /** Those that have come as far as the source. */
+  /** The members that have caught up with the source. */
   readonly members: Set<Member>
-  /** How many have joined and not left. */
+  /** The number of members, including those that are catching up. */
   size: number
-  /** Up to here everything has gone out, while a result is on its way; null while none is. */
+  /** The position up to which everything has been sent, while a result is being sent; null otherwise. */
   settled: number | null
-  /** Results by their events, which the log gives to all alike as long as they are recent. */
+  /** Results by event; the log returns the same object to all readers of a recent event. */
   readonly results: WeakMap<object, Promise<string>>
 }
 
-/** @param options.visitorContext makes a context that no other execution has seen: resolvers keep what they loaded in it. */
+/** @param options.visitorContext creates a context for a single execution, because resolvers cache in it. */
 export function createSharedExecution(options: {
   readonly visitorContext: () => Promise<GraphContext>
   readonly log: Logger
+  readonly now: Clock
 }): SharedExecution {
   const { visitorContext, log } = options
-  const rooms = new Map<string, Room>()
+  const broadcasts = new Map<string, Broadcast>()
 
   async function openSource(args: ExecutionArgs): Promise<Follower | ExecutionResult> {
     const source = await createSourceEventStream({ ...args, contextValue: await visitorContext() })
     if (isFollower(source)) return source
-    if (Symbol.asyncIterator in source) throw new Error('A field that is broadcast has to follow an event log.')
+    if (Symbol.asyncIterator in source) throw new Error('The source of a broadcast field must follow an event log.')
     return masked(source)
   }
 
-  async function render({ operation, results }: Room, event: object): Promise<string> {
+  async function render({ operation, results }: Broadcast, event: object): Promise<string> {
     const found = results.get(event)
     if (found !== undefined) return found
     const rendering = visitorContext()
@@ -105,81 +110,84 @@ export function createSharedExecution(options: {
     return rendering
   }
 
+  /** Without `extensions.http`, because results are sent as they are. */
+  const maskedError = (error: unknown) => withoutHttp(maskError(error, options))
+
   function masked(result: ExecutionResult): ExecutionResult {
-    return result.errors ? { ...result, errors: result.errors.map((error) => maskError(error, log)) } : result
+    return result.errors ? { ...result, errors: result.errors.map(maskedError) } : result
   }
 
-  function roomOf(operation: Operation): Room {
-    const found = rooms.get(operation.key)
+  function broadcastOf(operation: Operation): Broadcast {
+    const found = broadcasts.get(operation.key)
     if (found) return found
-    const room: Room = {
+    const broadcast: Broadcast = {
       operation,
-      opened: Promise.resolve().then(() => open(room)),
+      opened: Promise.resolve().then(() => open(broadcast)),
       source: null,
       members: new Set(),
       size: 0,
       settled: null,
       results: new WeakMap(),
     }
-    rooms.set(operation.key, room)
-    return room
+    broadcasts.set(operation.key, broadcast)
+    return broadcast
   }
 
-  async function open(room: Room): Promise<ExecutionResult | null> {
-    const source = await openSource(room.operation.args)
+  async function open(broadcast: Broadcast): Promise<ExecutionResult | null> {
+    const source = await openSource(broadcast.operation.args)
     if (!isFollower(source)) return source
-    room.source = source
-    if (rooms.get(room.operation.key) === room) void run(room, source)
+    broadcast.source = source
+    if (broadcasts.get(broadcast.operation.key) === broadcast) void run(broadcast, source)
     else await source.return()
     return null
   }
 
-  async function run(room: Room, source: Follower): Promise<void> {
+  async function run(broadcast: Broadcast, source: Follower): Promise<void> {
     try {
       let position = source.position
       for await (const event of source) {
-        room.settled = position
-        await sendAll(room, event.seq, await render(room, event))
+        broadcast.settled = position
+        await sendAll(broadcast, event.seq, await render(broadcast, event))
         position = event.seq
-        room.settled = null
-        // What was sent can go out before more is: a burst must not look like slow readers.
-        await nextTurn()
+        broadcast.settled = null
+        // Lets sent data be written before more is sent, so that a burst does not make readers look slow.
+        await nextLoopIteration()
       }
     } catch (error) {
-      log.error({ err: error }, 'graphql: a shared operation failed')
+      log.error({ err: error }, 'graphql: a shared subscription failed')
     }
-    close(room)
-    for (const { receiver } of room.members) receiver.end()
+    close(broadcast)
+    for (const { receiver } of broadcast.members) receiver.end()
   }
 
-  function leave(room: Room, member: Member): void {
-    if (member.left) return
-    member.left = true
-    room.members.delete(member)
-    void member.own?.return()
-    room.size -= 1
-    if (room.size === 0) close(room)
+  function leave(broadcast: Broadcast, member: Member): void {
+    if (member.hasLeft) return
+    member.hasLeft = true
+    broadcast.members.delete(member)
+    void member.catchUpSource?.return()
+    broadcast.size -= 1
+    if (broadcast.size === 0) close(broadcast)
   }
 
-  function close(room: Room): void {
-    if (rooms.get(room.operation.key) === room) rooms.delete(room.operation.key)
-    void room.source?.return()
+  function close(broadcast: Broadcast): void {
+    if (broadcasts.get(broadcast.operation.key) === broadcast) broadcasts.delete(broadcast.operation.key)
+    void broadcast.source?.return()
   }
 
-  /** Sends a member what the others have been sent since `position`, until it has come as far as they. */
-  async function catchUp(room: Room, member: Member, args: ExecutionArgs): Promise<void> {
+  /** Sends a member the events that others have already been sent, until it has caught up. */
+  async function catchUp(broadcast: Broadcast, member: Member, args: ExecutionArgs): Promise<void> {
     try {
-      const own = await openSource(args)
-      if (!isFollower(own)) throw new Error('What is open for others does not open again.')
-      member.own = own
-      while (!member.left && own.position < settledOf(room)) {
-        const event = await own.take()
+      const catchUpSource = await openSource(args)
+      if (!isFollower(catchUpSource)) throw new Error('The source of a shared subscription did not open again.')
+      member.catchUpSource = catchUpSource
+      while (!member.hasLeft && catchUpSource.position < settledOf(broadcast)) {
+        const event = await catchUpSource.poll()
         if (event === null) break
-        const text = await render(room, event)
-        if (!member.left) await member.receiver.deliver(text)
+        const text = await render(broadcast, event)
+        if (!member.hasLeft) await member.receiver.deliver(text)
       }
-      enter(room, member, own.position)
-      await own.return()
+      addMember(broadcast, member, catchUpSource.position)
+      await catchUpSource.return()
     } catch (error) {
       log.error({ err: error }, 'graphql: a subscriber could not catch up')
       member.receiver.end()
@@ -192,49 +200,54 @@ export function createSharedExecution(options: {
       const plan = planOf(args)
       if (!plan) throw new Error('This operation cannot be shared.')
       const variables = getVariableValues(args.schema, plan.variableDefinitions, { ...args.variableValues })
-      if (variables.errors) return { errors: variables.errors }
-      const room = roomOf(operationOf(args, plan, variables.coerced))
-      const member: Member = { receiver, position: 0, left: false, own: null }
-      room.size += 1
-      const refusal = await room.opened.catch((error: unknown) => ({ errors: [maskError(error, log)] }))
-      if (refusal || !room.source) {
-        leave(room, member)
+      if (variables.errors) return { errors: variables.errors.map(maskedError) }
+      const broadcast = broadcastOf(operationOf(args, plan, variables.coerced))
+      const member: Member = { receiver, position: 0, hasLeft: false, catchUpSource: null }
+      broadcast.size += 1
+      const refusal = await broadcast.opened.catch((error: unknown) => ({ errors: [maskedError(error)] }))
+      if (refusal || !broadcast.source) {
+        leave(broadcast, member)
         return refusal ?? { errors: [] }
       }
-      const { position } = room.source
+      const { position } = broadcast.source
       const after = afterOf(plan, variables.coerced)
-      if (after === null) enter(room, member, position)
-      else if (after >= settledOf(room) && after <= position) enter(room, member, after)
-      else void catchUp(room, member, args)
-      return () => leave(room, member)
+      if (after === null) addMember(broadcast, member, position)
+      else if (after >= settledOf(broadcast) && after <= position) addMember(broadcast, member, after)
+      else void catchUp(broadcast, member, args)
+      return () => leave(broadcast, member)
     },
   }
 }
 
-/** Puts a member among those that are sent what comes; everything up to `position` has been sent to it. */
-function enter(room: Room, member: Member, position: number): void {
-  if (member.left) return
+/** Adds a member that has been sent everything up to `position`. */
+function addMember(broadcast: Broadcast, member: Member, position: number): void {
+  if (member.hasLeft) return
   member.position = position
-  room.members.add(member)
+  broadcast.members.add(member)
 }
 
-/** Up to where whoever joins would miss nothing of what comes. */
-function settledOf(room: Room): number {
-  return room.settled ?? room.source?.position ?? 0
+/** Returns the position from which a new member misses nothing. */
+function settledOf(broadcast: Broadcast): number {
+  return broadcast.settled ?? broadcast.source?.position ?? 0
 }
 
-/** Sends a result to all members, also to those who join meanwhile, in slices: thousands of writes take their time. */
-async function sendAll(room: Room, position: number, text: string): Promise<void> {
-  let begun = performance.now()
+/**
+ * Sends a result to all members, including those that join meanwhile, in time slices, because thousands of writes take
+ * long.
+ */
+async function sendAll(broadcast: Broadcast, position: number, text: string): Promise<void> {
+  let sliceStart = performance.now()
   let count = 0
-  for (const member of room.members) {
+  for (const member of broadcast.members) {
     if (member.position >= position) continue
     member.position = position
     member.receiver.send(text)
     count += 1
-    if (count % LOOK !== 0 || performance.now() - begun < SLICE) continue
-    await nextTurn()
-    begun = performance.now()
+    const isLong = count * text.length >= SLICE_CHARACTERS
+    if (!isLong && (count % RESULTS_PER_CLOCK_CHECK !== 0 || performance.now() - sliceStart < SLICE_MS)) continue
+    await nextLoopIteration()
+    sliceStart = performance.now()
+    count = 0
   }
 }
 
@@ -296,9 +309,9 @@ function makePlan(
 }
 
 function operationOf(args: ExecutionArgs, plan: Plan, variables: Record<string, unknown>): Operation {
-  const mattering = plan.variableNames.map((name) => [name, variables[name]])
+  const usedVariables = plan.variableNames.map((name) => [name, variables[name]])
   return {
-    key: JSON.stringify([plan.text, args.operationName ?? null, mattering]),
+    key: JSON.stringify([plan.text, args.operationName ?? null, usedVariables]),
     args: { ...args, document: plan.document, contextValue: undefined, rootValue: undefined },
   }
 }
@@ -307,10 +320,10 @@ function operationOf(args: ExecutionArgs, plan: Plan, variables: Record<string, 
 function afterOf({ after }: Plan, variables: Record<string, unknown>): number | null {
   const value = after?.[0]?.value
   const cursor = value && valueFromASTUntyped(value, variables)
-  return startOf(cursor == null ? null : String(cursor))
+  return startPosition(cursor == null ? null : String(cursor))
 }
 
 /** Whether the source of a subscription follows an event log. */
 export function isFollower(source: object): source is Follower {
-  return Symbol.asyncIterator in source && 'take' in source && 'position' in source
+  return Symbol.asyncIterator in source && 'poll' in source && 'position' in source
 }

@@ -3,24 +3,27 @@ import type { ConnectionInitMessage, ServerOptions } from 'graphql-ws'
 import { makeServer } from 'graphql-ws'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
-import { SECOND } from '../time.ts'
+import { SECOND } from '../core/time.ts'
 
-/** What is known of a connection beside what is said on it. */
+/** A websocket and the request that opened it. */
 export interface Connection {
   readonly socket: WebSocket
   readonly request: IncomingMessage
 }
 
-/** Close code of RFC 6455 §7.4.1 after which clients try again, which they do not after the library's own 4500. */
+/** Close code of RFC 6455 §7.4.1. Clients reconnect after it, but not after the library's own 4500. */
 export const INTERNAL_ERROR = 1011
-/** How often clients are asked whether they are there; who has not answered when the next is due is cut off. */
-const KEEP_ALIVE = 12 * SECOND
-/** The longest reason a close may give, in bytes (RFC 6455 §5.5); ws throws at a longer one, and clients' ids are in some. */
-const LONGEST_REASON = 123
+/** A client that has not answered a ping when the next one is due is disconnected. */
+const PING_INTERVAL = 12 * SECOND
+/**
+ * The maximum length of a close reason, in bytes (RFC 6455 §5.5). ws throws above it, and some reasons contain clients'
+ * ids.
+ */
+const MAX_REASON_BYTES = 123
 
 /**
- * Speaks `graphql-transport-ws` on sockets, with the library's core. Its own adapter for ws is not used: it writes whatever
- * a client does wrong to the console, past the log.
+ * Serves `graphql-transport-ws` with the library's core. Its own adapter for ws is not used, because it writes clients'
+ * errors to the console instead of the log.
  */
 export function createTransport(
   options: ServerOptions<ConnectionInitMessage['payload'], Connection>,
@@ -29,19 +32,19 @@ export function createTransport(
   const protocol = makeServer(options)
 
   return ({ socket, request }) => {
-    // A frame that is no frame, or too long: ws closes the connection itself, with the code that says so.
+    // For an invalid or too long frame, ws closes the connection itself with the right code.
     socket.on('error', (error) => log.debug({ err: error }, 'websocket: error'))
     keepAlive(socket)
     const failed = (error: unknown) => {
       log.error({ err: error }, 'websocket: unexpected error')
-      socket.close(INTERNAL_ERROR, 'Something went wrong on our side.')
+      socket.close(INTERNAL_ERROR, 'An unexpected error occurred on the server.')
     }
     const ended = protocol.opened(
       {
         protocol: socket.protocol,
-        // What does not go out is the closing of the socket, which is told below.
+        // A failed send closes the socket, which is handled below.
         send: (text) => new Promise((resolve) => socket.send(text, () => resolve())),
-        close: (code, reason = '') => socket.close(code, Buffer.byteLength(reason) > LONGEST_REASON ? '' : reason),
+        close: (code, reason = '') => socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason),
         onMessage: (take) => void socket.on('message', (data) => void take(String(data)).catch(failed)),
       },
       { socket, request },
@@ -55,10 +58,10 @@ function keepAlive(socket: WebSocket): void {
   socket.on('pong', () => {
     answered = true
   })
-  const asking = setInterval(() => {
+  const pings = setInterval(() => {
     if (!answered) return socket.terminate()
     answered = false
     socket.ping()
-  }, KEEP_ALIVE)
-  socket.once('close', () => clearInterval(asking))
+  }, PING_INTERVAL)
+  socket.once('close', () => clearInterval(pings))
 }

@@ -6,71 +6,87 @@ import { CloseCode, handleProtocols } from 'graphql-ws'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
-import type { RevokedKeys } from '../account/revoked-keys.ts'
-import type { Actor } from '../context.ts'
+import { createAsyncQueue } from '../core/async-queue.ts'
+import type { Actor } from '../core/context.ts'
+import { DomainError } from '../core/errors.ts'
+import { addressFamily, subnet64 } from '../core/ip-address.ts'
+import type { Clock } from '../core/time.ts'
+import { SECOND } from '../core/time.ts'
 import { unavailability } from '../database/unavailable.ts'
-import { DomainError } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
-import { addressFamily, subnet64 } from '../network/address.ts'
-import { createQueue } from '../queue.ts'
-import { SECOND } from '../time.ts'
 import type { GraphContext } from './builder.ts'
-import { costRefusal } from './cost.ts'
-import { BadParams, credentialIn } from './credential.ts'
+
+import { credentialIn, InvalidConnectionParams } from './connection-params.ts'
+import type { CostCheck } from './cost-check.ts'
 import { maskError } from './errors.ts'
+import type { RevokedKeys } from './live-subscriptions.ts'
+import { withoutHttp } from './request-error.ts'
 import type { GraphqlServer } from './server.ts'
 import type { Receiver, SharedExecution } from './shared-execution.ts'
 import { createTransport, INTERNAL_ERROR } from './transport.ts'
 
-/** GraphQL over websocket, protocol `graphql-transport-ws`. */
-export interface WebsocketDoor {
-  /** Takes over a connection that asks to become a websocket. */
+/** GraphQL over websocket with the protocol `graphql-transport-ws`. */
+export interface WebsocketServer {
+  /** Handles an HTTP upgrade request. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Tells every client to come back later (1001) and ends what has not closed within `graceMs`. */
+  /** Closes all connections with 1001 and terminates those still open after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
 
-/** The longest message a client may send: an operation with its variables. */
-const LONGEST_MESSAGE = 128 * 1024
-/** Operations under way at once on one socket. */
-const MOST_OPERATIONS = 50
-/** Connections at once: of all clients (each takes some 30 kB), and of one address, behind which many may sit. */
-const MOST_CONNECTIONS = { all: 20_000, address: 1000 }
-/** How long a client may take to say `connection_init`. */
+/** The maximum length of a client's message: an operation with its variables. */
+const MAX_MESSAGE_BYTES = 128 * 1024
+/** The maximum number of concurrent operations per connection. */
+const MAX_OPERATIONS = 50
+/**
+ * The maximum number of connections in total (each takes about 30 kB) and per address, behind which many clients may
+ * be.
+ */
+const MAX_CONNECTIONS = { all: 20_000, address: 1000 }
+/** How long a client may take to send `connection_init`. */
 const INIT_TIMEOUT = 10 * SECOND
 
-/** What a client may leave unread before it is cut off, in bytes: answers are held in memory until they are read. */
-const MOST_UNREAD = 4 * 1024 * 1024
-/** The same for what comes unasked. The client may come back and go on from its cursor. */
-const MOST_UNREAD_EVENTS = 1024 * 1024
-const TOO_SLOW = 'Too slow: subscribe again after the last cursor.'
-/** Close code registered with IANA by which a server asks a client to come back later. */
+/** The maximum amount of unread data per client, which is held in memory, before it is disconnected. */
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024
+/** The same for subscription events. The client can reconnect and resume from its cursor. */
+const MAX_BUFFERED_EVENT_BYTES = 1024 * 1024
+const TOO_SLOW = 'Reading too slowly. Subscribe again after the last cursor.'
+/** IANA-registered close code that asks a client to reconnect later. */
 const TRY_AGAIN_LATER = 1013
 /** Close code of RFC 6455 §7.4.1 for a server that stops. */
 const GOING_AWAY = 1001
 
-/** What stands behind an operation: the engine that runs it, and where its results go. */
+/** The engine that runs an operation and the socket that gets its results. */
 interface Operation extends Pick<ReturnType<GraphqlServer['getEnveloped']>, 'execute' | 'subscribe'> {
   readonly socket: WebSocket
   readonly id: string
 }
 
 /**
- * Serves websockets with the engine of the HTTP side, so that masking and limits are the same.
- * @param options.callerOf who opened the connection; @param options.admit who that is, or throws when a credential does not hold.
+ * Creates the websocket server. It uses the engine of the HTTP server, so masking and limits are the same.
+ * @param options.callerOf returns who opened the connection. @param options.authenticate throws for an invalid
+ * credential.
  */
-export function createWebsocketDoor(options: {
+export function createWebsocketServer(options: {
   readonly yoga: GraphqlServer
   readonly callerOf: (request: IncomingMessage) => Caller
-  readonly admit: (caller: Caller) => Promise<{ readonly actor: Actor }>
+  readonly authenticate: (caller: Caller) => Promise<{ readonly actor: Actor }>
+  readonly checkCost: CostCheck
   readonly shared: SharedExecution
   readonly revokedKeys: RevokedKeys
   readonly log: Logger
-}): WebsocketDoor {
-  const { yoga, admit, shared, revokedKeys, log } = options
-  const server = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE, handleProtocols })
+  readonly now: Clock
+}): WebsocketServer {
+  const { yoga, authenticate, checkCost, shared, revokedKeys, log } = options
+  const masked = (error: unknown) => maskError(error, options)
+  // One message per turn of the event loop, because thousands of small ones in a chunk would delay other clients.
+  const server = new WebSocketServer({
+    noServer: true,
+    allowSynchronousEvents: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols,
+  })
   const callers = new WeakMap<object, Caller>()
-  const seats = createSeats()
+  const connectionLimit = createConnectionLimit()
 
   const open = createTransport(
     {
@@ -81,24 +97,24 @@ export function createWebsocketDoor(options: {
         try {
           const credential = credentialIn(params) ?? caller.credential
           callers.set(extra, { ...caller, credential })
-          const { actor } = await admit({ ...caller, credential })
-          if (actor.kind === 'apiKey') endWithKey(socket, actor.keyId)
+          const { actor } = await authenticate({ ...caller, credential })
+          if (actor.kind === 'apiKey') closeOnRevocation(socket, actor.keyId)
           return true
         } catch (error) {
-          if (error instanceof BadParams) {
+          if (error instanceof InvalidConnectionParams) {
             socket.close(CloseCode.BadRequest, error.message)
             return false
           }
-          const { message } = maskError(error, log)
+          const { message } = masked(error)
           socket.close(closeCodeOf(error), message)
           return false
         }
       },
       onSubscribe: async ({ extra, subscriptions }, id, { query, variables, operationName }) => {
         const caller = callers.get(extra)
-        if (!caller) return [new GraphQLError('The connection is not acknowledged.')]
-        if (Object.keys(subscriptions).length > MOST_OPERATIONS) {
-          const message = `At most ${MOST_OPERATIONS} operations may run on one connection.`
+        if (!caller) throw new Error('Received an operation before the connection was acknowledged.')
+        if (Object.keys(subscriptions).length > MAX_OPERATIONS) {
+          const message = `A connection can run at most ${MAX_OPERATIONS} operations.`
           return [new GraphQLError(message, { extensions: { code: 'TOO_MANY_OPERATIONS' } })]
         }
         const engine = yoga.getEnveloped({ caller, params: { query, variables, operationName } })
@@ -117,40 +133,45 @@ export function createWebsocketDoor(options: {
             rootValue,
           }
         } catch (error) {
-          // Thrown on, a syntax error would close the socket and end the client's other operations.
-          return [maskError(error, log)]
+          // If thrown, a syntax error would close the socket and end the client's other operations.
+          return [masked(error)]
         }
       },
       execute: (args) => operationOf(args).execute(args),
       subscribe: (args) => (isShared(args) ? subscribeShared(args) : operationOf(args).subscribe(args)),
+      onNext: (_ctx, _id, _payload, _args, { errors, ...result }) =>
+        errors ? { ...result, errors: errors.map((error) => withoutHttp(error).toJSON()) } : result,
+      onError: (_ctx, _id, _payload, errors) =>
+        // Includes the library's own errors when a source fails.
+        errors.map((error) => withoutHttp(masked(error)).toJSON()),
     },
     log,
   )
 
-  function endWithKey(socket: WebSocket, keyId: string): void {
+  function closeOnRevocation(socket: WebSocket, keyId: string): void {
     const release = revokedKeys.hold(keyId, () => socket.close(CloseCode.Forbidden, 'This API key has been revoked.'))
     socket.once('close', release)
   }
 
   function isShared(args: ExecutionArgs): boolean {
-    // The engine's own context, which `onSubscribe` has put there.
+    // The engine's own context, set by `onSubscribe`.
     const { actor } = args.contextValue as GraphContext
     return actor.kind === 'visitor' && shared.canShare(args)
   }
 
-  /** The results go straight to the socket; what the library is given only tells it how to leave. */
+  /** Results go directly to the socket; the library only gets a queue through which it leaves. */
   async function subscribeShared(args: ExecutionArgs) {
-    const refusal = costRefusal(args)
+    const refusal = await checkCost(args)
     if (refusal) return { errors: [refusal] }
     const receiver = createReceiver(operationOf(args))
     const joined = await shared.join(args, receiver)
     if (typeof joined !== 'function') return joined
-    return createQueue<never>(joined)
+    return createAsyncQueue<never>(joined)
   }
 
   return {
     upgrade(request, socket, head) {
-      const leave = seats.take(options.callerOf(request).address)
+      const leave = connectionLimit.take(options.callerOf(request).address)
       if (!leave) {
         socket.end(
           'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 60\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
@@ -160,7 +181,7 @@ export function createWebsocketDoor(options: {
       socket.once('close', leave)
       server.handleUpgrade(request, socket, head, (client) => {
         client.on('message', () => {
-          if (client.bufferedAmount > MOST_UNREAD) client.terminate()
+          if (client.bufferedAmount > MAX_BUFFERED_BYTES) client.terminate()
         })
         open({ socket: client, request })
       })
@@ -176,15 +197,15 @@ export function createWebsocketDoor(options: {
   }
 }
 
-/** `onSubscribe` put it there; the type of the library's root value is unknown. */
+/** `onSubscribe` set it; the library does not type the root value. */
 const operationOf = (args: ExecutionArgs) => args.rootValue as Operation
 
-/** Sends what is shared as the protocol's messages: made once, but for the id. */
+/** Sends shared results as protocol messages, serialized once except for the id. */
 function createReceiver({ socket, id }: Operation): Receiver {
   const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`
   return {
     send(text) {
-      if (socket.bufferedAmount <= MOST_UNREAD_EVENTS) socket.send(`${head}${text}}`, ignore)
+      if (socket.bufferedAmount <= MAX_BUFFERED_EVENT_BYTES) socket.send(`${head}${text}}`, ignoreSendError)
       else if (socket.readyState === socket.OPEN) socket.close(TRY_AGAIN_LATER, TOO_SLOW)
     },
     deliver: (text) => new Promise((resolve) => socket.send(`${head}${text}}`, () => resolve())),
@@ -194,32 +215,32 @@ function createReceiver({ socket, id }: Operation): Receiver {
   }
 }
 
-/** The code with which a connection is closed whose caller could not be admitted. */
+/** Returns the close code for a caller who could not be authenticated. */
 function closeCodeOf(error: unknown): number {
   if (unavailability(error)) return TRY_AGAIN_LATER
   return error instanceof DomainError ? CloseCode.Forbidden : INTERNAL_ERROR
 }
 
-/** A message that does not go out is the closing of the socket, which is told elsewhere. */
-const ignore = () => {}
+/** A failed send closes the socket, which is handled elsewhere. */
+const ignoreSendError = () => {}
 
-/** Counts connections by the address they come from, an IPv6 subscriber having a whole /64. */
-function createSeats() {
-  const taken = new Map<string, number>()
+/** Limits connections in total and per address; IPv6 clients count by their /64. */
+function createConnectionLimit() {
+  const counts = new Map<string, number>()
   let all = 0
   return {
-    /** Gives what frees the seat; null when all are taken. */
+    /** Returns a function that releases the connection; null when a limit is reached. */
     take(address: string): (() => void) | null {
       const subject = addressFamily(address) === 6 ? subnet64(address) : address
-      const count = taken.get(subject) ?? 0
-      if (all >= MOST_CONNECTIONS.all || count >= MOST_CONNECTIONS.address) return null
+      const count = counts.get(subject) ?? 0
+      if (all >= MAX_CONNECTIONS.all || count >= MAX_CONNECTIONS.address) return null
       all += 1
-      taken.set(subject, count + 1)
+      counts.set(subject, count + 1)
       return () => {
         all -= 1
-        const left = (taken.get(subject) ?? 1) - 1
-        if (left === 0) taken.delete(subject)
-        else taken.set(subject, left)
+        const left = (counts.get(subject) ?? 1) - 1
+        if (left === 0) counts.delete(subject)
+        else counts.set(subject, left)
       }
     },
   }

@@ -4,22 +4,22 @@ import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { root } from '../paths.ts'
+import { root } from '../core/paths.ts'
 import type { Compressed } from './encoding.ts'
-import { compress, encodingFor, unpacked } from './encoding.ts'
+import { compress, decompress, encodingFor } from './encoding.ts'
 
 /** The style sheet, the icon and the browser scripts, ready to serve. */
 export interface Assets {
   /**
-   * The path of an asset by its logical name, such as `style.css` → `/assets/style.3f2a9c01d4.css`.
+   * Returns the path of an asset by its logical name, such as `style.css` → `/assets/style.3f2a9c01d4.css`.
    * @throws Error when there is no such asset: a misspelt name is a bug.
    */
   url(name: string): string
-  /** Serves the assets under `/assets/`, to be kept for ever: a changed file has another name. */
+  /** Serves the assets under `/assets/` as immutable: a changed file has another name. */
   readonly routes: Hono
 }
 
-/** The media types of assets by the ends of their names. */
+/** The media types of assets by file extension. */
 export const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -33,9 +33,9 @@ const sources = [new URL('src/http/assets/style.css', root), new URL('src/http/a
  * becomes `check.js`). Done once, at start.
  * @throws when a file is missing or does not compile.
  */
-export async function loadAssets(ofPages: readonly URL[]): Promise<Assets> {
+export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {
   const result = await build({
-    entryPoints: [...sources, ...ofPages].map((url) => fileURLToPath(url)),
+    entryPoints: [...sources, ...pageSources].map((url) => fileURLToPath(url)),
     bundle: true,
     minify: true,
     format: 'iife',
@@ -47,7 +47,7 @@ export async function loadAssets(ofPages: readonly URL[]): Promise<Assets> {
     write: false,
     logLevel: 'silent',
   })
-  // Else its process would stay beside ours.
+  // Ends esbuild's process.
   await stop()
   const paths = new Map<string, string>()
   const files = new Map<string, { readonly content: Compressed; readonly type: string }>()
@@ -65,7 +65,7 @@ export async function loadAssets(ofPages: readonly URL[]): Promise<Assets> {
   const routes = new Hono()
   routes.get('/assets/:file', (c) => {
     const file = files.get(c.req.param('file'))
-    if (!file) return c.text('There is no such file.', 404)
+    if (!file) return c.text('File not found.', 404)
     return sendAsset(c, file.type, file.content)
   })
 
@@ -79,10 +79,10 @@ export async function loadAssets(ofPages: readonly URL[]): Promise<Assets> {
   }
 }
 
-/** Sends an asset whose name holds its hash, in an encoding that the caller takes, to be kept for ever. */
+/** Sends an asset whose name contains its hash as immutable, in an encoding that the client accepts. */
 export function sendAsset(c: Context, type: string, content: Compressed): Response {
   const encoding = encodingFor(c.req.header('accept-encoding'))
-  return c.body(encoding === null ? unpacked(content) : content[encoding], 200, {
+  return c.body(encoding === null ? decompress(content) : content[encoding], 200, {
     'content-type': type,
     'cache-control': 'public, max-age=31536000, immutable',
     'x-content-type-options': 'nosniff',

@@ -1,4 +1,4 @@
-/** The check box. It works without JavaScript: `/check?target=…` redirects to the report. */
+/** Renders the form that starts a check. It works without JavaScript: `/check?target=…` redirects to the report. */
 export function CheckForm({ value = '', invalid = false }: { readonly value?: string; readonly invalid?: boolean }) {
   return (
     <form class="check" action="/check" method="get">

@@ -1,17 +1,17 @@
 import type { BlockList } from 'node:net'
 import { LRUCache } from 'lru-cache'
-import { addressFamily, parseAddress } from '../network/address.ts'
+import { addressFamily, parseAddress } from '../core/ip-address.ts'
 
-/** Stands for the address of a caller whose socket has none: it is closed already, or a Unix socket. */
+/** The address of a caller without one: the socket is closed, or a Unix socket. */
 const unknownAddress = '0.0.0.0'
 
-/** No real chain of proxies is longer; it bounds the work an enormous header can ask for. */
-const maxHops = 32
+/** The maximum length of a proxy chain; bounds the work for a huge header. */
+const MAX_HOPS = 32
 
 /**
- * The caller's address in canonical text: the socket's, unless that is a proxy we trust. Then `X-Forwarded-For` is read
- * from the right, where our own proxies write, up to the first hop that is not trusted; what stands left of it is the
- * caller's own claim. An entry that is no address (`unknown`, an obfuscated name) ends the walk at the last good one.
+ * Returns the caller's address as canonical text: the socket's, unless it is a trusted proxy. Then reads `X-Forwarded-For`
+ * from the right, where our own proxies write, up to the first untrusted hop; the entries left of it are the caller's own
+ * claim. An entry that is no address (`unknown`, an obfuscated name) ends the walk at the last valid one.
  * @param forwardedFor the header's value, several lines joined by commas as Node does.
  * @param trusted the proxies' addresses (`TRUST_PROXY`), or null when there are none.
  */
@@ -22,33 +22,33 @@ export function clientAddress(
 ): string {
   // Node appends the zone (`%eth0`) to a link-local peer's address.
   let client = parseAddress(remoteAddress?.split('%', 1)[0] ?? '') ?? unknownAddress
-  let rest = forwardedFor ?? ''
-  for (let hop = 0; hop < maxHops && rest !== '' && trusted !== null && isIn(trusted, client); hop++) {
-    const comma = rest.lastIndexOf(',')
-    const address = hopAddress(rest.slice(comma + 1).trim())
+  let remaining = forwardedFor ?? ''
+  for (let hop = 0; hop < MAX_HOPS && remaining !== '' && trusted !== null && isIn(trusted, client); hop++) {
+    const comma = remaining.lastIndexOf(',')
+    const address = hopAddress(remaining.slice(comma + 1).trim())
     if (address === null) break
     client = address
-    rest = rest.slice(0, Math.max(comma, 0))
+    remaining = remaining.slice(0, Math.max(comma, 0))
   }
   return client
 }
 
-/** The address in one entry, which some proxies write as `[address]`, `[address]:port` or `ipv4:port`. */
+/** Parses one entry, which some proxies write as `[address]`, `[address]:port` or `ipv4:port`. */
 function hopAddress(entry: string): string | null {
   const wrapped = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry)
   return parseAddress(wrapped?.[1] ?? wrapped?.[2] ?? entry)
 }
 
-/** What lists have said lately: to ask one takes twenty times as long as all else that is done here. */
-const known = new WeakMap<BlockList, LRUCache<string, boolean>>()
+/** Caches of recent lookups: a lookup takes twenty times as long as everything else here. */
+const caches = new WeakMap<BlockList, LRUCache<string, boolean>>()
 
-/** Whether an address is in a list, which must no longer change. */
+/** Returns whether an address is in a list, which must not change any more. */
 function isIn(list: BlockList, address: string): boolean {
-  const answers = known.get(list) ?? answersOf(list)
-  known.set(list, answers)
+  const answers = caches.get(list) ?? createCache(list)
+  caches.set(list, answers)
   return answers.memo(address)
 }
 
-function answersOf(list: BlockList): LRUCache<string, boolean> {
+function createCache(list: BlockList): LRUCache<string, boolean> {
   return new LRUCache({ max: 1000, memoMethod: (address) => list.check(address, `ipv${addressFamily(address)}`) })
 }

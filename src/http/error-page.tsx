@@ -5,7 +5,7 @@ import type { Site } from './layout.tsx'
 import { respondWithPage } from './layout.tsx'
 import { UtcTime } from './utc-time.tsx'
 
-/** What went wrong, as a visitor is told. Messages are ours: written for people, and escaped like everything else. */
+/** An error as a page shows it. Messages are our own and are escaped. */
 export type PageError =
   | { readonly status: 400; readonly message: string; readonly input: string }
   | { readonly status: 404 }
@@ -14,15 +14,15 @@ export type PageError =
   /** `retryAfter`: in how many seconds. */
   | { readonly status: 503; readonly retryAfter: number }
 
-/** Answers with the error as a page, in the dress of all others. */
+/** Responds with an error page. */
 export function errorPage(c: Context, site: Site, error: PageError): Response {
-  // RFC 9110 §10.2.3 allows the moment itself as well as the seconds until it.
+  // RFC 9110 §10.2.3 allows a date as well as seconds.
   if (error.status === 429) c.header('retry-after', error.resetsAt.toUTCString())
   if (error.status === 503) {
     c.header('retry-after', String(error.retryAfter))
     c.header('cache-control', 'no-store')
   }
-  const { title, content } = explain(error)
+  const { title, content } = describeError(error)
   const page = { title: `${title} · Allclear`, description: title, path: null, indexed: false }
   const body = (
     <ErrorContent status={error.status} title={title}>
@@ -32,7 +32,7 @@ export function errorPage(c: Context, site: Site, error: PageError): Response {
   return respondWithPage(c, site, page, body, error.status)
 }
 
-/** What a page says that stands for an error: its status, what is wrong, and what can be done. */
+/** Renders the content of an error page: status, title and what to do. */
 export function ErrorContent(props: { readonly status: number; readonly title: string; readonly children: Child }) {
   return (
     <div class="error">
@@ -43,26 +43,26 @@ export function ErrorContent(props: { readonly status: number; readonly title: s
   )
 }
 
-function explain(error: PageError): { readonly title: string; readonly content: Child } {
+function describeError(error: PageError): { readonly title: string; readonly content: Child } {
   switch (error.status) {
     case 400:
       return {
-        title: 'That cannot be checked',
+        title: 'Enter an IP address or a domain',
         content: (
           <>
             <p class="lead" id="problem">
               {error.message}
             </p>
-            <CheckForm value={error.input.slice(0, MAX_ECHO)} invalid />
+            <CheckForm value={error.input.slice(0, MAX_INPUT_LENGTH)} invalid />
           </>
         ),
       }
     case 404:
       return {
-        title: 'There is no such page',
+        title: 'Page not found',
         content: (
           <>
-            <p class="lead">The address may be mistyped, or the page has moved. A check can start here:</p>
+            <p class="lead">Check the address, or start a blacklist check here:</p>
             <CheckForm />
           </>
         ),
@@ -74,28 +74,28 @@ function explain(error: PageError): { readonly title: string; readonly content: 
           <>
             <p class="lead">{error.message}</p>
             <p>
-              Checks can be made again from <UtcTime at={error.resetsAt} />.
+              You can check again from <UtcTime at={error.resetsAt} />.
             </p>
           </>
         ),
       }
     case 503:
       return {
-        title: 'This page is not available right now',
+        title: 'This page is temporarily unavailable',
         content: (
           <>
-            <p class="lead">We cannot reach our database at the moment. Reload this page in a few seconds.</p>
+            <p class="lead">We can’t reach our database. Reload this page in a few seconds.</p>
           </>
         ),
       }
     case 500:
       return {
-        title: 'Something went wrong here',
+        title: 'Something went wrong',
         content: (
           <>
-            <p class="lead">The fault is ours, and it has been logged. Trying again in a moment may help.</p>
+            <p class="lead">We logged the error. Try again in a moment.</p>
             <p>
-              If it does not, tell the operator this number: <code>{error.requestId}</code>
+              If it happens again, give the operator this ID: <code>{error.requestId}</code>
             </p>
           </>
         ),
@@ -103,5 +103,5 @@ function explain(error: PageError): { readonly title: string; readonly content: 
   }
 }
 
-/** The most characters of a visitor's input that are put back into the box; longer is never a target (RFC 1035: 253). */
-const MAX_ECHO = 255
+/** The maximum characters of the input that the form repeats; no target is longer (RFC 1035: 253). */
+const MAX_INPUT_LENGTH = 255

@@ -118,4 +118,26 @@ mutation CreateIncident {
 `,
     headers: withKey,
   },
+  {
+    query: `# Searches incidents: a word, a time (the start is included, the end is not), an impact; oldest first.
+query SearchIncidents {
+  organization {
+    incidents(
+      filter: {
+        text: "certificate"
+        startedAfter: "2026-01-01T00:00:00Z"
+        startedBefore: "2027-01-01T00:00:00Z"
+        impact: [MAJOR, CRITICAL]
+      }
+      orderBy: { field: STARTED_AT, direction: ASC }
+    ) {
+      totalCount
+      nodes { id title status startedAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+`,
+    headers: withKey,
+  },
 ]

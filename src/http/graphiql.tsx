@@ -1,37 +1,37 @@
 import { Hono } from 'hono'
-import { root } from '../paths.ts'
+import { root } from '../core/paths.ts'
 import { tabs } from './graphiql-tabs.ts'
 import type { Site } from './layout.tsx'
 import { pageHeaders } from './layout.tsx'
 import type { Libraries } from './libraries.ts'
 
 /** Starts GraphiQL on its page; bundled as `explorer.js`. */
-export const explorerScript = new URL('src/http/browser/explorer.ts', root)
+export const graphiqlScript = new URL('src/http/browser/explorer.ts', root)
 
-/** GraphiQL at `/graphql`, for browsers that open it: our page around the library's files, all from this server. */
+/** Creates the route of GraphiQL at `/graphql` for browsers. All files come from this server. */
 export function graphiqlRoutes(site: Site, libraries: Libraries): Hono {
   const app = new Hono()
   for (const path of ['/graphql', '/graphql/']) {
     app.get(path, async (c) => {
       const file = await libraries.paths('graphiql')
-      return c.body(explorerPage(site, file), 200, headersOf(site))
+      return c.body(graphiqlPage(site, file), 200, headersOf(site))
     })
   }
   return app
 }
 
-/** The editor styles its own elements inline, has its fonts in its style sheet, and runs workers of ours. */
+/** The editor uses inline styles, fonts in its style sheet, and web workers from this server. */
 function headersOf({ baseUrl }: Site): Readonly<Record<string, string>> {
   return {
     ...pageHeaders,
     'content-security-policy': pageHeaders['content-security-policy']
       .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'; font-src data:; worker-src 'self'")
-      // For older browsers, to which a websocket is never the page's own origin.
+      // Older browsers do not count a WebSocket as the page's own origin.
       .replace("connect-src 'self'", `connect-src 'self' ${new URL(baseUrl).origin.replace(/^http/, 'ws')}`),
   }
 }
 
-function explorerPage({ assets }: Site, file: (name: string) => string): string {
+function graphiqlPage({ assets }: Site, file: (name: string) => string): string {
   const settings = {
     options: { title: 'Allclear GraphiQL', subscriptionsProtocol: 'WS', defaultTabs: tabs },
     workers: {

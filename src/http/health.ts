@@ -1,16 +1,16 @@
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../core/metrics.ts'
 
-/** Whether the process can do its work, and what it found of each part: `ok`, or in a word what is wrong. */
+/** Whether the process is ready, and the state of each part: `ok`, or a word for the problem. */
 export interface Readiness {
   readonly isReady: boolean
   readonly checks: Readonly<Record<string, string>>
 }
 
 /**
- * `/healthz`: the process runs. `/readyz`: it can do its work, or 503 while it cannot, with what is wrong, so that a load
- * balancer sends callers elsewhere. `/metrics`: what the process counts of its own work.
+ * Creates the health routes. `/healthz`: the process runs. `/readyz`: the process is ready, or 503 with the problem, so that
+ * load balancers route around it. `/metrics`: the metrics of the process.
  */
 export function healthRoutes(
   readiness: () => Promise<Readiness>,

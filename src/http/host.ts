@@ -2,21 +2,21 @@ import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Why the host of a request cannot be served, or null. RFC 9112 §3.2 has a Host that is missing, given twice or invalid
- * answered with 400: two servers in a row might take different ones. HTTP/1.0, in which load balancers may ask how we are,
- * knows none.
+ * Returns why the host of a request is refused, or null. RFC 9112 §3.2 requires 400 for a missing, repeated or invalid Host:
+ * two servers in a chain might choose different hosts. HTTP/1.0, which load balancers may use for health checks, has no
+ * Host.
  */
-export function hostRefusal({ headers: { host }, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null {
+export function hostError({ headers: { host }, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null {
   if (host === undefined) return httpVersion === '1.0' ? null : 'The Host header is missing.'
   if (isRepeated(rawHeaders)) return 'The Host header is given twice.'
-  if (!possibleHosts.memo(host)) return 'The Host header names no host.'
+  if (!validHosts.memo(host)) return 'The Host header names no host.'
   if (url.startsWith('/') || !url.includes('://')) return null
   return authorityOf(url) === authorityOf(`http://${host}`) ? null : 'The Host header is not the host of the address.'
 }
 
 /**
- * The path and query of a request's target: the absolute form, which a server must take (RFC 9112 §3.2.2), without its
- * scheme and host.
+ * Returns the path and query of a request target. Strips scheme and host of the absolute form, which a server must accept
+ * (RFC 9112 §3.2.2).
  */
 export function originForm(url: string): string {
   return /^https?:\/\/[^/?]*(\/.*)?$/i.exec(url)?.[1] ?? (isAbsolute(url) ? '/' : url)
@@ -24,12 +24,12 @@ export function originForm(url: string): string {
 
 const isAbsolute = (url: string) => /^https?:\/\//i.test(url)
 
-/** The host name of a Host, in small letters, without a port and a trailing dot; empty when there is none. */
+/** Returns the host name of a Host header in lower case, without port and trailing dot; empty when there is none. */
 export function hostNameOf(host: string | undefined): string {
   return (host ?? '').toLowerCase().replace(/\.?(:\d*)?$/, '')
 }
 
-/** Node keeps the first and hides the others. */
+/** Returns whether a request has several Host headers; Node exposes only the first in `headers`. */
 function isRepeated(rawHeaders: readonly string[]): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -39,16 +39,16 @@ function isRepeated(rawHeaders: readonly string[]): boolean {
   return count > 1
 }
 
-/** A name or an address, and a port; URLs allow much more, such as a user and a path, which no Host may hold. */
+/** A name or an address, and a port. URLs allow more, such as a user and a path, which are invalid in a Host. */
 const HOST = /^(?:[a-z0-9_-][a-z0-9._-]*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
-/** Of Hosts seen lately, whether they are possible: nearly all requests name the same few. */
-const possibleHosts = new LRUCache<string, boolean>({
+/** Caches the validity of recent Hosts: nearly all requests name the same few. */
+const validHosts = new LRUCache<string, boolean>({
   max: 100,
   memoMethod: (host) => HOST.test(host) && URL.canParse(`http://${host}`),
 })
 
-/** The host and port of an address; null when it is of another protocol than ours, or none. */
+/** Returns the host and port of an HTTP or HTTPS URL; null for any other text. */
 function authorityOf(url: string): string | null {
   if (!isAbsolute(url) || !URL.canParse(url)) return null
   const { host, username, password } = new URL(url.replace(/^https:/i, 'http:'))

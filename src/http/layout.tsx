@@ -4,10 +4,10 @@ import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Assets } from './assets.ts'
 
-/** What every page needs to know of the site. */
+/** The data of the site that every page needs. */
 export interface Site {
   readonly assets: Assets
-  /** The public address, without a slash at its end. */
+  /** The public address, without a trailing slash. */
   readonly baseUrl: string
 }
 
@@ -17,17 +17,21 @@ export interface PageProps {
   readonly description: string
   /** The page's own path, already encoded; null for pages without an address of their own, such as errors. */
   readonly path: string | null
-  /** Whether search engines may keep the page. */
+  /** Whether search engines may index the page. */
   readonly indexed: boolean
-  /** Logical names of the scripts that make the page live. */
+  /** Logical names of the page's scripts. */
   readonly scripts?: readonly string[]
-  /** Who is to be named for the data shown. */
+  /** Paths of style sheets after the common one. */
+  readonly sheets?: readonly string[]
+  /** Content between the header and the main content, such as a menu. */
+  readonly aside?: Child
+  /** The sources to credit for the data shown. */
   readonly sources?: readonly { readonly text: string; readonly url: string }[]
 }
 
 /**
- * Headers of every page: nothing is fetched from elsewhere, run inline, framed or told to the next site. A page is asked for
- * anew each time but when the reader goes back to it, so that going back to a report costs no second check.
+ * Headers of every page: no external resources, inline scripts or framing, and no referrer for other sites. Browsers
+ * revalidate a page except on back navigation, so that going back to a report costs no second check.
  */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
@@ -39,25 +43,26 @@ export const pageHeaders = {
 } as const
 
 const navigation = [
+  { path: '/docs/status-pages', text: 'Status pages' },
   { path: '/', text: 'Check' },
   { path: '/pricing', text: 'Prices' },
-  { path: '/docs', text: 'API docs' },
+  { path: '/docs', text: 'Docs' },
   { path: '/graphql', text: 'GraphQL' },
 ] as const
 
-/** Where the content goes. Nothing else can hold it: everything rendered is escaped. */
-const gap = '<!--content-->'
+/** Marks the place of the content. Rendered text cannot contain it, because it is escaped. */
+const contentPlaceholder = '<!--content-->'
 
 /**
- * The HTML before and after a page's content. The footer comes only after the content: while a page is still being sent, the
- * style sheet and the scripts take a footer in the document to mean that the content is whole.
+ * Renders the HTML before and after a page's content. While a page is being sent, style sheet and scripts take the footer in
+ * the document as the sign that the content is complete.
  */
-export function pageAround(site: Site, props: PageProps): readonly [string, string] {
-  const [before = '', after = ''] = String(<Shell site={site} {...props} />).split(gap)
+export function renderPageShell(site: Site, props: PageProps): readonly [string, string] {
+  const [before = '', after = ''] = String(<PageShell site={site} {...props} />).split(contentPlaceholder)
   return [`<!DOCTYPE html>${before}`, after]
 }
 
-/** A whole page as a response. Headers set on the context before are kept, also those that every page has. */
+/** Responds with a complete page. Headers already set on the context override the common ones. */
 export function respondWithPage(
   c: Context,
   site: Site,
@@ -65,24 +70,22 @@ export function respondWithPage(
   content: Child,
   status: ContentfulStatusCode = 200,
 ): Response {
-  const [before, after] = pageAround(site, props)
+  const [before, after] = renderPageShell(site, props)
   const own = Object.entries(pageHeaders).filter(([name]) => !c.res.headers.has(name))
   return c.body(before + String(content) + after, status, Object.fromEntries(own))
 }
 
-/** What every document says of itself, whoever's name is at its head. */
-export interface DocumentProps extends Pick<PageProps, 'title' | 'description' | 'indexed' | 'scripts'> {
-  /** The page's one public address; null for pages without an address of their own. */
+/** The properties of every document, in our own layout or a page owner's. */
+export interface DocumentProps extends Pick<PageProps, 'title' | 'description' | 'indexed' | 'scripts' | 'sheets'> {
+  /** The canonical URL; null for pages without an address of their own. */
   readonly canonical: string | null
-  /** What else its head says. */
+  /** Further elements of the head. */
   readonly head?: Child
-  /** Paths of style sheets after the common one. */
-  readonly sheets?: readonly string[]
   /** Attributes of the body, for the page's own script. */
   readonly body?: Readonly<Record<`data-${string}`, string>>
 }
 
-/** The frame of every document: its head, and a link that skips what stands before `<main id="main">`. */
+/** Renders a document: its head, and a link that skips to `<main id="main">`. */
 export function Document({ assets, children, ...page }: DocumentProps & { assets: Assets; children: Child }) {
   return (
     <html lang="en">
@@ -102,7 +105,7 @@ export function Document({ assets, children, ...page }: DocumentProps & { assets
           <link rel="stylesheet" href={href} />
         ))}
         {(page.scripts ?? []).map((name) => (
-          // Not deferred: it is to work while the page is still arriving.
+          // Not deferred: the script runs while the page is still loading.
           <script async src={assets.url(name)} />
         ))}
       </head>
@@ -116,26 +119,40 @@ export function Document({ assets, children, ...page }: DocumentProps & { assets
   )
 }
 
-function Shell({ site, path, sources, ...page }: PageProps & { readonly site: Site }) {
+/** Renders the site's name and navigation. */
+export function SiteHeader({ path }: Pick<PageProps, 'path'>) {
+  return (
+    <header class="site">
+      <a class="wordmark" href="/">
+        Allclear
+      </a>
+      <nav aria-label="Main">
+        {navigation.map((entry) => (
+          <a href={entry.path} aria-current={entry.path === path ? 'page' : undefined}>
+            {entry.text}
+          </a>
+        ))}
+      </nav>
+    </header>
+  )
+}
+
+function PageShell({ site, path, sources, aside, ...page }: PageProps & { readonly site: Site }) {
   return (
     <Document {...page} assets={site.assets} canonical={path === null ? null : site.baseUrl + path}>
-      <header class="site">
-        <a class="wordmark" href="/">
-          Allclear
-        </a>
-        <nav aria-label="Main">
-          {navigation.map((entry) => (
-            <a href={entry.path} aria-current={entry.path === path ? 'page' : undefined}>
-              {entry.text}
-            </a>
-          ))}
-        </nav>
-      </header>
+      <SiteHeader path={path} />
+      {aside}
       <main id="main" tabindex={-1}>
-        {raw(gap)}
+        {raw(contentPlaceholder)}
       </main>
       <footer class="site">
-        <p>Allclear asks each list directly, over DNS. It keeps no list of its own and can remove nobody from one.</p>
+        <p>Allclear queries each blacklist directly over DNS. It runs no list and cannot remove entries.</p>
+        <p>
+          <a href="/docs">Documentation</a> ·{' '}
+          <a href="https://www.apache.org/licenses/LICENSE-2.0" rel="noopener noreferrer license">
+            Apache License 2.0
+          </a>
+        </p>
         {sources ? (
           <p>
             {sources.map(({ text, url }, index) => (

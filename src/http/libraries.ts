@@ -1,30 +1,30 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Hono } from 'hono'
-import { startWorker } from '../worker.ts'
+import { startWorker } from '../core/worker-thread.ts'
 import { contentTypes, sendAsset } from './assets.ts'
 import type { LibraryFile } from './library-worker.ts'
 
 /** Libraries that single pages load in the browser. */
-export type LibraryName = 'graphiql' | 'swagger-ui'
+type LibraryName = 'graphiql' | 'swagger-ui'
 
-/** The files of libraries, ready to serve. Nothing is loaded before it is asked for: most servers never are. */
+/** The files of browser libraries, loaded on first use: most servers never need them. */
 export interface Libraries {
-  /** The paths of a library's files by their names, such as `graphiql.js` → `/assets/graphiql/graphiql.3f2a9c01d4.js`. */
+  /** Returns the paths of a library's files by name, such as `graphiql.js` → `/assets/graphiql/graphiql.3f2a9c01d4.js`. */
   paths(library: LibraryName): Promise<(file: string) => string>
-  /** Serves the files, to be kept for ever: a changed file has another name. */
+  /** Serves the files as immutable: a changed file has another name. */
   readonly routes: Hono
 }
 
-/** Libraries that are read and compressed in a thread, once; some 4 MB of them are kept. */
+/** Creates the libraries. A worker thread reads and compresses each one once; together they take about 4 MB. */
 export function createLibraries(): Libraries {
   const loaded = new Map<LibraryName, Promise<ReadonlyMap<string, LibraryFile>>>()
 
   function load(library: LibraryName): Promise<ReadonlyMap<string, LibraryFile>> {
-    const known = loaded.get(library)
-    if (known !== undefined) return known
+    const existing = loaded.get(library)
+    if (existing !== undefined) return existing
     const loading = readInThread(library)
-    // What failed is tried again at the next request.
+    // The next request retries after an error.
     loading.catch(() => loaded.delete(library))
     loaded.set(library, loading)
     return loading
@@ -33,7 +33,7 @@ export function createLibraries(): Libraries {
   const routes = new Hono()
   routes.get('/assets/:library{graphiql|swagger-ui}/:file', async (c) => {
     const file = (await load(c.req.param('library') as LibraryName)).get(c.req.param('file'))
-    return file === undefined ? c.text('There is no such file.', 404) : sendAsset(c, contentTypeOf(file), file)
+    return file === undefined ? c.text('File not found.', 404) : sendAsset(c, contentTypeOf(file), file)
   })
 
   return {
@@ -49,7 +49,7 @@ export function createLibraries(): Libraries {
   }
 }
 
-/** A library's files by their names with their hashes. */
+/** Reads a library's files, by names that contain their hashes. */
 async function readInThread(library: LibraryName): Promise<ReadonlyMap<string, LibraryFile>> {
   const [files]: LibraryFile[][] = await once(
     startWorker('http/library-worker', { workerData: { library } }),

@@ -5,16 +5,16 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Compressed } from './encoding.ts'
 import { compress } from './encoding.ts'
 
-/** Reads and compresses a library for browsers, in a thread of its own: GraphiQL takes 40 MB to load, and a second of work. */
+/** Reads and compresses a browser library in a worker thread: GraphiQL takes 40 MB and a second of CPU time. */
 
-/** A file that is ready to serve. */
+/** A file, ready to serve. */
 export interface LibraryFile extends Compressed {
   readonly name: string
-  /** Of what is in it. */
+  /** The hash of its content. */
   readonly hash: string
 }
 
-/** Libraries by name, with what reads their files. */
+/** The readers of the libraries' files, by library name. */
 const libraries: Readonly<Record<string, () => Promise<Readonly<Record<string, string | Buffer>>>>> = {
   async graphiql() {
     const { js, css, editorWorkerService, jsonWorker, graphqlWorker } = await import(

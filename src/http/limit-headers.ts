@@ -1,20 +1,23 @@
-import type { Allowance } from '../account/usage.ts'
-import { DAY, SECOND } from '../time.ts'
+import { DAY, SECOND } from '../core/time.ts'
 
-/** Whole seconds from `now` until a moment, rounded up; 0 when it has passed. */
+/** Returns the seconds from `now` until a time, rounded up; 0 for a past time. */
 export function secondsUntil(at: Date, now: Date): number {
   return Math.max(0, Math.ceil((at.getTime() - now.getTime()) / SECOND))
 }
 
+/** The remaining quota of a plan. */
+interface Quota {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetsAt: Date
+}
+
 /**
- * The headers that tell a caller what is left of its plan, names and values by turns: `RateLimit-Policy` and `RateLimit`
+ * Returns the headers with the caller's remaining quota, alternating names and values: `RateLimit-Policy` and `RateLimit`
  * of draft-ietf-httpapi-ratelimit-headers-11 (the window in seconds), and the older `X-RateLimit-*` (reset in epoch
  * seconds).
  */
-export function limitHeaders(
-  { limit, remaining, resetsAt }: Pick<Allowance, 'limit' | 'remaining' | 'resetsAt'>,
-  now: Date,
-): string[] {
+export function limitHeaders({ limit, remaining, resetsAt }: Quota, now: Date): string[] {
   return [
     'RateLimit-Policy',
     `"daily";q=${limit};w=${DAY / SECOND}`,

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 
 /**
- * What crawlers are asked to leave alone (RFC 9309): a check asks lists that answer only so often, and what programs read is
- * no page. Pages say of themselves whether they are to be found.
+ * The paths that crawlers must skip (RFC 9309): a check uses up the quotas of blacklists, and APIs are no pages. Each page
+ * states itself whether it may be indexed.
  */
 const rules = `User-agent: *
 Disallow: /api/
@@ -11,7 +11,7 @@ Disallow: /graphql
 Disallow: /status/*/api/
 `
 
-/** `/robots.txt`, the same on every host. */
+/** Creates the route of `/robots.txt`, which is the same on every host. */
 export function robotsRoutes(): Hono {
   return new Hono().get('/robots.txt', (c) =>
     c.body(rules, 200, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=86400' }),

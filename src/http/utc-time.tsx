@@ -1,6 +1,6 @@
 const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 
-/** An instant in UTC, to the second, for people and machines. Live scripts add the reader's own time as its title. */
+/** Renders a time in UTC, to the second. Live scripts add the reader's local time as a tooltip. */
 export function UtcTime({ at }: { readonly at: Date }) {
   return <time datetime={at.toISOString()}>{format.format(at)} UTC</time>
 }

@@ -1,102 +1,109 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
+import { SECOND } from '../core/time.ts'
 import type { DnsClient } from '../network/dns/client.ts'
-import { SECOND } from '../time.ts'
-import type { Finding } from './finding.ts'
+import type { ProbeResult } from './probe-result.ts'
 
-/** For how long a failure tells of our own network. */
-const WINDOW = 30 * SECOND
-/** How many different hosts have to be out of reach for our own network to be a likely reason. */
-const FEWEST = 3
-/** For how long it is known whether our network works. */
-const PROVEN = 5 * SECOND
-/** How long a resolver has for its answer: longer than the client takes to ask again, and the next server. */
-const PATIENCE = 2.5 * SECOND
+/** How long a failure counts as a sign that our own network is down, in milliseconds. */
+const WINDOW_MS = 30 * SECOND
+/** How many different hosts must fail before our own network is a likely cause. */
+const MIN_HOSTS = 3
+/** How long the result of a network check is reused, in milliseconds. */
+const PROOF_MS = 5 * SECOND
+/**
+ * How long a resolver may take to answer, in milliseconds: longer than the client needs to retry and to ask the next
+ * server.
+ */
+const RESOLVER_TIMEOUT_MS = 2.5 * SECOND
 
-/** Whether this worker is itself cut off, by what its latest probes found and by what else it reaches. */
+/** Detects that this worker itself has lost its network. */
 export interface Connectivity {
   /**
-   * What a probe's finding is worth: while every host that was tried of late failed in a way that our own network may have
-   * caused, and nothing else shows that our network works, such a failure tells nothing of its target. One that was down
-   * before tells nothing of our network.
-   * @param at when it is known, in milliseconds of a clock that nobody sets.
+   * Turns a failed probe result into UNKNOWN when our own network is the likely cause: every host probed lately failed
+   * in a way that our network may cause, and the network check fails too. A monitor that was already down says nothing
+   * about our network.
+   * @param at when the result was received, in milliseconds of a monotonic clock.
    */
-  weigh(finding: Finding, wasDown: boolean, at: number): Promise<Finding>
+  assess(result: ProbeResult, wasDown: boolean, at: number): Promise<ProbeResult>
 }
 
 /**
- * The connectivity of a worker that has tried nothing yet.
- * @param works asks something that is none of the targets, and gives whether it was reached. Must not reject.
+ * Creates the connectivity of a new worker.
+ * @param isNetworkUp reaches for something that is not a target, and returns whether it responded. Must not reject.
  */
 export function createConnectivity({
-  works,
+  isNetworkUp,
   log,
 }: {
-  readonly works: () => Promise<boolean>
+  readonly isNetworkUp: () => Promise<boolean>
   readonly log: Logger
 }): Connectivity {
-  /** The hosts that failed since anything was reached, and when they did last; the longest ago first. */
+  /** Hosts that have failed since the last success, with the time of their last failure; oldest first. */
   const failed = new Map<string, number>()
-  let proof: { readonly at: number; readonly works: Promise<boolean> } | null = null
+  let proof: { readonly at: number; readonly isUp: Promise<boolean> } | null = null
   let isCutOff = false
 
-  function prove(at: number): Promise<boolean> {
-    if (proof === null || at - proof.at > PROVEN) proof = { at, works: works() }
-    return proof.works
+  function proveNetwork(at: number): Promise<boolean> {
+    if (proof === null || at - proof.at > PROOF_MS) proof = { at, isUp: isNetworkUp() }
+    return proof.isUp
   }
 
-  /** Says it once when it changes. */
-  function tell(cutOff: boolean): void {
+  /** Logs each change once. */
+  function logChange(cutOff: boolean): void {
     if (isCutOff === cutOff) return
     isCutOff = cutOff
-    if (cutOff) log.warn({ hosts: failed.size }, CUT_OFF)
+    if (cutOff) log.warn({ hosts: failed.size }, CUT_OFF_MESSAGE)
     else log.info('monitoring: our own network works again')
   }
 
-  /** Counts a host that is out of reach, as the last one. */
-  function count(suspect: string, at: number): void {
+  /** Adds an unreachable host, as the newest. */
+  function addFailed(suspect: string, at: number): void {
     failed.delete(suspect)
     failed.set(suspect, at)
   }
 
-  function forgetOld(at: number): void {
+  function removeOld(at: number): void {
     for (const [host, when] of failed) {
-      if (at - when <= WINDOW) return
+      if (at - when <= WINDOW_MS) return
       failed.delete(host)
     }
   }
 
-  function reached(): void {
+  function reset(): void {
     failed.clear()
-    tell(false)
+    logChange(false)
   }
 
   return {
-    async weigh(finding, wasDown, at) {
-      const { suspect, outcome } = finding
+    async assess(result, wasDown, at) {
+      const { suspect, outcome } = result
       if (suspect === null) {
-        if (outcome !== 'UNKNOWN') reached()
-        return finding
+        if (outcome !== 'UNKNOWN') reset()
+        return result
       }
-      if (!wasDown) count(suspect, at)
-      forgetOld(at)
-      if (failed.size < FEWEST) return finding
-      const cutOff = !(await prove(at))
-      tell(cutOff)
-      if (!cutOff) return finding
-      const message = `No target is reached, nor a resolver, so our own network may be down: ${finding.message}`
-      return { ...finding, outcome: 'UNKNOWN', message, latencyMs: null }
+      if (!wasDown) addFailed(suspect, at)
+      removeOld(at)
+      if (failed.size < MIN_HOSTS) return result
+      const cutOff = !(await proveNetwork(at))
+      logChange(cutOff)
+      if (!cutOff) return result
+      const message = `Neither targets nor resolvers respond, so our own network may be down: ${result.message}`
+      return { ...result, outcome: 'UNKNOWN', message, latencyMs: null }
     },
   }
 }
 
-const CUT_OFF = 'monitoring: no target is reached, nor a resolver: our own network may be down, and checks are unknown'
+const CUT_OFF_MESSAGE =
+  'monitoring: neither targets nor resolvers respond: our own network may be down, and probe results are unknown'
 
 /**
- * Whether a resolver answers a question that nobody has asked before: one on this machine or in the next room then has to
- * reach the name servers of `com` for it. That a resolver refuses, or fails itself, proves nothing.
+ * Returns whether a resolver answers a query for a random name: a local resolver then has to reach the name servers of
+ * `com`. A refusal or a failure of the resolver proves nothing.
  */
 export async function resolverAnswers(dns: DnsClient): Promise<boolean> {
-  const { kind } = await dns.query(`${randomBytes(12).toString('hex')}.com`, 'A', { fresh: true, timeoutMs: PATIENCE })
+  const { kind } = await dns.query(`${randomBytes(12).toString('hex')}.com`, 'A', {
+    fresh: true,
+    timeoutMs: RESOLVER_TIMEOUT_MS,
+  })
   return kind !== 'failed'
 }

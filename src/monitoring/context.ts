@@ -1,11 +1,11 @@
-import type { Context } from '../context.ts'
-import type { Seal } from '../seal.ts'
+import type { Context } from '../core/context.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { ProbeTools } from './probe/probe.ts'
 
-/** What handling monitors takes beside the context. */
+/** The context of operations on monitors. */
 export interface MonitoringContext extends Context {
-  /** Keeps what is secret in their options. */
-  readonly seal: Seal
-  /** What they are tried out with. */
+  /** Seals secrets in monitor options. */
+  readonly seal: SecretBox
+  /** Runs probes for `testMonitor`. */
   readonly tools: ProbeTools
 }

@@ -1,4 +1,4 @@
-import { SECOND } from '../time.ts'
+import { SECOND } from '../core/time.ts'
 
 const units = [
   ['day', 86_400],
@@ -7,7 +7,7 @@ const units = [
   ['second', 1],
 ] as const
 
-/** A duration of so many milliseconds in its two largest units: `12 minutes`, `1 hour 5 minutes`. */
+/** Formats milliseconds as their two largest units: `12 minutes`, `1 hour 5 minutes`. */
 export function durationInWords(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / SECOND))
   const largest = units.findIndex(([, size]) => seconds >= size)

@@ -1,107 +1,112 @@
 import type pg from 'pg'
 import { hashSecret } from '../account/secret.ts'
-import type { Context } from '../context.ts'
-import { NotFound, Unavailable } from '../errors.ts'
+import type { Context } from '../core/context.ts'
+import { NotFound, Unavailable } from '../core/errors.ts'
+import { randomText } from '../core/id.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
 import type { Monitor, Prisma, Watch } from '../generated/prisma/client.ts'
-import { randomText } from '../id.ts'
-import { MINUTE, SECOND } from '../time.ts'
 import type { DueWatch } from './due-watch.ts'
 import { readWatches } from './due-watch.ts'
-import type { Finding } from './finding.ts'
-import { found } from './finding.ts'
-import type { Recorder } from './recorder.ts'
-import { rhythmOf, vouchedMs } from './vouching.ts'
+import type { ProbeResult } from './probe-result.ts'
+import { probeResult } from './probe-result.ts'
+import type { ResultWriter } from './result-writer.ts'
+import { freshMs, scheduleOf } from './staleness.ts'
 
-/** What a watched job says of its run, as at healthchecks.io (its "Pinging API"). */
+/** What a job reports about its run, as in the "Pinging API" of healthchecks.io. */
 export type Signal =
   | { readonly kind: 'success' }
-  /** It has begun: only the time until its end is measured by that, for what has begun may never end. */
+  /** The job started. Only measures its duration: a job that started may never end. */
   | { readonly kind: 'start' }
-  /** @property exitCode null: it did not say. */
+  /** @property exitCode null when the job reported none. */
   | { readonly kind: 'failure'; readonly exitCode: number | null }
 
-/** What it takes to record heartbeats. */
-export interface BeatParts {
+/** What recording heartbeats needs. */
+export interface HeartbeatParts {
   readonly pool: Pick<pg.Pool, 'query'>
-  readonly recorder: Pick<Recorder, 'record'>
+  readonly resultWriter: Pick<ResultWriter, 'record'>
 }
 
-export type BeatContext = Context & BeatParts
+export type HeartbeatContext = Context & HeartbeatParts
 
 /** 160 random bits. */
 const TOKEN_LENGTH = 32
 const TOKEN = /^[0-9a-v]{32}$/
-/** Signals that come sooner and say nothing new are accepted and forgotten. */
-const SOONEST = SECOND
-const LONGEST_SAID = 200
-const ATTEMPTS = 5
-/** As long as a latency in milliseconds can be kept. */
-const LONGEST_RUN = 0x7fff_ffff
+/** Repeated signals within this time, in milliseconds, are accepted and ignored. */
+const MIN_INTERVAL_MS = SECOND
+const MAX_TEXT_LENGTH = 200
+const MAX_ATTEMPTS = 5
+/** The largest latency in milliseconds that the database can store. */
+const MAX_DURATION_MS = 0x7fff_ffff
 
-/** A new token: who knows it can report for the job. */
+/** Creates a token; its holder can report for the job. */
 export function newToken(): string {
   return randomText(TOKEN_LENGTH)
 }
 
 /**
- * Takes what a job says of its run. While the monitor is paused it is accepted, and changes nothing.
- * @param said what the job sent with it; its first line is kept, as far as 200 characters.
- * @throws NotFound when no monitor has the token.
+ * Records a job's signal. Accepts and ignores it while the monitor is paused.
+ * @param text what the job sent; its first line is kept, up to 200 characters.
+ * @throws NotFound when no monitor has the token, and Unavailable when the result cannot be stored.
  */
-export async function takeSignal(ctx: BeatContext, token: string, signal: Signal, said: string): Promise<void> {
+export async function recordSignal(ctx: HeartbeatContext, token: string, signal: Signal, text: string): Promise<void> {
   const monitor = TOKEN.test(token)
     ? await ctx.db.monitor.findUnique({
         where: { heartbeatHash: hashSecret(token), organization: { deletedAt: null } },
         include: { watches: true, organization: { select: { tier: true } } },
       })
     : null
-  if (monitor === null) throw new NotFound('There is no such heartbeat.')
+  if (monitor === null) throw new NotFound('No heartbeat has this token.')
   const [watch] = monitor.watches
   if (watch === undefined) return
   const now = ctx.now()
-  if (signal.kind === 'start') return begin(ctx, watch, now)
-  const finding = findingOf(watch, signal, said, now)
-  if (watch.lastOutcome === finding.outcome && isJust(watch.lastCheckedAt, now)) return
+  if (signal.kind === 'start') return recordStart(ctx, watch, now)
+  const result = resultOf(watch, signal, text, now)
+  if (watch.lastOutcome === result.outcome && isRecent(watch.lastCheckedAt, now)) return
   if (watch.dueAt === null) {
-    const dueAt = new Date(now.getTime() + vouchedMs(rhythmOf(monitor, monitor.organization.tier)))
+    const dueAt = new Date(now.getTime() + freshMs(scheduleOf(monitor, monitor.organization.tier)))
     await ctx.db.watch.updateMany({ where: { id: watch.id, dueAt: null }, data: { dueAt } })
   }
-  await record(ctx, watch.id, finding, now)
+  await record(ctx, watch.id, result, now)
   if (watch.startedAt !== null) await ctx.db.watch.updateMany({ where: { id: watch.id }, data: { startedAt: null } })
 }
 
-/** Records a beat also when something else happens to its watch at the same time: then it is read and judged anew. */
-async function record({ pool, recorder, log }: BeatContext, id: string, finding: Finding, at: Date): Promise<void> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+/** Records a heartbeat. When its watch changes at the same time, reads the watch again and retries. */
+async function record(
+  { pool, resultWriter, log }: HeartbeatContext,
+  id: string,
+  result: ProbeResult,
+  at: Date,
+): Promise<void> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const [watch] = await readWatches(pool, [id])
-    // Paused meanwhile, or the same was said at the same time.
-    if (watch === undefined || (attempt > 1 && isTold(watch, finding, at))) return
-    if (await recorder.record(watch, { at, finding })) return
+    // Paused meanwhile, or already recorded by another request.
+    if (watch === undefined || (attempt > 1 && isRecorded(watch, result, at))) return
+    if (await resultWriter.record(watch, { at, result: result })) return
   }
   log.warn({ watch: id }, 'monitoring: a heartbeat could not be recorded')
   throw new Unavailable('The heartbeat could not be recorded. Send it again.')
 }
 
-function isTold({ memory }: DueWatch, { outcome }: Finding, at: Date): boolean {
+function isRecorded({ memory }: DueWatch, { outcome }: ProbeResult, at: Date): boolean {
   const [last, time = 0] = memory.recent.at(-1) ?? []
-  return last === outcome && isJust(new Date(time), at)
+  return last === outcome && isRecent(new Date(time), at)
 }
 
-async function begin({ db }: Context, watch: Watch, now: Date): Promise<void> {
-  if (isJust(watch.startedAt, now)) return
+async function recordStart({ db }: Context, watch: Watch, now: Date): Promise<void> {
+  if (isRecent(watch.startedAt, now)) return
   await db.watch.updateMany({ where: { id: watch.id }, data: { startedAt: now } })
 }
 
-/** Whether a time lies so shortly before now, or after it by a clock that was set back. */
-function isJust(time: Date | null, now: Date): boolean {
-  return time !== null && Math.abs(now.getTime() - time.getTime()) < SOONEST
+/** Returns whether a time is close to now; it is later than now when the clock was set back. */
+function isRecent(time: Date | null, now: Date): boolean {
+  return time !== null && Math.abs(now.getTime() - time.getTime()) < MIN_INTERVAL_MS
 }
 
-function findingOf({ startedAt }: Watch, signal: Signal, said: string, now: Date): Finding {
-  const line = firstLine(said)
-  const lasted = startedAt === null ? null : now.getTime() - startedAt.getTime()
-  return found(signal.kind === 'success' ? 'UP' : 'DOWN', messageOf(signal), {
-    latencyMs: lasted !== null && lasted >= 0 && lasted <= LONGEST_RUN ? lasted : null,
+function resultOf({ startedAt }: Watch, signal: Signal, text: string, now: Date): ProbeResult {
+  const line = firstLine(text)
+  const durationMs = startedAt === null ? null : now.getTime() - startedAt.getTime()
+  return probeResult(signal.kind === 'success' ? 'UP' : 'DOWN', messageOf(signal), {
+    latencyMs: durationMs !== null && durationMs >= 0 && durationMs <= MAX_DURATION_MS ? durationMs : null,
     detail: line === '' ? null : { said: line },
   })
 }
@@ -112,42 +117,43 @@ function messageOf(signal: Signal): string {
   return exitCode === null ? 'The job reported failure.' : `The job ended with exit code ${exitCode}.`
 }
 
-/** The first line that is not blank, as plain text. */
-function firstLine(said: string): string {
-  const line = said.split(/[\r\n]+/).find((each) => each.trim() !== '') ?? ''
+/** Returns the first line that is not blank, as plain text. */
+function firstLine(text: string): string {
+  const line = text.split(/[\r\n]+/).find((each) => each.trim() !== '') ?? ''
   const plain = line.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' ').trim()
-  return [...plain].slice(0, LONGEST_SAID).join('')
+  return [...plain].slice(0, MAX_TEXT_LENGTH).join('')
 }
 
-/** Who is as late as that was not listening either, when a heartbeat might have come. */
-const NOT_LISTENING = MINUTE
+/** A worker this late, in milliseconds, may have been down when a heartbeat was sent. */
+const MAX_LATENESS_MS = MINUTE
 
 /**
- * What it means that a heartbeat has become due, which is when it is late: the job is down. Unknown when nobody looked at
- * the time, for then we were away and the heartbeat may have come in vain: it is given another interval.
- * @param dueAt when it became due.
+ * Returns the result of a heartbeat that is overdue: DOWN. UNKNOWN when the workers were down at the due time, because
+ * they may have missed the heartbeat: the job gets another interval.
+ * @param dueAt when the heartbeat became overdue.
  */
-export function missed({ memory }: Pick<DueWatch, 'memory'>, dueAt: Date, now: Date): Finding {
-  if (now.getTime() - dueAt.getTime() > NOT_LISTENING) return found('UNKNOWN', 'We were not there to hear a heartbeat.')
+export function missedHeartbeat({ memory }: Pick<DueWatch, 'memory'>, dueAt: Date, now: Date): ProbeResult {
+  if (now.getTime() - dueAt.getTime() > MAX_LATENESS_MS)
+    return probeResult('UNKNOWN', 'We were not running when the heartbeat was due.')
   const success = memory.recent.findLast(([outcome]) => outcome === 'UP')
-  return found('DOWN', success ? `No successful heartbeat since ${momentInWords(success[1])}.` : 'No heartbeat.')
+  return probeResult('DOWN', success ? `No successful heartbeat since ${formatTime(success[1])}.` : 'No heartbeat.')
 }
 
-/** Such as `2026-11-20 12:00:00 UTC`. */
-const momentInWords = (at: number) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+/** Formats a time as `2026-11-20 12:00:00 UTC`. */
+const formatTime = (at: number) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
 /**
- * When a monitor that begins to be watched is first due: at once, but a job that is to report gets its interval, and (null)
- * all the time it needs before its first report, for it may not be set up yet.
+ * Returns when a new watch is first due: now, or for a heartbeat after its interval. Null for a heartbeat that has
+ * never reported: its job may not be set up yet.
  */
 export async function firstDue(ctx: Context, monitor: Monitor): Promise<Date | null> {
   if (monitor.kind !== 'HEARTBEAT') return ctx.now()
   const where = { monitorId: monitor.id, state: { in: ['UP', 'DOWN'] } } satisfies Prisma.MonitorIntervalWhereInput
-  return (await ctx.db.monitorInterval.count({ where })) === 0 ? null : lateAt(ctx, monitor, ctx.now())
+  return (await ctx.db.monitorInterval.count({ where })) === 0 ? null : heartbeatLateAt(ctx, monitor, ctx.now())
 }
 
-/** When the job of a heartbeat is late that has reported at a moment. */
-export async function lateAt({ db }: Pick<Context, 'db'>, monitor: Monitor, last: Date): Promise<Date> {
+/** Returns when the job of a heartbeat is late that last reported at `last`. */
+export async function heartbeatLateAt({ db }: Pick<Context, 'db'>, monitor: Monitor, last: Date): Promise<Date> {
   const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
-  return new Date(last.getTime() + vouchedMs(rhythmOf(monitor, tier)))
+  return new Date(last.getTime() + freshMs(scheduleOf(monitor, tier)))
 }

@@ -1,15 +1,18 @@
-/** Buckets of latencies: the first holds up to 1 ms, each further one reaches 1.2 times as far, the last holds the rest. */
+/**
+ * Number of latency buckets: the first holds up to 1 ms, each next one reaches 1.2 times as far, the last holds the
+ * rest.
+ */
 export const BUCKETS = 64
 
 const GROWTH = 1.2
 
-/** The bucket of a latency in milliseconds; 63 begins at 81 s, longer than any probe takes. */
+/** Returns the bucket of a latency in milliseconds; bucket 63 begins at 81 s, longer than any probe takes. */
 export function bucketOf(latencyMs: number): number {
   if (latencyMs <= 1) return 0
   return Math.min(Math.ceil(Math.log(latencyMs) / Math.log(GROWTH)), BUCKETS - 1)
 }
 
-/** The bucketwise sum of histograms. */
+/** Adds histograms bucket by bucket. */
 export function mergeHistograms(histograms: readonly (readonly number[])[]): number[] {
   const sum = new Array<number>(BUCKETS).fill(0)
   for (const histogram of histograms)
@@ -18,8 +21,8 @@ export function mergeHistograms(histograms: readonly (readonly number[])[]): num
 }
 
 /**
- * The latency in milliseconds that a share `q` (0 to 1) of a histogram's latencies does not exceed, right to 10 %: the
- * geometric middle of its bucket. Null when the histogram is empty.
+ * Returns the quantile `q` (0 to 1) of a histogram in milliseconds, accurate to 10 %: the geometric middle of its
+ * bucket. Null for an empty histogram.
  */
 export function quantile(histogram: readonly number[], q: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0)

@@ -1,14 +1,15 @@
-import type { Database } from '../context.ts'
+import type { Database } from '../core/context.ts'
+import { DAY, HOUR, MINUTE } from '../core/time.ts'
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+import { dayIn, daysUpTo, startOfDay } from '../core/time-zone.ts'
+import { invalid } from '../core/validation.ts'
 import type { Organization } from '../generated/prisma/client.ts'
-import { DAY, HOUR, MINUTE } from '../time.ts'
-import { invalid } from '../validate.ts'
-import { dayIn, daysUpTo, startOfDay } from '../zone.ts'
-import { firstDayShown } from './day.ts'
 import { mergeHistograms, quantile } from './histogram.ts'
+import { historyStart } from './uptime-days.ts'
 
-/** How far back latencies are told, in milliseconds. */
+/** The ranges of latency queries, in milliseconds. */
 const ranges = { HOURS_24: DAY, DAYS_7: 7 * DAY, DAYS_30: 30 * DAY, DAYS_90: 90 * DAY } as const
-/** How much time one figure is of. Hours are those of UTC, days those of the organization's time zone. */
+/** The time that one point covers, in milliseconds. Hours are UTC, days are in the organization's time zone. */
 const resolutions = { MINUTES_5: 5 * MINUTE, HOUR, DAY } as const
 
 export type LatencyRange = keyof typeof ranges
@@ -17,26 +18,37 @@ export type LatencyResolution = keyof typeof resolutions
 export const latencyRanges = Object.keys(ranges) as readonly LatencyRange[]
 export const latencyResolutions = Object.keys(resolutions) as readonly LatencyResolution[]
 
-/** How long answers took in a piece of time. Those that did not come are not in it. */
+/** Response times within an interval. Failed requests are not included. */
 export interface LatencyPoint {
-  /** When it begins. */
+  /** When the interval begins. */
   readonly at: Date
-  /** How many answers there were. */
+  /** The number of responses. */
   readonly count: number
-  /** The milliseconds that 50, 95 and 99 % of them did not exceed; null when there were none. */
+  /** The 50th, 95th and 99th percentile in milliseconds; null without responses. */
   readonly p50: number | null
   readonly p95: number | null
   readonly p99: number | null
 }
 
-/** More than a screen has room for. */
-const MOST_POINTS = 800
+/** More points than a screen has room for. */
+const MAX_POINTS = 800
+
+/** Returns the number of points of a range, at most 800. */
+export function pointCount(range: LatencyRange, resolution: LatencyResolution): number {
+  return Math.min(MAX_POINTS, pointsIn(range, resolution))
+}
+
+const pointsIn = (range: LatencyRange, resolution: LatencyResolution) => ranges[range] / resolutions[resolution]
+
+/** How many points one statement reads: parsing its rows blocks for some 10 ms. */
+const POINTS_AT_ONCE = 8000
 
 /**
- * How long monitors, or all monitors of services, took to answer, by their ids: a point for every piece of the range, the
- * last one so far, and none from before the time that the tier shows. What a heartbeat's job took is its monitor's, and no
- * answer of its service. Exact in steps of five minutes, else right to 10 %. One statement.
- * @throws Invalid when these would be more than 800 points.
+ * Reads the response times of monitors, or of all monitors of services, by their ids: a point for each interval of the
+ * range, up to now, and none before the history that the tier shows. A heartbeat's duration counts for its monitor but
+ * not for its service. Exact at five minutes, else accurate to 10 %. Reads some monitors per statement, so that other
+ * work can run in between.
+ * @throws Invalid for more than 800 points.
  */
 export async function readLatencies(
   db: Database,
@@ -45,33 +57,50 @@ export async function readLatencies(
   { range, resolution }: { readonly range: LatencyRange; readonly resolution: LatencyResolution },
   now: Date,
 ): Promise<Map<string, LatencyPoint[]>> {
-  const count = ranges[range] / resolutions[resolution]
-  if (count > MOST_POINTS) {
-    throw invalid([{ path: ['resolution'], message: `is too fine for ${range}, which would be ${count} points` }])
+  const count = pointsIn(range, resolution)
+  if (count > MAX_POINTS) {
+    throw invalid([
+      {
+        path: ['resolution'],
+        message: `is too fine for ${range}: it would return ${count} points, at most ${MAX_POINTS} are allowed`,
+      },
+    ])
   }
   const { timeZone } = organization
-  const shownFrom = startOfDay(timeZone, firstDayShown(organization, now))
-  const starts = startsOf(resolution, timeZone, count, now).filter((start) => start >= shownFrom)
+  const shownFrom = historyStart(organization, now)
+  const starts = startTimesOf(resolution, timeZone, count, now).filter((start) => start >= shownFrom)
   const read = resolution === 'MINUTES_5' ? readResults : readHours
-  const found = await read(db, ids, starts)
-  return new Map(ids.map((id) => [id, starts.map((at, index) => found.get(id)?.get(index) ?? { at, ...silence })]))
+  const points = new Map<string, LatencyPoint[]>()
+  const atOnce = Math.ceil(POINTS_AT_ONCE / count)
+  const owner = {}
+  for (let start = 0; start < ids.length; start += atOnce) {
+    await yieldAfterTimeSlice(owner)
+    const some = ids.slice(start, start + atOnce)
+    const found = await read(db, some, starts)
+    for (const id of some)
+      points.set(
+        id,
+        starts.map((at, index) => found.get(id)?.get(index) ?? { at, ...emptyPoint }),
+      )
+  }
+  return points
 }
 
-const silence = { count: 0, p50: null, p95: null, p99: null }
+const emptyPoint = { count: 0, p50: null, p95: null, p99: null }
 
-/** When the pieces of time up to now begin, the last of which holds it. */
-function startsOf(resolution: LatencyResolution, timeZone: string, count: number, now: Date): Date[] {
+/** Returns when the intervals begin; the last one contains now. */
+function startTimesOf(resolution: LatencyResolution, timeZone: string, count: number, now: Date): Date[] {
   if (resolution === 'DAY') return daysUpTo(dayIn(timeZone, now), count).map((day) => startOfDay(timeZone, day))
   const size = resolutions[resolution]
   const last = Math.floor(now.getTime() / size) * size
   return Array.from({ length: count }, (_, index) => new Date(last - (count - 1 - index) * size))
 }
 
-/** Points of subjects by the places of their pieces of time. */
-type Found = ReadonlyMap<string, ReadonlyMap<number, LatencyPoint>>
+/** Points by subject id and interval index. */
+type PointsById = ReadonlyMap<string, ReadonlyMap<number, LatencyPoint>>
 
-/** By what was counted in each hour; an hour that midnight is in the middle of is of the day in which it begins. */
-async function readHours(db: Database, ids: readonly string[], starts: readonly Date[]): Promise<Found> {
+/** Reads the hourly histograms; an hour that contains midnight belongs to the day in which it begins. */
+async function readHours(db: Database, ids: readonly string[], starts: readonly Date[]): Promise<PointsById> {
   const rows = await db.$queryRaw<{ of: string; hour: Date; latencies: string }[]>`
     SELECT wanted.id AS of, h.hour, array_to_json(h.latencies)::text AS latencies
     FROM unnest(${ids}::text[]) AS wanted (id)
@@ -97,8 +126,8 @@ function pointOf(at: Date, histograms: readonly number[][]): LatencyPoint {
   return { at, count, p50: quantile(histogram, 0.5), p95: quantile(histogram, 0.95), p99: quantile(histogram, 0.99) }
 }
 
-/** By the results themselves, while they are kept. */
-async function readResults(db: Database, ids: readonly string[], starts: readonly Date[]): Promise<Found> {
+/** Reads the stored probe results. */
+async function readResults(db: Database, ids: readonly string[], starts: readonly Date[]): Promise<PointsById> {
   const size = resolutions.MINUTES_5 / 1000
   const rows = await db.$queryRaw<{ of: string; place: number; count: number; quantiles: number[] }[]>`
     SELECT wanted.id AS of, floor(extract(epoch FROM r.at - ${starts[0]}::timestamptz) / ${size})::int AS place,

@@ -1,18 +1,18 @@
-import type { Context } from '../context.ts'
-import type { Issue } from '../errors.ts'
+import type { Context } from '../core/context.ts'
+import type { Issue } from '../core/errors.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { atMostOne, exactlyOne, invalid } from '../core/validation.ts'
 import type { Monitor, Prisma } from '../generated/prisma/client.ts'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../network/outbound/guard.ts'
 import { readHost } from '../network/outbound/host.ts'
-import type { Seal } from '../seal.ts'
-import { atMostOne, exactlyOne, invalid } from '../validate.ts'
 import { dnsRefusals } from './probe/dns.ts'
-import type { KindOptions } from './probes.ts'
-import { kindRules } from './probes.ts'
+import type { KindOptions } from './probe-kinds.ts'
+import { kindRules } from './probe-kinds.ts'
 import { changeSecrets, isRecord, recipientOf, withKeptSecrets } from './secrets.ts'
 
-/** What an input calls the options of each kind. */
-export const optionKeys = {
+/** The input member that holds the options of each kind. */
+const optionKeys = {
   http: 'HTTP',
   tcp: 'TCP',
   dns: 'DNS',
@@ -25,15 +25,15 @@ type OptionKey = keyof typeof optionKeys
 
 const keys = Object.keys(optionKeys) as OptionKey[]
 
-/** The options of a kind, as its schema gives them, with secrets open. */
+/** The validated options of a kind, with secrets opened. */
 export type Configuration = { [K in MonitorKind]: { readonly kind: K; readonly options: KindOptions[K] } }[MonitorKind]
 
-/** The part of an input that says what is watched, and how. What is null is as good as absent. */
+/** The members of an input that hold options. Null counts as absent. */
 export type OptionsInput = { readonly [K in OptionKey]?: unknown }
 
 /**
- * Reads the one kind of options that the input for a new monitor holds. Members that are null are as good as absent.
- * @throws Invalid `INVALID_INPUT` with the paths of the input, also when what is named may not be reached.
+ * Validates the options of a new monitor: exactly one kind. Members that are null count as absent.
+ * @throws Invalid `INVALID_INPUT` with the paths of the input, also when the target is not allowed.
  */
 export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsInput): Configuration {
   const key = exactlyOne(keys, input)
@@ -41,11 +41,11 @@ export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsI
 }
 
 /**
- * The options of a monitor after a change: those given replace all it had, without any it keeps them. A secret that is null
- * (the value of a header, a body, what is sent over TCP) stays what it was, as long as nobody else is told it: who may
- * change a monitor could otherwise have its secrets sent to a server of their own.
- * @throws Invalid as `readOptions` does, when the options are another kind's, and when secrets would be kept for another
- * scheme, host or port.
+ * Returns a monitor's options after an update: given options replace all options. A secret given as null (the value of
+ * a header, a body, the text sent over TCP) is kept as long as its recipient stays the same: otherwise anyone who may
+ * edit a monitor could have its secrets sent to a server of their own.
+ * @throws Invalid as `readOptions` does, when the options belong to another kind, and when secrets would be kept for
+ * another scheme, host or port.
  */
 export function changeOptions(
   { config }: Pick<Context, 'config'>,
@@ -55,29 +55,35 @@ export function changeOptions(
   const key = atMostOne(keys, input)
   if (key === null) return before
   if (optionKeys[key] !== before.kind) {
-    throw invalid([{ path: [key], message: `must not be given: this monitor is of kind ${before.kind}, which stays` }])
+    throw invalid([
+      { path: [key], message: `must not be given: this monitor is of kind ${before.kind}, and the kind cannot change` },
+    ])
   }
   const { input: completed, kept } = withKeptSecrets(input[key], before)
   const after = read(config, key, completed)
   if (kept.length > 0 && recipientOf(after) !== recipientOf(before)) {
-    throw invalid(kept.map((path) => ({ path: [key, ...path], message: ELSEWHERE })))
+    throw invalid(kept.map((path) => ({ path: [key, ...path], message: SECRET_NOT_KEPT })))
   }
   return after
 }
 
-/** Options as they are stored: what may be secret is sealed, for this monitor alone. */
-export function sealOptions(seal: Seal, monitorId: string, { kind, options }: Configuration): Prisma.InputJsonObject {
+/** Returns the options to store; secrets are sealed for this monitor alone. */
+export function sealOptions(
+  seal: SecretBox,
+  monitorId: string,
+  { kind, options }: Configuration,
+): Prisma.InputJsonObject {
   const sealed = changeSecrets(kind, options, (secret, what) => seal.seal(secret, `${monitorId} ${what}`))
-  // What a kind's schema gives is JSON, and stays so.
+  // The options of every kind are JSON, sealed or not.
   return sealed as Prisma.InputJsonObject
 }
 
 /**
- * A monitor's options with secrets opened, to be probed with.
- * @throws Error when they cannot be opened or are not what its kind takes: nobody but us has written them.
+ * Reads a monitor's stored options and opens their secrets.
+ * @throws Error when they cannot be opened or are invalid: only this service writes them.
  */
 export function openOptions(
-  seal: Seal,
+  seal: SecretBox,
   { id, kind, options }: Pick<Monitor, 'id' | 'kind' | 'options'>,
 ): Configuration {
   return parsed(
@@ -86,8 +92,8 @@ export function openOptions(
   )
 }
 
-/** Options as their owner sees them: of headers the names alone, of a body and of what is sent over TCP that there is one. */
-export type ShownOptions = {
+/** Options without secrets: headers by name only, and whether there is a body or a text to send. */
+export type RedactedOptions = {
   readonly [K in MonitorKind]: K extends 'HTTP'
     ? Omit<KindOptions[K], 'headers' | 'body'> & {
         readonly headers: readonly { readonly name: string }[]
@@ -98,13 +104,13 @@ export type ShownOptions = {
       : KindOptions[K]
 }
 
-/** A monitor's kind with its options as their owner sees them. */
-export type ShownConfiguration = {
-  [K in MonitorKind]: { readonly kind: K; readonly options: ShownOptions[K] }
+/** A monitor's kind and its redacted options. */
+export type RedactedConfiguration = {
+  [K in MonitorKind]: { readonly kind: K; readonly options: RedactedOptions[K] }
 }[MonitorKind]
 
-/** A monitor's options without what is secret; nothing is opened for that. */
-export function shownOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'>): ShownConfiguration {
+/** Returns a monitor's options without secrets, and without opening them. */
+export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'>): RedactedConfiguration {
   const blank: Configuration = parsed(
     kind,
     changeSecrets(kind, options, () => ''),
@@ -124,7 +130,7 @@ export function shownOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'
   }
 }
 
-const ELSEWHERE = 'must be given again: a secret is kept only for the scheme, host and port that it was given for'
+const SECRET_NOT_KEPT = 'must be given again: a secret is kept only while the scheme, host and port stay the same'
 
 function read({ ALLOW_PRIVATE_NETWORKS }: Context['config'], key: OptionKey, input: unknown): Configuration {
   const kind = optionKeys[key]
@@ -144,12 +150,12 @@ function parsed<K extends MonitorKind>(kind: K, options: unknown): Extract<Confi
   return configurationOf(kind, kindRules[kind].options.parse(options))
 }
 
-/** The registry gives each kind's schema, but not that what it reads belongs to the kind. */
+/** TypeScript cannot see that the validated options belong to the kind. */
 function configurationOf<K extends MonitorKind>(kind: K, options: unknown): Extract<Configuration, { kind: K }> {
   return { kind, options } as Extract<Configuration, { kind: K }>
 }
 
-/** What an owner names and may not have reached, as far as that shows without looking names up; a run sees the rest. */
+/** Returns why a target is not allowed, without resolving names; the probe checks resolved addresses. */
 function refusalsOf({ kind, options }: Configuration, allowPrivate: boolean): Issue[] {
   switch (kind) {
     case 'HTTP':
@@ -170,10 +176,10 @@ function hostRefusals(member: string, text: string, allowPrivate: boolean): Issu
     (host?.kind === 'address' && !mayReach(host.address, allowPrivate)) ||
     (host?.kind === 'this machine' && !allowPrivate)
   const why = allowPrivate ? '' : `; ${PRIVATE_NETWORKS_HINT}`
-  return refused ? [{ path: [member], message: `must be reachable from the internet: this address is not${why}` }] : []
+  return refused ? [{ path: [member], message: `must be a public address${why}` }] : []
 }
 
-/** The input without members that are null or undefined. */
+/** Removes members that are null or undefined. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isRecord(value)) return value

@@ -1,22 +1,22 @@
-import { requireScope } from '../account/access.ts'
 import { tierLimits } from '../account/plan.ts'
 import { tierOf } from '../account/tier.ts'
-import type { Context } from '../context.ts'
-import { TierLimitReached } from '../errors.ts'
-import type { Changed } from '../eventlog/change.ts'
-import { change } from '../eventlog/change.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { TierLimitReached } from '../core/errors.ts'
+import type { ChangeResult } from '../event-log/change.ts'
+import { change } from '../event-log/change.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import type { PausedBy } from '../generated/prisma/enums.ts'
-import { monitorEvent, ownMonitor, statusEvents } from './guard.ts'
 import { firstDue } from './heartbeat.ts'
 import { leaveIncident } from './incident.ts'
-import { enterState } from './interval.ts'
-import { isAnywhere } from './probes.ts'
-import { closeWatches, openWatches } from './watch.ts'
+import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
+import { isAnywhere } from './probe-kinds.ts'
+import { enterState } from './state-intervals.ts'
+import { deleteWatches, resetWatches } from './watch.ts'
 
 /**
- * Pauses a monitor: it is watched no longer, and the time counts for no uptime. One that the limit of a tier had paused is
- * from then on paused by its owner. Needs a key with scope WRITE.
+ * Pauses a monitor; the paused time does not count towards uptime. A monitor that was paused by its tier's limit
+ * becomes paused by its owner. Needs a key with scope WRITE.
  * @throws NotFound when the organization has no such monitor.
  */
 export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
@@ -29,8 +29,8 @@ export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
 }
 
 /**
- * Has a paused monitor watched again, whoever paused it; what it was before is forgotten. Needs a key with scope WRITE.
- * @throws NotFound, and TierLimitReached when as many run already as the tier allows.
+ * Resumes a paused monitor in the state PENDING, whether its owner or a tier paused it. Needs a key with scope WRITE.
+ * @throws NotFound, and TierLimitReached when as many monitors run as the tier allows.
  */
 export async function resumeMonitor(ctx: Context, id: string): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -41,26 +41,31 @@ export async function resumeMonitor(ctx: Context, id: string): Promise<Monitor> 
     const limit = tierLimits[tier].monitors
     const running = await tx.db.monitor.count({ where: { organizationId, pausedBy: null } })
     if (running >= limit) {
-      throw new TierLimitReached(`The tier ${tier} has ${limit} monitors, and as many are running.`, limit)
+      throw new TierLimitReached(`The ${tier} tier allows ${limit} running monitors, and all are in use.`, limit)
     }
     return resume(tx, monitor)
   })
 }
 
-/** Pauses a monitor, in the transaction of a change. @param cause why, for its history. Gives what has happened. */
-export async function pause(tx: Context, monitor: Monitor, by: PausedBy, cause: string): Promise<Changed<Monitor>> {
+/** Pauses a monitor, in the transaction of a change. Returns the new events. @param cause why, for its history. */
+export async function pause(
+  tx: Context,
+  monitor: Monitor,
+  by: PausedBy,
+  cause: string,
+): Promise<ChangeResult<Monitor>> {
   const data = { pausedBy: by, version: { increment: 1 } }
   const event = monitorEvent('MONITOR_PAUSED', monitor)
   if (monitor.pausedBy !== null) return [await tx.db.monitor.update({ where: { id: monitor.id }, data }), event]
-  await closeWatches(tx, monitor)
+  await deleteWatches(tx, monitor)
   const paused = await enterState(tx, monitor, 'PAUSED', tx.now(), cause, data)
   const left = await leaveIncident(tx, monitor, 'PAUSED')
   return [paused, event, ...left, ...(await statusEvents(tx, monitor, paused))]
 }
 
-/** Has a paused monitor watched again, in the transaction of a change. Gives what has happened. */
-export async function resume(tx: Context, monitor: Monitor): Promise<Changed<Monitor>> {
-  await openWatches(tx, monitor, isAnywhere(monitor.kind), await firstDue(tx, monitor))
+/** Resumes a paused monitor, in the transaction of a change. Returns the monitor and the new events. */
+export async function resume(tx: Context, monitor: Monitor): Promise<ChangeResult<Monitor>> {
+  await resetWatches(tx, monitor, isAnywhere(monitor.kind), await firstDue(tx, monitor))
   const data = { pausedBy: null, version: { increment: 1 } }
   return [await enterState(tx, monitor, 'PENDING', tx.now(), '', data), monitorEvent('MONITOR_RESUMED', monitor)]
 }

@@ -1,52 +1,53 @@
 import type pg from 'pg'
 import type { MonitorState } from '../generated/prisma/enums.ts'
 import type { DueWatch } from './due-watch.ts'
-import type { Finding } from './finding.ts'
 import { BUCKETS, bucketOf } from './histogram.ts'
-import type { Memory } from './judge.ts'
-import { allowanceMs, vouchedMs, vouchersNeeded } from './vouching.ts'
+import type { WatchMemory } from './judge.ts'
+import type { ProbeResult } from './probe-result.ts'
+import { freshMs, regionsNeeded, staleAfterMs } from './staleness.ts'
 
-/** The channel on which it is told which monitors have new results; the payload is their ids, with spaces between. */
-export const CHECKS_CHANNEL = 'monitor_checks'
+/** The database channel that announces monitors with new results; the payload is their ids, separated by spaces. */
+export const RESULTS_CHANNEL = 'monitor_checks'
 
-/** What one check found, and when it began. */
-export interface Check {
+/** A probe result with the time when the probe began. */
+export interface TimedProbeResult {
   readonly at: Date
-  readonly finding: Finding
+  readonly result: ProbeResult
 }
 
-/** A check that has been judged. */
-export interface Result {
+/** A probe result with the new memory of its watch. */
+export interface JudgedProbeResult {
   readonly watch: DueWatch
-  readonly check: Check
-  readonly memory: Memory
-  /** When the watch is due next. */
+  readonly probe: TimedProbeResult
+  readonly memory: WatchMemory
+  /** When the watch is next due. */
   readonly dueAt: Date
 }
 
-/** What became of a result. */
-export interface Stored {
-  /** The watch. */
+/** The outcome of storing a result. */
+export interface StoreOutcome {
+  /** The id of the watch. */
   readonly id: string
-  /** The state of its monitor, as shown. */
+  /** The state of its monitor. */
   readonly state: MonitorState
-  /** Whether the monitor is down, and no incident tells of it that should. */
-  readonly untold: boolean
-  /** Whether it has been told that nothing is known of the monitor. */
-  readonly silent: boolean
+  /** Whether the monitor is down without an incident that it should have. */
+  readonly lacksIncident: boolean
+  /** Whether the monitor is marked as stale. */
+  readonly isMarkedStale: boolean
 }
 
 /**
- * Writes results ($1, of different monitors) as far as nobody has changed their watches since: one statement, so that all of
- * a result is there or nothing. A gap is written when a result makes the regions that know something of the monitor enough
- * again: from when they were too few, as vouching.ts has it. Hours come in the order of their monitors, so that workers of several regions lock them in the same order.
+ * Writes results ($1, of different monitors) whose watches have not changed since they were read: one statement, so
+ * that each result is written completely or not at all. Writes a gap when a result makes enough regions known again:
+ * from the time when too few were (see staleness.ts). Hours are ordered by monitor, so that workers of several regions
+ * lock them in the same order.
  */
 const INSERT = `
   WITH result AS (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS result (
       id text, "monitorId" text, region text, fence timestamptz, "at" timestamptz, outcome "ProbeOutcome",
       "latencyMs" int, bucket int, message text, detail jsonb, state "MonitorState", "stateSince" timestamptz,
-      recent jsonb, steadiness jsonb, "dueAt" timestamptz, late boolean, needed int, vouched float8, allowance float8
+      recent jsonb, steadiness jsonb, "dueAt" timestamptz, late boolean, needed int, fresh float8, allowance float8
     )
   ), accepted AS (
     UPDATE "Watch" AS watch SET
@@ -68,11 +69,11 @@ const INSERT = `
           WHEN watch."unknownSince" IS NOT NULL THEN greatest(least(watch."unknownSince", ends), watch."lastKnownAt")
           WHEN watch."lastKnownAt" + allowance * interval '1 millisecond' >= accepted."at" THEN 'infinity'
           ELSE ends END AS until
-        FROM "Watch" AS watch, LATERAL (SELECT watch."lastKnownAt" + vouched * interval '1 millisecond' AS ends) AS vouch
+        FROM "Watch" AS watch, LATERAL (SELECT watch."lastKnownAt" + fresh * interval '1 millisecond' AS ends) AS fresh_until
         WHERE watch."monitorId" = accepted."monitorId" AND watch."lastKnownAt" IS NOT NULL
       ) AS each
-    ) AS vouching, LATERAL (SELECT vouching.ends[needed] AS until) AS before
-    WHERE late AND before.until < "at" AND vouching.others >= needed - 1
+    ) AS known_ends, LATERAL (SELECT known_ends.ends[needed] AS until) AS before
+    WHERE late AND before.until < "at" AND known_ends.others >= needed - 1
     ORDER BY "monitorId"
     ON CONFLICT ("monitorId", "startedAt") DO UPDATE SET "endedAt" = LEAST(gap."endedAt", EXCLUDED."endedAt")
   ), stored AS (
@@ -93,8 +94,8 @@ const INSERT = `
         ELSE hour.latencies[:array_position(EXCLUDED.latencies, 1) - 1]
           || (hour.latencies[array_position(EXCLUDED.latencies, 1)] + 1)
           || hour.latencies[array_position(EXCLUDED.latencies, 1) + 1:] END
-  ), told AS (
-    SELECT pg_notify('${CHECKS_CHANNEL}', string_agg("monitorId", ' '))
+  ), announced AS (
+    SELECT pg_notify('${RESULTS_CHANNEL}', string_agg("monitorId", ' '))
     FROM (SELECT "monitorId", (row_number() OVER ()) / 200 AS part FROM accepted) AS parts GROUP BY part
   )
   SELECT accepted.id, monitor.state,
@@ -105,30 +106,31 @@ const INSERT = `
       AND NOT EXISTS (
         SELECT 1 FROM "MaintenanceService" AS part JOIN "Maintenance" AS work ON work.id = part."maintenanceId"
         WHERE part."serviceId" = monitor."serviceId" AND work.status IN ('IN_PROGRESS', 'VERIFYING')
-      ) AS untold,
-    monitor."unknownSince" IS NOT NULL AND accepted.outcome <> 'UNKNOWN' AS silent
+      ) AS "lacksIncident",
+    monitor."unknownSince" IS NOT NULL AND accepted.outcome <> 'UNKNOWN' AS "isMarkedStale"
   FROM accepted JOIN "Monitor" AS monitor ON monitor.id = accepted."monitorId"
-  WHERE (SELECT count(*) FROM told) >= 0`
+  WHERE (SELECT count(*) FROM announced) >= 0`
 
 /**
- * Stores results of different monitors, in one statement, and sets when their watches are next due. Gives those that counted,
- * by watch. @throws what the database says.
+ * Stores results of different monitors in one statement, and sets when their watches are next due. Returns the results
+ * that counted, by watch.
+ * @throws the error of the database.
  */
 export async function storeResults(
   pool: Pick<pg.Pool, 'query'>,
-  results: readonly Result[],
-): Promise<Map<string, Stored>> {
+  results: readonly JudgedProbeResult[],
+): Promise<Map<string, StoreOutcome>> {
   const text = JSON.stringify(results.map(rowOf), storable)
-  // Named, so that each connection parses and plans it once.
-  const { rows } = await pool.query<Stored>({ name: 'record checks', text: INSERT, values: [text] })
+  // A named statement: each connection parses and plans it once.
+  const { rows } = await pool.query<StoreOutcome>({ name: 'store probe results', text: INSERT, values: [text] })
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-function rowOf({ watch, check: { at, finding }, memory, dueAt }: Result) {
-  const { outcome, message, detail } = finding
-  const latencyMs = finding.latencyMs === null ? null : Math.round(finding.latencyMs)
+function rowOf({ watch, probe: { at, result }, memory, dueAt }: JudgedProbeResult) {
+  const { outcome, message, detail } = result
+  const latencyMs = result.latencyMs === null ? null : Math.round(result.latencyMs)
   const { lastKnownAt, unknownSince } = watch
-  const allowance = allowanceMs(watch.rhythm)
+  const allowance = staleAfterMs(watch.schedule)
   return {
     id: watch.id,
     monitorId: watch.monitor.id,
@@ -137,24 +139,27 @@ function rowOf({ watch, check: { at, finding }, memory, dueAt }: Result) {
     at,
     outcome,
     latencyMs,
-    bucket: finding.latencyMs === null ? null : bucketOf(finding.latencyMs),
+    bucket: result.latencyMs === null ? null : bucketOf(result.latencyMs),
     message,
     detail,
     ...memory,
     dueAt,
     late: outcome !== 'UNKNOWN' && (lastKnownAt === null || unknownSince !== null || +at - +lastKnownAt > allowance),
-    needed: vouchersNeeded(watch.monitor.agreement),
-    vouched: vouchedMs(watch.rhythm),
+    needed: regionsNeeded(watch.monitor.agreement),
+    fresh: freshMs(watch.schedule),
     allowance,
   }
 }
 
-/** Text that PostgreSQL takes: without the character 0 and halves of characters (manual, "JSON Types"). */
+/** Removes what PostgreSQL text cannot hold: the character 0 and lone surrogates (manual, "JSON Types"). */
 function storable(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Cs}/gu, '\ufffd') : value
 }
 
-/** Whether the database understood a statement and refuses it: not when it stops, waits, or lacks means (PostgreSQL manual, appendix A). */
+/**
+ * Returns whether an error means that the database rejects the statement itself, not that it is stopping, overloaded or
+ * unreachable (PostgreSQL manual, appendix A).
+ */
 export function isRefusal(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return /^[0-9A-Z]{5}$/.test(code) && !/^(08|25|40|53|55|57|58|XX)/.test(code)

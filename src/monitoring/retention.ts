@@ -1,78 +1,77 @@
 import { tierLimits } from '../account/plan.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../core/context.ts'
+import { DAY } from '../core/time.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { DAY } from '../time.ts'
 
-/** How many rows one statement deletes at most: so few that nobody waits for it. */
-const BATCH = 5000
+/** The maximum number of rows per statement, so that other statements do not wait. */
+const MAX_BATCH = 5000
 
-/** For how long a region without workers is remembered. */
+/** How long a region without workers is kept, in days. */
 const REGION_DAYS = 7
 
-/** No tier shows more days; a tier that falls keeps its history, which is small. */
-const LONGEST = Math.max(...Object.values(tierLimits).map(({ historyDays }) => historyDays))
+/** The longest history of any tier; an organization that moves to a lower tier keeps its history, which is small. */
+const MAX_HISTORY_DAYS = Math.max(...Object.values(tierLimits).map(({ historyDays }) => historyDays))
 
 type Parts = Pick<Context, 'db' | 'now'>
 
 /**
- * Deletes a batch of what is kept no longer: results of single checks and hourly figures after the time that the tier gives
- * them, states, gaps and days when no tier would show them, what deleted monitors have left, and regions that are gone.
- * Gives whether there may be more: pause before the next batch, so that others get their turn. It does no harm to do this
- * in two processes at a time.
+ * Deletes a batch of expired rows: probe results and hourly figures after the time of the tier, intervals, gaps and
+ * days that no tier shows, results of deleted monitors, and regions without workers. Returns whether there may be more:
+ * pause before the next batch, so that other work can run. Two processes may do this at the same time.
  */
-export async function forgetOld(parts: Parts): Promise<boolean> {
-  // One after the other, and each one to its end, so that what grows fastest goes first.
-  for (const forget of [oldResults, oldHours, oldHistory, orphanedResults]) {
-    if ((await forget(parts)) >= BATCH) return true
+export async function deleteExpired(parts: Parts): Promise<boolean> {
+  // Runs one after the other to its end; the fastest growing table goes first.
+  for (const forget of [deleteOldResults, deleteOldHours, deleteOldHistory, deleteOrphanedResults]) {
+    if ((await forget(parts)) >= MAX_BATCH) return true
   }
-  await oldRegions(parts)
+  await deleteOldRegions(parts)
   return false
 }
 
-function oldResults(parts: Parts): Promise<number> {
-  return ofMonitors(parts, Prisma.sql`"ProbeResult"`, Prisma.sql`old.at`, ({ resultDays }) => resultDays)
+function deleteOldResults(parts: Parts): Promise<number> {
+  return deleteBefore(parts, Prisma.sql`"ProbeResult"`, Prisma.sql`old.at`, ({ resultDays }) => resultDays)
 }
 
-function oldHours(parts: Parts): Promise<number> {
-  return ofMonitors(parts, Prisma.sql`"MonitorHour"`, Prisma.sql`old.hour`, ({ historyDays }) => historyDays)
+function deleteOldHours(parts: Parts): Promise<number> {
+  return deleteBefore(parts, Prisma.sql`"MonitorHour"`, Prisma.sql`old.hour`, ({ historyDays }) => historyDays)
 }
 
-/** Rows of monitors from before the time that the organization's tier gives them, found through their primary key. */
-function ofMonitors(
+/** Deletes rows older than the organization's tier keeps, found by their primary key. */
+function deleteBefore(
   { db, now }: Parts,
   table: Prisma.Sql,
   time: Prisma.Sql,
   daysOf: (limits: (typeof tierLimits)[keyof typeof tierLimits]) => number,
 ): Promise<number> {
   const tiers = Object.keys(tierLimits)
-  const cutoffs = Object.values(tierLimits).map((limits) => before(now(), daysOf(limits)))
+  const cutoffs = Object.values(tierLimits).map((limits) => daysBefore(now(), daysOf(limits)))
   return db.$executeRaw`
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
       SELECT rows.row FROM unnest(${tiers}::text[], ${cutoffs}::timestamptz[]) AS kept (tier, since)
       JOIN "Organization" o ON o.tier::text = kept.tier
       JOIN "Monitor" m ON m."organizationId" = o.id
       CROSS JOIN LATERAL (
-        SELECT old.ctid AS row FROM ${table} old WHERE old."monitorId" = m.id AND ${time} < kept.since LIMIT ${BATCH}
+        SELECT old.ctid AS row FROM ${table} old WHERE old."monitorId" = m.id AND ${time} < kept.since LIMIT ${MAX_BATCH}
       ) rows
-      LIMIT ${BATCH}))`
+      LIMIT ${MAX_BATCH}))`
 }
 
-/** What lasts to this day has no end and stays. */
-async function oldHistory({ db, now }: Parts): Promise<number> {
-  const since = before(now(), LONGEST)
+/** An open interval has no end and stays. */
+async function deleteOldHistory({ db, now }: Parts): Promise<number> {
+  const since = daysBefore(now(), MAX_HISTORY_DAYS)
   const ended = (table: Prisma.Sql) => db.$executeRaw`
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${table} WHERE "endedAt" < ${since} LIMIT ${BATCH}))`
+      SELECT ctid FROM ${table} WHERE "endedAt" < ${since} LIMIT ${MAX_BATCH}))`
   const intervals = await ended(Prisma.sql`"MonitorInterval"`)
   const gaps = await ended(Prisma.sql`"MonitorGap"`)
   const days = await db.$executeRaw`
     DELETE FROM "UptimeDay" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "UptimeDay" WHERE day < ${since}::date LIMIT ${BATCH}))`
+      SELECT ctid FROM "UptimeDay" WHERE day < ${since}::date LIMIT ${MAX_BATCH}))`
   return Math.max(intervals, gaps, days)
 }
 
-/** Results of monitors that are no more. Steps from one monitor's results to the next's, and so reads one row of each. */
-async function orphanedResults({ db }: Parts): Promise<number> {
+/** Deletes results of deleted monitors. Skips from one monitor's results to the next, reading one row of each. */
+async function deleteOrphanedResults({ db }: Parts): Promise<number> {
   return db.$executeRaw`
     DELETE FROM "ProbeResult" WHERE ctid = ANY (ARRAY(
       WITH RECURSIVE known AS (
@@ -83,15 +82,18 @@ async function orphanedResults({ db }: Parts): Promise<number> {
       )
       SELECT rows.row FROM known
       CROSS JOIN LATERAL (
-        SELECT r.ctid AS row FROM "ProbeResult" r WHERE r."monitorId" = known.id LIMIT ${BATCH}
+        SELECT r.ctid AS row FROM "ProbeResult" r WHERE r."monitorId" = known.id LIMIT ${MAX_BATCH}
       ) rows
       WHERE NOT EXISTS (SELECT 1 FROM "Monitor" m WHERE m.id = known.id)
-      LIMIT ${BATCH}))`
+      LIMIT ${MAX_BATCH}))`
 }
 
-/** Regions without workers, when enough others watch what they did: else their last checks still tell how long ago it was. */
-async function oldRegions({ db, now }: Parts): Promise<void> {
-  const since = before(now(), REGION_DAYS)
+/**
+ * Deletes regions without workers when enough other regions watch the same monitors: else their last results still say
+ * how long ago something was known.
+ */
+async function deleteOldRegions({ db, now }: Parts): Promise<void> {
+  const since = daysBefore(now(), REGION_DAYS)
   await db.$executeRaw`
     DELETE FROM "Watch" w USING "Region" r, "Monitor" m
     WHERE r.name = w.region AND r."lastSeenAt" < ${since} AND m.id = w."monitorId" AND coalesce(m.agreement, 1) <= (
@@ -102,6 +104,6 @@ async function oldRegions({ db, now }: Parts): Promise<void> {
       AND NOT EXISTS (SELECT 1 FROM "Watch" w WHERE w.region = r.name)`
 }
 
-function before(now: Date, days: number): Date {
+function daysBefore(now: Date, days: number): Date {
   return new Date(now.getTime() - days * DAY)
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
 import type { Configuration } from './options.ts'
-import type { KindOptions } from './probes.ts'
+import type { KindOptions } from './probe-kinds.ts'
 
-/** Where secrets are in the options of the kinds that have any, sealed or not. */
+/** The secrets in the options of each kind that has any, sealed or not. */
 const http = z.looseObject({
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   body: z.string().optional(),
@@ -11,9 +11,9 @@ const http = z.looseObject({
 const tcp = z.looseObject({ send: z.string().optional() })
 
 /**
- * The options of a kind with what `change` makes of each secret in its place.
- * @param change is told which secret it is, such as `http body`.
- * @throws ZodError when the options are not the kind's.
+ * Returns the options of a kind with each secret replaced by the result of `change`.
+ * @param change gets the secret and its name, such as `http body`.
+ * @throws ZodError when the options do not belong to the kind.
  */
 export function changeSecrets(
   kind: MonitorKind,
@@ -41,14 +41,14 @@ export function changeSecrets(
   }
 }
 
-/** What an input says once the secrets that it leaves out are put in. */
+/** An input whose omitted secrets are filled in. */
 export interface Completed {
   readonly input: unknown
-  /** The paths of those that the monitor had, and keeps. */
+  /** The paths of the secrets that the monitor keeps. */
   readonly kept: readonly (readonly string[])[]
 }
 
-/** What is given for the kind of a monitor, with the secret that it has in place of each that is null. */
+/** Fills in the stored secret for each secret given as null. */
 export function withKeptSecrets(input: unknown, { kind, options }: Configuration): Completed {
   if (!isRecord(input)) return { input, kept: [] }
   switch (kind) {
@@ -78,7 +78,7 @@ function withKeptValues(headers: unknown, before: KindOptions['HTTP']) {
   const completed = headers.map((header: unknown, position) => {
     const name = isRecord(header) && typeof header['name'] === 'string' ? header['name'].trim().toLowerCase() : null
     const index = left.findIndex((each) => each.name.toLowerCase() === name)
-    // Of several headers of one name each keeps its own.
+    // Each of several headers with the same name keeps its own value.
     const [own] = index < 0 ? [] : left.splice(index, 1)
     if (own === undefined || !isRecord(header) || header['value'] !== null) return header
     kept.push(['headers', String(position), 'value'])
@@ -88,8 +88,8 @@ function withKeptValues(headers: unknown, before: KindOptions['HTTP']) {
 }
 
 /**
- * Whom secrets in these options are told to: scheme, host and port. Null for kinds that have none. A path says nothing of
- * who reads them, and redirects elsewhere take none along.
+ * Returns who receives the secrets in these options: scheme, host and port. Null for kinds without secrets. The path
+ * does not matter, and redirects to other hosts carry no secrets.
  */
 export function recipientOf({ kind, options }: Configuration): string | null {
   switch (kind) {
@@ -102,7 +102,7 @@ export function recipientOf({ kind, options }: Configuration): string | null {
   }
 }
 
-/** Whether a value has members. */
+/** Returns whether a value is an object. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }

@@ -1,9 +1,9 @@
 import type { MonitorState } from '../generated/prisma/enums.ts'
 
-/** How time was: what is known, what is not, and what is left out. */
+/** The condition of time: known, unknown or left out. */
 export type Condition = 'up' | 'degraded' | 'down' | 'unknown' | 'maintenance'
 
-/** Time by what it was like, in milliseconds; the parts add up to the time that was looked at. */
+/** Milliseconds by condition; they add up to the whole span. */
 export type Tally = Readonly<Record<Condition, number>>
 
 export interface Span {
@@ -11,14 +11,14 @@ export interface Span {
   readonly to: Date
 }
 
-/** What has been written of a monitor. */
-export interface MonitorPast {
-  /** In order of time, without overlaps; the last one is open. */
+/** The stored history of a monitor. */
+export interface MonitorHistory {
+  /** In order of time, without overlaps; the last interval is open. */
   readonly intervals: readonly StateInterval[]
-  /** When nobody watched it. */
+  /** When too few regions watched it. */
   readonly gaps: readonly Span[]
-  /** Since when nothing is known of it any more, by `silentSince`; null: its last check still stands for it. */
-  readonly silentSince: Date | null
+  /** Since when it is stale; null: its last result still counts. */
+  readonly staleSince: Date | null
 }
 
 export interface StateInterval {
@@ -26,30 +26,30 @@ export interface StateInterval {
   /** Null: it lasts. */
   readonly endedAt: Date | null
   readonly state: MonitorState
-  /** What its first check said. */
+  /** The message of its first result. */
   readonly cause: string
 }
 
-/** Time that was the same throughout. */
+/** A stretch of time with one condition. */
 export interface Stretch extends Span {
   readonly condition: Condition
 }
 
-/** A time in which a monitor was down, however it was watched meanwhile. */
+/** A stretch of time in which a monitor was down, watched throughout or not. */
 export interface Outage {
   readonly startedAt: Date
   /** Null: it lasts. */
   readonly endedAt: Date | null
-  /** What the first failing check said. */
+  /** The message of the first failed probe. */
   readonly cause: string
-  /** How much of it counts as down, in milliseconds: neither unwatched time does nor maintenance. */
+  /** How much of it counts as down, in milliseconds: without unwatched time and maintenance. */
   readonly downMs: number
 }
 
-/** Of what overlaps, what comes first here counts. */
-const precedence = ['maintenance', 'down', 'degraded', 'up'] as const satisfies readonly Condition[]
+/** The first of these wins where stretches overlap. */
+const severityOrder = ['maintenance', 'down', 'degraded', 'up'] as const satisfies readonly Condition[]
 
-/** What is known while a monitor is in a state; null: nothing. */
+/** The condition of each state; null: unknown. */
 const conditionOf = {
   PENDING: null,
   UP: 'up',
@@ -59,13 +59,13 @@ const conditionOf = {
 } as const satisfies Record<MonitorState, Condition | null>
 
 /**
- * How a span of time was, piece by piece without holes, for one monitor or for several as one: down when any of them was,
- * known when any of them was. Maintenance leaves time out, whatever the monitors found. `span.to` must not lie ahead.
+ * Splits a span into stretches without holes, for one monitor or for several as one: down when any was down, known when
+ * any was known. Maintenance takes precedence over results. `span.to` must not be in the future.
  */
-export function stretches(monitors: readonly MonitorPast[], maintenance: readonly Span[], span: Span): Stretch[] {
+export function stretches(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Stretch[] {
   const running = maintenance.map((each) => ({ ...each, condition: 'maintenance' as const }))
   const known = [...running, ...monitors.flatMap((monitor) => knownStretches(monitor, span.to))]
-  const turns = known
+  const boundaries = known
     .map((stretch) => ({ ...stretch, ...within(stretch, span) }))
     .filter(({ from, to }) => from < to)
     .flatMap(({ from, to, condition }) => [
@@ -76,7 +76,7 @@ export function stretches(monitors: readonly MonitorPast[], maintenance: readonl
   const open = { maintenance: 0, down: 0, degraded: 0, up: 0 }
   const found: Stretch[] = []
   let from = span.from.getTime()
-  for (const turn of [...turns, { at: span.to.getTime(), condition: null, change: 0 }]) {
+  for (const turn of [...boundaries, { at: span.to.getTime(), condition: null, change: 0 }]) {
     if (turn.at > from) {
       add(found, { from: new Date(from), to: new Date(turn.at), condition: conditionWith(open) })
       from = turn.at
@@ -86,9 +86,9 @@ export function stretches(monitors: readonly MonitorPast[], maintenance: readonl
   return found
 }
 
-/** The pieces of a monitor's past, up to now, of which something is known. */
-function knownStretches({ intervals, gaps, silentSince }: MonitorPast, now: Date) {
-  const unknown = [...gaps, ...(silentSince === null ? [] : [{ from: silentSince, to: now }])]
+/** Returns the known stretches of a monitor's history, up to now. */
+function knownStretches({ intervals, gaps, staleSince }: MonitorHistory, now: Date) {
+  const unknown = [...gaps, ...(staleSince === null ? [] : [{ from: staleSince, to: now }])]
   return intervals.flatMap(({ startedAt, endedAt, state }) => {
     const condition = conditionOf[state]
     if (condition === null) return []
@@ -97,8 +97,8 @@ function knownStretches({ intervals, gaps, silentSince }: MonitorPast, now: Date
   })
 }
 
-function conditionWith(open: Readonly<Record<(typeof precedence)[number], number>>): Condition {
-  return precedence.find((condition) => open[condition] > 0) ?? 'unknown'
+function conditionWith(open: Readonly<Record<(typeof severityOrder)[number], number>>): Condition {
+  return severityOrder.find((condition) => open[condition] > 0) ?? 'unknown'
 }
 
 function add(found: Stretch[], next: Stretch): void {
@@ -107,7 +107,7 @@ function add(found: Stretch[], next: Stretch): void {
   else found.push(next)
 }
 
-/** What is left of a span when others, which may overlap, are cut out. */
+/** Cuts spans, which may overlap, out of a span. */
 function without(span: Span, others: readonly Span[]): Span[] {
   const rest: Span[] = []
   let { from } = span
@@ -129,12 +129,12 @@ const later = (one: Date, other: Date) => (one > other ? one : other)
 
 const nothing: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 
-/** How much of each condition stretches have in a span. They must be in order of time, and cover it. */
+/** Tallies stretches within a span. They must be ordered and cover the span. */
 export function tally(of: readonly Stretch[], span: Span): Tally {
   return tallies(of, [span])[0] ?? nothing
 }
 
-/** The same of several spans in order of time, such as days. */
+/** Tallies several ordered spans, such as days. */
 export function tallies(of: readonly Stretch[], spans: readonly Span[]): Tally[] {
   let next = 0
   return spans.map((span) => {
@@ -142,7 +142,7 @@ export function tallies(of: readonly Stretch[], spans: readonly Span[]): Tally[]
     for (let index = next; index < of.length; index++) {
       const stretch = of[index]
       if (stretch === undefined || stretch.from >= span.to) break
-      // One that reaches into the following span is looked at again.
+      // A stretch that reaches into the next span counts there too.
       if (stretch.to <= span.to) next = index + 1
       const { from, to } = within(stretch, span)
       if (from < to) sum[stretch.condition] += to.getTime() - from.getTime()
@@ -151,7 +151,7 @@ export function tallies(of: readonly Stretch[], spans: readonly Span[]): Tally[]
   })
 }
 
-/** The sum of what several times were like. */
+/** Adds tallies. */
 export function sumOf(tallies: readonly Tally[]): Tally {
   const sum: Record<Condition, number> = { ...nothing }
   for (const each of tallies) {
@@ -165,29 +165,32 @@ export function sumOf(tallies: readonly Tally[]): Tally {
 }
 
 /**
- * The share of the known time in which it was not down, in percent, rounded down to three decimals: 100 says that there
- * was no outage at all. Null when nothing is known.
+ * Returns the share of the known time that was not down, in percent, rounded down to three decimals, so that 100 means
+ * no outage at all. Null when nothing is known.
  */
 export function uptimePercent({ up, degraded, down }: Tally): number | null {
   return percent(up + degraded, up + degraded + down)
 }
 
-/** How much is known of the time that counts, in percent, rounded down to three decimals; null when none of it counts. */
+/**
+ * Returns the known share of the time that counts, in percent, rounded down to three decimals; null when none counts.
+ */
 export function coveragePercent({ up, degraded, down, unknown }: Tally): number | null {
   const known = up + degraded + down
   return percent(known, known + unknown)
 }
 
-/** Whole milliseconds of less than two centuries keep their exactness here. */
+/** Exact for less than two centuries of milliseconds. */
 function percent(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.floor((part * 100_000) / whole) / 1000
 }
 
 /**
- * The outages of a monitor that touch a span, newest first. One that nobody watched for a while is still one.
- * `span.to` must not lie ahead.
+ * Returns the outages of a monitor that touch a span, newest first. An outage that was unwatched for a while is one
+ * outage.
+ * `span.to` must not be in the future.
  */
-export function outagesOf(monitor: MonitorPast, maintenance: readonly Span[], span: Span): Outage[] {
+export function outagesOf(monitor: MonitorHistory, maintenance: readonly Span[], span: Span): Outage[] {
   const outages: Omit<Outage, 'downMs'>[] = []
   for (const { startedAt, endedAt, state, cause } of monitor.intervals) {
     const last = outages.at(-1)

@@ -1,38 +1,41 @@
 import { tierOf } from '../account/tier.ts'
-import type { Context, Database } from '../context.ts'
-import { readOnce } from '../eventlog/change.ts'
+import type { Context, Database } from '../core/context.ts'
+import { MINUTE } from '../core/time.ts'
+import { readOnce } from '../event-log/change.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
-import { MINUTE } from '../time.ts'
-import { enoughKnownAt, rhythmOf, unvouchedSince } from './vouching.ts'
+import { enoughKnownAt, freshUntil, scheduleOf } from './staleness.ts'
 
-/** The region of kinds that look the same from everywhere: any worker may probe them. No worker can be in it. */
+/**
+ * The pseudo-region of kinds that give the same result everywhere: any worker may probe them, and no worker can have
+ * this name.
+ */
 export const ANYWHERE = '*'
 
-/** A region whose workers have not been seen for so long has none. */
-export const REGION_GONE = MINUTE
+/** A region without a sign of life for this long, in milliseconds, has no workers. */
+const REGION_TIMEOUT_MS = MINUTE
 
-/** Whether any worker is there, in whatever region. */
-export async function isAnyoneWatching(db: Database, now: Date): Promise<boolean> {
-  const since = new Date(now.getTime() - REGION_GONE)
+/** Returns whether any region has workers. */
+export async function hasLiveRegion(db: Database, now: Date): Promise<boolean> {
+  const since = new Date(now.getTime() - REGION_TIMEOUT_MS)
   return (await db.region.count({ where: { lastSeenAt: { gt: since } } })) > 0
 }
 
 /**
- * Has a monitor watched from every region that has workers; what was found before is forgotten.
- * @param dueAt when it is first due: now, or (null) not before something else says so.
+ * Replaces the watches of a monitor by new ones in every region with workers; earlier results no longer count.
+ * @param dueAt when they are first due: now, or (null) not until something sets it.
  */
-export async function openWatches(
+export async function resetWatches(
   ctx: Context,
   monitor: Pick<Monitor, 'id'>,
   anywhere: boolean,
   dueAt: Date | null = ctx.now(),
 ): Promise<void> {
-  await closeWatches(ctx, monitor)
-  await addWatches(ctx, monitor, anywhere, dueAt)
+  await deleteWatches(ctx, monitor)
+  await createWatches(ctx, monitor, anywhere, dueAt)
 }
 
-/** Has a monitor that has no watches watched from every region that has workers. */
-export async function addWatches(
+/** Creates the watches of a monitor that has none, in every region with workers. */
+export async function createWatches(
   ctx: Context,
   monitor: Pick<Monitor, 'id'>,
   anywhere: boolean,
@@ -52,32 +55,32 @@ export async function addWatches(
 }
 
 async function liveRegions({ db, now }: Context): Promise<string[]> {
-  const since = new Date(now().getTime() - REGION_GONE)
+  const since = new Date(now().getTime() - REGION_TIMEOUT_MS)
   const regions = await db.region.findMany({ where: { lastSeenAt: { gt: since } } })
   return regions.map(({ name }) => name)
 }
 
-/** Has a monitor watched no longer; a probe that is under way then counts for nothing. */
-export async function closeWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): Promise<void> {
-  await keepSilence(ctx, id)
+/** Deletes the watches of a monitor; a running probe is discarded. */
+export async function deleteWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): Promise<void> {
+  await writeFinalGap(ctx, id)
   await ctx.db.watch.deleteMany({ where: { monitorId: id } })
 }
 
-/** Writes it down when nothing has been known of a monitor lately: once its watches are gone, nothing tells. */
-async function keepSilence(ctx: Context, monitorId: string): Promise<void> {
+/** Writes a gap when the monitor is stale: its watches, which say so, are about to be deleted. */
+async function writeFinalGap(ctx: Context, monitorId: string): Promise<void> {
   const { db, now } = ctx
   const endedAt = now()
   const watches = await db.watch.findMany({ where: { monitorId, lastKnownAt: { not: null } } })
   if (watches.length === 0) return
   const monitor = await db.monitor.findUniqueOrThrow({ where: { id: monitorId } })
   if (enoughKnownAt(watches, monitor.agreement) === null) return
-  const rhythm = rhythmOf(monitor, await tierOf(ctx, monitor.organizationId))
-  const startedAt = monitor.unknownSince ?? unvouchedSince(watches, { ...monitor, rhythm }, endedAt)
+  const schedule = scheduleOf(monitor, await tierOf(ctx, monitor.organizationId))
+  const startedAt = monitor.unknownSince ?? freshUntil(watches, { ...monitor, schedule }, endedAt)
   if (startedAt === null || startedAt >= endedAt) return
   await db.monitorGap.createMany({ data: { monitorId, startedAt, endedAt }, skipDuplicates: true })
 }
 
-/** The id of the watch of a monitor from a region. */
+/** Returns the id of a monitor's watch in a region. */
 export function watchId(monitorId: string, region: string): string {
   return `${monitorId}@${region}`
 }

@@ -1,124 +1,131 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import type { Context } from '../context.ts'
+import type { Context } from '../core/context.ts'
+import type { Metrics } from '../core/metrics.ts'
+import type { LoopState, PollLoop } from '../core/poll-loop.ts'
+import { startPollLoop, worseState } from '../core/poll-loop.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import { LOG_CHANNEL } from '../eventlog/event.ts'
+import { LOG_CHANNEL } from '../event-log/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
-import type { Metrics } from '../metrics.ts'
-import type { LoopState, Repetition } from '../repeat.ts'
-import { repeat } from '../repeat.ts'
-import type { Seal } from '../seal.ts'
-import { SECOND } from '../time.ts'
-import type { Checks } from './checks.ts'
-import { openChecks } from './checks.ts'
 import { resolverAnswers } from './connectivity.ts'
 import type { DueWatch } from './due-watch.ts'
-import type { Detail } from './finding.ts'
-import { found } from './finding.ts'
 import type { Configuration } from './options.ts'
 import { openOptions } from './options.ts'
 import type { ProbeTools } from './probe/probe.ts'
-import { runProbe } from './probes.ts'
-import type { Recorder } from './recorder.ts'
-import { createRecorder } from './recorder.ts'
-import type { RunCheck } from './round.ts'
-import { createRound } from './round.ts'
-import { settle } from './settle.ts'
-import { tellSilence } from './silence-round.ts'
+import { runProbe } from './probe-kinds.ts'
+import type { ProbeDetail } from './probe-result.ts'
+import { probeResult } from './probe-result.ts'
+import { reconcileMonitors } from './reconcile-monitors.ts'
+import type { ResultFeed } from './result-feed.ts'
+import { openResultFeed } from './result-feed.ts'
+import type { ResultWriter } from './result-writer.ts'
+import { createResultWriter } from './result-writer.ts'
+import type { RunProbe } from './scheduler.ts'
+import { createScheduler } from './scheduler.ts'
+import { reconcileStaleness } from './staleness-job.ts'
 
-/** What doors are given of monitoring. */
-export interface MonitoringParts {
-  readonly recorder: Recorder
-  readonly checks: Checks
+/** What GraphQL and HTTP use of monitoring. */
+interface MonitoringParts {
+  readonly resultWriter: ResultWriter
+  readonly resultFeed: ResultFeed
   readonly pool: pg.Pool
 }
 
-/** Monitoring, running. */
+/** Running monitoring. */
 export interface Monitoring {
   readonly parts: MonitoringParts
-  /** How probing does; undefined: this process does not probe. */
-  probing(): LoopState | undefined
-  /** Ends the checks that run, stores and settles what was found, and ends every follower. */
+  /** The health of probing; undefined: this process does not probe. */
+  schedulerState(): LoopState | undefined
+  /** Ends running probes, stores and reconciles their results, and ends every stream. */
   close(): Promise<void>
 }
 
 /**
- * Starts what records results and tells silence, which every process does, for heartbeats come to any, and somebody has to
- * say that nobody checks; and, unless its role is to serve only, what makes checks.
- * @throws when the database cannot be asked to listen.
+ * Starts monitoring. Every process stores results, because any may receive heartbeats, and reconciles staleness; unless
+ * its role is `web`, it also probes.
+ * @throws when the database cannot listen.
  */
 export async function startMonitoring(options: {
-  /** The system's. */
+  /** The context of the system. */
   readonly ctx: Context & { readonly db: PrismaClient }
   readonly database: DatabaseHandle
-  readonly seal: Seal
+  readonly seal: SecretBox
   readonly tools: ProbeTools
   readonly metrics: Metrics
 }): Promise<Monitoring> {
   const { ctx, database, seal, tools, metrics } = options
   const { config, log, now } = ctx
   const { pool } = database
-  const recorder = createRecorder({
+  const resultWriter = createResultWriter({
     pool,
-    settle: (organizationId, ids) => settle(ctx, organizationId, ids),
+    reconcile: (organizationId, ids) => reconcileMonitors(ctx, organizationId, ids),
     metrics,
     now,
     log,
   })
-  const checks = await openChecks({ database, log })
-  const parts = { recorder, checks, pool }
-  const telling = await startTellingSilence(ctx)
+  const resultFeed = await openResultFeed({ database, log })
+  const parts = { resultWriter, resultFeed, pool }
+  const stalenessJob = await startStalenessJob(ctx)
   if (config.ROLE === 'web') {
     return {
       parts,
-      probing: () => undefined,
+      schedulerState: () => undefined,
       async close() {
-        await telling.stop()
-        await checks.close()
-        await recorder.close()
+        await stalenessJob.stop()
+        await resultFeed.close()
+        await resultWriter.close()
       },
     }
   }
-  const works = () => resolverAnswers(tools.dns)
-  const round = createRound({ ctx, pool, recorder, metrics, works, run: runnerOf(ctx, seal, tools) })
-  const stopListening = await database.listen(LOG_CHANNEL, round.wake)
-  round.start()
+  const isNetworkUp = () => resolverAnswers(tools.dns)
+  const scheduler = createScheduler({
+    ctx,
+    pool,
+    resultWriter,
+    metrics,
+    isNetworkUp,
+    run: createProbeRunner(ctx, seal, tools),
+  })
+  const stopListening = await database.listen(LOG_CHANNEL, scheduler.wake)
+  scheduler.start()
   return {
     parts,
-    probing: round.state,
+    schedulerState: () => worseState(scheduler.state(), resultWriter.state()),
     async close() {
       await stopListening()
-      await round.close()
-      await telling.stop()
-      await checks.close()
-      await recorder.close()
+      await scheduler.close()
+      await stalenessJob.stop()
+      await resultFeed.close()
+      await resultWriter.close()
     },
   }
 }
 
-/** How soon silence is told that has lasted long enough. */
-const SILENCE_TOLD_WITHIN = 5 * SECOND
+/** How often staleness is reconciled, in milliseconds. */
+const STALENESS_INTERVAL_MS = 5 * SECOND
 
-/** Tells silence from time to time; the first time before anything is served, or a check makes it forgotten. */
-async function startTellingSilence(ctx: Context): Promise<Repetition> {
-  const failed = 'monitoring: could not tell what nothing is known of; trying again'
-  await tellSilence(ctx).catch((error: unknown) => ctx.log.error({ err: error }, failed))
+/** Reconciles staleness periodically; first before anything is served, and before a new result could hide it. */
+async function startStalenessJob(ctx: Context): Promise<PollLoop> {
+  const failed = 'monitoring: could not reconcile staleness; trying again'
+  await reconcileStaleness(ctx).catch((error: unknown) => ctx.log.error({ err: error }, failed))
   let isFirst = true
   const again = async () => {
-    if (!isFirst) await tellSilence(ctx)
+    if (!isFirst) await reconcileStaleness(ctx)
     isFirst = false
-    return SILENCE_TOLD_WITHIN
+    return STALENESS_INTERVAL_MS
   }
-  return repeat(again, { retry: SILENCE_TOLD_WITHIN, log: ctx.log, failed })
+  return startPollLoop(again, { retryMs: STALENESS_INTERVAL_MS, log: ctx.log, failureMessage: failed })
 }
 
-/** Opened options are kept for as long as their monitor is what it was: reading them costs more than a check's due. */
-const KEPT = 20_000
+/** How many opened options are cached, until their monitor changes: opening them costs more than scheduling a probe. */
+const MAX_CACHED = 20_000
 
-/** Runs the probes of watches. */
-function runnerOf(ctx: Context, seal: Seal, tools: ProbeTools): RunCheck {
+/** Creates the function that probes watches. */
+function createProbeRunner(ctx: Context, seal: SecretBox, tools: ProbeTools): RunProbe {
   const opened = new LRUCache<string, { readonly version: number; readonly configuration: Configuration }>({
-    max: KEPT,
+    max: MAX_CACHED,
   })
 
   function configurationOf({ monitor }: DueWatch): Configuration {
@@ -132,24 +139,24 @@ function runnerOf(ctx: Context, seal: Seal, tools: ProbeTools): RunCheck {
   return async (watch, signal) => {
     try {
       const { kind, options } = configurationOf(watch)
-      if (kind === 'HEARTBEAT') throw new Error('A heartbeat is not probed.')
-      const lastDown = kind === 'BLACKLIST' ? await lastDownOf(ctx, watch) : null
+      if (kind === 'HEARTBEAT') throw new Error('A heartbeat has no probe.')
+      const lastDown = kind === 'BLACKLIST' ? await readLastDown(ctx, watch) : null
       const { state } = watch.memory
-      return await runProbe(kind, options, { tools, timeoutMs: watch.rhythm.timeoutMs, signal, state, lastDown })
+      return await runProbe(kind, options, { tools, timeoutMs: watch.schedule.timeoutMs, signal, state, lastDown })
     } catch (error) {
-      ctx.log.error({ err: error, watch: watch.id }, 'monitoring: a check could not be made')
-      return found('UNKNOWN', 'The check itself failed, by an error of ours that is logged.')
+      ctx.log.error({ err: error, watch: watch.id }, 'monitoring: could not run a probe')
+      return probeResult('UNKNOWN', 'The probe failed by an internal error, which is logged.')
     }
   }
 }
 
-/** What the last result told that found a watch down, while it is. */
-async function lastDownOf({ db }: Context, { memory, monitor }: DueWatch): Promise<Detail | null> {
+/** Reads the detail of the last DOWN result while a watch is down. */
+async function readLastDown({ db }: Context, { memory, monitor }: DueWatch): Promise<ProbeDetail | null> {
   if (memory.state !== 'DOWN') return null
   const last = await db.probeResult.findFirst({
     where: { monitorId: monitor.id, outcome: 'DOWN', at: { gte: memory.stateSince } },
     orderBy: { at: 'desc' },
     select: { detail: true },
   })
-  return last ? (last.detail as Detail | null) : null
+  return last ? (last.detail as ProbeDetail | null) : null
 }

@@ -1,10 +1,10 @@
 import { parse } from 'tldts'
-import { addressFamily, isPublic, parseAddress, subnet64 } from './address.ts'
+import { addressFamily, isPublic, parseAddress, subnet64 } from '../core/ip-address.ts'
 import { isPublicName } from './public-name.ts'
 
 /**
- * What stands for the third party behind a host, to be spared as a whole: of a name its registrable domain, of an IPv6 address
- * its /64, of an IPv4 address itself. Null: it is in a private network, whose operator is our own.
+ * Returns the key of the third party behind a host: the registrable domain of a name, the /64 of an IPv6 address, an
+ * IPv4 address itself. Null for private networks, which belong to our own operator.
  * @param host a name, or an address, also in brackets.
  */
 export function thirdParty(host: string): string | null {

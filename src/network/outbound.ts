@@ -1,46 +1,49 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
+import type { AddressRateLimiter } from './address-rate.ts'
 import type { DnsClient } from './dns/client.ts'
 import { type Attempt, attempt, inPhase, phasesOf, Stop } from './outbound/attempt.ts'
-import { type Dialled, dial } from './outbound/dial.ts'
+import { type Dialled, dial, rateLimited } from './outbound/dial.ts'
 import { ACCEPTED_ENCODINGS, exchange, readBody } from './outbound/exchange.ts'
 import type { Certificate, Failure, Phases } from './outbound/failure.ts'
 import { firstHop, type Hop, nextHop, tooManyRedirects } from './outbound/redirect.ts'
 import { resolve } from './outbound/resolve.ts'
 import { secure } from './outbound/secure.ts'
 
-export type { Certificate, Failure, FailureReason, Fault, Phases } from './outbound/failure.ts'
+export type { Certificate, Failure, Phases } from './outbound/failure.ts'
 
-/** When an attempt has to end. */
+/** The limits of an attempt. */
 export interface Limits {
-  /** For all of it, in milliseconds. */
+  /** The timeout of the whole attempt, in milliseconds. */
   readonly timeoutMs: number
-  /** Ends it early. */
+  /** Aborts it. */
   readonly signal?: AbortSignal
+  /** How long it may wait for rate limits in addition to its timeout, in milliseconds; absent: 5 s. */
+  readonly waitMs?: number
 }
 
-/** Where a host may be reached. */
+/** A resolved host. */
 export interface Resolved {
   readonly kind: 'resolved'
   /** The canonical host: a lower-case name without a final dot, or an address. */
   readonly host: string
-  /** At least one; every one may be connected to. In the order to try. */
+  /** The addresses in the order to try; at least one, all of them allowed. */
   readonly addresses: readonly string[]
 }
 
-export interface ConnectTarget {
+interface ConnectTarget {
   /** A name, or an address in any spelling, also in brackets. */
   readonly host: string
   readonly port: number
   readonly family?: 4 | 6 | undefined
-  /** Absent: plain TCP. `verify: false` takes any certificate. */
+  /** Absent: plain TCP. `verify: false` accepts any certificate. */
   readonly tls?: { readonly verify: boolean } | undefined
 }
 
 export interface Connection {
   readonly kind: 'connected'
-  /** Paused, to be read from and destroyed by the caller; a `TLSSocket` when TLS was asked for. The limits bear on it no longer. */
+  /** Paused; the caller reads and destroys it. A `TLSSocket` for TLS. The limits no longer apply. */
   readonly socket: Socket
   readonly address: string
   readonly certificate: Certificate | null
@@ -48,18 +51,18 @@ export interface Connection {
 }
 
 export interface OutboundRequest {
-  /** http or https, without a user. */
+  /** http or https, without credentials. */
   readonly url: string
   /** GET when absent. */
   readonly method?: string
-  /** Beside or instead of those that every request has, but for Host and Content-Length. */
+  /** Added to or replacing the default headers, except Host and Content-Length. */
   readonly headers?: readonly { readonly name: string; readonly value: string }[]
   readonly body?: string | Buffer | undefined
-  /** How many redirects are followed; when 0 or absent, a redirect is the answer. */
+  /** The maximum number of redirects; at 0 or absent, a redirect is returned as the response. */
   readonly maxRedirects?: number
-  /** Of the answer's body, unpacked; no more is read. */
+  /** The maximum size of the decoded response body; no more is read. */
   readonly maxBodyBytes: number
-  /** False takes any certificate. */
+  /** False accepts any certificate. */
   readonly verify?: boolean
   readonly family?: 4 | 6 | undefined
 }
@@ -68,25 +71,33 @@ export interface Answer {
   readonly kind: 'answer'
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Unpacked. */
+  /** The decoded body. */
   readonly body: Buffer
-  /** Whether `body` is all of it: false when the limit was reached. */
+  /** Whether `body` is complete: false when the limit was reached. */
   readonly complete: boolean
-  /** What answered, after redirects. */
+  /** The URL after redirects. */
   readonly url: string
   readonly address: string
   readonly certificate: Certificate | null
   readonly phases: Phases
 }
 
-/** The only way to reach what tenants name. Nothing here rejects, and everything ends by its deadline. */
+/** The only way to connect to hosts that tenants name. Nothing here rejects, and everything ends by its timeout. */
 export interface Outbound {
-  /** The addresses of a host, each checked; resolved once, so that what is checked is what is connected to. */
+  /** Resolves a host and checks every address; callers connect to the checked addresses. */
   addressesOf(host: string, limits: Limits & { readonly family?: 4 | 6 | undefined }): Promise<Resolved | Failure>
   /** Connects to a checked address of a host. */
   connect(target: ConnectTarget, limits: Limits): Promise<Connection | Failure>
-  /** Sends a request and reads its answer; every redirect is resolved and checked anew. */
+  /** Sends a request and reads its response; resolves and checks every redirect. */
   request(request: OutboundRequest, limits: Limits): Promise<Answer | Failure>
+  /**
+   * Waits for the rate limit of an address that the caller contacts in another way. False: not in time, or the signal
+   * aborted.
+   */
+  awaitConnectionSlot(
+    address: string,
+    limits: { readonly waitMs: number; readonly signal: AbortSignal },
+  ): Promise<boolean>
 }
 
 const DEFAULT_HEADERS = new Map([
@@ -96,16 +107,18 @@ const DEFAULT_HEADERS = new Map([
 ])
 
 /**
- * Makes the way out.
- * @param settings `allowPrivate` opens the LAN and this machine, never metadata services; `ca` are the PEM certificates
- * that are trusted instead of the usual ones.
+ * Creates the outbound client.
+ * @param settings `allowPrivate` allows private networks and this machine, never metadata services; `ca` are trusted
+ * PEM certificates that replace the default ones; `rate` limits connections per address; absent: unlimited.
  */
 export function createOutbound(settings: {
   readonly dns: DnsClient
   readonly allowPrivate: boolean
   readonly ca?: string | undefined
+  readonly rate?: AddressRateLimiter
 }): Outbound {
-  // Reading the trusted certificates costs more than a handshake: it is done once.
+  const { rate = unlimited } = settings
+  // Parsing the trusted certificates costs more than a handshake: do it once.
   const context = createSecureContext({ ca: settings.ca })
 
   function addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved> {
@@ -114,9 +127,10 @@ export function createOutbound(settings: {
 
   async function open({ host, port, family, tls }: ConnectTarget, state: Attempt): Promise<Dialled> {
     if (!Number.isInteger(port) || port < 1 || port > 65_535)
-      throw new Stop('invalid', 'theirs', 'There is no such port')
+      throw new Stop('invalid', 'theirs', 'The port must be from 1 to 65535')
     const resolved = await addressesOf(host, family, state)
-    const { socket, address } = await dial(resolved.addresses, port, state)
+    const addresses = await acquireFirst(rate, resolved, state)
+    const { socket, address } = await dial(addresses, port, state, rate.tryAcquire)
     if (tls === undefined) return { socket, address }
     try {
       return { socket: await secure(socket, { host: resolved.host, verify: tls.verify, context }, state), address }
@@ -126,7 +140,7 @@ export function createOutbound(settings: {
     }
   }
 
-  /** The answer to a hop, or the hop that it redirects to. */
+  /** Returns the response to a hop, or the hop that it redirects to. */
   async function ask(hop: Hop, request: OutboundRequest, state: Attempt): Promise<Answer | Hop> {
     const { hostname, protocol, port } = hop.url
     const tls = protocol === 'https:' ? { verify: request.verify ?? true } : undefined
@@ -161,9 +175,9 @@ export function createOutbound(settings: {
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       state.certificate = null
       state.address = null
-      const came = await ask(hop, request, state)
-      if ('kind' in came) return came
-      hop = came
+      const outcome = await ask(hop, request, state)
+      if ('kind' in outcome) return outcome
+      hop = outcome
       hops.push(hop)
     }
     throw tooManyRedirects(hops, maxRedirects)
@@ -178,5 +192,28 @@ export function createOutbound(settings: {
         return { kind: 'connected', socket, address, certificate, phases: phasesOf(state) }
       }),
     request: (request, limits) => attempt(limits, (state) => follow(request, state)),
+    awaitConnectionSlot: (address, limits) =>
+      rate.tryAcquire(address) ? Promise.resolve(true) : rate.acquire(address, limits),
   }
+}
+
+const unlimited: AddressRateLimiter = { tryAcquire: () => true, acquire: async () => true }
+
+/**
+ * Moves the first address that the rate limit admits to the front; waits when it admits none.
+ * @throws Stop `spared` when none is admitted in time.
+ */
+async function acquireFirst(
+  rate: AddressRateLimiter,
+  { host, addresses }: Resolved,
+  state: Attempt,
+): Promise<readonly string[]> {
+  const free = addresses.find((address) => rate.tryAcquire(address))
+  if (free !== undefined) return [free, ...addresses.filter((address) => address !== free)]
+  const [first = host] = addresses
+  const limits = { waitMs: state.maxPauseMs, signal: state.signal }
+  const isTaken = await state.pauseDuring(() => rate.acquire(first, limits))
+  state.signal.throwIfAborted()
+  if (!isTaken) throw rateLimited(host)
+  return addresses
 }

@@ -1,6 +1,9 @@
 import type { Outbound } from './outbound.ts'
 
-/** Sends a request and gives the whole answer. @throws when there is none in `timeoutMs`, or one of more than `maxBytes`. */
+/**
+ * Sends a request and returns the whole response. @throws when there is none within `timeoutMs`, or it exceeds
+ * `maxBytes`.
+ */
 export type Send = (
   request: {
     readonly method: 'GET' | 'POST'
@@ -11,13 +14,13 @@ export type Send = (
   limits: { readonly timeoutMs: number; readonly maxBytes: number },
 ) => Promise<{ readonly status: number; readonly body: string }>
 
-/** Sends through a way out. Redirects are not followed: they could lead anywhere. */
-export function sendThrough(outbound: Outbound): Send {
+/** Creates a `Send` that uses the outbound client. Does not follow redirects, which could lead anywhere. */
+export function createSend(outbound: Outbound): Send {
   return async ({ headers, ...request }, { timeoutMs, maxBytes }) => {
     const lines = Object.entries(headers).map(([name, value]) => ({ name, value }))
     const answer = await outbound.request({ ...request, headers: lines, maxBodyBytes: maxBytes }, { timeoutMs })
     if (answer.kind !== 'answer') throw new Error(answer.message)
-    if (!answer.complete) throw new Error(`The answer has more than ${maxBytes} bytes.`)
+    if (!answer.complete) throw new Error(`The response exceeds ${maxBytes} bytes.`)
     return { status: answer.status, body: answer.body.toString('utf8') }
   }
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { hashSecret } from '../account/secret.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../core/context.ts'
+import { exactlyOne, invalid } from '../core/validation.ts'
 import type { ChannelKind } from '../generated/prisma/enums.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../network/outbound/guard.ts'
 import { readHost } from '../network/outbound/host.ts'
-import { exactlyOne, invalid } from '../validate.ts'
 import type { Address } from './channel/channel.ts'
 import { channels } from './channels.ts'
-import { offersMail } from './context.ts'
+import { isMailEnabled } from './context.ts'
 
-/** What an input calls the address of each channel. */
+/** The input field of each channel's address. */
 export const addressKeys = {
   email: 'EMAIL',
   webhook: 'WEBHOOK',
@@ -23,11 +23,11 @@ type AddressKey = keyof typeof addressKeys
 
 const keys = Object.keys(addressKeys) as AddressKey[]
 
-/** The part of an input that says where to. What is null is as good as absent. */
+/** The address fields of an input. Null is the same as absent. */
 export type AddressInput = { readonly [K in AddressKey]?: unknown }
 
-/** For an object schema: members that `readAddress` reads. */
-export const addressMembers = {
+/** Object schema fields that `readAddress` reads. */
+export const addressFields = {
   email: z.unknown().optional(),
   webhook: z.unknown().optional(),
   slack: z.unknown().optional(),
@@ -36,21 +36,21 @@ export const addressMembers = {
   telegram: z.unknown().optional(),
 } satisfies Record<AddressKey, z.ZodType>
 
-/** An address with its channel. */
-export interface KnownAddress extends Address {
+/** An address and its channel. */
+export interface ParsedAddress extends Address {
   readonly channel: ChannelKind
-  /** What it is found by: SHA-256 in hex. */
+  /** SHA-256 in hex, by which the subscriber is looked up. */
   readonly hash: string
 }
 
 /**
- * Reads the one address that an input holds.
- * @throws Invalid with the paths of the input, also for mail where none is sent, and for a host that may not be reached.
+ * Reads the one address of an input.
+ * @throws Invalid with the paths of the input, also for an email address without an SMTP server and for a private host.
  */
-export function readAddress({ config }: Pick<Context, 'config'>, input: AddressInput): KnownAddress {
+export function readAddress({ config }: Pick<Context, 'config'>, input: AddressInput): ParsedAddress {
   const key = exactlyOne(keys, input)
-  if (key === 'email' && !offersMail(config)) {
-    throw invalid([{ path: [key], message: 'cannot be given: no mail is sent from here' }])
+  if (key === 'email' && !isMailEnabled(config)) {
+    throw invalid([{ path: [key], message: 'is not available: email isn’t set up on this service' }])
   }
   const channel = addressKeys[key]
   const parsed = channels[channel].address.safeParse(input[key])
@@ -58,19 +58,19 @@ export function readAddress({ config }: Pick<Context, 'config'>, input: AddressI
     throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
   }
   const address = parsed.data
-  if (key === 'webhook' && !mayBeReached(address.text, config.ALLOW_PRIVATE_NETWORKS)) {
+  if (key === 'webhook' && !isAllowedUrl(address.text, config.ALLOW_PRIVATE_NETWORKS)) {
     throw invalid([{ path: [key], message: `must be at a public host; ${PRIVATE_NETWORKS_HINT}` }])
   }
   return { ...address, channel, hash: addressHash(channel, address.text) }
 }
 
-/** What a subscriber is found by: an address is too long, or too secret, to be looked for. */
+/** Returns the hash by which a subscriber is looked up: an address can be too long for an index, or secret. */
 export function addressHash(channel: ChannelKind, text: string): string {
   return hashSecret(`${channel} ${text}`)
 }
 
-/** Whether nothing that the URL says forbids it; what its name leads to is seen each time something is sent. */
-function mayBeReached(url: string, allowPrivate: boolean): boolean {
+/** Returns whether the URL itself is allowed. The addresses of its host name are checked on every request. */
+function isAllowedUrl(url: string, allowPrivate: boolean): boolean {
   const host = readHost(new URL(url).hostname)
   if (host?.kind === 'address') return mayReach(host.address, allowPrivate)
   return host?.kind === 'name' || allowPrivate

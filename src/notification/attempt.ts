@@ -8,41 +8,42 @@ const attempts = z.array(
   z.object({
     at: z.coerce.date(),
     delivered: z.boolean(),
-    /** The receiver's own, of HTTP or SMTP; null: it gave none. */
+    /** The receiver's HTTP or SMTP status; null: no answer. */
     status: z.int().nullable(),
     message: z.string(),
     durationMs: z.int(),
   }),
 )
 
-/** What became of one attempt at a delivery. */
+/** The result of one delivery attempt. */
 export type Attempt = z.infer<typeof attempts>[number]
 
-/** The attempts at a delivery, oldest first. @throws Error when they are none: nobody but us has written them. */
+/** Reads the stored attempts of a delivery, oldest first. @throws Error for malformed data, which is a bug. */
 export function readAttempts(value: Prisma.JsonValue): Attempt[] {
   return attempts.parse(value)
 }
 
-/** Where a delivery stands after an attempt. */
-export interface Verdict {
+/** The state of a delivery after an attempt. */
+export interface DeliveryProgress {
   readonly status: DeliveryStatus
-  /** When it is next tried; null: never. */
+  /** The time of the next attempt; null: none. */
   readonly dueAt: Date | null
 }
 
 /**
- * Where a delivery stands after an attempt: delivered, given up, or to be tried again.
- * @param delivery since when it is tried, and how many attempts had failed before. @param random from 0 to 1.
+ * Returns the state of a delivery after an attempt: delivered, failed, or pending with a time to retry.
+ * @param delivery the start of its retry window, and the number of failed attempts before this one. @param random from 0 to 1.
  */
-export function verdictOf(
+export function progressAfter(
   outcome: Outcome,
   delivery: { readonly triedSince: Date; readonly failed: number },
   now: Date,
   random: number,
-): Verdict {
+): DeliveryProgress {
   if (outcome.kind === 'delivered') return { status: 'DELIVERED', dueAt: null }
-  const { lasts, retryAfterMs } = outcome
+  const { permanence, retryAfterMs } = outcome
   const { triedSince: createdAt, failed } = delivery
-  const dueAt = lasts === 'PASSING' ? nextAttempt({ createdAt, failed: failed + 1, retryAfterMs }, now, random) : null
+  const dueAt =
+    permanence === 'TEMPORARY' ? nextAttempt({ createdAt, failed: failed + 1, retryAfterMs }, now, random) : null
   return { status: dueAt === null ? 'FAILED' : 'PENDING', dueAt }
 }

@@ -7,7 +7,7 @@ import { webhook } from './channel/standard-webhook.ts'
 import { teams } from './channel/teams.ts'
 import { telegram } from './channel/telegram.ts'
 
-/** Every way to reach subscribers. */
+/** All channels by kind. */
 export const channels = {
   EMAIL: email,
   WEBHOOK: webhook,

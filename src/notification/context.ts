@@ -1,17 +1,17 @@
-import type { UsageCounters } from '../account/usage.ts'
-import type { Config } from '../config.ts'
-import type { Context } from '../context.ts'
-import type { Seal } from '../seal.ts'
+import type { Quota } from '../account/quota.ts'
+import type { Config } from '../core/config.ts'
+import type { Context } from '../core/context.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 
-/** What handling subscribers takes beside the context. */
+/** The context of operations on subscribers. */
 export interface NotificationContext extends Context {
-  /** Keeps addresses, tokens and secrets. */
-  readonly seal: Seal
-  /** Counts what is asked for, so that nobody is flooded. */
-  readonly usage: UsageCounters
+  /** Encrypts addresses, tokens and secrets. */
+  readonly seal: SecretBox
+  /** Counts requests and emails, against flooding. */
+  readonly usage: Quota
 }
 
-/** Whether subscribers can be reached by mail. */
-export function offersMail({ SMTP_URL }: Pick<Config, 'SMTP_URL'>): boolean {
+/** Returns whether this service sends email. */
+export function isMailEnabled({ SMTP_URL }: Pick<Config, 'SMTP_URL'>): boolean {
   return SMTP_URL !== undefined
 }

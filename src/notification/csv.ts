@@ -1,34 +1,36 @@
-/** A record of a CSV text. */
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+
+/** A record of a CSV file. */
 export interface CsvRow {
-  /** The line on which it begins, from 1. */
+  /** Its first line, from 1. */
   readonly line: number
   readonly fields: readonly string[]
 }
 
 /**
- * Reads comma-separated values (RFC 4180): fields may stand in double quotes, in which a doubled one means itself. Lines end as
- * they do anywhere, and where there are more semicolons than commas on the first they separate, as spreadsheets write it in
- * much of Europe. Quotes that are not closed end with the text.
+ * Reads comma-separated values (RFC 4180), and yields the event loop: fields can be in double quotes, with `""` for
+ * a quote. Accepts all line endings, and semicolons as separators if the first line has more of them than commas, as
+ * spreadsheets in much of Europe write. An unclosed quote ends with the text.
  */
-export function parseCsv(text: string): CsvRow[] {
+export async function* readCsv(text: string): AsyncGenerator<CsvRow, void> {
   const source = text.replace(/^\ufeff/, '')
   const separator = separatorOf(source.split(/\r|\n/, 1)[0] ?? '')
   const pattern = new RegExp(`("(?:[^"]|"")*(?:"|$)|[^${separator}\\r\\n]*)(${separator}|\\r\\n|\\r|\\n|$)`, 'y')
-  const rows: CsvRow[] = []
+  const owner = {}
   let fields: string[] = []
   let [line, begun] = [1, 1]
   while (pattern.lastIndex < source.length) {
+    await yieldAfterTimeSlice(owner)
     const match = pattern.exec(source)
     if (!match) break
     const [whole, field = '', end] = match
     fields.push(field.startsWith('"') ? field.slice(1).replace(/"$/, '').replaceAll('""', '"') : field)
     line += whole.match(/\r\n|\r|\n/g)?.length ?? 0
     if (end === separator && pattern.lastIndex < source.length) continue
-    rows.push({ line: begun, fields })
+    yield { line: begun, fields }
     fields = []
     begun = line
   }
-  return rows
 }
 
 function separatorOf(line: string): ',' | ';' {

@@ -1,24 +1,24 @@
 import type pg from 'pg'
-import { requireScope } from '../account/access.ts'
-import type { Context } from '../context.ts'
-import { transaction } from '../context.ts'
-import { Conflict } from '../errors.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { transaction } from '../core/context.ts'
+import { Conflict } from '../core/errors.ts'
+import { DAY } from '../core/time.ts'
 import type { Delivery, Organization, Prisma, Subscriber } from '../generated/prisma/client.ts'
-import { own } from '../status/guard.ts'
-import { DAY } from '../time.ts'
+import { findOwned } from '../status/ownership.ts'
 import { readAttempts } from './attempt.ts'
-import type { PageOf } from './letter.ts'
+import type { PageOwner } from './content.ts'
 
-/** The channel on which it is told that there are deliveries to send. */
+/** The database channel that announces new deliveries. */
 export const DELIVERY_CHANNEL = 'delivery'
 
 /** Wakes the workers once the transaction is committed. */
-export async function announceDeliveries({ db }: Pick<Context, 'db'>): Promise<void> {
+export async function notifyDeliveryWorkers({ db }: Pick<Context, 'db'>): Promise<void> {
   await db.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, '')`
 }
 
-/** Of a subscriber, what sending takes. */
-export type Recipient = Pick<
+/** The fields of a subscriber that sending needs. */
+type Recipient = Pick<
   Subscriber,
   | 'id'
   | 'channel'
@@ -34,22 +34,22 @@ export type Recipient = Pick<
   | 'bounces'
 >
 
-/** A delivery that a worker has taken, with all that sending it takes. */
+/** A delivery that a worker has claimed, with everything that sending needs. */
 export interface DueDelivery
   extends Pick<Delivery, 'id' | 'organizationId' | 'seq' | 'subjectId' | 'destination' | 'createdAt'> {
-  /** It is this worker's while its due time is still this. */
+  /** The end of the lease. The worker holds it while the row has exactly this time. */
   readonly dueAt: Date
-  /** How many attempts have failed since it was made, or made anew. */
+  /** The number of failed attempts since it was created or redelivered. */
   readonly failed: number
-  /** Since when it is tried: when it was made, or could be sent after it had to wait for a budget. */
+  /** The start of its retry window: its creation, or the end of a deferral. */
   readonly triedSince: Date
   readonly subscriber: Recipient
-  readonly organization: PageOf & Pick<Organization, 'tier'>
-  /** What it says, as it is stored; null: it is about the subscription. */
-  readonly notice: Prisma.JsonValue
+  readonly organization: PageOwner & Pick<Organization, 'tier'>
+  /** The stored payload; null: the message is about the subscription. */
+  readonly payload: Prisma.JsonValue
 }
 
-type Row = Omit<DueDelivery, 'failed' | 'subscriber' | 'organization' | 'notice'> &
+type Row = Omit<DueDelivery, 'failed' | 'subscriber' | 'organization' | 'payload'> &
   Omit<Recipient, 'id'> &
   Omit<DueDelivery['organization'], 'name'> &
   Pick<Delivery, 'attempts'> & { readonly subscriberId: string; readonly organizationName: string }
@@ -68,10 +68,10 @@ const READ = `
   JOIN "Organization" AS organization ON organization.id = delivery."organizationId"
   WHERE delivery.id = ANY($1) AND delivery.status = 'PENDING' AND organization."deletedAt" IS NULL`
 
-/** The deliveries with these ids that wait, in no order. Two statements, past Prisma: there may be very many of them. */
+/** Reads pending deliveries by id, unordered. Two statements without Prisma, since there can be very many. */
 export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): Promise<DueDelivery[]> {
   const { rows } = await pool.query<Row>({ name: 'read deliveries', text: READ, values: [ids] })
-  const notices = await readNotices(pool, rows)
+  const payloads = await readPayloads(pool, rows)
   return rows.map((row) => {
     const { id, organizationId, seq, subjectId, destination, createdAt, dueAt, attempts, triedSince, ...rest } = row
     const { subscriberId, organizationName, slug, timeZone, customDomain, tier, ...reader } = rest
@@ -80,22 +80,22 @@ export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly
       ...{ id, organizationId, seq, subjectId, destination, createdAt, dueAt, failed, triedSince },
       subscriber: { id: subscriberId, ...reader },
       organization: { name: organizationName, slug, timeZone, customDomain, tier },
-      notice: notices.get(`${organizationId} ${seq}`) ?? null,
+      payload: payloads.get(`${organizationId} ${seq}`) ?? null,
     }
   })
 }
 
-/** What deliveries say; thousands say the same, which is read once. */
-async function readNotices(
+/** Reads the payloads of deliveries. Thousands share one payload, which is read once. */
+async function readPayloads(
   pool: Pick<pg.Pool, 'query'>,
   rows: readonly Pick<Row, 'organizationId' | 'seq'>[],
 ): Promise<Map<string, Prisma.JsonValue>> {
   const wanted = new Map(rows.filter(({ seq }) => seq !== null).map((row) => [`${row.organizationId} ${row.seq}`, row]))
   if (wanted.size === 0) return new Map()
   const found = await pool.query<{ organizationId: string; seq: number; content: Prisma.JsonValue }>({
-    name: 'read notices',
-    text: `SELECT notice."organizationId", notice.seq, notice.content FROM "Notice" AS notice
-      JOIN unnest($1::text[], $2::int[]) AS wanted (id, seq) ON wanted.id = notice."organizationId" AND wanted.seq = notice.seq`,
+    name: 'read payloads',
+    text: `SELECT payload."organizationId", payload.seq, payload.content FROM "Notice" AS payload
+      JOIN unnest($1::text[], $2::int[]) AS wanted (id, seq) ON wanted.id = payload."organizationId" AND wanted.seq = payload.seq`,
     values: [
       [...wanted.values()].map(({ organizationId }) => organizationId),
       [...wanted.values()].map(({ seq }) => seq),
@@ -105,51 +105,51 @@ async function readNotices(
 }
 
 /**
- * Has a delivery sent anew that was given up or delivered, under the same id: a receiver that had it can drop it. Needs a key
- * with scope WRITE.
- * @throws NotFound when the organization has none such. @throws Conflict when it is still being tried, or its subscriber is
- * told nothing any more.
+ * Sends a failed or delivered message again, with the same id, so that a receiver can drop a duplicate. Needs a key with scope
+ * WRITE.
+ * @throws NotFound when the organization has no delivery with this id. @throws Conflict when it is pending, its subscriber is
+ * inactive, or its payload is deleted.
  */
 export async function redeliver(ctx: Context, id: string): Promise<Delivery> {
   const organizationId = requireScope(ctx, 'WRITE')
   return transaction(ctx, async (tx) => {
-    const { subscriber, ...delivery } = await own('Delivery', id, (known) =>
+    const { subscriber, ...delivery } = await findOwned('Delivery', id, (known) =>
       tx.db.delivery.findUnique({ where: { id: known, organizationId }, include: { subscriber: true } }),
     )
-    if (delivery.status === 'PENDING') throw new Conflict('This is still being delivered.')
-    if (subscriber.stoppedAt || !subscriber.confirmedAt) throw new Conflict('The subscriber is told nothing any more.')
+    if (delivery.status === 'PENDING') throw new Conflict('This delivery is still pending.')
+    if (subscriber.stoppedAt || !subscriber.confirmedAt) throw new Conflict('The subscriber is no longer active.')
     const kept = delivery.seq === null ? null : { organizationId_seq: { organizationId, seq: delivery.seq } }
     if (kept && !(await tx.db.notice.findUnique({ where: kept })))
-      throw new Conflict('What this said is kept no longer.')
+      throw new Conflict('The content of this delivery has been deleted.')
     const now = tx.now()
-    // It is tried for a day again; its attempts so far stay.
+    // The retry window starts again; earlier attempts stay.
     const data = { status: 'PENDING', dueAt: now, createdAt: now, deferredUntil: null, endedAt: null } as const
     const again = await tx.db.delivery.update({ where: { id }, data })
-    await announceDeliveries(tx)
+    await notifyDeliveryWorkers(tx)
     return again
   })
 }
 
-/** For how long deliveries are kept after they ended; what they said lasts until none of them is left. */
-const KEPT = 30 * DAY
-const NOTICES_KEPT = KEPT + 2 * DAY
+/** How long ended deliveries are kept. Payloads outlive their last delivery. */
+const RETENTION = 30 * DAY
+const PAYLOAD_RETENTION = RETENTION + 2 * DAY
 const BATCH = 5000
 
 /**
- * Deletes a batch of what is kept no longer: old deliveries and notices, and subscriptions that were asked for and never
- * confirmed. Gives whether there may be more.
+ * Deletes a batch of old deliveries and payloads, and of subscriptions that were never confirmed. Returns whether there may be
+ * more.
  */
-export async function forgetOldDeliveries({ db, now }: Pick<Context, 'db' | 'now'>): Promise<boolean> {
+export async function deleteOldDeliveries({ db, now }: Pick<Context, 'db' | 'now'>): Promise<boolean> {
   const since = (age: number) => new Date(now().getTime() - age)
   const deliveries = await db.$executeRaw`
     DELETE FROM "Delivery" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "Delivery" WHERE "endedAt" < ${since(KEPT)} LIMIT ${BATCH}))`
-  const notices = await db.$executeRaw`
+      SELECT ctid FROM "Delivery" WHERE "endedAt" < ${since(RETENTION)} LIMIT ${BATCH}))`
+  const payloads = await db.$executeRaw`
     DELETE FROM "Notice" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "Notice" WHERE "createdAt" < ${since(NOTICES_KEPT)} LIMIT ${BATCH}))`
+      SELECT ctid FROM "Notice" WHERE "createdAt" < ${since(PAYLOAD_RETENTION)} LIMIT ${BATCH}))`
   const unconfirmed = await db.$executeRaw`
     DELETE FROM "Subscriber" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "Subscriber"
       WHERE "confirmedAt" IS NULL AND "stoppedAt" IS NULL AND "confirmableUntil" <= ${now()} LIMIT ${BATCH}))`
-  return Math.max(deliveries, notices, unconfirmed) >= BATCH
+  return Math.max(deliveries, payloads, unconfirmed) >= BATCH
 }

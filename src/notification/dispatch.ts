@@ -1,53 +1,53 @@
 import type pg from 'pg'
-import type { Context } from '../context.ts'
-import { transaction } from '../context.ts'
-import { readAfter } from '../eventlog/event.ts'
-import { announceDeliveries } from './delivery.ts'
-import type { Announcement } from './notice.ts'
-import { announcementOf, noticeContent, toldKinds } from './notice.ts'
+import type { Context } from '../core/context.ts'
+import { transaction } from '../core/context.ts'
+import { readEventsAfter } from '../event-log/event.ts'
+import { notifyDeliveryWorkers } from './delivery.ts'
+import type { Notification } from './payload.ts'
+import { buildNotification, notifiedKinds, serializePayload } from './payload.ts'
 
 /** How many events of one organization are turned into deliveries in one transaction. */
-const AT_ONCE = 100
+const BATCH = 100
 
 /**
- * Turns what has happened since into deliveries: of each event that is told one for each subscriber who wants it, all of them
- * in the transaction that moves the position. Nothing when another worker is at it. Gives whether there may be more.
+ * Creates deliveries for new events, one per event and interested subscriber, in the transaction that moves the position. Does
+ * nothing while another worker dispatches. Returns whether there may be more.
  */
 export function dispatch(ctx: Context, organizationId: string): Promise<boolean> {
   return transaction(ctx, async (tx) => {
     const [position] = await tx.db.$queryRaw<{ seq: number }[]>`
       SELECT seq FROM "Dispatch" WHERE "organizationId" = ${organizationId} FOR UPDATE SKIP LOCKED`
     if (!position) return false
-    const events = await readAfter(tx.db, organizationId, position.seq, AT_ONCE)
+    const events = await readEventsAfter(tx.db, organizationId, position.seq, BATCH)
     let made = 0
     for (const event of events) {
-      if (!told.has(event.kind)) continue
-      const announcement = await announcementOf(tx.db, event)
+      if (!notified.has(event.kind)) continue
+      const announcement = await buildNotification(tx.db, event)
       if (announcement) made += await deliver(tx, organizationId, event.seq, announcement)
     }
     const seq = events.at(-1)?.seq
     if (seq !== undefined) await tx.db.dispatch.update({ where: { organizationId }, data: { seq } })
-    if (made > 0) await announceDeliveries(tx)
-    return events.length === AT_ONCE
+    if (made > 0) await notifyDeliveryWorkers(tx)
+    return events.length === BATCH
   })
 }
 
-const told = new Set(toldKinds)
+const notified = new Set(notifiedKinds)
 
 /**
- * Makes the deliveries of one event, in one statement however many they are. Each one's id follows from its subscriber and the
- * event, so that none can be there twice. Gives how many there are.
+ * Creates the deliveries of one event with one statement. Their ids derive from the subscriber and the event, which prevents
+ * duplicates. Returns their number.
  */
 async function deliver(
   { db, now }: Context,
   organizationId: string,
   seq: number,
-  { notice, topic, serviceIds }: Announcement,
+  { payload, topic, serviceIds }: Notification,
 ): Promise<number> {
   const made = await db.$executeRaw`
     INSERT INTO "Delivery" (id, "organizationId", "subscriberId", channel, seq, "subjectId", destination, "dueAt", "createdAt")
     SELECT 'dlv_' || left(md5(reader.id || ' ' || ${seq}::int), 24), reader."organizationId", reader.id, reader.channel,
-      ${seq}::int, ${notice.id}, reader.destination, ${now()}, ${now()}
+      ${seq}::int, ${payload.id}, reader.destination, ${now()}, ${now()}
     FROM "Subscriber" AS reader
     WHERE reader."organizationId" = ${organizationId} AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
       AND reader."sinceSeq" < ${seq} AND ${topic}::"Topic" = ANY (reader.topics)
@@ -56,16 +56,19 @@ async function deliver(
         WHERE chosen."subscriberId" = reader.id AND chosen."serviceId" = ANY (${[...serviceIds]}::text[])))
     ON CONFLICT DO NOTHING`
   if (made === 0) return 0
-  const data = { organizationId, seq, content: noticeContent(notice), createdAt: now() }
+  const data = { organizationId, seq, content: serializePayload(payload), createdAt: now() }
   await db.notice.createMany({ data, skipDuplicates: true })
   return made
 }
 
 /**
- * The organizations whose logs have grown since they were turned into deliveries.
- * @param named only of these; null: of all.
+ * Returns the organizations with events that have not been dispatched.
+ * @param named checks only these; null: all.
  */
-export async function undispatched(pool: Pick<pg.Pool, 'query'>, named: readonly string[] | null): Promise<string[]> {
+export async function findUndispatched(
+  pool: Pick<pg.Pool, 'query'>,
+  named: readonly string[] | null,
+): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({ name: 'undispatched', text: UNDISPATCHED, values: [named] })
   return rows.map(({ id }) => id)
 }

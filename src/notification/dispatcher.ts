@@ -1,37 +1,37 @@
 import type pg from 'pg'
-import type { Context } from '../context.ts'
-import { within } from '../deadline.ts'
-import type { LoopState } from '../repeat.ts'
-import { loopState } from '../repeat.ts'
-import { SECOND } from '../time.ts'
-import { dispatch, undispatched } from './dispatch.ts'
+import type { Context } from '../core/context.ts'
+import { withDeadline } from '../core/deadline.ts'
+import type { LoopState } from '../core/poll-loop.ts'
+import { loopState } from '../core/poll-loop.ts'
+import { SECOND } from '../core/time.ts'
+import { dispatch, findUndispatched } from './dispatch.ts'
 
-/** Turns the logs of all organizations into deliveries, as they grow. */
+/** Creates deliveries from the event logs of all organizations. */
 export interface Dispatcher {
-  /** Looks at an organization's log, or (null) at all of them. Must not throw. */
+  /** Dispatches an organization's new events, or (null) everyone's. Must not throw. */
   wake(organizationId: string | null): void
-  /** Resolves once everything that it was woken for is done. */
+  /** Resolves once all requested work is done. */
   idle(): Promise<void>
-  /** Begins with what happened while nobody looked, and looks again now and then, in case a word got lost. */
+  /** Dispatches missed events, then polls, in case a database notification is lost. */
   start(): void
   state(): LoopState
-  /** Ends after what is under way. */
+  /** Finishes current work and stops. */
   close(): Promise<void>
 }
 
-/** How often all logs are looked at without having been told that they grew. */
-const POLL = 5 * SECOND
-/** How long one transaction may take, in milliseconds, before it is given up as hanging. */
-const LONGEST = 30 * SECOND
+/** How often all logs are checked without a database notification. */
+const POLL_INTERVAL = 5 * SECOND
+/** The timeout of one transaction, in milliseconds. */
+const TIMEOUT = 30 * SECOND
 
-/** A dispatcher, which works as the system. */
+/** Creates a dispatcher that works as the system. */
 export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Dispatcher {
   const grown = new Set<string>()
   let all = false
   let closed = false
   let working: Promise<void> | null = null
   let poll: NodeJS.Timeout | undefined
-  /** When the transaction under way began, by a clock that nobody sets. */
+  /** The start of the current transaction, on the monotonic clock. */
   let begun: number | null = null
   let hasFailed = false
 
@@ -40,15 +40,15 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
       const named = all ? null : [...grown]
       all = false
       grown.clear()
-      for (const id of await step(undispatched(pool, named))) await dispatchAll(id)
+      for (const id of await withTimeout(findUndispatched(pool, named))) await dispatchAll(id)
     }
   }
 
-  /** Part of the work, which is not to hang. */
-  async function step<T>(part: Promise<T>): Promise<T> {
+  /** Runs one transaction with the timeout, and records its state. */
+  async function withTimeout<T>(part: Promise<T>): Promise<T> {
     begun = performance.now()
     try {
-      const result = await within(LONGEST, 'Dispatching', part)
+      const result = await withDeadline(TIMEOUT, 'Dispatching', part)
       hasFailed = false
       return result
     } catch (error) {
@@ -61,9 +61,9 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
 
   async function dispatchAll(id: string): Promise<void> {
     try {
-      while (!closed && (await step(dispatch(ctx, id)))) {}
+      while (!closed && (await withTimeout(dispatch(ctx, id)))) {}
     } catch (error) {
-      ctx.log.error({ err: error, organization: id }, 'notification: events are not dispatched yet; trying again')
+      ctx.log.error({ err: error, organization: id }, 'notification: could not dispatch events; trying again')
     }
   }
 
@@ -86,7 +86,7 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
     },
     start() {
       wake(null)
-      poll = setInterval(() => wake(null), POLL).unref()
+      poll = setInterval(() => wake(null), POLL_INTERVAL).unref()
     },
     async close() {
       closed = true

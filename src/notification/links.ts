@@ -1,12 +1,12 @@
-/** Where subscriptions are handled, without a login: under it stand a subscriber's token, and what is done. */
+/** The path of the subscription pages, which need no login; the token and the action follow it. */
 export const SUBSCRIPTION_PATH = '/subscriptions'
 
-/** The address of a subscriber's own page, on which it confirms, changes and ends what it is told. */
+/** Returns the URL of a subscriber's page, to confirm, change and end the subscription. */
 export function manageUrl(baseUrl: string, token: string): string {
   return `${baseUrl}${SUBSCRIPTION_PATH}/${token}`
 }
 
-/** Where a POST ends a subscription at once. */
+/** Returns the URL at which a POST ends the subscription at once. */
 export function unsubscribeUrl(baseUrl: string, token: string): string {
   return `${manageUrl(baseUrl, token)}/unsubscribe`
 }

@@ -1,10 +1,9 @@
-/** Domains of one provider that all lead to the same mailboxes, in which dots do not count. */
+/** Domains that share mailboxes, whose local parts ignore dots. */
 const GMAIL = new Set(['gmail.com', 'googlemail.com'])
 
 /**
- * The mailbox that a mail address leads to, to tell whether two addresses are the same reader's: without case, without what
- * stands after a plus, at Gmail without dots and under its one name. For counting and for suppression; mail goes to the
- * address as it was given.
+ * Returns the mailbox of an email address, to recognize addresses of the same reader: in lower case, without a `+tag`, and for
+ * Gmail without dots and with one domain. Used for counting and suppression; mail goes to the address as entered.
  */
 export function foldMailbox(address: string): string {
   const at = address.lastIndexOf('@')
@@ -13,7 +12,7 @@ export function foldMailbox(address: string): string {
   return GMAIL.has(domain) ? `${untagged.replaceAll('.', '')}@gmail.com` : `${untagged}@${domain}`
 }
 
-/** What all addresses of a mailbox begin with once dots are left out: narrows a search in SQL, and folds nothing by itself. */
+/** Returns the common prefix of a mailbox's addresses without dots. It only narrows an SQL search. */
 export function mailboxStart(address: string): string {
   return (address.split('@', 1)[0] ?? '').split('+', 1)[0]?.replaceAll('.', '').toLowerCase() ?? ''
 }

@@ -1,39 +1,39 @@
-import type { Seal } from '../seal.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { Message } from './channel/channel.ts'
+import type { NotificationContent } from './content.ts'
+import { notificationContent, subscriptionContent } from './content.ts'
 import type { DueDelivery } from './delivery.ts'
-import type { Letter } from './letter.ts'
-import { noticeLetter, subscriptionLetter } from './letter.ts'
 import { manageUrl, unsubscribeUrl } from './links.ts'
-import { readNotice } from './notice.ts'
+import { parsePayload } from './payload.ts'
 import { addressOf, secretsOf, tokenOf } from './token.ts'
 
 /**
- * The message that a delivery is; null when there is none any more, because its subscriber was stopped meanwhile, or what it
- * said is kept no longer.
- * @param baseUrl our public address, without a slash at its end.
+ * Renders the message of a delivery; null when its subscriber was stopped or its payload is deleted.
+ * @param baseUrl the public URL of this service, without a trailing slash.
  */
-export function messageOf(delivery: DueDelivery, seal: Seal, baseUrl: string, now: Date): Message | null {
+export function buildMessage(delivery: DueDelivery, seal: SecretBox, baseUrl: string, now: Date): Message | null {
   const { id, subjectId, subscriber } = delivery
   const token = tokenOf(seal, subscriber)
-  const letter = letterOf(delivery, manageUrl(baseUrl, token), baseUrl, now)
-  if (letter === null) return null
+  const content = contentOf(delivery, manageUrl(baseUrl, token), baseUrl, now)
+  if (content === null) return null
   return {
     id,
-    letter,
+    content,
     address: addressOf(seal, subscriber),
     secrets: secretsOf(seal, subscriber, now),
     manageUrl: manageUrl(baseUrl, token),
     unsubscribeUrl: unsubscribeUrl(baseUrl, token),
     thread: `${subjectId}.${subscriber.id}`,
-    opensThread: /\.(created|scheduled)$/.test(letter.event.type),
+    opensThread: /\.(created|scheduled)$/.test(content.event.type),
   }
 }
 
-function letterOf(delivery: DueDelivery, url: string, baseUrl: string, now: Date): Letter | null {
-  const { seq, notice, organization, subscriber, createdAt } = delivery
+function contentOf(delivery: DueDelivery, url: string, baseUrl: string, now: Date): NotificationContent | null {
+  const { seq, payload, organization, subscriber, createdAt } = delivery
   const { confirmedAt, stoppedAt, stopReason, confirmableUntil } = subscriber
   const isActive = confirmedAt !== null && stoppedAt === null
-  if (seq !== null) return isActive && notice !== null ? noticeLetter(readNotice(notice), organization, baseUrl) : null
+  if (seq !== null)
+    return isActive && payload !== null ? notificationContent(parsePayload(payload), organization, baseUrl) : null
   if (stopReason === 'COMPLAINED' || (!isActive && now >= confirmableUntil)) return null
-  return subscriptionLetter({ confirmed: isActive, at: createdAt, url }, organization, baseUrl)
+  return subscriptionContent({ confirmed: isActive, at: createdAt, url }, organization, baseUrl)
 }

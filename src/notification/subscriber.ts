@@ -1,65 +1,65 @@
 import { z } from 'zod'
-import { requireScope } from '../account/access.ts'
 import { tierLimits } from '../account/plan.ts'
 import { hashSecret } from '../account/secret.ts'
-import type { Context } from '../context.ts'
-import { Conflict, NotFound, TierLimitReached } from '../errors.ts'
-import { change } from '../eventlog/change.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { Conflict, NotFound, TierLimitReached } from '../core/errors.ts'
+import { DAY } from '../core/time.ts'
+import { validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
 import type { Organization, Prisma, Subscriber } from '../generated/prisma/client.ts'
 import type { StopReason } from '../generated/prisma/enums.ts'
-import { own } from '../status/guard.ts'
-import { DAY } from '../time.ts'
-import { validate } from '../validate.ts'
-import { choiceMembers, readChoices, requireChoices, setServices } from './choices.ts'
+import { findOwned } from '../status/ownership.ts'
 import type { NotificationContext } from './context.ts'
+import { preferenceFields, readPreferences, requirePreferences, setServices } from './preferences.ts'
 import type { SuppressionContext } from './suppression.ts'
-import { liftByConfirmation, subscribersAt, suppress, suppressedFor } from './suppression.ts'
+import { liftByConfirmation, subscribersAt, suppress, suppressionScope } from './suppression.ts'
 import { isToken, newSecret } from './token.ts'
 
-/** Those who are told of things: confirmed, and not stopped. */
+/** Active subscribers: confirmed and not stopped. */
 export const active = { confirmedAt: { not: null }, stoppedAt: null } satisfies Prisma.SubscriberWhereInput
 
-/** How many messages in a row may be refused for good before an address is written to no more. */
-export const MOST_BOUNCES = 3
+/** The number of bounces in a row that stops a subscriber. */
+export const MAX_BOUNCES = 3
 
-/** How long webhooks are signed with the old secret as well, after a new one was made. */
+/** How long webhooks are also signed with the previous secret after a rotation. */
 const ROTATION = DAY
 
-/** @throws TierLimitReached when the organization may not have so many subscribers more. */
-export async function requireRoom(
+/** Checks the subscriber limit. @throws TierLimitReached when the organization cannot have this many more. */
+export async function requireSubscriberCapacity(
   { db }: Pick<Context, 'db'>,
   { id, tier }: Pick<Organization, 'id' | 'tier'>,
   more: number,
 ): Promise<void> {
   const limit = tierLimits[tier].subscribers
   if ((await db.subscriber.count({ where: { organizationId: id, ...active } })) + more <= limit) return
-  throw new TierLimitReached('This page can take no more subscribers at present.', limit)
+  throw new TierLimitReached('This page is at its subscriber limit.', limit)
 }
 
-/** Has a subscriber told of what happens from now on, in a transaction. */
+/** Activates a subscriber, who gets notifications from now on. Runs in a transaction. */
 export async function activate(
   { db, now }: Pick<Context, 'db' | 'now'>,
   { id: organizationId, lastSeq }: Pick<Organization, 'id' | 'lastSeq'>,
   id: string,
 ): Promise<Subscriber> {
-  await beginDispatch(db, organizationId, lastSeq)
+  await startDispatch(db, organizationId, lastSeq)
   const data = { confirmedAt: now(), sinceSeq: lastSeq, bounces: 0, stoppedAt: null, stopReason: null }
   return db.subscriber.update({ where: { id }, data })
 }
 
-/** Has an organization's log turned into deliveries from a position on, unless it is already. */
-export async function beginDispatch(db: Context['db'], organizationId: string, seq: number): Promise<void> {
+/** Starts to dispatch an organization's events after a position, unless started before. */
+export async function startDispatch(db: Context['db'], organizationId: string, seq: number): Promise<void> {
   await db.dispatch.createMany({ data: { organizationId, seq }, skipDuplicates: true })
 }
 
-/** The subscriber that a token stands for. @throws NotFound when there is none. */
-export async function subscriberOf({ db }: Pick<Context, 'db'>, token: string): Promise<Subscriber> {
+/** Returns the subscriber with a token. @throws NotFound for an unknown token. */
+export async function subscriberByToken({ db }: Pick<Context, 'db'>, token: string): Promise<Subscriber> {
   const subscriber = isToken(token) ? await db.subscriber.findUnique({ where: { tokenHash: hashSecret(token) } }) : null
-  if (!subscriber) throw new NotFound('There is no such subscription. It may have been deleted.')
+  if (!subscriber) throw new NotFound('Subscription not found. It may have been deleted.')
   return subscriber
 }
 
-/** Whether a subscription waits for its confirmation, and may have it. */
+/** Returns whether a subscription can be confirmed now. */
 export function isConfirmable(
   { confirmedAt, stoppedAt, stopReason, confirmableUntil }: Subscriber,
   now: Date,
@@ -68,65 +68,69 @@ export function isConfirmable(
 }
 
 /**
- * Confirms a subscription, as the holder of its token; one that is confirmed already stays so. An address that had
- * unsubscribed from this organization may be written to again by that.
- * @throws NotFound, also when it was asked for too long ago. @throws TierLimitReached when the page has all the subscribers
- * it may have.
+ * Confirms a subscription by its token; confirming again changes nothing. Lifts the suppression of an address that had
+ * unsubscribed from this organization.
+ * @throws NotFound, also when the confirmation window is over. @throws TierLimitReached when the page is at its subscriber
+ * limit.
  */
 export async function confirmSubscription(ctx: SuppressionContext, token: string): Promise<Subscriber> {
-  const { organizationId } = await subscriberOf(ctx, token)
+  const { organizationId } = await subscriberByToken(ctx, token)
   return change(ctx, organizationId, async (tx) => {
-    const subscriber = await subscriberOf(tx, token)
+    const subscriber = await subscriberByToken(tx, token)
     if (subscriber.confirmedAt && !subscriber.stoppedAt) return [subscriber]
     if (!isConfirmable(subscriber, tx.now()))
-      throw new NotFound('It is too late to confirm this. Please subscribe again.')
+      throw new NotFound('This confirmation link has expired. Please subscribe again.')
     const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
-    await requireRoom(tx, organization, 1)
+    await requireSubscriberCapacity(tx, organization, 1)
     await liftByConfirmation({ ...tx, seal: ctx.seal }, subscriber)
     return [await activate(tx, organization, subscriber.id)]
   })
 }
 
-const edit = z.object({ token: z.string(), ...choiceMembers })
+const subscriptionUpdate = z.object({ token: z.string(), ...preferenceFields })
 
 /**
- * Changes what a subscriber is told of, as the holder of its token: all of it, in place of what was chosen before.
- * @throws Invalid, and NotFound for a token or services that are not there.
+ * Replaces the preferences of a subscriber by its token.
+ * @throws Invalid, and NotFound for an unknown token or service.
  */
 export async function updateSubscription(ctx: Context, input: unknown): Promise<Subscriber> {
-  const { token, ...chosen } = validate(edit, input)
-  const choices = readChoices(chosen)
-  const { organizationId } = await subscriberOf(ctx, token)
+  const { token, ...chosen } = validate(subscriptionUpdate, input)
+  const preferences = readPreferences(chosen)
+  const { organizationId } = await subscriberByToken(ctx, token)
   return change(ctx, organizationId, async (tx) => {
-    const { id } = await subscriberOf(tx, token)
-    await requireChoices(tx, organizationId, choices)
-    await setServices(tx, id, choices.serviceIds)
-    const data = { topics: choices.topics, allServices: choices.serviceIds.length === 0 }
+    const { id } = await subscriberByToken(tx, token)
+    await requirePreferences(tx, organizationId, preferences)
+    await setServices(tx, id, preferences.serviceIds)
+    const data = { topics: preferences.topics, allServices: preferences.serviceIds.length === 0 }
     return [await tx.db.subscriber.update({ where: { id }, data })]
   })
 }
 
 /**
- * Ends a subscription, as the holder of its token; what waits to be sent is not sent. One that is over stays so. The
- * organization cannot subscribe the address again, also when it deletes the subscriber.
- * @throws NotFound when there is none.
+ * Ends a subscription by its token and cancels its pending deliveries. Ending it again changes nothing. The organization cannot
+ * subscribe the address again, even after it deletes the subscriber.
+ * @throws NotFound for an unknown token.
  */
 export async function unsubscribe(ctx: SuppressionContext, token: string): Promise<Subscriber> {
-  const { id, organizationId } = await subscriberOf(ctx, token)
+  const { id, organizationId } = await subscriberByToken(ctx, token)
   return change(ctx, organizationId, async (tx) => {
-    await stop({ ...tx, seal: ctx.seal }, [id], 'UNSUBSCRIBED')
-    return [await subscriberOf(tx, token)]
+    await stopSubscribers({ ...tx, seal: ctx.seal }, [id], 'UNSUBSCRIBED')
+    return [await subscriberByToken(tx, token)]
   })
 }
 
 /**
- * Stops those of these subscribers who are not stopped yet, and suppresses their addresses; gives how many that were. A
- * complaint outweighs other reasons. Where mail is refused, or unwanted, all subscriptions of the mailbox are stopped.
+ * Stops subscribers and suppresses their addresses; returns the number of newly stopped ones. A complaint overrides other
+ * reasons. Bounces and complaints stop all subscriptions of the mailbox.
  */
-export async function stop(ctx: SuppressionContext, given: readonly string[], stopReason: StopReason): Promise<number> {
+export async function stopSubscribers(
+  ctx: SuppressionContext,
+  given: readonly string[],
+  stopReason: StopReason,
+): Promise<number> {
   if (given.length === 0) return 0
   const { db, now } = ctx
-  const ids = await alsoOfMailbox(ctx, given, stopReason)
+  const ids = await withMailboxes(ctx, given, stopReason)
   const { count } = await db.subscriber.updateMany({
     where: { id: { in: ids }, stoppedAt: null },
     data: { stoppedAt: now(), stopReason, confirmableUntil: now() },
@@ -142,23 +146,23 @@ export async function stop(ctx: SuppressionContext, given: readonly string[], st
   return count
 }
 
-/** These subscribers, with all others of their mailboxes when the reason is about the mailbox. */
-async function alsoOfMailbox(ctx: SuppressionContext, ids: readonly string[], reason: StopReason): Promise<string[]> {
-  if (suppressedFor(reason, 'EMAIL') !== 'EVERYBODY') return [...ids]
+/** Adds the other subscribers of the same mailboxes when the reason concerns the mailbox. */
+async function withMailboxes(ctx: SuppressionContext, ids: readonly string[], reason: StopReason): Promise<string[]> {
+  if (suppressionScope(reason, 'EMAIL') !== 'ALL_ORGANIZATIONS') return [...ids]
   const where: Prisma.SubscriberWhereInput = { id: { in: [...ids] }, channel: 'EMAIL' }
   const addresses = (await ctx.db.subscriber.findMany({ where, select: { address: true } })).map((row) => row.address)
   return [...new Set([...ids, ...(addresses.length === 0 ? [] : await subscribersAt(ctx, addresses))])]
 }
 
 /**
- * Gives a webhook a new secret, as the holder of its token; for a day messages are signed with the old one as well.
- * @throws NotFound. @throws Conflict when the subscriber is no webhook.
+ * Rotates the secret of a webhook by its token. For a day messages are also signed with the previous one.
+ * @throws NotFound. @throws Conflict when the subscriber is not a webhook.
  */
 export async function rotateWebhookSecret(
   ctx: Pick<NotificationContext, 'db' | 'now' | 'seal'>,
   token: string,
 ): Promise<Subscriber> {
-  const { id, channel, secret } = await subscriberOf(ctx, token)
+  const { id, channel, secret } = await subscriberByToken(ctx, token)
   if (channel !== 'WEBHOOK') throw new Conflict('Only webhooks have a secret.')
   const formerSecretUntil = new Date(ctx.now().getTime() + ROTATION)
   const data = { secret: newSecret(ctx.seal, id), formerSecret: secret, formerSecretUntil }
@@ -166,19 +170,19 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Deletes a subscriber with what was sent to it. If it had unsubscribed, bounced or complained, its address stays suppressed.
- * Gives what it was. Needs a key with scope WRITE.
- * @throws NotFound when the organization has none such.
+ * Deletes a subscriber and its deliveries. The address stays suppressed if it had unsubscribed, bounced or complained. Returns
+ * the deleted subscriber. Needs a key with scope WRITE.
+ * @throws NotFound when the organization has no subscriber with this id.
  */
 export async function deleteSubscriber(ctx: SuppressionContext, id: string): Promise<Subscriber> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const subscriber = await own('Subscriber', id, (known) =>
+    const subscriber = await findOwned('Subscriber', id, (known) =>
       tx.db.subscriber.findUnique({ where: { id: known, organizationId } }),
     )
     await suppress({ ...tx, seal: ctx.seal }, [subscriber])
     await tx.db.subscriber.delete({ where: { id } })
-    // No address: the log keeps it when the subscriber is long gone.
+    // Without the address, because the log outlives the subscriber.
     return [subscriber, { kind: 'SUBSCRIBER_DELETED', subjectId: id, subjectName: subscriber.channel }]
   })
 }

@@ -1,38 +1,38 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { requireOperator } from '../account/access.ts'
 import { emailText } from '../account/page-settings.ts'
-import type { Context } from '../context.ts'
-import { transaction } from '../context.ts'
+import { requireOperator } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { transaction } from '../core/context.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { DAY } from '../core/time.ts'
+import { validate } from '../core/validation.ts'
 import type { Subscriber } from '../generated/prisma/client.ts'
 import type { ChannelKind, StopReason } from '../generated/prisma/enums.ts'
-import type { Seal } from '../seal.ts'
-import { DAY } from '../time.ts'
-import { validate } from '../validate.ts'
 import { email } from './channel/email.ts'
 import { foldMailbox, mailboxStart } from './mailbox.ts'
 import { addressOf } from './token.ts'
 
-/** What suppressing addresses takes beside the context. */
+/** The context of suppressions. */
 export interface SuppressionContext extends Context {
-  /** Its key makes the hashes, so that who reads the database cannot try addresses out. */
-  readonly seal: Seal
+  /** Its key makes the hashes, so that a reader of the database cannot test addresses. */
+  readonly seal: SecretBox
 }
 
-/** Why an organization may not write to an address: its owner unsubscribed there, or nobody may write to it from here. */
-export type Suppressed = 'UNSUBSCRIBED' | 'BLOCKED'
+/** Why an organization cannot send to an address: it unsubscribed there, or is blocked for all organizations. */
+export type SuppressionReason = 'UNSUBSCRIBED' | 'BLOCKED'
 
-/** For how long a mailbox that refused mail is not even asked to confirm; then its owner may ask again. */
-const BOUNCE_LASTS = 30 * DAY
+/** How long a bounced mailbox gets no confirmation messages; after that its owner can subscribe again. */
+const BOUNCE_SUPPRESSION = 30 * DAY
 
-/** An address to look up: as its channel has read it. */
-interface Sought {
+/** An address to look up, as parsed by its channel. */
+interface LookupAddress {
   readonly channel: ChannelKind
   readonly text: string
 }
 
-/** Makes the ids of suppressions: HMAC-SHA256 of whose it is, the channel and the address, in hex. */
-export function suppressionIds(seal: Seal): (organizationId: string | null, address: Sought) => string {
+/** Returns a function that computes suppression ids: HMAC-SHA256 of the organization, channel and address, in hex. */
+export function suppressionIds(seal: SecretBox): (organizationId: string | null, address: LookupAddress) => string {
   const key = seal.keyFor('suppressed addresses')
   return (organizationId, { channel, text }) =>
     createHmac('sha256', key)
@@ -41,22 +41,25 @@ export function suppressionIds(seal: Seal): (organizationId: string | null, addr
 }
 
 /**
- * Whom a stopped subscriber's address is suppressed for: its own organization, everybody, or nobody. Complaints and bounces
- * are about a mailbox, whoever writes to it; a webhook that is gone may come back.
+ * Returns the scope of a stopped subscriber's suppression: its organization, all organizations, or none. Complaints and bounces
+ * concern the mailbox and so all senders; a webhook that is gone may come back.
  */
-export function suppressedFor(reason: StopReason, channel: ChannelKind): 'ORGANIZATION' | 'EVERYBODY' | null {
+export function suppressionScope(
+  reason: StopReason,
+  channel: ChannelKind,
+): 'ORGANIZATION' | 'ALL_ORGANIZATIONS' | null {
   if (reason === 'UNSUBSCRIBED') return 'ORGANIZATION'
-  return channel === 'EMAIL' && reason !== 'GONE' ? 'EVERYBODY' : null
+  return channel === 'EMAIL' && reason !== 'GONE' ? 'ALL_ORGANIZATIONS' : null
 }
 
 type Stopped = Pick<Subscriber, 'id' | 'organizationId' | 'channel' | 'address' | 'stopReason' | 'stoppedAt'>
 
-/** Suppresses the addresses of stopped subscribers, each as its reason says. A complaint outweighs a bounce. */
+/** Suppresses the addresses of stopped subscribers by their reasons. A complaint overrides a bounce. */
 export async function suppress({ db, seal }: Pick<SuppressionContext, 'db' | 'seal'>, stopped: readonly Stopped[]) {
   const idOf = suppressionIds(seal)
   const rows = new Map<string, { organizationId: string | null; reason: StopReason; at: Date }>()
   for (const { id, organizationId, channel, address, stopReason, stoppedAt } of stopped) {
-    const scope = stopReason === null ? null : suppressedFor(stopReason, channel)
+    const scope = stopReason === null ? null : suppressionScope(stopReason, channel)
     if (scope === null || stopReason === null || stoppedAt === null) continue
     const owner = scope === 'ORGANIZATION' ? organizationId : null
     const key = idOf(owner, { channel, text: addressOf(seal, { id, channel, address }) })
@@ -66,7 +69,7 @@ export async function suppress({ db, seal }: Pick<SuppressionContext, 'db' | 'se
   await insert(db, rows)
 }
 
-/** In the order of the ids, so that two processes lock the same rows in the same order. */
+/** Inserts in the order of the ids, so that two processes lock rows in the same order. */
 async function insert(
   db: Context['db'],
   rows: ReadonlyMap<string, { readonly organizationId: string | null; readonly reason: StopReason; readonly at: Date }>,
@@ -83,41 +86,47 @@ async function insert(
       "createdAt" = GREATEST(known."createdAt", EXCLUDED."createdAt")`
 }
 
-/** Suppresses a mailbox for everybody because its reader complained, whether it is subscribed anywhere or not. */
+/** Suppresses a mailbox for all organizations after a complaint, with or without a subscription. */
 export async function suppressMailbox({ db, seal, now }: SuppressionContext, text: string): Promise<void> {
   const id = suppressionIds(seal)(null, { channel: 'EMAIL', text })
   await insert(db, new Map([[id, { organizationId: null, reason: 'COMPLAINED', at: now() }]]))
 }
 
-/** Which of these addresses an organization may not write to, by their texts. */
+/** Returns the suppressed ones of some addresses, with the reasons. */
 export async function suppressedAmong(
   { db, seal }: Pick<SuppressionContext, 'db' | 'seal'>,
   organizationId: string,
-  addresses: readonly Sought[],
-): Promise<Map<string, Suppressed>> {
+  addresses: readonly LookupAddress[],
+): Promise<Map<string, SuppressionReason>> {
   const idOf = suppressionIds(seal)
-  const own = new Map(addresses.map((address) => [idOf(organizationId, address), address.text]))
-  const blocked = new Map(addresses.map((address) => [idOf(null, address), address.text]))
+  const sought = addresses.map((address) => ({
+    text: address.text,
+    own: idOf(organizationId, address),
+    blocked: idOf(null, address),
+  }))
   const found = await db.$queryRaw<{ id: string }[]>`
-    SELECT id FROM "Suppression" WHERE id = ANY (${[...own.keys(), ...blocked.keys()]}::text[])`
+    SELECT id FROM "Suppression" WHERE id = ANY (${sought.flatMap(({ own, blocked }) => [own, blocked])}::text[])`
   const ids = new Set(found.map(({ id }) => id))
-  const suppressed = new Map<string, Suppressed>()
-  for (const address of addresses) {
-    if (ids.has(idOf(null, address))) suppressed.set(address.text, 'BLOCKED')
-    else if (ids.has(idOf(organizationId, address))) suppressed.set(address.text, 'UNSUBSCRIBED')
+  const suppressed = new Map<string, SuppressionReason>()
+  for (const { text, own, blocked } of sought) {
+    if (ids.has(blocked)) suppressed.set(text, 'BLOCKED')
+    else if (ids.has(own)) suppressed.set(text, 'UNSUBSCRIBED')
   }
   return suppressed
 }
 
-/** Whether a letter may ask an address to confirm: not after a complaint, nor soon after mail to it bounced. */
-export async function mayBeAsked({ db, seal, now }: SuppressionContext, address: Sought): Promise<boolean> {
+/** Returns whether an address can get a confirmation message: not after a complaint, nor soon after a bounce. */
+export async function mayRequestConfirmation(
+  { db, seal, now }: SuppressionContext,
+  address: LookupAddress,
+): Promise<boolean> {
   const id = suppressionIds(seal)(null, address)
   const known = await db.suppression.findUnique({ where: { id }, select: { reason: true, createdAt: true } })
   if (known === null) return true
-  return known.reason !== 'COMPLAINED' && now().getTime() - known.createdAt.getTime() >= BOUNCE_LASTS
+  return known.reason !== 'COMPLAINED' && now().getTime() - known.createdAt.getTime() >= BOUNCE_SUPPRESSION
 }
 
-/** Lifts what a confirmation proves wrong: its own organization's suppression, and a bounce's. Complaints stay. */
+/** Lifts the suppressions that a confirmation disproves: the organization's and a bounce. Complaints stay. */
 export async function liftByConfirmation(
   { db, seal }: Pick<SuppressionContext, 'db' | 'seal'>,
   subscriber: Pick<Subscriber, 'id' | 'organizationId' | 'channel' | 'address'>,
@@ -130,16 +139,16 @@ export async function liftByConfirmation(
   })
 }
 
-const lifting = z.object({ email: emailText })
+const liftInput = z.object({ email: emailText })
 
 /**
- * Lets a mailbox be written to again that complained or refused mail. It is subscribed nowhere by that: its owner has to ask,
- * and to confirm. Operator only.
- * @returns whether it was suppressed. @throws Invalid.
+ * Lifts the suppression of a mailbox after a complaint or bounces. It restores no subscription: the owner has to subscribe and
+ * confirm. Operator only.
+ * @returns whether the mailbox was suppressed. @throws Invalid.
  */
 export async function liftSuppression(ctx: SuppressionContext, input: unknown): Promise<boolean> {
   requireOperator(ctx)
-  const { text } = email.address.parse(validate(lifting, input).email)
+  const { text } = email.address.parse(validate(liftInput, input).email)
   return transaction(ctx, async (tx) => {
     const id = suppressionIds(ctx.seal)(null, { channel: 'EMAIL', text })
     const { count } = await tx.db.suppression.deleteMany({ where: { id } })
@@ -152,7 +161,7 @@ export async function liftSuppression(ctx: SuppressionContext, input: unknown): 
   })
 }
 
-/** The ids of all subscribers, of any organization, whose mail goes to the mailboxes of these addresses. */
+/** Returns the ids of all subscribers of any organization with the mailboxes of these addresses. */
 export async function subscribersAt({ db }: Pick<Context, 'db'>, addresses: readonly string[]): Promise<string[]> {
   const mailboxes = new Set(addresses.map(foldMailbox))
   const found = await db.$queryRaw<{ id: string; address: string }[]>`
@@ -164,8 +173,8 @@ export async function subscribersAt({ db }: Pick<Context, 'db'>, addresses: read
 const BATCH = 500
 
 /**
- * Suppresses the addresses of all who were stopped, for those of earlier versions were not. Does no harm when it is done
- * again. Gives how many subscribers it went through.
+ * Suppresses the addresses of all stopped subscribers, which earlier versions did not do. Can be repeated. Returns the number of
+ * stopped subscribers.
  */
 export async function suppressStopped(ctx: Pick<SuppressionContext, 'db' | 'seal'>): Promise<number> {
   let after = ''

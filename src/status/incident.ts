@@ -1,48 +1,57 @@
 import { z } from 'zod'
-import { requireScope } from '../account/access.ts'
-import type { Context } from '../context.ts'
-import type { Changed } from '../eventlog/change.ts'
-import { change } from '../eventlog/change.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { newId } from '../core/id.ts'
+import type { StoredHtml } from '../core/markdown-rendering.ts'
+import { renderMessage } from '../core/markdown-rendering.ts'
+import { hasChanges, requireVersion, sameSet, versionInput } from '../core/optimistic-lock.ts'
+import { invalid, lineText, validate } from '../core/validation.ts'
+import type { ChangeResult } from '../event-log/change.ts'
+import { change } from '../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../generated/prisma/client.ts'
 import { IncidentImpact, IncidentStatus } from '../generated/prisma/enums.ts'
-import { newId } from '../id.ts'
-import type { StoredHtml } from '../rendering.ts'
-import { renderMessage } from '../rendering.ts'
-import { invalid, lineText, validate } from '../validate.ts'
-import { alters, readVersion, requireVersion, sameSet } from '../version.ts'
-import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
-import { correct, freeTime, pastOf, requireOrder, requirePast } from './incident-past.ts'
-import { entryTime, MOST_ENTRIES, message, requireAnother, requireRoom } from './timeline.ts'
+import {
+  correctTimeline,
+  firstFreeTime,
+  readTimeline,
+  requireNotInFuture,
+  requireStartBeforeEnd,
+} from './incident-corrections.ts'
+import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from './ownership.ts'
+import { MAX_UPDATES, message, requireOtherUpdates, requireRoomForUpdate, timeOfNewUpdate } from './timeline-limits.ts'
 
 const titleText = lineText(200)
 
-/** What an incident does to services; OPERATIONAL says that one has recovered. Maintenance is planned, no incident. */
-const impacts = z
+/**
+ * The services an incident affects. OPERATIONAL: recovered. UNDER_MAINTENANCE is not allowed, because maintenance is
+ * planned.
+ */
+const serviceStatuses = z
   .array(
     z.object({
       serviceId: z.string(),
       status: z.enum(['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE']),
     }),
   )
-  .max(MOST_SERVICES, `must be at most ${MOST_SERVICES}`)
+  .max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)
 
-type Impacts = readonly Readonly<z.infer<typeof impacts>[number]>[]
+type ServiceStatuses = readonly Readonly<z.infer<typeof serviceStatuses>[number]>[]
 
 const newIncident = z.object({
   title: titleText,
   status: z.enum(IncidentStatus),
   impact: z.enum(IncidentImpact),
   message,
-  services: impacts.nullish(),
+  services: serviceStatuses.nullish(),
   startedAt: z.date().nullish(),
   resolvedAt: z.date().nullish(),
 })
 
 /**
- * Tells of an incident; the message becomes the first entry of its timeline. One told as resolved bears on nothing, and
- * its entry keeps what it did to services; with the time at which it was resolved it is written down for the record, and told
- * to nobody. Needs a key with scope WRITE.
- * @throws Invalid, also for times in the future. @throws NotFound for a service the organization does not have.
+ * Creates an incident, with the message as its first update. If it is created as resolved, its services are operational
+ * and only its update keeps their statuses; with a resolution time it is a record of the past, and nobody is notified.
+ * Requires a key with scope WRITE.
+ * @throws Invalid, also for times in the future. @throws NotFound for an unknown service.
  */
 export async function createIncident(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -55,28 +64,28 @@ export async function createIncident(ctx: Context, input: unknown): Promise<Inci
     const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
     requireTimes({ status, startedAt, resolvedAt }, tx.now())
     await requireServices(tx, organizationId, services.map(serviceIdOf))
-    const told = { title, status, impact, message, ...html, services, startedAt, automatic: false }
-    return openIncident(tx, organizationId, resolvedAt === null ? told : { ...told, resolvedAt })
+    const fields = { title, status, impact, message, ...html, services, startedAt, automatic: false }
+    return openIncident(tx, organizationId, resolvedAt === null ? fields : { ...fields, resolvedAt })
   })
 }
 
-/** An incident as it is told of first. */
-export interface ToldIncident extends ToldEntry {
+/** An incident to create. */
+export interface NewIncident extends NewIncidentUpdate {
   readonly title: string
   readonly impact: IncidentImpact
   readonly startedAt: Date
-  /** When it was resolved, of one that is written down only for the record; absent: now, when it is told as resolved. */
+  /** When a past incident was resolved; absent: now, if the status is RESOLVED. */
   readonly resolvedAt?: Date
-  /** Whether monitors resolve it. */
+  /** Whether monitors may resolve it. */
   readonly automatic: boolean
 }
 
-/** Tells of an incident, in the transaction of a change; its services are known to be the organization's. */
+/** Creates an incident inside a change. The caller has checked that the services belong to the organization. */
 export async function openIncident(
   tx: Context,
   organizationId: string,
-  { message, html, htmlVersion, services, ...fields }: ToldIncident,
-): Promise<Changed<Incident>> {
+  { message, html, htmlVersion, services, ...fields }: NewIncident,
+): Promise<ChangeResult<Incident>> {
   const now = tx.now()
   const toldAt = fields.resolvedAt ?? now
   const resolved = fields.status === 'RESOLVED'
@@ -87,28 +96,28 @@ export async function openIncident(
       ...fields,
       resolvedAt: resolved ? toldAt : null,
       createdAt: now,
-      services: { create: resolved ? services.map(recovered) : [...services] },
+      services: { create: resolved ? services.map(asRecovered) : [...services] },
     },
   })
   const entry = { status: fields.status, message, html, htmlVersion, services }
-  const { id: entryId } = await insertEntry(tx, incident, entry, toldAt)
+  const { id: updateId } = await insertUpdate(tx, incident, entry, toldAt)
   const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
-  return [incident, { kind, ...subject(incident), entryId }]
+  return [incident, { kind, ...subject(incident), updateId }]
 }
 
 const incidentEdit = z.object({
   id: z.string(),
   title: titleText.optional(),
   impact: z.enum(IncidentImpact).optional(),
-  services: impacts.nullish(),
+  services: serviceStatuses.nullish(),
   startedAt: z.date().nullish(),
   resolvedAt: z.date().nullish(),
-  version: readVersion,
+  version: versionInput,
 })
 
 /**
- * Changes what is given of an incident; `services` takes the place of what it did to services before. Needs a key with
- * scope WRITE.
+ * Updates the given fields of an incident; `services` replaces all its affected services. Requires a key with scope
+ * WRITE.
  * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
  */
 export async function updateIncident(ctx: Context, input: unknown): Promise<Incident> {
@@ -116,11 +125,11 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
   const { id, version, services, startedAt, resolvedAt, ...fields } = validate(incidentEdit, input)
   requireDistinct((services ?? []).map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   return change(ctx, organizationId, async (tx) => {
-    const before = await ownIncident(tx, organizationId, id)
+    const before = await findIncident(tx, organizationId, id)
     requireVersion(before, version)
     const times = timesAfter(before, { startedAt, resolvedAt }, tx.now())
-    const isOther = services ? !sameSet(services, await impactsOf(tx, id), impactKey) : false
-    if (!isOther && !alters(before, { ...fields, ...times })) return [before]
+    const isOther = services ? !sameSet(services, await readServiceStatuses(tx, id), statusKey) : false
+    if (!isOther && !hasChanges(before, { ...fields, ...times })) return [before]
     if (services && isOther) {
       if (before.status === 'RESOLVED') requireRecovered(services)
       await requireServices(tx, organizationId, services.map(serviceIdOf))
@@ -129,7 +138,7 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
     }
     const incident = await tx.db.incident.update({
       where: { id },
-      data: { ...fields, ...times, ...byPerson, version: { increment: 1 } },
+      data: { ...fields, ...times, ...manual, version: { increment: 1 } },
     })
     return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident) }]
   })
@@ -137,14 +146,14 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
 
 const servicesEdit = z.object({
   incidentId: z.string(),
-  services: impacts.nullish(),
-  removedServiceIds: z.array(z.string()).max(MOST_SERVICES, `must be at most ${MOST_SERVICES}`).nullish(),
-  version: readVersion,
+  services: serviceStatuses.nullish(),
+  removedServiceIds: z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`).nullish(),
+  version: versionInput,
 })
 
 /**
- * Changes what an incident does to the services that are named, and takes those off that are to be removed; the others stay
- * as they were. Needs a key with scope WRITE.
+ * Sets the statuses of the given services of an incident and removes others; services that are not named stay. Requires
+ * a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
  */
 export async function updateIncidentServices(ctx: Context, input: unknown): Promise<Incident> {
@@ -157,55 +166,56 @@ export async function updateIncidentServices(ctx: Context, input: unknown): Prom
     index < named.length ? ['services', index, 'serviceId'] : ['removedServiceIds', index - named.length],
   )
   return change(ctx, organizationId, async (tx) => {
-    const before = await ownIncident(tx, organizationId, incidentId)
+    const before = await findIncident(tx, organizationId, incidentId)
     requireVersion(before, version)
     if (before.status === 'RESOLVED') requireRecovered(services)
     await requireServices(tx, organizationId, [...named, ...removed])
-    const known = new Set((await impactsOf(tx, incidentId)).map(impactKey))
-    const isSame = services.every((each) => known.has(impactKey(each))) && !hasAny(known, removed)
+    const known = new Set((await readServiceStatuses(tx, incidentId)).map(statusKey))
+    const isSame = services.every((each) => known.has(statusKey(each))) && !hasAny(known, removed)
     if (isSame) return [before]
-    await setImpacts(tx, incidentId, services)
+    await setServiceStatuses(tx, incidentId, services)
     await tx.db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: removed } } })
-    const data = { ...byPerson, version: { increment: 1 } }
+    const data = { ...manual, version: { increment: 1 } }
     const incident = await tx.db.incident.update({ where: { id: incidentId }, data })
     return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident) }]
   })
 }
 
-const newEntry = z.object({
+const newUpdate = z.object({
   incidentId: z.string(),
   status: z.enum(IncidentStatus),
   message,
-  services: impacts.nullish(),
+  services: serviceStatuses.nullish(),
   createdAt: z.date().nullish(),
-  version: readVersion,
+  version: versionInput,
 })
 
 /**
- * Adds an entry to an incident's timeline: any status may follow any, RESOLVED closes the incident and all its services
- * have recovered, any other status reopens it. Services that are not named stay as they were. One that is given a time
- * before another entry's takes its place in the timeline, changes what no newer one says, and is told to nobody. Needs a key
- * with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when the incident was changed after the given version, or its timeline is full.
+ * Posts an update to an incident. Any status may follow any other: RESOLVED closes the incident and its services
+ * recover, any other status reopens it. Services that are not named keep their status. An update whose time lies before
+ * another's is inserted there, changes only what no newer update sets, and notifies nobody. Requires a key with scope
+ * WRITE.
+ * @throws Invalid, NotFound, and Conflict when the incident was changed after the given version, or its timeline is
+ * full.
  */
 export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, status, message, version, createdAt, ...rest } = validate(newEntry, input)
+  const { incidentId, status, message, version, createdAt, ...rest } = validate(newUpdate, input)
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   if (status === 'RESOLVED') requireRecovered(services)
   const html = await renderMessage(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
-    const before = await ownIncident(tx, organizationId, incidentId)
+    const before = await findIncident(tx, organizationId, incidentId)
     requireVersion(before, version)
-    if (status !== 'RESOLVED' || before.status === 'RESOLVED') requireRoom(await entriesOf(tx, incidentId))
+    if (status !== 'RESOLVED' || before.status === 'RESOLVED') requireRoomForUpdate(await countUpdates(tx, incidentId))
     await requireServices(tx, organizationId, services.map(serviceIdOf))
     const entry = { status, message, ...html, services }
-    requirePast('createdAt', createdAt, tx.now())
+    requireNotInFuture('createdAt', createdAt, tx.now())
     if (createdAt && (await hasNewer(tx, incidentId, createdAt))) return backfill(tx, before, entry, createdAt)
-    if (status === 'RESOLVED' && createdAt) requireOrder('createdAt', before.startedAt, createdAt)
-    await tx.db.incident.update({ where: { id: incidentId }, data: byPerson })
-    return addEntry(tx, before, entry, createdAt ?? undefined)
+    if (status === 'RESOLVED' && createdAt) requireStartBeforeEnd('createdAt', before.startedAt, createdAt)
+    await tx.db.incident.update({ where: { id: incidentId }, data: manual })
+    return addUpdate(tx, before, entry, createdAt ?? undefined)
   })
 }
 
@@ -213,48 +223,50 @@ async function hasNewer({ db }: Context, incidentId: string, than: Date): Promis
   return (await db.incidentUpdate.count({ where: { incidentId, createdAt: { gt: than } } })) > 0
 }
 
-/** Adds an entry to a timeline before others. */
+/** Inserts an update before existing ones. */
 async function backfill(
   tx: Context,
   before: Incident,
-  entry: ToldEntry,
+  entry: NewIncidentUpdate,
   wanted: Date,
-): Promise<Changed<IncidentUpdate>> {
-  const others = await pastOf(tx, before.id)
-  const createdAt = freeTime(
+): Promise<ChangeResult<IncidentUpdate>> {
+  const others = await readTimeline(tx, before.id)
+  const createdAt = firstFreeTime(
     wanted,
     others.map((each) => each.createdAt),
   )
-  const { result, incident } = await correct(tx, before, 'createdAt', () => insertEntry(tx, before, entry, createdAt))
-  return [result, { kind: 'INCIDENT_UPDATE_BACKFILLED', ...subject(incident), entryId: result.id }]
+  const { result, incident } = await correctTimeline(tx, before, 'createdAt', () =>
+    insertUpdate(tx, before, entry, createdAt),
+  )
+  return [result, { kind: 'INCIDENT_UPDATE_BACKFILLED', ...subject(incident), updateId: result.id }]
 }
 
-/** An entry of a timeline, and what it says of services: those that are not named stay as they were. */
-export interface ToldEntry extends StoredHtml {
+/** An update to post. Services that are not named keep their status. */
+export interface NewIncidentUpdate extends StoredHtml {
   readonly status: IncidentStatus
   readonly message: string
-  readonly services: Impacts
+  readonly services: ServiceStatuses
 }
 
-/** Whether an incident's timeline has room for an entry that does not resolve it. */
-export async function hasRoom(tx: Context, incidentId: string): Promise<boolean> {
-  return (await entriesOf(tx, incidentId)) < MOST_ENTRIES
+/** Returns whether the timeline has room for an update that does not resolve the incident. */
+export async function hasRoomForUpdate(tx: Context, incidentId: string): Promise<boolean> {
+  return (await countUpdates(tx, incidentId)) < MAX_UPDATES
 }
 
-function entriesOf({ db }: Context, incidentId: string): Promise<number> {
+function countUpdates({ db }: Context, incidentId: string): Promise<number> {
   return db.incidentUpdate.count({ where: { incidentId } })
 }
 
-/** Adds an entry to an incident's timeline, in the transaction of a change; its services are known to be the organization's. */
-export async function addEntry(
+/** Appends an update inside a change. The caller has checked that the services belong to the organization. */
+export async function addUpdate(
   tx: Context,
   before: Incident,
-  entry: ToldEntry,
+  entry: NewIncidentUpdate,
   at = tx.now(),
-): Promise<Changed<IncidentUpdate>> {
+): Promise<ChangeResult<IncidentUpdate>> {
   const { status, services } = entry
   const incidentId = before.id
-  await setImpacts(tx, incidentId, services)
+  await setServiceStatuses(tx, incidentId, services)
   if (status === 'RESOLVED') {
     await tx.db.incidentService.updateMany({ where: { incidentId }, data: { status: 'OPERATIONAL' } })
   }
@@ -267,71 +279,70 @@ export async function addEntry(
     },
   })
   const newest = await tx.db.incidentUpdate.findFirst({ where: { incidentId }, orderBy: { createdAt: 'desc' } })
-  const update = await insertEntry(tx, incident, entry, entryTime(at, newest?.createdAt))
-  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(incident), entryId: update.id }]
+  const update = await insertUpdate(tx, incident, entry, timeOfNewUpdate(at, newest?.createdAt))
+  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(incident), updateId: update.id }]
 }
 
-const entryEdit = z.object({
+const updateEdit = z.object({
   id: z.string(),
   message: message.nullish(),
   createdAt: z.date().nullish(),
-  version: readVersion,
+  version: versionInput,
 })
 
 /**
- * Corrects what an entry of a timeline says, or when it was written: the order of the timeline follows, and the incident what
- * is then its newest entry. Needs a key with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when the entry was edited after the given version.
+ * Edits the message or the time of an update. The timeline is reordered, and the incident follows its newest update.
+ * Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when the update was edited after the given version.
  */
 export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, createdAt, version } = validate(entryEdit, input)
-  const said = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
+  const { id, message, createdAt, version } = validate(updateEdit, input)
+  const rendered = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
   return change(ctx, organizationId, async (tx) => {
-    const { incident, ...before } = await ownEntry(tx, organizationId, id)
+    const { incident, ...before } = await findUpdate(tx, organizationId, id)
     requireVersion(before, version)
-    requirePast('createdAt', createdAt, tx.now())
-    if (!alters(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
-    const others = createdAt ? (await pastOf(tx, incident.id)).filter((each) => each.id !== id) : []
+    requireNotInFuture('createdAt', createdAt, tx.now())
+    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
+    const others = createdAt ? (await readTimeline(tx, incident.id)).filter((each) => each.id !== id) : []
     const moved = createdAt
       ? {
-          createdAt: freeTime(
+          createdAt: firstFreeTime(
             createdAt,
             others.map((each) => each.createdAt),
           ),
         }
       : {}
-    const data = { ...said, ...moved, editedAt: tx.now(), version: { increment: 1 } }
+    const data = { ...rendered, ...moved, editedAt: tx.now(), version: { increment: 1 } }
     const edit = () => tx.db.incidentUpdate.update({ where: { id }, data })
-    const event = { kind: 'INCIDENT_UPDATE_EDITED', ...subject(incident), entryId: id } as const
-    if (createdAt) return [(await correct(tx, incident, 'createdAt', edit)).result, event]
-    await tx.db.incident.update({ where: { id: incident.id }, data: byPerson })
+    const event = { kind: 'INCIDENT_UPDATE_EDITED', ...subject(incident), updateId: id } as const
+    if (createdAt) return [(await correctTimeline(tx, incident, 'createdAt', edit)).result, event]
+    await tx.db.incident.update({ where: { id: incident.id }, data: manual })
     return [await edit(), event]
   })
 }
 
 /**
- * Deletes an entry of a timeline, as if it had never been written; the incident follows what is then its newest entry. Gives
- * what it was. Needs a key with scope WRITE.
- * @throws NotFound. @throws Conflict when it is the only one: without it there is no incident.
+ * Deletes an update and returns it. The incident follows the newest remaining update. Requires a key with scope WRITE.
+ * @throws NotFound. @throws Conflict when it is the only update.
  */
 export async function deleteIncidentUpdate(ctx: Context, id: string): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const { incident, ...update } = await ownEntry(tx, organizationId, id)
-    requireAnother(await entriesOf(tx, incident.id), 'incident')
-    await correct(tx, incident, 'id', () => tx.db.incidentUpdate.delete({ where: { id } }))
-    return [update, { kind: 'INCIDENT_UPDATE_DELETED', ...subject(incident), entryId: id }]
+    const { incident, ...update } = await findUpdate(tx, organizationId, id)
+    requireOtherUpdates(await countUpdates(tx, incident.id), 'incident')
+    await correctTimeline(tx, incident, 'id', () => tx.db.incidentUpdate.delete({ where: { id } }))
+    return [update, { kind: 'INCIDENT_UPDATE_DELETED', ...subject(incident), updateId: id }]
   })
 }
 
-function ownEntry({ db }: Context, organizationId: string, id: string) {
-  return own('IncidentUpdate', id, (known) =>
+function findUpdate({ db }: Context, organizationId: string, id: string) {
+  return findOwned('IncidentUpdate', id, (known) =>
     db.incidentUpdate.findUnique({ where: { id: known, organizationId }, include: { incident: true } }),
   )
 }
 
-/** The times of an incident with those that are given. @throws Invalid as `requireTimes` does. */
+/** Returns an incident's times after an edit. @throws Invalid as `requireTimes` does. */
 function timesAfter(
   { status, ...before }: Incident,
   given: { readonly startedAt?: Date | null | undefined; readonly resolvedAt?: Date | null | undefined },
@@ -343,59 +354,59 @@ function timesAfter(
   return { startedAt, resolvedAt }
 }
 
-/** @throws Invalid when an incident that is open has an end, when it ends before its start, or when either is to come. */
+/** @throws Invalid when an open incident has an end, when it ends before its start, or when a time is in the future. */
 function requireTimes(
   { status, startedAt, resolvedAt }: Pick<Incident, 'status' | 'startedAt' | 'resolvedAt'>,
   now: Date,
 ): void {
-  requirePast('startedAt', startedAt, now)
-  requirePast('resolvedAt', resolvedAt, now)
+  requireNotInFuture('startedAt', startedAt, now)
+  requireNotInFuture('resolvedAt', resolvedAt, now)
   if (resolvedAt && status !== 'RESOLVED') {
-    throw invalid([{ path: ['resolvedAt'], message: 'must not be given of an incident that is not resolved' }])
+    throw invalid([{ path: ['resolvedAt'], message: 'must not be given for an incident that is not resolved' }])
   }
-  requireOrder('resolvedAt', startedAt, resolvedAt)
+  requireStartBeforeEnd('resolvedAt', startedAt, resolvedAt)
 }
 
 /**
- * Deletes an incident with its timeline. Gives what it was. Needs a key with scope WRITE.
+ * Deletes an incident with its timeline and returns it. Requires a key with scope WRITE.
  * @throws NotFound when the organization has no such incident.
  */
 export async function deleteIncident(ctx: Context, id: string): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const incident = await ownIncident(tx, organizationId, id)
+    const incident = await findIncident(tx, organizationId, id)
     await tx.db.incident.delete({ where: { id } })
     return [incident, { kind: 'INCIDENT_DELETED', ...subject(incident) }]
   })
 }
 
-function ownIncident({ db }: Context, organizationId: string, id: string): Promise<Incident> {
-  return own('Incident', id, (known) => db.incident.findUnique({ where: { id: known, organizationId } }))
+function findIncident({ db }: Context, organizationId: string, id: string): Promise<Incident> {
+  return findOwned('Incident', id, (known) => db.incident.findUnique({ where: { id: known, organizationId } }))
 }
 
-function impactsOf({ db }: Context, incidentId: string) {
+function readServiceStatuses({ db }: Context, incidentId: string) {
   return db.incidentService.findMany({ where: { incidentId }, select: { serviceId: true, status: true } })
 }
 
-/** Sets what an incident does to the named services; the others stay as they are. */
-async function setImpacts({ db }: Context, incidentId: string, services: Impacts): Promise<void> {
+/** Sets the statuses of the given services; others stay. */
+async function setServiceStatuses({ db }: Context, incidentId: string, services: ServiceStatuses): Promise<void> {
   const named = services.map(serviceIdOf)
   await db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: named } } })
   await db.incidentService.createMany({ data: services.map((each) => ({ incidentId, ...each })) })
 }
 
-function insertEntry(
+function insertUpdate(
   { db }: Context,
   { id: incidentId, organizationId }: Incident,
-  { services, ...said }: ToldEntry,
+  { services, ...rendered }: NewIncidentUpdate,
   createdAt: Date,
 ): Promise<IncidentUpdate> {
-  const data = { id: newId('IncidentUpdate'), organizationId, incidentId, createdAt, ...said }
+  const data = { id: newId('IncidentUpdate'), organizationId, incidentId, createdAt, ...rendered }
   return db.incidentUpdate.create({ data: { ...data, services: { create: [...services] } } })
 }
 
-/** @throws Invalid when a service is said to be impaired by an incident that is resolved. */
-function requireRecovered(services: Impacts): void {
+/** @throws Invalid when a resolved incident would leave a service impaired. */
+function requireRecovered(services: ServiceStatuses): void {
   const issues = services.flatMap(({ status }, index) =>
     status === 'OPERATIONAL'
       ? []
@@ -404,12 +415,12 @@ function requireRecovered(services: Impacts): void {
   if (issues.length > 0) throw invalid(issues)
 }
 
-/** What a person has written on is resolved by no monitor any more. */
-const byPerson = { automatic: false } as const
-const impactKey = ({ serviceId, status }: { readonly serviceId: string; readonly status: string }) =>
+/** Monitors no longer resolve an incident that a person has edited. */
+const manual = { automatic: false } as const
+const statusKey = ({ serviceId, status }: { readonly serviceId: string; readonly status: string }) =>
   `${serviceId} ${status}`
-const hasAny = (impacts: ReadonlySet<string>, serviceIds: readonly string[]) =>
-  [...impacts].some((key) => serviceIds.some((id) => key.startsWith(`${id} `)))
-const serviceIdOf = ({ serviceId }: Impacts[number]) => serviceId
-const recovered = ({ serviceId }: Impacts[number]) => ({ serviceId, status: 'OPERATIONAL' }) as const
+const hasAny = (serviceStatuses: ReadonlySet<string>, serviceIds: readonly string[]) =>
+  [...serviceStatuses].some((key) => serviceIds.some((id) => key.startsWith(`${id} `)))
+const serviceIdOf = ({ serviceId }: ServiceStatuses[number]) => serviceId
+const asRecovered = ({ serviceId }: ServiceStatuses[number]) => ({ serviceId, status: 'OPERATIONAL' }) as const
 const subject = ({ id, title }: Incident) => ({ subjectId: id, subjectName: title })

@@ -1,23 +1,38 @@
 import { z } from 'zod'
-import { requireScope } from '../account/access.ts'
-import type { Context } from '../context.ts'
-import { change } from '../eventlog/change.ts'
-import type { NewEvent } from '../eventlog/event.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { newId } from '../core/id.ts'
+import type { StoredHtml } from '../core/markdown-rendering.ts'
+import { HTML_VERSION, renderMessage } from '../core/markdown-rendering.ts'
+import { hasChanges, requireVersion, sameSet, versionInput } from '../core/optimistic-lock.ts'
+import { DAY, utcDay } from '../core/time.ts'
+import { lineText, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
+import type { NewEvent } from '../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../generated/prisma/client.ts'
-import { newId } from '../id.ts'
-import type { StoredHtml } from '../rendering.ts'
-import { HTML_VERSION, renderMessage } from '../rendering.ts'
-import { DAY, utcDay } from '../time.ts'
-import { lineText, validate } from '../validate.ts'
-import { alters, readVersion, requireVersion, sameSet } from '../version.ts'
-import { MOST_SERVICES, own, requireDistinct, requireServices } from './guard.ts'
-import { freeTime, requirePast } from './incident-past.ts'
-import type { Plan } from './maintenance-plan.ts'
-import { dueAt, isOver, planned, requireUnsettled, retime, runAfter, step, stepDue } from './maintenance-plan.ts'
-import { entryText, entryTime, message, requireAnother, requireRoom } from './timeline.ts'
+import { firstFreeTime, requireNotInFuture } from './incident-corrections.ts'
+import type { Plan } from './maintenance-schedule.ts'
+import {
+  createPlan,
+  dueAt,
+  dueTransition,
+  isOver,
+  recordRun,
+  requireNotOver,
+  reschedule,
+  transition,
+} from './maintenance-schedule.ts'
+import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from './ownership.ts'
+import {
+  message,
+  optionalMessage,
+  requireOtherUpdates,
+  requireRoomForUpdate,
+  timeOfNewUpdate,
+} from './timeline-limits.ts'
 
 const titleText = lineText(200)
-const serviceIds = z.array(z.string()).max(MOST_SERVICES, `must be at most ${MOST_SERVICES}`)
+const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)
 
 const newMaintenance = z.object({
   title: titleText,
@@ -28,33 +43,32 @@ const newMaintenance = z.object({
 })
 
 /**
- * Plans a maintenance; the message becomes the first entry of its timeline. One whose start has come starts at once.
- * Needs a key with scope WRITE.
- * @throws Invalid, also when it does not end after its start, or has ended already. @throws NotFound for a service the
- * organization does not have.
+ * Schedules a maintenance, with the message as its first update; it starts at once if its start has passed. Requires a
+ * key with scope WRITE.
+ * @throws Invalid, also when it would end before its start or in the past. @throws NotFound for an unknown service.
  */
 export async function scheduleMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { title, message, serviceIds, ...times } = validate(newMaintenance, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
-  const said = await rendered(ctx, organizationId, message)
+  const rendered = await renderUpdate(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
-    const plan = planned(times, tx.now())
+    const plan = createPlan(times, tx.now())
     const maintenance = await tx.db.maintenance.create({
       data: {
         id: newId('Maintenance'),
         organizationId,
         title,
         ...plan,
-        ...runAfter(notRun, plan.status, tx.now()),
+        ...recordRun(neverRun, plan.status, tx.now()),
         dueAt: dueAt(plan),
         createdAt: tx.now(),
       },
     })
     await setServices(tx, maintenance, serviceIds ?? [])
-    const entryId = await addEntry(tx, maintenance, said)
+    const updateId = await addUpdate(tx, maintenance, rendered)
     const started = plan.status === 'IN_PROGRESS' ? [eventOf('MAINTENANCE_STARTED', maintenance)] : []
-    return [maintenance, { ...eventOf('MAINTENANCE_SCHEDULED', maintenance), entryId }, ...started]
+    return [maintenance, { ...eventOf('MAINTENANCE_SCHEDULED', maintenance), updateId }, ...started]
   })
 }
 
@@ -64,131 +78,133 @@ const maintenanceEdit = z.object({
   startsAt: z.date().optional(),
   endsAt: z.date().optional(),
   serviceIds: serviceIds.nullish(),
-  message: entryText.nullish(),
+  message: optionalMessage.nullish(),
   status: z.enum(['IN_PROGRESS', 'VERIFYING', 'COMPLETED']).nullish(),
-  version: readVersion,
+  version: versionInput,
 })
 
 /**
- * Changes what is given of a maintenance. A message becomes an entry of its timeline; a change of status makes one also
- * without a message. By its status a maintenance is started early, verified, or ended early. Needs a key with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version, its status does not allow it, or its
- * timeline is full.
+ * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline. The
+ * status starts the maintenance early, marks it as being verified, or ends it early. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version, its status does not allow the
+ * edit, or its timeline is full.
  */
 export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, title, serviceIds, message, status, ...times } = validate(maintenanceEdit, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
-  const said = await rendered(ctx, organizationId, message ?? '')
+  const rendered = await renderUpdate(ctx, organizationId, message ?? '')
   return change(ctx, organizationId, async (tx) => {
-    const before = await ownMaintenance(tx, organizationId, id)
+    const before = await findMaintenance(tx, organizationId, id)
     requireVersion(before, version)
-    if (serviceIds) requireUnsettled(before, 'services')
-    const stepped = status ? step(before, status, tx.now()) : before
-    const plan = retime(stepped, times, tx.now())
-    const isOther = serviceIds ? !(await touchesJust(tx, id, serviceIds)) : false
-    if (!message && !isOther && !alters(before, { ...plan, title })) return [before]
-    const maintenance = await save(tx, before, plan, tx.now(), title)
+    if (serviceIds) requireNotOver(before, 'services')
+    const advanced = status ? transition(before, status, tx.now()) : before
+    const plan = reschedule(advanced, times, tx.now())
+    const isOther = serviceIds ? !(await hasExactlyServices(tx, id, serviceIds)) : false
+    if (!message && !isOther && !hasChanges(before, { ...plan, title })) return [before]
+    const maintenance = await savePlan(tx, before, plan, tx.now(), title)
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
-    const hasEntry = Boolean(message) || maintenance.status !== before.status
-    const entryId = hasEntry ? await addEditEntry(tx, before, maintenance, said) : await newestEntry(tx, id)
-    return [maintenance, { ...eventOf(kindOfEdit(before, maintenance, hasEntry), maintenance), entryId }]
+    const hasUpdate = Boolean(message) || maintenance.status !== before.status
+    const updateId = hasUpdate ? await addUpdateIfRoom(tx, before, maintenance, rendered) : await newestUpdateId(tx, id)
+    return [maintenance, { ...eventOf(eventKindOfEdit(before, maintenance, hasUpdate), maintenance), updateId }]
   })
 }
 
-const cancellation = z.object({ id: z.string(), message: entryText.nullish() })
+const cancellation = z.object({ id: z.string(), message: optionalMessage.nullish() })
 
 /**
- * Calls a maintenance off, before it starts or while it runs. Needs a key with scope WRITE.
- * @throws NotFound when the organization has none such. @throws Conflict when it is over already.
+ * Cancels a maintenance before or during its run. Requires a key with scope WRITE.
+ * @throws NotFound when the organization has no such maintenance. @throws Conflict when it is over.
  */
 export async function cancelMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, message } = validate(cancellation, input)
-  const said = await rendered(ctx, organizationId, message ?? '')
+  const rendered = await renderUpdate(ctx, organizationId, message ?? '')
   return change(ctx, organizationId, async (tx) => {
-    const before = await ownMaintenance(tx, organizationId, id)
-    const maintenance = await save(tx, before, step(before, 'CANCELLED', tx.now()), tx.now())
-    const entryId = await addEntry(tx, maintenance, said)
-    return [maintenance, { ...eventOf('MAINTENANCE_CANCELLED', maintenance), entryId }]
+    const before = await findMaintenance(tx, organizationId, id)
+    const maintenance = await savePlan(tx, before, transition(before, 'CANCELLED', tx.now()), tx.now())
+    const updateId = await addUpdate(tx, maintenance, rendered)
+    return [maintenance, { ...eventOf('MAINTENANCE_CANCELLED', maintenance), updateId }]
   })
 }
 
 /**
- * Deletes a maintenance with its timeline, as if it had never been: time in which it ran counts for uptime again. Gives what
- * it was. Needs a key with scope WRITE.
- * @throws NotFound when the organization has none such.
+ * Deletes a maintenance with its timeline and returns it. The time in which it ran counts towards uptime again.
+ * Requires a key with scope WRITE.
+ * @throws NotFound when the organization has no such maintenance.
  */
 export async function deleteMaintenance(ctx: Context, id: string): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const maintenance = await ownMaintenance(tx, organizationId, id)
+    const maintenance = await findMaintenance(tx, organizationId, id)
     await tx.db.maintenance.delete({ where: { id } })
-    await forgetDays(tx, maintenance)
+    await invalidateUptimeDays(tx, maintenance)
     return [maintenance, eventOf('MAINTENANCE_DELETED', maintenance)]
   })
 }
 
-const entryEdit = z.object({
+const updateEdit = z.object({
   id: z.string(),
   message: message.nullish(),
   createdAt: z.date().nullish(),
-  version: readVersion,
+  version: versionInput,
 })
 
 /**
- * Corrects what an entry of a timeline says, or when it was written; the order of the timeline follows. Needs a key with
- * scope WRITE.
- * @throws Invalid, NotFound, and Conflict when the entry was edited after the given version.
+ * Edits the message or the time of an update. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when the update was edited after the given version.
  */
 export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promise<MaintenanceUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, createdAt, version } = validate(entryEdit, input)
-  const said = message ? await rendered(ctx, organizationId, message) : {}
+  const { id, message, createdAt, version } = validate(updateEdit, input)
+  const rendered = message ? await renderUpdate(ctx, organizationId, message) : {}
   return change(ctx, organizationId, async (tx) => {
-    const { maintenance, ...before } = await ownEntry(tx, organizationId, id)
+    const { maintenance, ...before } = await findUpdate(tx, organizationId, id)
     requireVersion(before, version)
-    requirePast('createdAt', createdAt, tx.now())
-    if (!alters(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
+    requireNotInFuture('createdAt', createdAt, tx.now())
+    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
     const where = { maintenanceId: maintenance.id, id: { not: id } }
     const others = createdAt ? await tx.db.maintenanceUpdate.findMany({ where, select: { createdAt: true } }) : []
     const moved = createdAt
       ? {
-          createdAt: freeTime(
+          createdAt: firstFreeTime(
             createdAt,
             others.map((each) => each.createdAt),
           ),
         }
       : {}
-    const data = { ...said, ...moved, editedAt: tx.now(), version: { increment: 1 } }
+    const data = { ...rendered, ...moved, editedAt: tx.now(), version: { increment: 1 } }
     const update = await tx.db.maintenanceUpdate.update({ where: { id }, data })
-    return [update, { ...eventOf('MAINTENANCE_UPDATE_EDITED', maintenance), entryId: id }]
+    return [update, { ...eventOf('MAINTENANCE_UPDATE_EDITED', maintenance), updateId: id }]
   })
 }
 
 /**
- * Deletes an entry of a timeline. Gives what it was. Needs a key with scope WRITE.
- * @throws NotFound. @throws Conflict when it is the only one.
+ * Deletes an update and returns it. Requires a key with scope WRITE.
+ * @throws NotFound. @throws Conflict when it is the only update.
  */
 export async function deleteMaintenanceUpdate(ctx: Context, id: string): Promise<MaintenanceUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const { maintenance, ...update } = await ownEntry(tx, organizationId, id)
-    requireAnother(await tx.db.maintenanceUpdate.count({ where: { maintenanceId: maintenance.id } }), 'maintenance')
+    const { maintenance, ...update } = await findUpdate(tx, organizationId, id)
+    requireOtherUpdates(
+      await tx.db.maintenanceUpdate.count({ where: { maintenanceId: maintenance.id } }),
+      'maintenance',
+    )
     await tx.db.maintenanceUpdate.delete({ where: { id } })
-    return [update, { ...eventOf('MAINTENANCE_UPDATE_DELETED', maintenance), entryId: id }]
+    return [update, { ...eventOf('MAINTENANCE_UPDATE_DELETED', maintenance), updateId: id }]
   })
 }
 
-function ownEntry({ db }: Context, organizationId: string, id: string) {
-  return own('MaintenanceUpdate', id, (known) =>
+function findUpdate({ db }: Context, organizationId: string, id: string) {
+  return findOwned('MaintenanceUpdate', id, (known) =>
     db.maintenanceUpdate.findUnique({ where: { id: known, organizationId }, include: { maintenance: true } }),
   )
 }
 
 /**
- * Takes a maintenance through the steps that are due by now: it starts, ends, or both. When none is due, only the time
- * of the next one is set, which a worker's lease had put off.
+ * Applies all due transitions of a maintenance: it starts, ends, or both. When none is due, sets only the time of the
+ * next one, which the worker's lease had moved.
  */
 export async function advanceMaintenance(ctx: Context, id: string): Promise<void> {
   const found = await ctx.db.maintenance.findUnique({ where: { id }, select: { organizationId: true } })
@@ -197,25 +213,30 @@ export async function advanceMaintenance(ctx: Context, id: string): Promise<void
     let maintenance = await tx.db.maintenance.findUnique({ where: { id } })
     const events: NewEvent[] = []
     while (maintenance) {
-      const due = stepDue(maintenance, tx.now())
+      const due = dueTransition(maintenance, tx.now())
       if (due === null) break
       const kind = due === 'COMPLETED' ? 'MAINTENANCE_COMPLETED' : 'MAINTENANCE_STARTED'
-      // A step that comes late by our fault counts from when it was due.
-      maintenance = await save(tx, maintenance, step(maintenance, due, tx.now()), dueAt(maintenance) ?? tx.now())
-      const entryId = await addEntry(tx, maintenance, nothing)
-      events.push({ ...eventOf(kind, maintenance), entryId })
+      // A late transition counts from when it was due.
+      maintenance = await savePlan(
+        tx,
+        maintenance,
+        transition(maintenance, due, tx.now()),
+        dueAt(maintenance) ?? tx.now(),
+      )
+      const updateId = await addUpdate(tx, maintenance, emptyMessage)
+      events.push({ ...eventOf(kind, maintenance), updateId })
     }
     if (maintenance) await tx.db.maintenance.update({ where: { id }, data: { dueAt: dueAt(maintenance) } })
     return [undefined, ...events]
   })
 }
 
-function ownMaintenance({ db }: Context, organizationId: string, id: string): Promise<Maintenance> {
-  return own('Maintenance', id, (known) => db.maintenance.findUnique({ where: { id: known, organizationId } }))
+function findMaintenance({ db }: Context, organizationId: string, id: string): Promise<Maintenance> {
+  return findOwned('Maintenance', id, (known) => db.maintenance.findUnique({ where: { id: known, organizationId } }))
 }
 
-/** Saves a new plan, whose status the maintenance has come to at a moment. */
-function save(
+/** Saves a plan whose status the maintenance entered at `at`. */
+function savePlan(
   { db }: Context,
   before: Maintenance,
   { status, startsAt, endsAt }: Plan,
@@ -225,20 +246,24 @@ function save(
   const plan = { status, startsAt, endsAt }
   return db.maintenance.update({
     where: { id: before.id },
-    data: { title, ...plan, ...runAfter(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
+    data: { title, ...plan, ...recordRun(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
   })
 }
 
-/** Whether a maintenance touches these services and no others. */
-async function touchesJust({ db }: Context, maintenanceId: string, serviceIds: readonly string[]): Promise<boolean> {
-  const touched = await db.maintenanceService.findMany({ where: { maintenanceId }, select: { serviceId: true } })
-  const ids = touched.map(({ serviceId }) => serviceId)
+/** Returns whether a maintenance affects exactly these services. */
+async function hasExactlyServices(
+  { db }: Context,
+  maintenanceId: string,
+  serviceIds: readonly string[],
+): Promise<boolean> {
+  const affected = await db.maintenanceService.findMany({ where: { maintenanceId }, select: { serviceId: true } })
+  const ids = affected.map(({ serviceId }) => serviceId)
   return sameSet(ids, serviceIds, (id) => id)
 }
 
-const notRun = { startedAt: null, endedAt: null }
+const neverRun = { startedAt: null, endedAt: null }
 
-/** @throws NotFound when one of the ids is no service of the organization. */
+/** @throws NotFound when an id is not that of a service of the organization. */
 async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
   const { id, organizationId } = maintenance
   await requireServices(ctx, organizationId, serviceIds)
@@ -246,40 +271,42 @@ async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: s
   await ctx.db.maintenanceService.createMany({
     data: serviceIds.map((serviceId) => ({ maintenanceId: id, serviceId })),
   })
-  await forgetDays(ctx, maintenance)
+  await invalidateUptimeDays(ctx, maintenance)
 }
 
-/** Has the days that a maintenance bears on computed anew; in no time zone did it start on a day before that of UTC's yesterday. */
-async function forgetDays({ db }: Context, { organizationId, startedAt }: Maintenance): Promise<void> {
+/**
+ * Deletes the uptime days that a maintenance affects, so that they are computed again. In every time zone, it started
+ * no earlier than the UTC day before.
+ */
+async function invalidateUptimeDays({ db }: Context, { organizationId, startedAt }: Maintenance): Promise<void> {
   if (startedAt === null) return
   const day = new Date(utcDay(startedAt).getTime() - DAY)
   await db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
 }
 
-/** What an entry says, as it is stored. */
-interface Said extends StoredHtml {
+interface RenderedMessage extends StoredHtml {
   readonly message: string
 }
 
-/** What an entry says that only tells of a change of status. */
-const nothing: Said = { message: '', html: '', htmlVersion: HTML_VERSION }
+/** The message of an update that only changes the status. */
+const emptyMessage: RenderedMessage = { message: '', html: '', htmlVersion: HTML_VERSION }
 
-async function rendered(ctx: Context, organizationId: string, message: string): Promise<Said> {
-  return message === '' ? nothing : { message, ...(await renderMessage(ctx, organizationId, message)) }
+async function renderUpdate(ctx: Context, organizationId: string, message: string): Promise<RenderedMessage> {
+  return message === '' ? emptyMessage : { message, ...(await renderMessage(ctx, organizationId, message)) }
 }
 
-/** Adds an entry to a timeline; gives its id. */
-async function addEntry({ db, now }: Context, maintenance: Maintenance, said: Said): Promise<string> {
+/** Appends an update and returns its id. */
+async function addUpdate({ db, now }: Context, maintenance: Maintenance, rendered: RenderedMessage): Promise<string> {
   const { id: maintenanceId, organizationId, status } = maintenance
   const newest = await db.maintenanceUpdate.findFirst({ where: { maintenanceId }, orderBy: { createdAt: 'desc' } })
-  const createdAt = entryTime(now(), newest?.createdAt)
+  const createdAt = timeOfNewUpdate(now(), newest?.createdAt)
   const id = newId('MaintenanceUpdate')
-  await db.maintenanceUpdate.create({ data: { id, organizationId, maintenanceId, status, ...said, createdAt } })
+  await db.maintenanceUpdate.create({ data: { id, organizationId, maintenanceId, status, ...rendered, createdAt } })
   return id
 }
 
-/** The newest entry of a timeline, which has one at least unless it was deleted meanwhile. */
-async function newestEntry({ db }: Context, maintenanceId: string): Promise<string> {
+/** Returns the newest update's id. @throws when the maintenance was deleted in the meantime. */
+async function newestUpdateId({ db }: Context, maintenanceId: string): Promise<string> {
   const newest = await db.maintenanceUpdate.findFirstOrThrow({
     where: { maintenanceId },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
@@ -288,18 +315,25 @@ async function newestEntry({ db }: Context, maintenanceId: string): Promise<stri
   return newest.id
 }
 
-/** @throws Conflict when the timeline is full; what ends a maintenance has room in it all the same. */
-async function addEditEntry(tx: Context, before: Maintenance, after: Maintenance, said: Said): Promise<string> {
+/** @throws Conflict when the timeline is full; the update that ends the maintenance always has room. */
+async function addUpdateIfRoom(
+  tx: Context,
+  before: Maintenance,
+  after: Maintenance,
+  rendered: RenderedMessage,
+): Promise<string> {
   const ends = isOver(after.status) && !isOver(before.status)
-  if (!ends) requireRoom(await tx.db.maintenanceUpdate.count({ where: { maintenanceId: after.id } }))
-  return addEntry(tx, after, said)
+  if (!ends) requireRoomForUpdate(await tx.db.maintenanceUpdate.count({ where: { maintenanceId: after.id } }))
+  return addUpdate(tx, after, rendered)
 }
 
-/** What an edit is called. One that moves the maintenance is news, also without an entry; the rest corrects it. */
-function kindOfEdit(before: Plan, after: Plan, hasEntry: boolean): NewEvent['kind'] {
+/**
+ * Returns the kind of event for an edit. New times are announced even without an update; other edits are corrections.
+ */
+function eventKindOfEdit(before: Plan, after: Plan, hasUpdate: boolean): NewEvent['kind'] {
   if (before.status === 'SCHEDULED' && after.status === 'IN_PROGRESS') return 'MAINTENANCE_STARTED'
   if (before.status !== after.status && after.status === 'COMPLETED') return 'MAINTENANCE_COMPLETED'
-  if (hasEntry) return 'MAINTENANCE_UPDATE_POSTED'
+  if (hasUpdate) return 'MAINTENANCE_UPDATE_POSTED'
   const isMoved = +before.startsAt !== +after.startsAt || +before.endsAt !== +after.endsAt
   return isMoved ? 'MAINTENANCE_RESCHEDULED' : 'MAINTENANCE_UPDATED'
 }

@@ -1,17 +1,17 @@
 import type { PageLink } from '../account/page-settings.ts'
 import { linksOf } from '../account/page-settings.ts'
-import type { Database } from '../context.ts'
-import { inTransaction } from '../context.ts'
-import { NotFound } from '../errors.ts'
-import { cursorOf } from '../eventlog/event.ts'
+import type { Database } from '../core/context.ts'
+import { inTransaction } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { typeOfId } from '../core/id.ts'
+import { DAY } from '../core/time.ts'
+import { encodeCursor } from '../event-log/event.ts'
 import type { Incident, Maintenance, Organization, Prisma, Service, ServiceGroup } from '../generated/prisma/client.ts'
-import { typeOfId } from '../id.ts'
-import { DAY } from '../time.ts'
-import type { PageStatus, Shown } from './shown-status.ts'
-import { byPeople, causesOfStatus, pageStatus, shownBy } from './shown-status.ts'
+import type { PageStatus, ShownService } from './shown-status.ts'
+import { manualIncidents, pageStatus, shownServiceOf, statusCausesSelect } from './shown-status.ts'
 
-/** What the public page shows of an organization itself. */
-export interface PageSettings
+/** The organization's data that the public page shows. */
+interface PageSettings
   extends Pick<
     Organization,
     'id' | 'slug' | 'name' | 'description' | 'timeZone' | 'accentColor' | 'logoUrl' | 'customDomain'
@@ -19,47 +19,47 @@ export interface PageSettings
   readonly links: readonly PageLink[]
 }
 
-/** A service and what it shows. */
+/** A service and its shown status. */
 export interface ServiceState
   extends Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'position' | 'createdAt'>,
-    Shown {}
+    ShownService {}
 
-/** Everything the public page shows, as of one position in its log; what was said of incidents and maintenances is in `story.ts`. */
+/** What the public page shows, as of one position in the event log, without the timelines (`timeline-reader.ts`). */
 export interface PageState {
   readonly organization: PageSettings
-  /** Events after this one are not in the state yet. */
+  /** Later events are not yet part of the state. */
   readonly cursor: string
   readonly status: PageStatus
-  /** In their order on the page. */
+  /** In page order. */
   readonly groups: readonly Pick<ServiceGroup, 'id' | 'name' | 'description' | 'position' | 'createdAt'>[]
-  /** In their order on the page, across groups. */
+  /** In page order, across groups. */
   readonly services: readonly ServiceState[]
-  /** Not resolved; the newest first. */
+  /** Open incidents, newest first. */
   readonly incidents: readonly Incident[]
-  /** Running and planned; the soonest first. */
+  /** Running and scheduled maintenance, by start time. */
   readonly maintenances: readonly Maintenance[]
-  /** Resolved and started within the last two weeks; the newest first. */
+  /** Incidents resolved and started within the last `RECENT_DAYS`, newest first. */
   readonly recentIncidents: readonly Incident[]
 }
 
-/** How far back the page itself tells of incidents; what is older is history. */
+/** The period of incidents on the page itself; older ones are in the history. */
 export const RECENT_DAYS = 14
 
-/** The most of each list that is shown: what nobody would read must not make the page slow. */
-const MOST = 100
+/** The maximum length of each list, so that a long one does not slow the page down. */
+const MAX_ITEMS = 100
 
 /**
- * What the public page of an organization, named by its id or its slug, shows. Read in one snapshot, so that the parts
- * agree with each other and with the cursor; in the caller's transaction when one is open already.
+ * Reads what the public page of an organization shows, by its id or slug. Reads one snapshot, or in the caller's open
+ * transaction, so that all parts agree with the cursor.
  * @throws NotFound when there is no such organization.
  */
 export function readPageState(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
-  if (inTransaction(db)) return readParts(db, idOrSlug, now)
-  return db.$transaction((snapshot) => readParts(snapshot, idOrSlug, now), { isolationLevel: 'RepeatableRead' })
+  if (inTransaction(db)) return readPageParts(db, idOrSlug, now)
+  return db.$transaction((snapshot) => readPageParts(snapshot, idOrSlug, now), { isolationLevel: 'RepeatableRead' })
 }
 
-/** The organization comes first, so that the cursor is never newer than the rest, whatever the isolation. */
-async function readParts(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
+/** Reads the organization first, so that the cursor is never newer than the rest, at any isolation level. */
+async function readPageParts(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
   const organization = await findOrganization(db, idOrSlug)
   const of = { organizationId: organization.id }
   const groups = await db.serviceGroup.findMany({
@@ -71,25 +71,25 @@ async function readParts(db: Database, idOrSlug: string, now: Date): Promise<Pag
   const incidents = await db.incident.findMany({
     where: { ...of, status: { not: 'RESOLVED' } },
     orderBy: newestFirst,
-    take: MOST,
+    take: MAX_ITEMS,
   })
   const recentIncidents = await db.incident.findMany({
     where: { ...of, status: 'RESOLVED', startedAt: { gte: new Date(now.getTime() - RECENT_DAYS * DAY) } },
     orderBy: newestFirst,
-    take: MOST,
+    take: MAX_ITEMS,
   })
   const maintenances = await db.maintenance.findMany({
     where: { ...of, status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } },
     orderBy: [{ startsAt: 'asc' }, { id: 'asc' }],
-    take: MOST,
+    take: MAX_ITEMS,
   })
   const { lastSeq, links: _, ...settings } = organization
   return {
     organization: { ...settings, links: linksOf(organization) },
-    cursor: cursorOf(lastSeq),
+    cursor: encodeCursor(lastSeq),
     status: pageStatus(
       services,
-      incidents.filter(({ automatic }) => automatic === byPeople.automatic).map(({ impact }) => impact),
+      incidents.filter(({ automatic }) => automatic === manualIncidents.automatic).map(({ impact }) => impact),
     ),
     groups: groups.map((group, position) => ({ ...group, position })),
     services,
@@ -116,11 +116,11 @@ const pageSettings = {
 
 async function findOrganization(db: Database, idOrSlug: string) {
   const where = typeOfId(idOrSlug) === 'Organization' ? { id: idOrSlug } : { slug: idOrSlug }
-  const possible = /^[a-z0-9_-]{1,63}$/.test(idOrSlug)
-  const organization = possible
+  const isPossibleName = /^[a-z0-9_-]{1,63}$/.test(idOrSlug)
+  const organization = isPossibleName
     ? await db.organization.findUnique({ where: { ...where, deletedAt: null }, select: pageSettings })
     : null
-  if (!organization) throw new NotFound('There is no such status page.')
+  if (!organization) throw new NotFound('Status page not found.')
   return organization
 }
 
@@ -134,13 +134,13 @@ async function readServices(db: Database, organizationId: string): Promise<Servi
       description: true,
       position: true,
       createdAt: true,
-      ...causesOfStatus,
+      ...statusCausesSelect,
     },
     orderBy: { position: 'asc' },
   })
   return services.map(({ statusOverride, incidents, monitors, maintenances, ...service }, position) => ({
     ...service,
     position,
-    ...shownBy({ statusOverride, incidents, monitors, maintenances }),
+    ...shownServiceOf({ statusOverride, incidents, monitors, maintenances }),
   }))
 }

@@ -1,22 +1,23 @@
 import { z } from 'zod'
-import { requireScope } from '../account/access.ts'
 import { tierLimits } from '../account/plan.ts'
 import { tierOf } from '../account/tier.ts'
-import type { Context } from '../context.ts'
-import { TierLimitReached } from '../errors.ts'
-import { change } from '../eventlog/change.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { TierLimitReached } from '../core/errors.ts'
+import { newId } from '../core/id.ts'
+import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { nameText, proseText, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
 import type { ServiceGroup } from '../generated/prisma/client.ts'
-import { newId } from '../id.ts'
-import { nameText, proseText, validate } from '../validate.ts'
-import { alters, readVersion, requireVersion } from '../version.ts'
-import { own } from './guard.ts'
-import { nextPosition, putInOrder } from './order.ts'
+import { findOwned } from './ownership.ts'
+import { nextPosition, reorder } from './positions.ts'
 
 const newGroup = z.object({ name: nameText, description: proseText(2000).nullish() })
 
 /**
- * Adds a group at the end of the page. Needs a key with scope WRITE.
- * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services: more would stay empty.
+ * Creates a group at the end of the page. Requires a key with scope WRITE.
+ * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services: more would stay
+ * empty.
  */
 export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -27,7 +28,7 @@ export async function createServiceGroup(ctx: Context, input: unknown): Promise<
     const tier = await tierOf(tx, organizationId)
     const limit = tierLimits[tier].services
     if (count >= limit)
-      throw new TierLimitReached(`The tier ${tier} has ${limit} groups, as many as services, and all are used.`, limit)
+      throw new TierLimitReached(`The ${tier} tier allows ${limit} service groups, and all are in use.`, limit)
     const position = await nextPosition(tx, 'ServiceGroup', organizationId)
     const data = { organizationId, name, description: description ?? '', position, createdAt: now() }
     const group = await db.serviceGroup.create({ data: { id: newId('ServiceGroup'), ...data } })
@@ -39,46 +40,46 @@ const groupEdit = z.object({
   id: z.string(),
   name: nameText.optional(),
   description: proseText(2000).optional(),
-  version: readVersion,
+  version: versionInput,
 })
 
 /**
- * Changes what is given of a group. Needs a key with scope WRITE.
+ * Updates the given fields of a group. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
  */
 export async function updateServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, ...fields } = validate(groupEdit, input)
   return change(ctx, organizationId, async (tx) => {
-    const before = await ownGroup(tx, organizationId, id)
+    const before = await findGroup(tx, organizationId, id)
     requireVersion(before, version)
-    if (!alters(before, fields)) return [before]
+    if (!hasChanges(before, fields)) return [before]
     const group = await tx.db.serviceGroup.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     return [group, { kind: 'SERVICE_GROUP_UPDATED', ...subject(group) }]
   })
 }
 
 /**
- * Deletes a group; its services stay, in no group. Gives what it was. Needs a key with scope WRITE.
+ * Deletes a group and returns it; its services stay, without a group. Requires a key with scope WRITE.
  * @throws NotFound when the organization has no such group.
  */
 export async function deleteServiceGroup(ctx: Context, id: string): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const group = await ownGroup(tx, organizationId, id)
+    const group = await findGroup(tx, organizationId, id)
     await tx.db.serviceGroup.delete({ where: { id } })
     return [group, { kind: 'SERVICE_GROUP_DELETED', ...subject(group) }]
   })
 }
 
 /**
- * Puts the groups in the order of `ids`, and gives them so. Needs a key with scope WRITE.
- * @throws Invalid unless `ids` names every group once. @throws NotFound when it names anything else.
+ * Puts the groups into the order of `ids` and returns them. Requires a key with scope WRITE.
+ * @throws Invalid unless `ids` names every group once. @throws NotFound for other ids.
  */
 export async function reorderServiceGroups(ctx: Context, input: unknown): Promise<ServiceGroup[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const isMoved = await putInOrder(tx, 'ServiceGroup', organizationId, input)
+    const isMoved = await reorder(tx, 'ServiceGroup', organizationId, input)
     const { name } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const groups = await tx.db.serviceGroup.findMany({ where: { organizationId }, orderBy: { position: 'asc' } })
     if (!isMoved) return [groups]
@@ -86,9 +87,9 @@ export async function reorderServiceGroups(ctx: Context, input: unknown): Promis
   })
 }
 
-/** A group of the organization. @throws NotFound when it has no such group. */
-export function ownGroup({ db }: Context, organizationId: string, id: string): Promise<ServiceGroup> {
-  return own('ServiceGroup', id, (known) => db.serviceGroup.findUnique({ where: { id: known, organizationId } }))
+/** Reads a group of the organization. @throws NotFound when it has no such group. */
+export function findGroup({ db }: Context, organizationId: string, id: string): Promise<ServiceGroup> {
+  return findOwned('ServiceGroup', id, (known) => db.serviceGroup.findUnique({ where: { id: known, organizationId } }))
 }
 
 const subject = ({ id, name }: ServiceGroup) => ({ subjectId: id, subjectName: name })

@@ -1,34 +1,35 @@
 import { z } from 'zod'
-import { requireScope } from '../account/access.ts'
 import { tierLimits } from '../account/plan.ts'
 import { tierOf } from '../account/tier.ts'
-import type { Context } from '../context.ts'
-import { TierLimitReached } from '../errors.ts'
-import { change } from '../eventlog/change.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { TierLimitReached } from '../core/errors.ts'
+import { newId } from '../core/id.ts'
+import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { nameText, proseText, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
 import type { Service } from '../generated/prisma/client.ts'
 import { ServiceStatus } from '../generated/prisma/enums.ts'
-import { newId } from '../id.ts'
-import { nameText, proseText, validate } from '../validate.ts'
-import { alters, readVersion, requireVersion } from '../version.ts'
-import { own } from './guard.ts'
-import { nextPosition, putInOrder } from './order.ts'
-import { ownGroup } from './service-group.ts'
+import { findOwned } from './ownership.ts'
+import { nextPosition, reorder } from './positions.ts'
+import { findGroup } from './service-group.ts'
 
 const newService = z.object({ name: nameText, groupId: z.string().nullish(), description: proseText(2000).nullish() })
 
 /**
- * Adds a service at the end of the page. Needs a key with scope WRITE.
- * @throws Invalid, NotFound for a group the organization does not have, and TierLimitReached when its tier allows no more.
+ * Creates a service at the end of the page. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound for an unknown group, and TierLimitReached when the tier allows no more.
  */
 export async function createService(ctx: Context, input: unknown): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { name, groupId = null, description } = validate(newService, input)
   return change(ctx, organizationId, async (tx) => {
-    if (groupId !== null) await ownGroup(tx, organizationId, groupId)
+    if (groupId !== null) await findGroup(tx, organizationId, groupId)
     const count = await tx.db.service.count({ where: { organizationId } })
     const tier = await tierOf(tx, organizationId)
     const limit = tierLimits[tier].services
-    if (count >= limit) throw new TierLimitReached(`The tier ${tier} has ${limit} services, and all are used.`, limit)
+    if (count >= limit)
+      throw new TierLimitReached(`The ${tier} tier allows ${limit} services, and all are in use.`, limit)
     const position = await nextPosition(tx, 'Service', organizationId)
     const data = { organizationId, name, groupId, description: description ?? '', position, createdAt: tx.now() }
     const service = await tx.db.service.create({ data: { id: newId('Service'), ...data } })
@@ -42,48 +43,48 @@ const serviceEdit = z.object({
   groupId: z.string().nullish(),
   description: proseText(2000).optional(),
   statusOverride: z.enum(ServiceStatus).nullish(),
-  version: readVersion,
+  version: versionInput,
 })
 
 /**
- * Changes what is given of a service; a `groupId` of null takes it out of its group, a `statusOverride` of null lets
- * its status follow from what happens again. Needs a key with scope WRITE.
+ * Updates the given fields of a service. A `groupId` of null removes it from its group; a `statusOverride` of null
+ * removes the override. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
  */
 export async function updateService(ctx: Context, input: unknown): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, ...fields } = validate(serviceEdit, input)
   return change(ctx, organizationId, async (tx) => {
-    const before = await ownService(tx, organizationId, id)
+    const before = await findService(tx, organizationId, id)
     requireVersion(before, version)
-    if (!alters(before, fields)) return [before]
-    if (typeof fields.groupId === 'string') await ownGroup(tx, organizationId, fields.groupId)
+    if (!hasChanges(before, fields)) return [before]
+    if (typeof fields.groupId === 'string') await findGroup(tx, organizationId, fields.groupId)
     const service = await tx.db.service.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     return [service, { kind: 'SERVICE_UPDATED', ...subject(service) }]
   })
 }
 
 /**
- * Deletes a service, also from the incidents and maintenance that name it. Gives what it was. Needs a key with scope
- * WRITE. @throws NotFound when the organization has no such service.
+ * Deletes a service, also from incidents and maintenance, and returns it. Requires a key with scope WRITE.
+ * @throws NotFound when the organization has no such service.
  */
 export async function deleteService(ctx: Context, id: string): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const service = await ownService(tx, organizationId, id)
+    const service = await findService(tx, organizationId, id)
     await tx.db.service.delete({ where: { id } })
     return [service, { kind: 'SERVICE_DELETED', ...subject(service) }]
   })
 }
 
 /**
- * Puts the services in the order of `ids`, across groups, and gives them so. Needs a key with scope WRITE.
- * @throws Invalid unless `ids` names every service once. @throws NotFound when it names anything else.
+ * Puts the services into the order of `ids`, across groups, and returns them. Requires a key with scope WRITE.
+ * @throws Invalid unless `ids` names every service once. @throws NotFound for other ids.
  */
 export async function reorderServices(ctx: Context, input: unknown): Promise<Service[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const isMoved = await putInOrder(tx, 'Service', organizationId, input)
+    const isMoved = await reorder(tx, 'Service', organizationId, input)
     const { name } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const services = await tx.db.service.findMany({ where: { organizationId }, orderBy: { position: 'asc' } })
     if (!isMoved) return [services]
@@ -91,8 +92,8 @@ export async function reorderServices(ctx: Context, input: unknown): Promise<Ser
   })
 }
 
-function ownService({ db }: Context, organizationId: string, id: string): Promise<Service> {
-  return own('Service', id, (known) => db.service.findUnique({ where: { id: known, organizationId } }))
+function findService({ db }: Context, organizationId: string, id: string): Promise<Service> {
+  return findOwned('Service', id, (known) => db.service.findUnique({ where: { id: known, organizationId } }))
 }
 
 const subject = ({ id, name }: Service) => ({ subjectId: id, subjectName: name })

@@ -1,30 +1,30 @@
+import { formatMinute } from '../core/time.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
-import { minuteInWords } from '../time.ts'
 
-/** What is shown of a service: a status, or that nothing is known of it. */
-export type ShownAs = ServiceStatus | 'UNKNOWN'
+/** The status that is shown for a service, or UNKNOWN. */
+export type ShownStatus = ServiceStatus | 'UNKNOWN'
 
-/** A monitor that is not paused, as far as it bears on what its service shows. */
+/** An active monitor, as far as its service's status depends on it. */
 export interface MonitorCause {
   readonly state: MonitorState
-  /** Since when nothing is known of it; null: something is. */
+  /** Since when its state is unknown; null: it is known. */
   readonly unknownSince: Date | null
 }
 
-/** What bears on the status a service shows, as of one moment. */
+/** What a service's shown status depends on. */
 export interface StatusCauses {
-  /** Set by the owner by hand; it wins over everything else. */
+  /** Set manually by the owner; it takes precedence over everything else. */
   readonly override: ServiceStatus | null
-  /** What each unresolved incident does to the service that a person has opened, or written on. */
+  /** The status that each open, manual incident gives the service. */
   readonly incidents: readonly ServiceStatus[]
-  /** What each of its monitors finds that is not paused. */
+  /** Its active monitors. */
   readonly monitors: readonly MonitorCause[]
-  /** Whether a maintenance of the service is running. */
+  /** Whether a maintenance of the service is in progress. */
   readonly underMaintenance: boolean
 }
 
-/** From good to bad. Maintenance is announced and counts for less than any trouble; that nothing is known may be one. */
+/** From best to worst. Planned maintenance counts less than any problem; an unknown status may hide one. */
 const severity = {
   OPERATIONAL: 0,
   UNDER_MAINTENANCE: 1,
@@ -32,9 +32,14 @@ const severity = {
   DEGRADED_PERFORMANCE: 3,
   PARTIAL_OUTAGE: 4,
   MAJOR_OUTAGE: 5,
-} as const satisfies Record<ShownAs, number>
+} as const satisfies Record<ShownStatus, number>
 
-/** What a monitor says of its service; one that is not sure yet, or paused, says nothing against it. */
+/** Returns the severity of a status: higher is worse. */
+export function severityOf(status: ServiceStatus): number {
+  return severity[status]
+}
+
+/** The status that a monitor's state gives its service. Pending and paused monitors report no problem. */
 const statusOfMonitor = {
   PENDING: 'OPERATIONAL',
   UP: 'OPERATIONAL',
@@ -43,8 +48,8 @@ const statusOfMonitor = {
   PAUSED: 'OPERATIONAL',
 } as const satisfies Record<MonitorState, ServiceStatus>
 
-/** The worst of several statuses; operational when there are none. */
-export function worstOf<T extends ShownAs>(statuses: readonly T[]): T | 'OPERATIONAL' {
+/** Returns the worst of several statuses; operational if there are none. */
+export function worstStatus<T extends ShownStatus>(statuses: readonly T[]): T | 'OPERATIONAL' {
   return statuses.reduce<T | 'OPERATIONAL'>(
     (worst, each) => (severity[each] > severity[worst] ? each : worst),
     'OPERATIONAL',
@@ -52,21 +57,24 @@ export function worstOf<T extends ShownAs>(statuses: readonly T[]): T | 'OPERATI
 }
 
 /**
- * What a service shows (contract §6): its owner's override, else the worst of what people say and of what its monitors
- * find. While maintenance runs, it stands for what they find. What was last known of a monitor that is silent counts as far
- * as it was bad.
+ * Returns the status to show for a service: the owner's override, or else the worst of manual incidents and monitors.
+ * During maintenance, UNDER_MAINTENANCE replaces the monitors. A silent monitor counts with its last state if that was
+ * bad.
  */
-export function shownStatus({ override, incidents, ...watching }: StatusCauses): ShownAs {
-  return override ?? worstOf<ShownAs>([...incidents, ...foundBy(watching)])
+export function shownStatus({ override, incidents, ...watching }: StatusCauses): ShownStatus {
+  return override ?? worstStatus<ShownStatus>([...incidents, ...monitorStatuses(watching)])
 }
 
-function foundBy({ monitors, underMaintenance }: Omit<StatusCauses, 'override' | 'incidents'>): ShownAs[] {
+function monitorStatuses({ monitors, underMaintenance }: Omit<StatusCauses, 'override' | 'incidents'>): ShownStatus[] {
   if (underMaintenance) return ['UNDER_MAINTENANCE']
   const found = monitors.map(({ state }) => statusOfMonitor[state])
   return [...found, ...(unknownSinceOf(monitors) === null ? [] : (['UNKNOWN'] as const))]
 }
 
-/** Since when nothing is known of a service by any of its monitors; null: something is, or it has none that runs. */
+/**
+ * Returns since when the state of all of a service's monitors is unknown; null: one is known, or there is no active
+ * monitor.
+ */
 export function unknownSinceOf(monitors: readonly Pick<MonitorCause, 'unknownSince'>[]): Date | null {
   const since = monitors.flatMap(({ unknownSince }) => unknownSince ?? [])
   return monitors.length === 0 || since.length < monitors.length ? null : latest(since)
@@ -74,43 +82,45 @@ export function unknownSinceOf(monitors: readonly Pick<MonitorCause, 'unknownSin
 
 const latest = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
-/** A status for callers whose statuses have none for silence: the mildest that does not say that all is well. */
-export function statusOf(shown: ShownAs): ServiceStatus {
+/** Converts a shown status for callers without UNKNOWN: to the mildest status that does not claim that all is well. */
+export function toServiceStatus(shown: ShownStatus): ServiceStatus {
   return shown === 'UNKNOWN' ? 'DEGRADED_PERFORMANCE' : shown
 }
 
-/** Which of a service's maintenances are running. */
+/** Selects the maintenances in progress. */
 export const underMaintenance = {
   maintenance: { status: { in: ['IN_PROGRESS', 'VERIFYING'] } },
 } satisfies Prisma.MaintenanceServiceWhereInput
 
-/** The incidents that count by themselves; of those of monitors, what the monitors find counts. */
-export const byPeople = { automatic: false } as const
+/** Selects incidents that count in addition to monitors: automatic ones repeat their monitor's state. */
+export const manualIncidents = { automatic: false } as const
 
-/** What Prisma has to select of a service to tell what it shows. */
-export const causesOfStatus = {
+/** The Prisma selection that `shownServiceOf` needs. */
+export const statusCausesSelect = {
   statusOverride: true,
-  incidents: { where: { incident: { status: { not: 'RESOLVED' }, ...byPeople } }, select: { status: true } },
+  incidents: { where: { incident: { status: { not: 'RESOLVED' }, ...manualIncidents } }, select: { status: true } },
   monitors: { where: { pausedBy: null }, select: { state: true, unknownSince: true } },
   maintenances: { where: underMaintenance, select: { maintenanceId: true } },
 } satisfies Prisma.ServiceSelect
 
-/** What `causesOfStatus` selects. */
-export type SelectedCauses = Prisma.ServiceGetPayload<{ select: typeof causesOfStatus }>
+/** The result of `statusCausesSelect`. */
+export type SelectedCauses = Prisma.ServiceGetPayload<{ select: typeof statusCausesSelect }>
 
-/** What a service shows. */
-export interface Shown {
-  readonly shown: ShownAs
-  /** The same, where silence has no word of its own. */
+/** What is shown for a service. */
+export interface ShownService {
+  readonly shown: ShownStatus
+  /** The shown status for callers without UNKNOWN. */
   readonly status: ServiceStatus
-  /** Since when nothing is known of it by its monitors, whatever it shows; null: something is, or it has none that runs. */
+  /**
+   * Since when its monitors' states are unknown, whatever it shows; null: one is known, or there is no active monitor.
+   */
   readonly unknownSince: Date | null
-  /** Whether it has monitors that run. */
+  /** Whether it has active monitors. */
   readonly watched: boolean
 }
 
-/** What a service shows, of what `causesOfStatus` selects. */
-export function shownBy(service: SelectedCauses): Shown {
+/** Returns what is shown for a service selected with `statusCausesSelect`. */
+export function shownServiceOf(service: SelectedCauses): ShownService {
   const { monitors } = service
   const shown = shownStatus({
     override: service.statusOverride,
@@ -118,20 +128,20 @@ export function shownBy(service: SelectedCauses): Shown {
     monitors,
     underMaintenance: service.maintenances.length > 0,
   })
-  return { shown, status: statusOf(shown), unknownSince: unknownSinceOf(monitors), watched: monitors.length > 0 }
+  return { shown, status: toServiceStatus(shown), unknownSince: unknownSinceOf(monitors), watched: monitors.length > 0 }
 }
 
-/** How a page as a whole is doing, in Statuspage's words. */
+/** The overall status of a page, in Statuspage's terms. */
 export const indicators = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL', 'MAINTENANCE'] as const
 
 export type Indicator = (typeof indicators)[number]
 
 export interface PageStatus {
   readonly indicator: Indicator
-  /** The indicator in a sentence of a few words, or that monitoring is silent. */
+  /** The indicator in a few words, or a note that monitoring is silent. */
   readonly description: string
-  readonly shown: ShownAs
-  /** Since when monitoring has been silent, when that is the worst there is to say. */
+  readonly shown: ShownStatus
+  /** When monitoring became silent; null: it is not, or a worse status is known. */
   readonly unknownSince: Date | null
 }
 
@@ -143,7 +153,7 @@ const pageStatuses = {
   MAJOR_OUTAGE: { indicator: 'CRITICAL', description: 'Major system outage' },
 } as const satisfies Record<ServiceStatus, Pick<PageStatus, 'indicator' | 'description'>>
 
-/** What an incident that names no services says about the page, by its impact. */
+/** The page status for the impact of an incident, which need not name services. */
 const statusOfImpact = {
   NONE: 'OPERATIONAL',
   MINOR: 'DEGRADED_PERFORMANCE',
@@ -151,26 +161,26 @@ const statusOfImpact = {
   CRITICAL: 'MAJOR_OUTAGE',
 } as const satisfies Record<IncidentImpact, ServiceStatus>
 
-type ShownOnPage = Pick<Shown, 'shown' | 'unknownSince' | 'watched'>
+type PageService = Pick<ShownService, 'shown' | 'unknownSince' | 'watched'>
 
 /**
- * The status of a page: the worst of what its services show and of the impact of those unresolved incidents that are
- * `byPeople`, for such a one need not name a service.
+ * Returns the overall status of a page: the worst of its services' shown statuses and the impacts of open, manual
+ * incidents, which need not name services.
  */
-export function pageStatus(services: readonly ShownOnPage[], openImpacts: readonly IncidentImpact[]): PageStatus {
-  const shown = worstOf<ShownAs>([
+export function pageStatus(services: readonly PageService[], openImpacts: readonly IncidentImpact[]): PageStatus {
+  const shown = worstStatus<ShownStatus>([
     ...services.map((service) => service.shown),
     ...openImpacts.map((impact) => statusOfImpact[impact]),
   ])
   if (shown !== 'UNKNOWN') return { ...pageStatuses[shown], shown, unknownSince: null }
-  const silence = silenceOf(services)
+  const silence = summarizeUnknown(services)
   const of = silence.everywhere ? '' : ` of ${silence.count === 1 ? 'one service' : `${silence.count} services`}`
-  const description = `Monitoring${of} has been silent since ${minuteInWords(silence.since)}`
+  const description = `Monitoring${of} has been silent since ${formatMinute(silence.since)}`
   return { indicator: 'MINOR', description, shown, unknownSince: silence.since }
 }
 
-/** How far the silence of a page reaches that shows it, and since when all of it has lasted. */
-export function silenceOf(services: readonly ShownOnPage[]) {
+/** Returns how many services are unknown, whether all monitored ones are, and since when. */
+export function summarizeUnknown(services: readonly PageService[]) {
   const silent = services.filter(({ shown }) => shown === 'UNKNOWN')
   return {
     count: silent.length,

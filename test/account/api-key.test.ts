@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { createApiKey, insertApiKey, REVOKED_KEY_CHANNEL, revokeApiKey } from '../../src/account/api-key.ts'
 import { authenticate } from '../../src/account/authenticate.ts'
 import { createOrganization } from '../../src/account/organization.ts'
-import type { Context } from '../../src/context.ts'
-import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
+import type { Context } from '../../src/core/context.ts'
+import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/core/errors.ts'
+import { HOUR } from '../../src/core/time.ts'
 import type { Scope } from '../../src/generated/prisma/enums.ts'
-import { HOUR } from '../../src/time.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -30,7 +30,7 @@ async function holder(secret: string): Promise<Context> {
 }
 
 describe('a new key', () => {
-  test('works at once, for its organization and in its scope', async () => {
+  test('works at once, for its organization and within its scope', async () => {
     const { organization, ctx } = await tenant()
     const { secret, apiKey } = await createApiKey(ctx, { name: 'Deploy', scope: 'WRITE' })
     expect(await authenticate(ctx, secret)).toEqual({
@@ -42,7 +42,7 @@ describe('a new key', () => {
     })
   })
 
-  test('looks as the contract says, and starts with the prefix that tells it apart', async () => {
+  test('has the documented format and starts with its prefix', async () => {
     const { ctx } = await tenant()
     const { secret, apiKey } = await createApiKey(ctx, { name: 'Deploy', scope: 'READ' })
     expect(secret).toMatch(/^ac_[0-9a-v]{40}$/)
@@ -50,7 +50,7 @@ describe('a new key', () => {
     expect(apiKey.prefix).toHaveLength(11)
   })
 
-  test('is refused with the path of everything that is wrong', async () => {
+  test('is rejected with the path of each problem', async () => {
     const { ctx } = await tenant()
     const wrong = createApiKey(ctx, { name: '  ', scope: 'ROOT' })
     await expect(wrong).rejects.toThrow(Invalid)
@@ -70,15 +70,15 @@ describe('a new key', () => {
     await expect(createApiKey(small, { name: 'Big', scope: 'ADMIN' })).rejects.toThrow(Forbidden)
   })
 
-  test('cannot be made by a visitor, nor by the operator for nobody', async () => {
+  test('cannot be created by a visitor, or by the operator without an organization', async () => {
     const visitor = testContext(prisma, { actor: { kind: 'visitor' } })
     await expect(createApiKey(visitor, { name: 'Mine', scope: 'READ' })).rejects.toThrow(Unauthenticated)
     await expect(createApiKey(operator, { name: 'Mine', scope: 'READ' })).rejects.toThrow(Unauthenticated)
   })
 })
 
-describe('what is kept of a key', () => {
-  test('is its hash: the secret is nowhere in the database', async () => {
+describe('the stored key', () => {
+  test('is a hash; the secret is nowhere in the database', async () => {
     const { ctx, secret } = await tenant()
     const second = await createApiKey(ctx, { name: 'Second', scope: 'READ' })
     const { rows: tables } = await pool.query<{ name: string }>(
@@ -93,7 +93,7 @@ describe('what is kept of a key', () => {
     }
   })
 
-  test('tells when it was last used, to the minute', async () => {
+  test('has the time of its last use, to the minute', async () => {
     const { secret, apiKey } = await tenant()
     const at = async (now: Date) => {
       await authenticate(testContext(prisma, { now: () => now }), secret)
@@ -106,7 +106,7 @@ describe('what is kept of a key', () => {
   })
 })
 
-describe('a key that does not hold', () => {
+describe('an invalid key', () => {
   const refused = (secret: string, now = noon) =>
     expect(authenticate(testContext(prisma, { now: () => now }), secret)).rejects.toMatchObject({
       constructor: Unauthenticated,
@@ -121,9 +121,9 @@ describe('a key that does not hold', () => {
     ['with a NUL', 'ac_\u0000'],
     ['beyond ASCII', 'ac_ключ'],
     ['as SQL', `ac_' OR '1'='1`],
-  ])('is refused when it is %s', (_, secret) => refused(secret))
+  ])('is rejected when it is %s', (_, secret) => refused(secret))
 
-  test('is refused from the moment it expires', async () => {
+  test('is rejected once it expires', async () => {
     const { ctx } = await tenant()
     const expiresAt = new Date(noon.getTime() + HOUR)
     const { secret } = await createApiKey(ctx, { name: 'Guest', scope: 'READ', expiresAt })
@@ -132,7 +132,7 @@ describe('a key that does not hold', () => {
     await refused(secret, expiresAt)
   })
 
-  test('is refused from the moment it is revoked; revoking it again changes nothing', async () => {
+  test('is rejected once revoked; revoking it again changes nothing', async () => {
     const { ctx } = await tenant()
     const { secret, apiKey } = await createApiKey(ctx, { name: 'Lost', scope: 'READ' })
     const { revokedAt } = await revokeApiKey(ctx, apiKey.id)
@@ -142,7 +142,7 @@ describe('a key that does not hold', () => {
     expect((await revokeApiKey(later, apiKey.id)).revokedAt).toEqual(noon)
   })
 
-  test('is refused when its organization is gone', async () => {
+  test('is rejected when its organization is deleted', async () => {
     const { organization, secret } = await tenant()
     await prisma.organization.delete({ where: { id: organization.id } })
     await refused(secret)
@@ -150,7 +150,7 @@ describe('a key that does not hold', () => {
 })
 
 describe('revoking', () => {
-  test('does not reach another tenant’s key, which is answered as one that does not exist', async () => {
+  test('treats another tenant’s key as unknown', async () => {
     const [mine, theirs] = [await tenant(), await tenant()]
     await expect(revokeApiKey(mine.ctx, theirs.apiKey.id)).rejects.toThrow(NotFound)
     await expect(authenticate(operator, theirs.secret)).resolves.toMatchObject({ kind: 'apiKey' })
@@ -164,7 +164,7 @@ describe('revoking', () => {
     },
   )
 
-  test('is told once, to the log and to every process', async () => {
+  test('is announced once, in the log and to every process', async () => {
     const { ctx, organization } = await tenant()
     const { apiKey } = await createApiKey(ctx, { name: 'Lost', scope: 'READ' })
     const heard: (string | null)[] = []
@@ -184,7 +184,7 @@ describe('revoking', () => {
     )
   })
 
-  test('needs a key with scope ADMIN', async () => {
+  test('requires a key with scope ADMIN', async () => {
     const { ctx, apiKey } = await tenant()
     const { secret } = await createApiKey(ctx, { name: 'Writer', scope: 'WRITE' })
     await expect(revokeApiKey(await holder(secret), apiKey.id)).rejects.toThrow(Forbidden)
@@ -200,7 +200,7 @@ test('two keys never share a hash', async () => {
 })
 
 describe('the last key with scope ADMIN', () => {
-  test('does not end itself, unless that is meant', async () => {
+  test('cannot revoke itself unless confirmed', async () => {
     const { apiKey, ctx } = await tenant()
     await expect(revokeApiKey(ctx, apiKey.id)).rejects.toThrow(Conflict)
     await createApiKey(ctx, { name: 'Reads', scope: 'WRITE' })
@@ -211,7 +211,7 @@ describe('the last key with scope ADMIN', () => {
     expect((await revokeApiKey(ctx, apiKey.id, { force: true })).revokedAt).toEqual(noon)
   })
 
-  test('may be ended while there is another, and by the operator', async () => {
+  test('can be revoked while there is another, and by the operator', async () => {
     const { apiKey, ctx, organization } = await tenant()
     const { apiKey: other } = await createApiKey(ctx, { name: 'Other', scope: 'ADMIN' })
     await revokeApiKey(ctx, apiKey.id)
@@ -219,7 +219,7 @@ describe('the last key with scope ADMIN', () => {
     expect((await revokeApiKey(acting, other.id)).revokedAt).toEqual(noon)
   })
 
-  test('is left when two end each other at once', async () => {
+  test('remains when two keys revoke each other concurrently', async () => {
     const { apiKey, ctx } = await tenant()
     const { apiKey: other, secret } = await createApiKey(ctx, { name: 'Other', scope: 'ADMIN' })
     const theirs = await holder(secret)

@@ -1,28 +1,28 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
+import { organizationOfHost } from '../../src/account/custom-domain.ts'
+import { checkDueDomains } from '../../src/account/custom-domain-check.ts'
 import { deleteOrganization, restoreOrganization } from '../../src/account/deletion.ts'
-import { ownerOfHost } from '../../src/account/domain.ts'
-import { checkDueDomains } from '../../src/account/domain-check.ts'
 import { eraseDeleted } from '../../src/account/erasure.ts'
 import { hashSecret } from '../../src/account/secret.ts'
-import type { Actor } from '../../src/context.ts'
-import { Conflict, Forbidden, Invalid, NotFound } from '../../src/errors.ts'
-import { newId } from '../../src/id.ts'
+import type { Actor } from '../../src/core/context.ts'
+import { Conflict, Forbidden, Invalid, NotFound } from '../../src/core/errors.ts'
+import { newId } from '../../src/core/id.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { readWatches } from '../../src/monitoring/due-watch.ts'
-import { takeSignal } from '../../src/monitoring/heartbeat.ts'
-import { tellSilence } from '../../src/monitoring/silence-round.ts'
-import { tendWatches } from '../../src/monitoring/tend.ts'
+import { recordSignal } from '../../src/monitoring/heartbeat.ts'
+import { reconcileWatches } from '../../src/monitoring/reconcile-watches.ts'
+import { reconcileStaleness } from '../../src/monitoring/staleness-job.ts'
 import { readDeliveries } from '../../src/notification/delivery.ts'
-import { undispatched } from '../../src/notification/dispatch.ts'
-import { runDueMaintenance } from '../../src/status/maintenance-round.ts'
-import { DAY, HOUR, MINUTE } from '../../src/time.ts'
-import { operatorToken } from '../support/app.ts'
+import { findUndispatched } from '../../src/notification/dispatch.ts'
+import { runDueMaintenance } from '../../src/status/maintenance-job.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { filledOrganization, mutate } from '../support/filled-organization.ts'
 import { openEventStream, post, websocketClient } from '../support/graphql-client.ts'
 import { startLiveService } from '../support/live-service.ts'
 import { startPageServer } from '../support/page-server.ts'
+import { operatorToken } from '../support/service-data.ts'
 
 const database = await testDatabase()
 const { prisma, pool } = database
@@ -55,7 +55,7 @@ async function shown({ id, slug, key, ids }: Filled) {
     operator: await ask(nodes, operatorToken),
     key: await ask('{ organization { id } }', key),
     documents: [await status('api/v2/summary.json'), await status('history.atom'), await status('badge.svg')],
-    host: await ownerOfHost({ db: prisma, site: { baseUrl: 'https://allclear.example' } }, `${slug}.example`),
+    host: await organizationOfHost({ db: prisma, site: { baseUrl: 'https://allclear.example' } }, `${slug}.example`),
   }
 }
 
@@ -199,7 +199,7 @@ const tablesOfOrganizations = [
 ].map(([, name]) => name)
 
 describe('deleting an organization', () => {
-  test('takes it away from everybody but the operator at once, and cuts who listens', async () => {
+  test('hides it from everybody but the operator at once and ends its subscriptions', async () => {
     const org = await fill()
     const { token } = await fillTables(org)
     const before = await shown(org)
@@ -270,13 +270,13 @@ describe('deleting an organization', () => {
         deliveries.map(({ id }) => id),
       ),
     ).toEqual([])
-    expect(await undispatched(pool, [org.id])).toEqual([])
-    const parts = { pool, recorder: { record: () => Promise.reject(new Error('It is not to be recorded.')) } }
-    await expect(takeSignal({ ...system(), ...parts }, token, { kind: 'success' }, '')).rejects.toThrow(NotFound)
+    expect(await findUndispatched(pool, [org.id])).toEqual([])
+    const parts = { pool, resultWriter: { record: () => Promise.reject(new Error('It is not to be recorded.')) } }
+    await expect(recordSignal({ ...system(), ...parts }, token, { kind: 'success' }, '')).rejects.toThrow(NotFound)
     const seq = async () => (await prisma.organization.findUniqueOrThrow({ where: { id: org.id } })).lastSeq
     const stood = await seq()
-    await tendWatches(system(DAY), MINUTE)
-    await tellSilence(system(DAY))
+    await reconcileWatches(system(DAY), MINUTE)
+    await reconcileStaleness(system(DAY))
     expect(await runDueMaintenance(system(DAY))).toBeNull()
     const asks = { query: () => Promise.reject(new Error('No proof is to be looked for.')) }
     const request = () => Promise.reject(new Error('No proof is to be looked for.'))
@@ -319,7 +319,7 @@ describe('deleting an organization', () => {
     ])
   })
 
-  test('erases everything of it after seven days, in batches, and of nobody else', async () => {
+  test('erases all its data after seven days, in batches, and no other data', async () => {
     const [org, other] = [await fill(), await fill()]
     await fillTables(org)
     await fillTables(other)
@@ -352,7 +352,7 @@ describe('deleting an organization', () => {
     expect(again.slug).toBe(org.slug)
   })
 
-  test('is for a key of its own with scope ADMIN that repeats the slug, and restoring for the operator', async () => {
+  test('requires an ADMIN key and the slug; restoring requires the operator', async () => {
     const [org, other] = [await fill(), await fill()]
     const { id, slug } = org
     await expect(deleteOrganization(ownerOf(other.id), { id, slug })).rejects.toThrow(NotFound)

@@ -5,7 +5,7 @@ const own = 'must not belong to the domain of this service itself'
 const unset = 'cannot be used: the operator has not set BASE_URL, the address of this service itself'
 const bare = 'must be a name below a public suffix, such as status.example.com'
 
-describe('a page may be served under', () => {
+describe('a custom domain', () => {
   test.each<[base: string, name: string, problem: string | null]>([
     ['https://allclear.example.com', 'status.acme.com', null],
     ['https://allclear.example.com', 'acme.com', null],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { authenticate } from '../../src/account/authenticate.ts'
 import { createOperatorToken } from '../../src/account/operator.ts'
-import { Unauthenticated } from '../../src/errors.ts'
+import { Unauthenticated } from '../../src/core/errors.ts'
 import { testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -11,18 +11,18 @@ const configured = testContext(prisma, { settings: { ADMIN_TOKEN: 'a token of my
 
 // One database, from its first start on: the tests follow each other.
 
-test('a token in the settings is the operator’s, and none is made', async () => {
+test('a token in the settings is used, and none is created', async () => {
   expect(await createOperatorToken(configured)).toBeNull()
   expect(await prisma.operatorToken.count()).toBe(0)
   expect(await authenticate(configured, 'a token of my own')).toEqual({ kind: 'operator' })
   await expect(authenticate(configured, 'a token of my owN')).rejects.toThrow(Unauthenticated)
 })
 
-test('without any token nobody is the operator', async () => {
+test('without a token nobody is the operator', async () => {
   await expect(authenticate(ctx, 'a token of my own')).rejects.toThrow(Unauthenticated)
 })
 
-test('of instances that start at once exactly one makes the token, and it is kept as a hash', async () => {
+test('of concurrent starts exactly one creates the token, which is stored as a hash', async () => {
   const tokens = await Promise.all(Array.from({ length: 8 }, () => createOperatorToken(ctx)))
   const [token, ...others] = tokens.filter((each) => each !== null)
   expect(others).toEqual([])

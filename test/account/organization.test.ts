@@ -3,8 +3,8 @@ import { authenticate } from '../../src/account/authenticate.ts'
 import { createOrganization, setCheckPlan, updateOrganization } from '../../src/account/organization.ts'
 import { linksOf } from '../../src/account/page-settings.ts'
 import { planAt } from '../../src/account/plan.ts'
-import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
-import { DAY } from '../../src/time.ts'
+import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/core/errors.ts'
+import { DAY } from '../../src/core/time.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -28,8 +28,8 @@ async function logOf(organizationId: string) {
   return events.map(({ kind, actorKind, subjectId, subjectName }) => [kind, actorKind, subjectId, subjectName])
 }
 
-describe('making an organization', () => {
-  test('gives it the default tier, the free check plan, and a first key that may do everything', async () => {
+describe('creating an organization', () => {
+  test('gives it the default tier, the free check plan and a first ADMIN key', async () => {
     const { organization, apiKey } = await createOrganization(operator, fields)
     expect(organization).toMatchObject({
       ...fields,
@@ -45,13 +45,13 @@ describe('making an organization', () => {
     })
   })
 
-  test('with DEFAULT_TIER starts it on that tier', async () => {
+  test('gives it the tier of DEFAULT_TIER', async () => {
     const ctx = testContext(prisma, { actor: { kind: 'operator' }, settings: { DEFAULT_TIER: 'team' } })
     const { organization } = await createOrganization(ctx, { ...fields, slug: 'team' })
     expect(organization.tier).toBe('TEAM')
   })
 
-  test('names the path of everything that is wrong', async () => {
+  test('reports the path of each problem', async () => {
     const attempt = createOrganization(operator, { name: ' ', slug: 'Not A Slug', contactEmail: 'nobody' })
     await expect(attempt).rejects.toThrow(Invalid)
     await expect(attempt).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('making an organization', () => {
     })
   })
 
-  test('refuses a slug that is taken, also of those who ask at the same time', async () => {
+  test('rejects a slug in use, also concurrently', async () => {
     const attempts = await Promise.allSettled(
       Array.from({ length: 5 }, () => createOrganization(operator, { ...fields, slug: 'race' })),
     )
@@ -95,7 +95,7 @@ describe('making an organization', () => {
     expect(await prisma.apiKey.count({ where: { organization: { slug: 'race' } } })).toBe(1)
   })
 
-  test('is for the operator, and for anyone once SIGNUP is open', async () => {
+  test('requires the operator unless SIGNUP is open', async () => {
     const input = { ...fields, slug: 'signup' }
     const keyHolder = testContext(prisma, {
       actor: { kind: 'apiKey', keyId: 'key_1', organizationId: 'org_1', scope: 'ADMIN', checkPlan: 'PRO' },
@@ -108,7 +108,7 @@ describe('making an organization', () => {
 })
 
 describe('the check plan', () => {
-  test('holds until its end and not a moment longer', async () => {
+  test('applies exactly until its end', async () => {
     const { organization, apiKey } = await createOrganization(operator, { ...fields, slug: 'plan' })
     const until = new Date(noon.getTime() + 30 * DAY)
     await setCheckPlan(operator, { organizationId: organization.id, plan: 'PRO', until })
@@ -117,7 +117,7 @@ describe('the check plan', () => {
     expect(await planOn(until)).toMatchObject({ checkPlan: 'FREE' })
   })
 
-  test('without an end holds for good, and the free plan has no end', async () => {
+  test('without an end never ends, and the free plan has no end', async () => {
     const { organization } = await createOrganization(operator, { ...fields, slug: 'for-good' })
     const change = (plan: string, until?: Date) =>
       setCheckPlan(operator, { organizationId: organization.id, plan, until })
@@ -125,7 +125,7 @@ describe('the check plan', () => {
     expect(await change('FREE', noon)).toMatchObject({ checkPlan: 'FREE', checkPlanUntil: null })
   })
 
-  test('is set by the operator only, for organizations that exist', async () => {
+  test('can only be set by the operator, for existing organizations', async () => {
     const change = { organizationId: 'org_nobody', plan: 'PRO' }
     await expect(setCheckPlan(visitor, change)).rejects.toThrow(Unauthenticated)
     await expect(setCheckPlan(operator, change)).rejects.toThrow(NotFound)
@@ -134,7 +134,7 @@ describe('the check plan', () => {
   })
 })
 
-test('an organization’s log begins with its making, and has every change of its plan', async () => {
+test('an organization’s event log starts with its creation and has every change of its plan', async () => {
   const { organization, apiKey } = await tenant()
   const { id, name } = organization
   await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
@@ -157,7 +157,7 @@ describe('the settings of an organization', () => {
     customDomain: 'Status.Acme.example',
   }
 
-  test('change as given, and the page’s watchers are told', async () => {
+  test('are updated and announced to the page’s subscriptions', async () => {
     const { organization, ctx } = await tenant({ BASE_URL: 'https://allclear.example' })
     const changed = await updateOrganization(ctx, { ...settings, slug: 'acme-corp', version: 1 })
     expect(changed).toMatchObject({
@@ -241,7 +241,7 @@ describe('the settings of an organization', () => {
     })
   })
 
-  test('have at most ten links, each with a label and an address of the web', async () => {
+  test('have at most ten links, each with a label and a web URL', async () => {
     const { ctx } = await tenant()
     const link = { label: 'Site', url: 'https://acme.example/' }
     await updateOrganization(ctx, { links: Array(10).fill(link) })
@@ -257,14 +257,14 @@ describe('the settings of an organization', () => {
     }
   })
 
-  test('take no slug that another organization has', async () => {
+  test('reject another organization’s slug', async () => {
     const [mine, theirs] = [await tenant(), await tenant()]
     const edit = updateOrganization(mine.ctx, { slug: theirs.organization.slug })
     await expect(edit).rejects.toMatchObject({ constructor: Conflict, message: 'The slug is taken.' })
     expect(await logOf(mine.organization.id)).toHaveLength(2)
   })
 
-  test('changed by two who read the same version change once', async () => {
+  test('accept one of two concurrent edits of one version', async () => {
     const { ctx } = await tenant()
     for (let version = 1; version <= 10; version++) {
       const edit = (name: string) => updateOrganization(ctx, { name: `${name} ${version}`, version })
@@ -274,7 +274,7 @@ describe('the settings of an organization', () => {
     }
   })
 
-  test('of several organizations that want one slug at the same time go to one', async () => {
+  test('give a slug to one of several concurrent requests', async () => {
     const tenants = await Promise.all(Array.from({ length: 5 }, () => tenant()))
     const attempts = await Promise.allSettled(
       tenants.map(({ ctx }) => updateOrganization(ctx, { slug: 'race-for-it' })),

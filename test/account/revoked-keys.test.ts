@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createApiKey, revokeApiKey } from '../../src/account/api-key.ts'
 import { watchRevokedKeys } from '../../src/account/revoked-keys.ts'
-import type { Actor } from '../../src/context.ts'
+import type { Actor } from '../../src/core/context.ts'
 import type { Listener } from '../../src/database/notifications.ts'
 import { testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -44,7 +44,7 @@ function held(keyId: string): { readonly ended: Promise<string>; readonly releas
 }
 
 describe('holding a key', () => {
-  test('ends for everybody who holds it when it is revoked, and for nobody else', async () => {
+  test('ends all its connections when revoked, and no others', async () => {
     const [id, other] = [await newKey(), await newKey()]
     let others = 0
     const release = revokedKeys.hold(other, () => others++)
@@ -55,7 +55,7 @@ describe('holding a key', () => {
     release()
   })
 
-  test('that was released does not end', async () => {
+  test('that was released is not ended', async () => {
     const id = await newKey()
     let ends = 0
     const release = revokedKeys.hold(id, () => ends++)
@@ -67,7 +67,7 @@ describe('holding a key', () => {
     expect(ends).toBe(0)
   })
 
-  test('ends also when the word was missed', async () => {
+  test('ends also after a missed notification', async () => {
     const [id, other] = [await newKey(), await newKey()]
     const { ended } = held(id)
     let others = 0
@@ -81,7 +81,7 @@ describe('holding a key', () => {
     release()
   })
 
-  test('ends also when no word comes any more', async () => {
+  test('ends also when notifications stop', async () => {
     const silentKeys = await watchRevokedKeys({
       database: { prisma, listen: async () => async () => {} },
       log: silent,

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/account/authenticate.ts'
 import { createOrganization } from '../../src/account/organization.ts'
 import { createWrongKeys } from '../../src/account/wrong-keys.ts'
-import { RateLimited, Unauthenticated } from '../../src/errors.ts'
-import { MINUTE } from '../../src/time.ts'
+import { RateLimited, Unauthenticated } from '../../src/core/errors.ts'
+import { MINUTE } from '../../src/core/time.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -38,7 +38,7 @@ async function tire(enter: ReturnType<typeof door>['enter'], address: string, co
 }
 
 describe('wrong keys', () => {
-  test('are bounded per address and minute, without a look into the database beyond', async () => {
+  test('are limited per address and minute, without database queries beyond the limit', async () => {
     const { clock, enter } = door()
     await tire(enter, '192.0.2.1')
     expect(clock.looks).toBe(20)
@@ -52,21 +52,21 @@ describe('wrong keys', () => {
     expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
   })
 
-  test('of one IPv6 network are of one address', async () => {
+  test('share a limit per IPv6 /64', async () => {
     const { enter } = door()
     await tire(enter, '2001:db8::1')
     await expect(enter('ac_next', '2001:db8::2')).rejects.toThrow(RateLimited)
     await expect(enter('ac_next', '2001:db8:0:1::1')).rejects.toThrow(Unauthenticated)
   })
 
-  test('do not lock out the keys of others behind the same address that have held before', async () => {
+  test('do not lock out valid keys behind the same address', async () => {
     const { enter } = door()
     await enter(apiKey.secret, '192.0.2.1')
     await tire(enter, '192.0.2.1')
     expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
   })
 
-  test('sent again and again count once, and cost one look a minute: a forgotten script locks nobody out', async () => {
+  test('repeated count once and cost one query a minute, so that a forgotten script locks nobody out', async () => {
     const { clock, enter } = door()
     for (let index = 0; index < 100; index += 1) {
       await expect(enter('ac_old', '192.0.2.1')).rejects.toThrow(Unauthenticated)

@@ -1,13 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { decode, encode, RECURSION_DESIRED } from 'dns-packet'
-import { dailyBudget } from '../../src/blacklist/budget.ts'
 import { type Checker, createChecker } from '../../src/blacklist/checker.ts'
 import { openGeo } from '../../src/blacklist/geo.ts'
 import { createListHealth } from '../../src/blacklist/health.ts'
 import { blacklists, queryName } from '../../src/blacklist/list.ts'
-import type { DnsServer } from '../../src/config.ts'
-import { addressFamily, reversedLabels } from '../../src/network/address.ts'
+import { createDailyBudget } from '../../src/blacklist/query-budget.ts'
+import type { DnsServer } from '../../src/core/config.ts'
+import { addressFamily, reversedLabels } from '../../src/core/ip-address.ts'
 import { createDnsClient } from '../../src/network/dns/client.ts'
 import { silent } from '../support/scratch.ts'
 import { line, median, title, verdict } from './report.ts'
@@ -31,10 +31,10 @@ export async function dnsThroughput(dns: DnsServer, dataDir: string): Promise<vo
   const health = createListHealth({ lists, dns: client, now, log: silent })
   const geo = openGeo({ dataDir, cityFile: undefined, asnFile: undefined, log: silent })
   // The lists' daily budgets would end the bench.
-  const budgets = new Map(lists.map((list) => [list.id, dailyBudget(Number.MAX_SAFE_INTEGER, now)]))
+  const budgets = new Map(lists.map((list) => [list.id, createDailyBudget(Number.MAX_SAFE_INTEGER, now)]))
   const checker = createChecker({ lists, lookup: { dns: client, health, budgets }, geo, now })
   const targets = scatteredAddresses()
-  await Promise.all([geo.ready(), ...lists.map((list) => health.known(list))])
+  await Promise.all([geo.load(), ...lists.map((list) => health.whenMeasured(list))])
 
   const bare: number[] = []
   const checked: number[] = []

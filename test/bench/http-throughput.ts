@@ -1,16 +1,10 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { checksPerDay } from '../../src/account/plan.ts'
-import type { DnsServer } from '../../src/config.ts'
+import type { DnsServer } from '../../src/core/config.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { root } from '../../src/paths.ts'
 import { silent } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
-import type { ProcessorTime } from './processor.ts'
-import { processorTime } from './processor.ts'
-import { line, median, title, verdict } from './report.ts'
+import { line, title, verdict } from './report.ts'
 import {
   type Answer,
   checkPath,
@@ -22,6 +16,8 @@ import {
   warmedUp,
 } from './service.ts'
 import { callers } from './targets.ts'
+import type { Load } from './wrk.ts'
+import { hasWrk, loadBy, processorCost, rate, ratio } from './wrk.ts'
 
 const connections = 64
 const roundSeconds = 2
@@ -31,17 +27,9 @@ const target = '9.9.9.10'
 
 type Server = Pick<Service, 'port' | 'pid'>
 
-interface Load {
-  readonly answers: number
-  readonly perSecond: number
-  /** What the server took for them. */
-  readonly took: ProcessorTime
-}
-
 /** (c) Cached checks over REST with exact counting, beside a bare server that sends the same. */
 export async function httpThroughput(dns: DnsServer, dataDir: string): Promise<void> {
-  const wrk = await findWrk()
-  if (wrk === null) return title('(c) Cached REST checks: skipped, because wrk is not installed')
+  if (!(await hasWrk())) return title('(c) Cached REST checks: skipped, because wrk is not installed')
   await compare('the embedded database', dns, dataDir)
   const database = await ownDatabase()
   if (typeof database === 'string') return title(`(c) The same on PostgreSQL: skipped (${database})`)
@@ -54,12 +42,11 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
   )
   const service = await startService(dns, dataDir, { DATABASE_URL: databaseUrl })
   const { served, bareServed, bytes } = await interleave(service).finally(() => service.stop())
-  const ratios = served.map(({ perSecond }, round) => perSecond / (bareServed[round]?.perSecond ?? Number.NaN))
   // The first round warms the compilers up.
-  ratios.shift()
-  line(`bare node:http: ${rate(bareServed)}; service: ${rate(served)} (${bytes} bytes of body)`)
-  line(`processor time an answer: bare ${processorCost(bareServed)}; service ${processorCost(served)}`)
-  verdict('service / bare', median(ratios), { least: 0.4 })
+  const [ours, bare] = [served.slice(1), bareServed.slice(1)]
+  line(`bare node:http: ${rate(bare)}; service: ${rate(ours)} (${bytes} bytes of body)`)
+  line(`processor time an answer: bare ${processorCost(bare)}; service ${processorCost(ours)}`)
+  verdict('service / bare', ratio(ours, bare), { least: 0.4 })
   await verifyCounters(dataDir, databaseUrl, served)
 }
 
@@ -106,7 +93,8 @@ async function verifyCounters(
   )
 }
 
-async function startBare(answer: Answer): Promise<Server & { stop(): Promise<void> }> {
+/** Starts the bare server, which sends this answer to everybody. */
+export async function startBare(answer: Answer): Promise<Server & { stop(): Promise<void> }> {
   const child = startNode('dist/bare-http-server.js', [], {})
   const headers = answer.rawHeaders.filter((_, index, all) => !ownHeaders.test(all[index - (index % 2)] ?? ''))
   child.send({ rawHeaders: headers, body: answer.body.toString() })
@@ -117,38 +105,11 @@ async function startBare(answer: Answer): Promise<Server & { stop(): Promise<voi
 /** Headers that `node:http` sends by itself. */
 const ownHeaders = /^(?:date|connection|keep-alive)$/i
 
-async function load({ port, pid }: Server, round: number): Promise<Load> {
-  const before = await processorTime(pid)
-  const script = fileURLToPath(new URL('test/bench/callers.lua', root))
-  const url = `http://127.0.0.1:${port}${checkPath(target)}`
-  const args = ['-t1', `-c${connections}`, `-d${roundSeconds}s`, '-s', script, url, '--']
-  const { stdout } = await promisify(execFile)('wrk', [...args, `${connections}`, `${checksPerDay.FREE}`, `${round}`])
-  const result = /^RESULT (\d+) (\d+) (\d+) (\d+)$/m.exec(stdout)
-  if (result === null) throw new Error(`wrk gave no result: ${stdout}`)
-  const [answers = 0, microseconds = 0, refused = 0, lost = 0] = result.slice(1).map(Number)
-  if (refused + lost > 0) throw new Error(`${refused} requests were refused and ${lost} lost`)
-  const after = await processorTime(pid)
-  const took = {
-    mainThread: after.mainThread - before.mainThread,
-    otherThreads: after.otherThreads - before.otherThreads,
-  }
-  return { answers, perSecond: answers / (microseconds / 1e6), took }
-}
-
-async function findWrk(): Promise<string | null> {
-  // `wrk -v` prints its version and exits with 1.
-  return promisify(execFile)('wrk', ['-v']).then(
-    () => 'wrk',
-    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : 'wrk'),
-  )
-}
-
-function rate(loads: readonly Load[]): string {
-  return `${Math.round(median(loads.slice(1).map((load) => load.perSecond))).toLocaleString('en')}/s`
-}
-
-function processorCost(loads: readonly Load[]): string {
-  const each = (thread: keyof ProcessorTime) =>
-    `${median(loads.slice(1).map(({ answers, took }) => took[thread] / answers)).toFixed(1)} µs`
-  return `${each('mainThread')} of its main thread and ${each('otherThreads')} of others`
-}
+const load = (server: Server, round: number) =>
+  loadBy(server, {
+    script: 'callers.lua',
+    arguments: [`${connections}`, `${checksPerDay.FREE}`, `${round}`],
+    path: checkPath(target),
+    connections,
+    seconds: roundSeconds,
+  })

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import type { DnsServer } from '../../src/config.ts'
+import type { DnsServer } from '../../src/core/config.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, title, verdict } from './report.ts'
 import { type Service, sendChecks, startService, warmedUp } from './service.ts'

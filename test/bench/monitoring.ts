@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
-import type { DnsServer } from '../../src/config.ts'
-import { readConfig } from '../../src/config.ts'
+import type { DnsServer } from '../../src/core/config.ts'
+import { readConfig } from '../../src/core/config.ts'
+import { newId } from '../../src/core/id.ts'
+import { createMetrics } from '../../src/core/metrics.ts'
+import { openSecretBox } from '../../src/core/secret-box.ts'
 import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'
-import { newId } from '../../src/id.ts'
-import { createMetrics } from '../../src/metrics.ts'
 import { readWatches } from '../../src/monitoring/due-watch.ts'
-import { found } from '../../src/monitoring/finding.ts'
+import { nextSlot } from '../../src/monitoring/next-due.ts'
 import { readOptions, sealOptions } from '../../src/monitoring/options.ts'
-import { createRecorder } from '../../src/monitoring/recorder.ts'
-import { nextSlot } from '../../src/monitoring/schedule.ts'
+import { probeResult } from '../../src/monitoring/probe-result.ts'
+import { createResultWriter } from '../../src/monitoring/result-writer.ts'
 import { watchId } from '../../src/monitoring/watch.ts'
-import { openSeal } from '../../src/seal.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, title, verdict } from './report.ts'
@@ -141,7 +141,7 @@ const log = pino({ level: 'silent' })
 
 async function addMonitors({ prisma: db }: DatabaseHandle, dataDir: string, count: number, port: number) {
   const config = readConfig({ ...settings, DATA_DIR: dataDir })
-  const seal = await openSeal({ config, db })
+  const seal = await openSecretBox({ config, db })
   const configuration = readOptions({ config }, { http: { url: `http://127.0.0.1:${port}/health` } })
   const now = new Date()
   const begin = new Date(now.getTime() + head * 1000)
@@ -194,9 +194,9 @@ async function addMonitors({ prisma: db }: DatabaseHandle, dataDir: string, coun
 const rounds = 20
 const perRound = 500
 
-/** The rate at which the recorder stores results, beside that of the bare insert of the same rows. */
+/** The rate at which the result writer stores results, beside that of the bare insert of the same rows. */
 async function rateOfResults(): Promise<void> {
-  title(`(g) Results stored by the recorder, ${rounds} times ${perRound}, beside a bare insert of the same rows`)
+  title(`(g) Results stored by the result writer, ${rounds} times ${perRound}, beside a bare insert of the same rows`)
   const disk = await temporaryDirectory()
   const embeddedOne = await openDatabase({ dataDir: disk.path, databaseUrl: undefined, log })
   await compare('the embedded database', embeddedOne, disk.path).finally(() => embeddedOne.close())
@@ -213,15 +213,22 @@ async function compare(where: string, database: DatabaseHandle, dataDir: string)
   const { pool } = database
   let time = Date.now()
   const now = () => new Date(time)
-  const finding = found('UP', 'HTTP 200 after 12 ms.', { latencyMs: 12, detail: { status: 200 } })
-  const recorder = createRecorder({ pool, settle: async () => {}, metrics: createMetrics(), now, log, gatherMs: 0 })
+  const finding = probeResult('UP', 'HTTP 200 after 12 ms.', { latencyMs: 12, detail: { status: 200 } })
+  const resultWriter = createResultWriter({
+    pool,
+    reconcile: async () => {},
+    metrics: createMetrics(),
+    now,
+    log,
+    gatherMs: 0,
+  })
   const recorded: number[] = []
   const bare: number[] = []
   for (let round = 0; round < rounds; round++) {
     time += interval * 1000
     const watches = await readWatches(pool, ids)
     const begun = performance.now()
-    await Promise.all(watches.map((watch) => recorder.record(watch, { at: now(), finding })))
+    await Promise.all(watches.map((watch) => resultWriter.record(watch, { at: now(), result: finding })))
     recorded.push(performance.now() - begun)
     await pool.query(`CREATE TABLE IF NOT EXISTS "Bare" (LIKE "ProbeResult" INCLUDING ALL)`)
     const rows = watches.map(({ monitor }) => ({ monitorId: monitor.id, at: now(), region: 'local', ...finding }))

@@ -1,15 +1,15 @@
 import { Hono } from 'hono'
+import { newId } from '../../src/core/id.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { loadAssets } from '../../src/http/assets.ts'
-import { newId } from '../../src/id.ts'
-import { closeDays } from '../../src/monitoring/day.ts'
 import { BUCKETS } from '../../src/monitoring/histogram.ts'
-import { liveScript, statusPages, statusSheet } from '../../src/page/html.tsx'
-import { createPageCache } from '../../src/page/page-cache.ts'
-import { readPage } from '../../src/page/read.ts'
-import { DAY, HOUR, MINUTE } from '../../src/time.ts'
-import { writeMonitors } from '../monitoring/pasts.ts'
+import { closeDays } from '../../src/monitoring/uptime-days.ts'
+import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
+import { createPageCache } from '../../src/status-page/page-cache.ts'
+import { readPage } from '../../src/status-page/read-page.ts'
+import { writeMonitors } from '../monitoring/histories.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 import { line, median, title, verdict } from './report.ts'
@@ -106,7 +106,7 @@ async function statements(prisma: PrismaClient, slug: string, now: Date): Promis
 
 /** Median milliseconds until the page is answered when nothing of it is kept, and those of the processor, all threads together. */
 async function pageTime(prisma: PrismaClient, slug: string, now: Date): Promise<{ wall: number; cpu: number }> {
-  const assets = await loadAssets([liveScript, statusSheet])
+  const assets = await loadAssets([liveScript, statusStylesheet])
   const site = { assets, baseUrl: 'https://allclear.example' }
   const times: number[] = []
   const before = process.cpuUsage()

@@ -1,13 +1,15 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, search.
  */
-import type { DnsServer } from '../../src/config.ts'
+import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
 import { startRbldnsd } from '../support/rbldnsd.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
+import { cost } from './cost.ts'
 import { dnsThroughput } from './dns-throughput.ts'
 import { fanOut } from './fan-out.ts'
+import { graphqlThroughput } from './graphql-throughput.ts'
 import { hostile } from './hostile.ts'
 import { httpThroughput } from './http-throughput.ts'
 import { latency } from './latency.ts'
@@ -15,6 +17,7 @@ import { memory } from './memory.ts'
 import { monitoring } from './monitoring.ts'
 import { notify } from './notify.ts'
 import { pastPage } from './past-page.ts'
+import { search } from './search.ts'
 import { start } from './start.ts'
 
 /** Each is given lists on loopback, and a data directory that has been used before. */
@@ -28,7 +31,10 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   monitoring,
   'past-page': (_dns, dataDir) => pastPage(dataDir),
   notify,
-  hostile,
+  hostile: (_dns, dataDir) => hostile(dataDir),
+  cost,
+  graphql: graphqlThroughput,
+  search: (_dns, dataDir) => search(dataDir),
 }
 
 const named = process.argv.slice(2)

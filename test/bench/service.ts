@@ -4,8 +4,8 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DnsServer } from '../../src/config.ts'
-import { root } from '../../src/paths.ts'
+import type { DnsServer } from '../../src/core/config.ts'
+import { root } from '../../src/core/paths.ts'
 import { callers } from './targets.ts'
 
 /** The service in a process of its own, as `npm start` runs it. */
@@ -16,6 +16,11 @@ export interface Service {
   readonly startedIn: number
   /** What the main thread knows of its memory. */
   memoryUsage(): Promise<NodeJS.MemoryUsage>
+  /**
+   * For how long the main thread did nothing else at most since this was asked last, in milliseconds of processor. From the
+   * first time on.
+   */
+  longestTurn(): Promise<number>
   /** Stops it as an operator does (SIGTERM), and waits until it has ended. */
   stop(): Promise<void>
 }
@@ -57,6 +62,11 @@ export async function startService(
       child.send('memory')
       const [usage] = await once(child, 'message')
       return usage
+    },
+    async longestTurn() {
+      child.send('turn')
+      const [turn] = await once(child, 'message')
+      return turn
     },
     stop: () => stopNode(child),
   }

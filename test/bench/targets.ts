@@ -1,5 +1,5 @@
 import { checksPerDay } from '../../src/account/plan.ts'
-import { isPublic } from '../../src/network/address.ts'
+import { isPublic } from '../../src/core/ip-address.ts'
 
 /** Different public IPv4 addresses, scattered over all of them, so that neither caches nor geo data see a pattern. */
 export function* scatteredAddresses(): Generator<string, never> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createBtcpay } from '../../src/billing/btcpay.ts'
-import { Unavailable } from '../../src/errors.ts'
+import { Unavailable } from '../../src/core/errors.ts'
 import { freePort } from '../support/free-port.ts'
 import { send } from './send.ts'
 import { startBtcpay } from './setup.ts'
@@ -18,7 +18,7 @@ const order = {
 } as const
 
 describe('a payment server', () => {
-  test('makes an invoice as it is asked, and gives it again', async () => {
+  test('creates the requested invoice and returns it again', async () => {
     const made = await client.create(order)
     expect(made).toEqual({
       id: 'btcpay1',
@@ -55,9 +55,9 @@ describe('a payment server', () => {
     ['Settled', 'SETTLED'],
     ['Expired', 'EXPIRED'],
     ['Invalid', 'INVALID'],
-  ])('that says %s means %s', async (said, status) => {
+  ])('with status %s maps to %s', async (providerStatus, status) => {
     const invoice = fake.invoices.get('btcpay1')
-    if (invoice) invoice.status = said
+    if (invoice) invoice.status = providerStatus
     expect((await client.read('btcpay1'))?.status).toBe(status)
   })
 
@@ -72,14 +72,14 @@ describe('a payment server', () => {
     },
   )
 
-  test('is unavailable when it is not there, does not know our key, or stands behind a redirect', async () => {
+  test('is unavailable when it is unreachable, rejects our key or redirects', async () => {
     const gone = createBtcpay({ ...settings, url: `http://127.0.0.1:${await freePort()}` })
     const stranger = createBtcpay({ ...settings, apiKey: 'another' })
     const moved = createBtcpay({ ...settings, send: async () => ({ status: 302, body: '' }) })
     for (const each of [gone, stranger, moved]) await expect(each.read('btcpay1')).rejects.toThrow(Unavailable)
   })
 
-  test('is not believed what its API does not say', async () => {
+  test('rejects responses that its API does not define', async () => {
     const good = { ...fake.invoices.get('btcpay1'), status: 'Settled' }
     const answering = (body: string) =>
       createBtcpay({ ...settings, send: async () => ({ status: 200, body }) }).read('x')
@@ -98,7 +98,7 @@ describe('a payment server', () => {
     for (const body of ['', '<html>', 'null', '[]']) await expect(answering(body)).rejects.toThrow(Unavailable)
   })
 
-  test('is asked within limits of time and size', async () => {
+  test('has limits on time and size', async () => {
     const asked: unknown[] = []
     const watching = createBtcpay({
       ...settings,

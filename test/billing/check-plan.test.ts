@@ -2,21 +2,23 @@ import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/account/authenticate.ts'
 import { createOrganization, setCheckPlan } from '../../src/account/organization.ts'
 import { planAt } from '../../src/account/plan.ts'
-import { createUsageCounters } from '../../src/account/usage.ts'
+import { createQuota } from '../../src/account/quota.ts'
 import { createBtcpay } from '../../src/billing/btcpay.ts'
-import { buyCheckPlan, claimCheckPlan } from '../../src/billing/check-plan.ts'
+import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../../src/billing/check-plan.ts'
 import {
-  effectOf,
-  nextAsked,
+  nextPollAt,
+  planEffectOf,
+  receiveBtcpayEvent,
   reconcileDueInvoices,
   reconcileInvoice,
-  takeBtcpayDelivery,
 } from '../../src/billing/check-plan-invoice.ts'
 import { createTokens } from '../../src/billing/token.ts'
-import type { Actor } from '../../src/context.ts'
-import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../src/errors.ts'
-import { randomText } from '../../src/id.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.ts'
+import type { Actor } from '../../src/core/context.ts'
+import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../src/core/errors.ts'
+import { randomText } from '../../src/core/id.ts'
+import { withIdempotencyKey } from '../../src/core/idempotency.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/core/time.ts'
+import { seal } from '../monitoring/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { send } from './send.ts'
@@ -28,7 +30,7 @@ const fake = await startBtcpay({ now: () => at })
 const btcpay = createBtcpay({ url: fake.url, apiKey: 'key-of-the-tests', storeId: 'store-1', send })
 const billing = { tokens: createTokens(Buffer.alloc(32)), btcpay }
 const site = { baseUrl: 'https://allclear.example' }
-const usage = createUsageCounters(pool)
+const usage = createQuota(pool)
 const contextOf = (actor: Actor) => ({ ...testContext(prisma, { actor, now: () => at }), billing, site, usage })
 const visitor = contextOf({ kind: 'visitor' })
 const operator = contextOf({ kind: 'operator' })
@@ -36,7 +38,7 @@ const later = (ms: number) => new Date(noon.getTime() + ms)
 
 let made = 0
 
-/** An organization of a test's own, with the context of its key. */
+/** Creates an organization and the context of its key. */
 async function tenant() {
   const fields = { name: 'Acme', slug: `plan-${++made}`, contactEmail: 'ops@acme.example' }
   const { organization, apiKey } = await createOrganization(operator, fields)
@@ -54,15 +56,15 @@ const ofOrder = (id: string) => {
   return found
 }
 
-/** The payment server's side of an invoice comes to a status, and we are told of it. */
+/** Sets an invoice's status on the payment server and sends its webhook request. */
 async function becomes(id: string, status: string, type = `Invoice${status}`) {
   const invoice = ofOrder(id)
   invoice.status = status
-  await takeBtcpayDelivery(visitor, fake.delivery(invoice.id, type))
+  await receiveBtcpayEvent(visitor, fake.delivery(invoice.id, type))
 }
 
 describe('buying', () => {
-  test('stores an invoice for the caller’s organization, and sends the buyer to pay it', async () => {
+  test('stores an invoice for the caller’s organization and returns its checkout URL', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice, secret } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -80,7 +82,7 @@ describe('buying', () => {
     expect(await planOf(id)).toEqual(['FREE', null])
   })
 
-  test('again gives the invoice that can still be paid, so that nothing is paid twice', async () => {
+  test('again returns the invoice that can still be paid', async () => {
     at = noon
     const { ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -93,7 +95,7 @@ describe('buying', () => {
     expect((await buyCheckPlan(other, { currency: 'BTC' })).invoice.id).not.toBe(invoice.id)
   })
 
-  test('many times at once makes one invoice, which all are given', async () => {
+  test('concurrently creates one invoice for all callers', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const bought = await Promise.all(Array.from({ length: 5 }, () => buyCheckPlan(ctx, { currency: 'BTC' })))
@@ -105,7 +107,7 @@ describe('buying', () => {
     expect(made).toHaveLength(1)
   })
 
-  test('many times at once fails for all when the server does, and the next attempt is a new one', async () => {
+  test('concurrently fails for all callers when the server fails; the next attempt creates a new invoice', async () => {
     at = noon
     const { id, ctx } = await tenant()
     fake.server.fault = 'error'
@@ -119,7 +121,7 @@ describe('buying', () => {
     expect(await prisma.checkPlanInvoice.count({ where: payable })).toBe(1)
   })
 
-  test('goes on after a process that died while its invoice was made', async () => {
+  test('recovers from a process that died while creating its invoice', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const dead = { id: randomText(24), organizationId: id, currency: 'BTC', email: 'ops@acme.example' } as const
@@ -128,7 +130,7 @@ describe('buying', () => {
     expect((await buyCheckPlan(ctx, { currency: 'BTC' })).invoice.id).not.toBe(dead.id)
   })
 
-  test('is refused where the plan has no end: the payment would give nothing', async () => {
+  test('is rejected when the plan has no end', async () => {
     at = noon
     const { id, ctx } = await tenant()
     await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
@@ -138,7 +140,7 @@ describe('buying', () => {
     await buyCheckPlan(ctx, { currency: 'BTC' })
   })
 
-  test('without a key is bounded for a client address, of IPv6 for its /64, until the day is over', async () => {
+  test('without a key is limited per client address (IPv6: /64) and day', async () => {
     at = noon
     const from = (clientAddress: string) => ({ ...visitor, clientAddress })
     const buy = (address: string) => buyCheckPlan(from(address), { currency: 'BTC', email: 'a@b.example' })
@@ -157,7 +159,7 @@ describe('buying', () => {
     await buy('2001:db8:0:7::1')
   })
 
-  test('is bounded for an organization as well, also while the server fails', async () => {
+  test('is limited per organization, even while the server fails', async () => {
     at = noon
     const { id, ctx } = await tenant()
     fake.server.fault = 'error'
@@ -172,15 +174,15 @@ describe('buying', () => {
     await buyCheckPlan(ctx, { currency: 'LTC' })
   })
 
-  test('needs an address where there is no organization, and a coin that is taken', async () => {
+  test('requires an email address without an organization, and an accepted currency', async () => {
     await expect(buyCheckPlan(visitor, { currency: 'BTC' })).rejects.toMatchObject({
-      issues: [{ path: ['email'], message: 'is needed' }],
+      issues: [{ path: ['email'], message: 'is required' }],
     })
     await expect(buyCheckPlan(visitor, { currency: 'BTC', email: 'nobody' })).rejects.toThrow(Invalid)
     await expect(buyCheckPlan(visitor, { currency: 'DOGE', email: 'a@b.example' })).rejects.toThrow(Invalid)
   })
 
-  test('says so where nothing is set up', async () => {
+  test('fails when no payment server is set up', async () => {
     const bare = { ...visitor, billing: { ...billing, btcpay: null } }
     await expect(buyCheckPlan(bare, { currency: 'BTC', email: 'a@b.example' })).rejects.toMatchObject({
       code: 'PAYMENT_PROVIDER_NOT_CONFIGURED',
@@ -201,7 +203,7 @@ describe('buying', () => {
     },
   )
 
-  test('of which the answer was lost is found again, and counts when it is paid after all', async () => {
+  test('finds an invoice whose response was lost, and counts its payment', async () => {
     at = noon
     const { id, ctx } = await tenant()
     fake.server.fault = 'slow-but-made'
@@ -213,8 +215,59 @@ describe('buying', () => {
   })
 })
 
+describe('buying with an idempotency key', () => {
+  const buy = (ctx: typeof visitor, key: string, input: { currency: 'BTC' | 'LTC'; email?: string }) => {
+    const sealed = { ...ctx, seal }
+    const asked = { operation: 'buyCheckPlan', input, key }
+    return withIdempotencyKey(sealed, asked, purchaseSerializer(sealed), (claiming) => buyCheckPlan(claiming, input))
+  }
+  const input = { currency: 'LTC', email: 'twice@admin.example' } as const
+  // An address of these tests alone: what is bought from one is bounded.
+  const buyer = { ...visitor, clientAddress: '198.51.100.77' }
+  const key = () => `key-of-a-buyer-${randomText(8)}`
+  const count = () => prisma.checkPlanInvoice.count({ where: { email: input.email } })
+
+  test('without an organization creates one invoice and repeats its secret, which is not stored in clear text', async () => {
+    at = noon
+    const before = await count()
+    const again = key()
+    const first = await buy(buyer, again, input)
+    expect(await buy(buyer, again, input)).toEqual(first)
+    const atOnce = key()
+    const racing = await Promise.all([1, 2, 3].map(() => buy(buyer, atOnce, input)))
+    expect(new Set(racing.map(({ secret }) => secret)).size).toBe(1)
+    expect(await count()).toBe(before + 2)
+    expect(await claimCheckPlan(visitor, first.invoice.id, first.secret ?? '')).toMatchObject({ apiKey: null })
+    expect(JSON.stringify(await prisma.idempotencyKey.findMany())).not.toContain(first.secret)
+    await expect(buy(buyer, again, { ...input, currency: 'BTC' })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    })
+  })
+
+  test('with an organization’s key returns the first invoice again, even when a new one is possible', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const again = key()
+    const first = await buy(ctx, again, { currency: 'BTC' })
+    expect(first.secret).toBe(null)
+    at = later(HOUR)
+    expect((await buy(ctx, again, { currency: 'BTC' })).invoice.id).toBe(first.invoice.id)
+    expect((await buy(ctx, key(), { currency: 'BTC' })).invoice.id).not.toBe(first.invoice.id)
+    expect(await prisma.checkPlanInvoice.count({ where: { organizationId: id } })).toBe(2)
+  })
+
+  test('is executed again if the payment server created no invoice', async () => {
+    at = noon
+    const again = key()
+    fake.server.fault = 'error'
+    await expect(buy(buyer, again, input)).rejects.toThrow(Unavailable)
+    fake.server.fault = null
+    expect((await buy(buyer, again, input)).invoice.checkoutUrl).not.toBe(null)
+  })
+})
+
 describe('a payment', () => {
-  test('gives thirty days once it is settled, however often that is said', async () => {
+  test('adds thirty days once when settled, even with repeated events', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'LTC' })
@@ -232,7 +285,7 @@ describe('a payment', () => {
     expect((await planOf(id))[0]).toBe('FREE')
   })
 
-  test('prolongs from the later of now and the end', async () => {
+  test('extends the plan from the later of now and its end', async () => {
     const { id, ctx } = await tenant()
     const buy = async () => {
       const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -247,7 +300,7 @@ describe('a payment', () => {
     expect(await buy()).toEqual(later(130 * DAY))
   })
 
-  test('does not shorten a plan that has been given no end meanwhile', async () => {
+  test('does not shorten a plan that has no end by then', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -256,7 +309,7 @@ describe('a payment', () => {
     expect(await planOf(id)).toEqual(['PRO', null])
   })
 
-  test('that is too small or does not come gives nothing', async () => {
+  test('that is too small or missing grants nothing', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -267,7 +320,7 @@ describe('a payment', () => {
     expect([(await invoiceOf(invoice.id)).status, ...(await planOf(id))]).toEqual(['INVALID', 'FREE', null])
   })
 
-  test('that comes late counts from when it came', async () => {
+  test('that arrives late counts from its arrival', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -279,7 +332,7 @@ describe('a payment', () => {
     expect(await planOf(id)).toEqual(['PRO', later(5 * HOUR + 30 * DAY)])
   })
 
-  test('that is declared invalid by hand is taken back, and given again when it is declared settled', async () => {
+  test('that the operator marks invalid is withdrawn, and granted again when marked settled', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -290,12 +343,12 @@ describe('a payment', () => {
     expect(await planOf(id)).toEqual(['PRO', later(30 * DAY)])
   })
 
-  test('is believed only when the server says so itself, of the invoice that was made', async () => {
+  test('counts only with the server’s own data about the invoice we created', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
     const theirs = ofOrder(invoice.id)
-    await takeBtcpayDelivery(visitor, fake.delivery(theirs.id, 'InvoiceSettled'))
+    await receiveBtcpayEvent(visitor, fake.delivery(theirs.id, 'InvoiceSettled'))
     expect(await planOf(id)).toEqual(['FREE', null])
     theirs.amount = '0.01'
     await becomes(invoice.id, 'Settled')
@@ -306,11 +359,11 @@ describe('a payment', () => {
     expect(await planOf(id)).toEqual(['FREE', null])
     theirs.currency = 'EUR'
     theirs.metadata['orderId'] = 'another'
-    await takeBtcpayDelivery(visitor, fake.delivery(theirs.id, 'InvoiceSettled'))
+    await receiveBtcpayEvent(visitor, fake.delivery(theirs.id, 'InvoiceSettled'))
     expect(await planOf(id)).toEqual(['FREE', null])
   })
 
-  test('of which nobody told us is found by the round', async () => {
+  test('without a webhook request is found by polling', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -328,7 +381,7 @@ describe('a payment', () => {
     expect(await planOf(id)).toEqual(['PRO', later(2 * MINUTE + 30 * DAY)])
   })
 
-  test('that we are told of while the server is silent is noted, and found by the next round', async () => {
+  test('with a webhook request during an outage of the server is recorded, and found by the next poll', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -340,7 +393,7 @@ describe('a payment', () => {
     expect((await planOf(id))[0]).toBe('PRO')
   })
 
-  test('can come while its invoice was never heard of: one that was never made is given up after an hour', async () => {
+  test('counts for an invoice whose creation response was lost; an invoice that was never created expires after an hour', async () => {
     at = noon
     const { id, ctx } = await tenant()
     fake.server.fault = 'error'
@@ -359,7 +412,7 @@ describe('a payment', () => {
 describe('a buyer without an organization', () => {
   const buy = () => buyCheckPlan(visitor, { currency: 'LTC', email: 'mail@admin.example' })
 
-  test('gets one when the payment has settled, though signing up is closed, and its key once', async () => {
+  test('gets one when the payment is settled, even with sign-up closed, and its key once', async () => {
     at = noon
     const { invoice, secret } = await buy()
     expect(secret).toMatch(/^[0-9a-v]{32}$/)
@@ -385,7 +438,7 @@ describe('a buyer without an organization', () => {
     expect(JSON.stringify(await invoiceOf(invoice.id))).not.toContain(secret)
   })
 
-  test('is known by the secret alone', async () => {
+  test('is identified by the secret only', async () => {
     at = noon
     const { invoice } = await buy()
     const { secret: other } = await buy()
@@ -404,18 +457,18 @@ describe('a buyer without an organization', () => {
   })
 })
 
-test('deliveries about nothing of ours are left', async () => {
+test('ignores webhook requests about unknown invoices', async () => {
   const before = await prisma.paymentEvent.count()
-  await takeBtcpayDelivery(visitor, fake.delivery('unknown', 'InvoiceSettled'))
-  await takeBtcpayDelivery(visitor, fake.delivery('btcpay1', 'InvoiceSettled', { storeId: 'another' }))
-  await takeBtcpayDelivery(visitor, fake.delivery('btcpay1', 'PayoutCreated', { invoiceId: undefined }))
+  await receiveBtcpayEvent(visitor, fake.delivery('unknown', 'InvoiceSettled'))
+  await receiveBtcpayEvent(visitor, fake.delivery('btcpay1', 'InvoiceSettled', { storeId: 'another' }))
+  await receiveBtcpayEvent(visitor, fake.delivery('btcpay1', 'PayoutCreated', { invoiceId: undefined }))
   expect(await prisma.paymentEvent.count()).toBe(before)
   for (const body of ['', '{}', '[]', '{"deliveryId":"\\u0000","type":"x","storeId":"s","timestamp":1}']) {
-    await expect(takeBtcpayDelivery(visitor, body)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+    await expect(receiveBtcpayEvent(visitor, body)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
   }
 })
 
-describe('the judgement of an invoice', () => {
+describe('the effect of an invoice', () => {
   test.each([
     [false, 'NEW', null],
     [false, 'PROCESSING', null],
@@ -428,7 +481,7 @@ describe('the judgement of an invoice', () => {
     [true, 'EXPIRED', null],
     [true, 'INVALID', 'withdraw'],
   ] as const)('granted %s, and then %s: %s', (isGranted, status, effect) => {
-    expect(effectOf(isGranted, status)).toBe(effect)
+    expect(planEffectOf(isGranted, status)).toBe(effect)
   })
 
   test.each([
@@ -440,8 +493,8 @@ describe('the judgement of an invoice', () => {
     ['EXPIRED', 26 * HOUR, null],
     ['SETTLED', 0, null],
     ['INVALID', 0, null],
-  ] as const)('%s after %i ms is asked about after %s', (status, now, expected) => {
-    const asked = nextAsked({ status, expiresAt: later(30 * MINUTE) }, later(now))
+  ] as const)('%s after %i ms is polled next at %s', (status, now, expected) => {
+    const asked = nextPollAt({ status, expiresAt: later(30 * MINUTE) }, later(now))
     expect(asked).toEqual(expected === null ? null : later(expected))
   })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { testData } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { newOrganization, post } from '../support/graphql-client.ts'
 import { startService } from '../support/process.ts'
+import { testData } from '../support/service-data.ts'
 import { checkout } from './events.ts'
 import { deliver, stripeSettings } from './setup.ts'
 
@@ -47,7 +47,6 @@ test.each([
     expect(await second.ended).toEqual({ code: 0, signal: null })
     await remove()
   },
-  60_000,
 )
 
 interface Seen {

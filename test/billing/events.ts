@@ -1,9 +1,9 @@
-import { randomText } from '../../src/id.ts'
+import { randomText } from '../../src/core/id.ts'
 
-/** Events as the payment provider sends them, in the shapes of its present API version and (`old`) of the one before 2025-03-31. */
+/** Stripe events in the shapes of the current API version and (`old`) of the version before 2025-03-31. */
 
 let made = 0
-export const newEventId = () => `evt_${randomText(16)}${++made}`
+const newEventId = () => `evt_${randomText(16)}${++made}`
 export const newSubscriptionId = () => `sub_${randomText(16)}`
 
 export interface Given {
@@ -13,7 +13,7 @@ export interface Given {
   readonly old?: boolean
 }
 
-/** When the tests' events happen, in epoch seconds, unless they say otherwise: noon of 20 November 2026. */
+/** Default time of the events, in epoch seconds: noon of 20 November 2026. */
 export const NOON = Date.UTC(2026, 10, 20, 12) / 1000
 export const MONTH = 30 * 86_400
 
@@ -37,7 +37,7 @@ export function checkout(
     readonly subscription?: string | null
     readonly reference?: string | null
     readonly amount?: number
-    /** What is left to pay of it after coupons and taxes. */
+    /** The amount to pay after coupons and taxes. */
     readonly total?: number
     readonly currency?: string
     readonly paid?: string
@@ -75,7 +75,7 @@ export function subscription(
     readonly cancelAtEnd?: boolean
     readonly quantity?: number
     readonly interval?: string
-    /** How payments are paused; absent: they are not. */
+    /** How payment collection is paused; absent: it is not. */
     readonly pause?: string
   },
 ) {
@@ -105,7 +105,7 @@ export function deleted(given: Parameters<typeof subscription>[0]) {
   return subscription({ status: 'canceled', ...given, type: 'customer.subscription.deleted' })
 }
 
-/** A line of an invoice: a full period unless it is a proration. */
+/** An invoice line: a full period unless it is a proration. */
 export interface Line {
   readonly amount: number
   readonly proration?: boolean
@@ -120,7 +120,7 @@ export function invoice(
     readonly reason?: string
     readonly end?: number
     readonly tax?: number
-    /** Its own id. */
+    /** The id. */
     readonly invoice?: string
   },
 ) {
@@ -167,11 +167,11 @@ export function failed(given: Parameters<typeof invoice>[0]) {
   return invoice({ ...given, type: 'invoice.payment_failed' })
 }
 
-/** The payment of an invoice. Its charge and the dispute of it are named alike. */
+/** The payment of an invoice; its charge and dispute have matching ids. */
 const paymentOf = (invoice: string) => `pi_${invoice}`
 const chargeOf = (invoice: string) => `ch_${invoice}`
 
-/** Which payment has paid an invoice: in the present API version nothing else says so. */
+/** Which payment paid an invoice; in the current API version no other event contains it. */
 export function invoicePayment(given: Given & { readonly invoice: string }) {
   const payment = { type: 'payment_intent', payment_intent: paymentOf(given.invoice) }
   const object = {
@@ -201,7 +201,7 @@ export function refund(given: Given & { readonly invoice: string; readonly amoun
   return event('charge.refunded', object, given)
 }
 
-/** A dispute; with `closed`, how it ended. */
+/** A dispute; `closed` is its outcome. */
 export function dispute(
   given: Given & { readonly invoice: string; readonly status?: string; readonly closed?: boolean },
 ) {

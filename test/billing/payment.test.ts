@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createOrganization } from '../../src/account/organization.ts'
-import { forgetOldCheckouts, noteCheckout, paymentLink } from '../../src/billing/checkout.ts'
-import { subscriptionOf as shownSubscription } from '../../src/billing/overview.ts'
-import { assignPayment, takeStripeEvent } from '../../src/billing/payment.ts'
+import { deleteOldCheckouts, paymentLink, recordCheckout } from '../../src/billing/checkout.ts'
+import { primarySubscription as shownSubscription } from '../../src/billing/overview.ts'
+import { assignPayment, receiveStripeEvent } from '../../src/billing/payment.ts'
 import { setTier } from '../../src/billing/tier.ts'
-import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
+import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/core/errors.ts'
 import type { Tier } from '../../src/generated/prisma/enums.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -29,14 +29,14 @@ const operator = testContext(prisma, { actor: { kind: 'operator' } })
 
 let made = 0
 
-/** An organization of a test's own. */
+/** Creates an organization. */
 async function tenant(): Promise<string> {
   const fields = { name: 'Acme', slug: `billing-${++made}`, contactEmail: 'ops@acme.example' }
   return (await createOrganization(operator, fields)).organization.id
 }
 
 async function deliver(...events: readonly object[]) {
-  for (const event of events) await takeStripeEvent(ctx, JSON.stringify(event))
+  for (const event of events) await receiveStripeEvent(ctx, JSON.stringify(event))
 }
 
 const tierOf = async (id: string) => (await prisma.organization.findUniqueOrThrow({ where: { id } })).tier
@@ -52,7 +52,7 @@ const changesOf = (organizationId: string) =>
   prisma.event.findMany({ where: { organizationId, kind: 'TIER_CHANGED' }, orderBy: { seq: 'asc' } })
 
 describe('a payment', () => {
-  test('gives the organization that its link names the tier that it pays for, and says so in the log once', async () => {
+  test('sets the paid tier of the referenced organization, with one event', async () => {
     const id = await tenant()
     const event = checkout({ reference: id, amount: 9900 })
     await deliver(event, event)
@@ -75,7 +75,7 @@ describe('a payment', () => {
     ['a coupon', { amount: 2900, total: 2320 }],
     ['a coupon for all of it', { amount: 2900, total: 0, paid: 'no_payment_required' }],
     ['tax on top', { amount: 2900, total: 3451 }],
-  ])('counts by its price without %s', async (_, amounts) => {
+  ])('counts with its price before %s', async (_, amounts) => {
     const id = await tenant()
     await deliver(checkout({ reference: id, ...amounts }))
     expect(await tierOf(id)).toBe('PRO')
@@ -84,8 +84,8 @@ describe('a payment', () => {
   test.each([
     ['another currency', { currency: 'usd' }],
     ['another amount', { amount: 2901 }],
-    ['what a coupon makes of another price', { amount: 12_000, total: 2900 }],
-  ])('of %s changes nothing, and is kept for the operator', async (_, amounts) => {
+    ['the discounted price of another product', { amount: 12_000, total: 2900 }],
+  ])('of %s changes nothing and is kept for the operator', async (_, amounts) => {
     const id = await tenant()
     const event = checkout({ reference: id, ...amounts })
     await deliver(event)
@@ -93,7 +93,7 @@ describe('a payment', () => {
     expect(await outcomesOf(event)).toEqual(['UNKNOWN_AMOUNT'])
   })
 
-  test('that takes days gives nothing before it has gone through', async () => {
+  test('with a delayed method grants nothing before it succeeds', async () => {
     const [id, other] = [await tenant(), await tenant()]
     const [one, two] = [newSubscriptionId(), newSubscriptionId()]
     await deliver(checkout({ reference: id, subscription: one, paid: 'unpaid' }))
@@ -112,7 +112,7 @@ describe('a payment', () => {
     ['an empty reference', '', 'NO_REFERENCE'],
     ['an organization that does not exist', 'org_000000000000000000000000', 'UNKNOWN_ORGANIZATION'],
     ['something else', 'x\'; DROP TABLE "Organization"; --', 'UNKNOWN_ORGANIZATION'],
-    ['what no database holds', 'org_\u0000', 'UNKNOWN_ORGANIZATION'],
+    ['a text that the database cannot store', 'org_\u0000', 'UNKNOWN_ORGANIZATION'],
     ['another kind of id', 'key_000000000000000000000000', 'UNKNOWN_ORGANIZATION'],
   ])('with %s is kept for the operator', async (_, reference, reason) => {
     const event = checkout({ reference })
@@ -120,7 +120,7 @@ describe('a payment', () => {
     expect(await outcomesOf(event)).toEqual([reason])
   })
 
-  test('for a single thing is kept for the operator, and one for nothing of ours is ignored', async () => {
+  test('that is one-time is kept for the operator, and an unrelated one is ignored', async () => {
     const single = checkout({ reference: await tenant(), mode: 'payment', subscription: null })
     const setup = checkout({ mode: 'setup', subscription: null, amount: 0 })
     const other = invoice({ subscription: null })
@@ -128,7 +128,7 @@ describe('a payment', () => {
     expect(await outcomesOf(single, setup, other)).toEqual(['NO_SUBSCRIPTION', 'IGNORED', 'IGNORED'])
   })
 
-  test('of another type is not kept', async () => {
+  test('of another event type is not stored', async () => {
     const other = { ...checkout(), type: 'charge.succeeded' }
     await deliver(other)
     expect(await outcomesOf(other)).toEqual([undefined])
@@ -136,12 +136,12 @@ describe('a payment', () => {
 })
 
 describe.each([
-  ['present', false],
+  ['current', false],
   ['previous', true],
 ])('with the %s API version', (_, old) => {
   const month = (count: number) => NOON + count * MONTH
 
-  test('a subscription lives from its beginning through a grace period to its end, and begins again', async () => {
+  test('a subscription starts, enters a grace period, ends and starts again', async () => {
     const id = await tenant()
     const sub = { subscription: newSubscriptionId(), old }
     const tiers: string[] = []
@@ -168,7 +168,7 @@ describe.each([
     expect(await changesOf(id)).toHaveLength(5)
   })
 
-  test('an upgrade and a downgrade in the middle of a period count at once, whatever they cost', async () => {
+  test('an upgrade and a downgrade within a period take effect at once, whatever the proration', async () => {
     const id = await tenant()
     const sub = { subscription: newSubscriptionId(), old }
     await deliver(checkout({ ...sub, reference: id }))
@@ -199,7 +199,7 @@ describe.each([
 })
 
 describe('events out of order', () => {
-  test('wait for the one that says whose they are, and are matched by it', async () => {
+  test('wait for the event with their organization, which matches them', async () => {
     const id = await tenant()
     const sub = { subscription: newSubscriptionId() }
     const early = [invoice({ ...sub, created: NOON + 1 }), subscription({ ...sub, created: NOON + 2, amount: 9900 })]
@@ -212,7 +212,7 @@ describe('events out of order', () => {
     expect(await tierOf(id)).toBe('TEAM')
   })
 
-  test('do not bring back what has ended', async () => {
+  test('do not revive an ended subscription', async () => {
     const id = await tenant()
     const sub = { subscription: newSubscriptionId() }
     await deliver(deleted({ ...sub, created: NOON + 9 }), checkout({ ...sub, reference: id }), invoice(sub))
@@ -220,7 +220,7 @@ describe('events out of order', () => {
     expect((await subscriptionOf(sub.subscription)).status).toBe('CANCELED')
   })
 
-  test('lead to one tier, whatever their order and what there was before', async () => {
+  test('give the same tier in any order and after any earlier state', async () => {
     let run = 0
     await fc.assert(
       fc.asyncProperty(anyEvents, async ([specs, order]) => {
@@ -228,7 +228,7 @@ describe('events out of order', () => {
         const tiers: Tier[] = []
         for (const arrival of [...arrivals, ...arrivals]) {
           const owner = await tenant()
-          // As it was before, or was given by the operator.
+          // The earlier tier, or the one set by the operator.
           if (tiers.length < 2) await prisma.organization.update({ where: { id: owner }, data: { tier: 'TEAM' } })
           await setTier(operator, { organizationId: owner, tier: tiers.length < 2 ? 'FREE' : 'PRO' })
           const events = arrival.map((spec) => eventOf(spec, `${run}_${tiers.length}`, owner))
@@ -242,7 +242,7 @@ describe('events out of order', () => {
       }),
       { numRuns: 15 },
     )
-  }, 60_000)
+  })
 })
 
 interface Spec {
@@ -274,7 +274,7 @@ const anyEvents = fc
   )
   .chain((specs) => fc.tuple(fc.constant(specs), fc.shuffledSubarray([...specs.keys()], { minLength: specs.length })))
 
-/** The event of a spec, about one of two subscriptions of a run. */
+/** Returns the event of a spec, for one of the run's two subscriptions. */
 function eventOf(spec: Spec, run: string, owner: string) {
   const given = { ...spec, subscription: `sub_${run}_${spec.which}`, id: `evt_${run}_${spec.number}` }
   const lines = [{ amount: spec.amount }]
@@ -301,7 +301,7 @@ function eventOf(spec: Spec, run: string, owner: string) {
 }
 
 describe('two subscriptions of one organization', () => {
-  test('the highest that is paid counts', async () => {
+  test('the highest paid tier wins', async () => {
     const id = await tenant()
     const [pro, team] = [{ subscription: newSubscriptionId() }, { subscription: newSubscriptionId() }]
     await deliver(checkout({ ...pro, reference: id }), checkout({ ...team, reference: id, amount: 9900 }))
@@ -312,7 +312,7 @@ describe('two subscriptions of one organization', () => {
     expect(await tierOf(id)).toBe('FREE')
   })
 
-  test('what is set by hand is a floor that a subscription raises, until it is cleared', async () => {
+  test('the operator’s tier is a minimum that a subscription raises, until it is cleared', async () => {
     const id = await tenant()
     const sub = { subscription: newSubscriptionId() }
     await setTier(operator, { organizationId: id, tier: 'PRO' })
@@ -325,27 +325,27 @@ describe('two subscriptions of one organization', () => {
     expect((await setTier(operator, { organizationId: id, tier: null })).tier).toBe('FREE')
   })
 
-  test('what is set by hand does not end what is paid', async () => {
+  test('the operator’s tier does not lower a paid tier', async () => {
     const id = await tenant()
     await deliver(checkout({ reference: id }))
     expect((await setTier(operator, { organizationId: id, tier: 'FREE' })).tier).toBe('PRO')
   })
 
-  test('an organization that pays for nothing any more has the default tier', async () => {
+  test('an organization without payments has the default tier', async () => {
     const id = await tenant()
     const generous = testContext(prisma, { settings: { DEFAULT_TIER: 'pro' } })
     const sub = { subscription: newSubscriptionId() }
     await deliver(checkout({ ...sub, reference: id, amount: 9900 }))
-    await takeStripeEvent(generous, JSON.stringify(deleted({ ...sub, created: NOON + 1 })))
+    await receiveStripeEvent(generous, JSON.stringify(deleted({ ...sub, created: NOON + 1 })))
     expect(await tierOf(id)).toBe('PRO')
   })
 })
 
-describe('somebody else who knows the id of an organization', () => {
-  test('cannot lower its tier by what they pay for it and then end', async () => {
+describe('a gift from someone who knows the id of an organization', () => {
+  test('cannot lower its tier when it ends', async () => {
     const id = await tenant()
     const [own, other] = [{ subscription: newSubscriptionId() }, { subscription: newSubscriptionId() }]
-    await noteCheckout(ctx, id, 'TEAM')
+    await recordCheckout(ctx, id, 'TEAM')
     await deliver(checkout({ ...own, reference: id, amount: 9900, created: NOON + 60 }))
     await prisma.checkoutStart.deleteMany({ where: { organizationId: id } })
     await deliver(checkout({ ...other, reference: id, created: NOON + 100 }))
@@ -361,18 +361,18 @@ describe('somebody else who knows the id of an organization', () => {
     const generous = testContext(prisma, { settings: { DEFAULT_TIER: 'team' } })
     const id = await tenant()
     await setTier({ ...generous, actor: { kind: 'operator' } }, { organizationId: id, tier: null })
-    await takeStripeEvent(generous, JSON.stringify(checkout({ reference: id })))
+    await receiveStripeEvent(generous, JSON.stringify(checkout({ reference: id })))
     expect(await tierOf(id)).toBe('TEAM')
   })
 
-  test('does not take their subscription’s place, nor their right to pay', async () => {
+  test('does not replace the organization’s own subscription or block its checkout', async () => {
     const id = await tenant()
     const linked = testContext(prisma, { settings: { STRIPE_PAYMENT_LINK_PRO: 'https://buy.example/pro' } })
     const gift = { subscription: newSubscriptionId() }
     await deliver(checkout({ ...gift, reference: id }))
     await expect(paymentLink(linked, id, 'PRO')).rejects.toThrow('own=true')
     expect(await paymentLink(linked, id, 'PRO', { own: true })).toContain(`client_reference_id=${id}`)
-    await noteCheckout(ctx, id, 'PRO')
+    await recordCheckout(ctx, id, 'PRO')
     const own = { subscription: newSubscriptionId() }
     await deliver(checkout({ ...own, reference: id, created: NOON + 60 }))
     await expect(paymentLink(linked, id, 'PRO', { own: true })).rejects.toThrow('already')
@@ -381,21 +381,21 @@ describe('somebody else who knows the id of an organization', () => {
     expect(await tierOf(id)).toBe('PRO')
   })
 
-  test('is no longer taken for the organization when its own checkout was long ago', async () => {
+  test('does not count as the organization’s own long after its checkout', async () => {
     const id = await tenant()
-    await noteCheckout(ctx, id, 'PRO')
+    await recordCheckout(ctx, id, 'PRO')
     const [soon, late] = [{ subscription: newSubscriptionId() }, { subscription: newSubscriptionId() }]
     await deliver(checkout({ ...late, reference: id, created: NOON + 15 * 86_400 }))
     await deliver(checkout({ ...soon, reference: id, created: NOON + 3600 }))
     expect((await subscriptionOf(late.subscription)).isOwn).toBe(false)
     expect((await subscriptionOf(soon.subscription)).isOwn).toBe(true)
-    await forgetOldCheckouts({ db: prisma, now: () => new Date(noon.getTime() + 100 * 86_400_000) })
+    await deleteOldCheckouts({ db: prisma, now: () => new Date(noon.getTime() + 100 * 86_400_000) })
     expect(await prisma.checkoutStart.count()).toBe(0)
   })
 })
 
-describe('money that goes back', () => {
-  /** An organization whose subscription is paid by an invoice. */
+describe('a refund or dispute', () => {
+  /** Creates an organization whose subscription is paid by an invoice. */
   async function payer() {
     const [id, sub] = [await tenant(), { subscription: newSubscriptionId() }]
     const invoiceId = `in_of_${sub.subscription}`
@@ -404,9 +404,9 @@ describe('money that goes back', () => {
   }
 
   test.each([
-    ['as the present API version says which payment it was', false],
-    ['as the previous API version says it', true],
-  ])('in full ends the tier, %s, in whatever order', async (_, old) => {
+    ['in the current API version', false],
+    ['in the previous API version', true],
+  ])('in full ends the tier, %s, in any order', async (_, old) => {
     for (const order of [
       [0, 1, 2],
       [2, 1, 0],
@@ -430,7 +430,7 @@ describe('money that goes back', () => {
     expect([await tierOf(id), ...(await outcomesOf(back))]).toEqual(['PRO', 'APPLIED'])
   })
 
-  test('by a dispute ends the tier until it is won', async () => {
+  test('by a dispute ends the tier until we win it', async () => {
     const { id, invoiceId, paid } = await payer()
     await deliver(paid, invoicePayment({ invoice: invoiceId }), dispute({ invoice: invoiceId, created: NOON + 9 }))
     expect(await tierOf(id)).toBe('FREE')
@@ -444,14 +444,14 @@ describe('money that goes back', () => {
     expect(await tierOf(inquiry.id)).toBe('PRO')
   })
 
-  test('of nothing that is known waits for the operator', async () => {
+  test('of an unknown payment waits for the operator', async () => {
     const [full, part] = [refund({ invoice: 'in_unknown' }), refund({ invoice: 'in_other', amount: 1 })]
     await deliver(full, part)
     expect(await outcomesOf(full, part)).toEqual(['UNKNOWN_SUBSCRIPTION', 'IGNORED'])
   })
 })
 
-test('two of a tier are one, though the checkout has only their sum', async () => {
+test('two units of a tier count as one, although the checkout has only their sum', async () => {
   const id = await tenant()
   const sub = { subscription: newSubscriptionId() }
   const begun = checkout({ ...sub, reference: id, amount: 5800 })
@@ -462,7 +462,7 @@ test('two of a tier are one, though the checkout has only their sum', async () =
 })
 
 describe('assigning a payment', () => {
-  test('makes the subscription the organization’s, with all that was and will be paid for it', async () => {
+  test('assigns the subscription with its past and future payments', async () => {
     const id = await tenant()
     const sub = { subscription: newSubscriptionId() }
     const [begun, first] = [checkout({ ...sub }), invoice({ ...sub, created: NOON + 1 })]
@@ -477,7 +477,7 @@ describe('assigning a payment', () => {
     expect(await tierOf(id)).toBe('FREE')
   })
 
-  test('moves it, and the tier with it, from one organization to another', async () => {
+  test('moves a subscription and its tier to another organization', async () => {
     const [wrong, right] = [await tenant(), await tenant()]
     const event = checkout({ reference: wrong })
     await deliver(event)
@@ -485,7 +485,7 @@ describe('assigning a payment', () => {
     expect([await tierOf(wrong), await tierOf(right)]).toEqual(['FREE', 'PRO'])
   })
 
-  test('can say what an amount buys', async () => {
+  test('can set what an amount buys', async () => {
     const id = await tenant()
     const event = checkout({ reference: id, amount: 25_000 })
     await deliver(event)
@@ -493,7 +493,7 @@ describe('assigning a payment', () => {
     expect(await tierOf(id)).toBe('TEAM')
   })
 
-  test('of a single payment changes no tier, and it counts as dealt with', async () => {
+  test('of a one-time payment marks it as resolved without changing a tier', async () => {
     const id = await tenant()
     const event = checkout({ mode: 'payment', subscription: null })
     await deliver(event)
@@ -501,7 +501,7 @@ describe('assigning a payment', () => {
     expect([await tierOf(id), ...(await outcomesOf(event))]).toEqual(['FREE', 'APPLIED'])
   })
 
-  test('is the operator’s, and of things that exist', async () => {
+  test('requires the operator and existing ids', async () => {
     const event = checkout()
     await deliver(event)
     const input = { paymentEventId: event.id, organizationId: await tenant() }
@@ -529,7 +529,7 @@ test.each([
   ['no object in it', JSON.stringify({ ...checkout(), data: {} })],
   ['a thin event', JSON.stringify({ ...checkout(), object: 'v2.core.event' })],
   ['a subscription without an id', JSON.stringify({ ...subscription({ subscription: 'x' }), data: { object: {} } })],
-])('%s is no payload', async (_, body) => {
-  await expect(takeStripeEvent(ctx, body)).rejects.toThrow(Invalid)
-  await expect(takeStripeEvent(ctx, body)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+])('%s is an invalid payload', async (_, body) => {
+  await expect(receiveStripeEvent(ctx, body)).rejects.toThrow(Invalid)
+  await expect(receiveStripeEvent(ctx, body)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
 })

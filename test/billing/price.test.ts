@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { isHigher, moneyText, priceOf, tierOfPrice } from '../../src/billing/price.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/core/config.ts'
 
 const config = readConfig({})
 
-test('a tier is told by its exact price', () => {
+test('a tier is identified by its exact price', () => {
   const tierAt = (amount: number, currency = 'eur') => tierOfPrice({ amount, currency }, config)
   expect([tierAt(2900), tierAt(9900)]).toEqual(['PRO', 'TEAM'])
   expect([tierAt(2899), tierAt(2901), tierAt(0), tierAt(-2900), tierAt(2900, 'usd')]).toEqual(Array(5).fill(null))
@@ -13,7 +13,7 @@ test('a tier is told by its exact price', () => {
   expect(priceOf('TEAM', other)).toEqual({ amount: 9900, currency: 'usd' })
 })
 
-test('no two prices may be equal, for then nobody knows which tier is meant', () => {
+test('settings with two equal prices are rejected', () => {
   expect(() => readConfig({ STRIPE_PRO_AMOUNT: '9900' })).toThrow('STRIPE_TEAM_AMOUNT')
   expect(() => readConfig({ STRIPE_PRO_YEARLY_AMOUNT: '9900' })).toThrow('STRIPE_PRO_YEARLY_AMOUNT')
 })
@@ -27,7 +27,7 @@ test('tiers have an order', () => {
   ])
 })
 
-describe('money for people', () => {
+describe('moneyText', () => {
   test.each([
     [2900, 'eur', '€29'],
     [950, 'eur', '€9.50'],

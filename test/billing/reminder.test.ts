@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { nextReminder, reminderDue } from '../../src/billing/reminder.ts'
-import { DAY, HOUR, MINUTE } from '../../src/time.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { noon } from '../support/context.ts'
 
 const fromEnd = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 
-describe('of a plan that ends at noon', () => {
+describe('for a plan that ends at noon', () => {
   test.each([
     ['long before', -300 * DAY, null, -7 * DAY],
     ['just before the last week', -7 * DAY - 1, null, -7 * DAY],
@@ -19,23 +19,23 @@ describe('of a plan that ends at noon', () => {
     ['three days after', 3 * DAY, 'ENDED', null],
     ['more than three days after', 3 * DAY + 1, null, null],
     ['long after', 300 * DAY, null, null],
-  ] as const)('%s (%i ms) it is time to say %s, and then at %s ms', (_, at, reminder, next) => {
+  ] as const)('%s (%i ms) the reminder is %s, and the next one at %s ms', (_, at, reminder, next) => {
     expect(reminderDue(noon, fromEnd(at))).toBe(reminder)
     expect(nextReminder(noon, fromEnd(at))).toEqual(next === null ? null : fromEnd(next))
   })
 
-  test('whoever looks at whatever pauses, and goes by the next time each time, says each thing at most once', () => {
+  test('for any pauses between runs, each reminder is due at most once', () => {
     for (const pause of [HOUR, 5 * HOUR, DAY, 2 * DAY, 8 * DAY, 40 * DAY]) {
-      const said: unknown[] = []
-      let due = nextReminder(noon, fromEnd(-30 * DAY))
+      const reminders: unknown[] = []
+      let dueAt = nextReminder(noon, fromEnd(-30 * DAY))
       for (let at = -30 * DAY; at < 30 * DAY; at += pause) {
-        if (due === null || due > fromEnd(at)) continue
-        said.push(reminderDue(noon, fromEnd(at)))
-        due = nextReminder(noon, fromEnd(at))
+        if (dueAt === null || dueAt > fromEnd(at)) continue
+        reminders.push(reminderDue(noon, fromEnd(at)))
+        dueAt = nextReminder(noon, fromEnd(at))
       }
-      const worded = said.filter((reminder) => reminder !== null)
-      expect(new Set(worded).size).toBe(worded.length)
-      if (pause <= DAY) expect(worded).toEqual(['WEEK', 'DAY', 'ENDED'])
+      const sent = reminders.filter((reminder) => reminder !== null)
+      expect(new Set(sent).size).toBe(sent.length)
+      if (pause <= DAY) expect(sent).toEqual(['WEEK', 'DAY', 'ENDED'])
     }
   })
 })

@@ -1,13 +1,14 @@
 import pino from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
-import { DAY } from '../../src/time.ts'
-import { operatorToken, testApp } from '../support/app.ts'
+import { DAY } from '../../src/core/time.ts'
+import { testApp } from '../support/app.ts'
 import { noon } from '../support/context.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { newOrganization, post } from '../support/graphql-client.ts'
 import { linkIn, startMailServer } from '../support/mail-server.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
+import { operatorToken } from '../support/service-data.ts'
 import { deliverCoins, startBtcpay, stripeSettings } from './setup.ts'
 
 let at = noon
@@ -25,7 +26,7 @@ const path = '/billing/check-plan/renew'
 const { id, key } = await newOrganization(url)
 await buy('BTC')
 at = later(23)
-// The service itself sends it, within the few seconds in which it looks for what is due.
+// The service sends it within the few seconds of its polling interval.
 const [mail] = await mailServer.arrived(1)
 const link = linkIn(mail ?? {}, `${url}${path}?token=`)
 const token = new URL(link).searchParams.get('token') ?? ''
@@ -39,7 +40,7 @@ interface Invoice {
   readonly status: string
   readonly currency: string
 }
-/** The one in Bitcoin that can be paid. */
+/** Returns the payable Bitcoin invoice. */
 const openInvoice = async () =>
   (await invoicesOf()).find(({ status, currency }) => status === 'NEW' && currency === 'BTC')?.id ?? ''
 
@@ -51,12 +52,12 @@ async function buy(currency: string): Promise<void> {
 
 async function becomes(invoiceId: string, status: string): Promise<void> {
   const theirs = [...fake.invoices.values()].find(({ metadata }) => metadata['orderId'] === invoiceId)
-  if (!theirs) throw new Error('There is no such invoice.')
+  if (!theirs) throw new Error('Invoice not found.')
   theirs.status = status
   expect((await deliverCoins(url, fake.delivery(theirs.id, `Invoice${status}`))).status).toBe(200)
 }
 
-/** A page, which nobody is to keep, and which is told to nobody. */
+/** Fetches a page and asserts that it is not cacheable and sends no referrer. */
 async function show(address: string, init: RequestInit = {}) {
   const response = await fetch(address, { redirect: 'manual', ...init })
   const html = await response.text()
@@ -75,8 +76,8 @@ const setPlan = (plan: string) =>
     query: `mutation { setCheckPlan(input: { organizationId: "${id}", ${plan} }) { ... on Error { message } } }`,
   })
 
-describe('the link of a reminder', () => {
-  test('shows whose plan ends when, and two ways to pay; following it does nothing', async () => {
+describe('a renewal link', () => {
+  test('shows the organization, the end of the plan and two currencies; opening it changes nothing', async () => {
     const before = await invoicesOf()
     const { status, html } = await show(link)
     expect(status).toBe(200)
@@ -84,8 +85,8 @@ describe('the link of a reminder', () => {
       'Acme',
       'The pro check plan ends on',
       '20 Dec 2026',
-      '€9 for 30 days more',
-      'counted from that end',
+      '€9 for 30 more days',
+      'starting when the current plan ends',
     ]) {
       expect(html).toContain(words)
     }
@@ -94,7 +95,7 @@ describe('the link of a reminder', () => {
     expect(await invoicesOf()).toEqual(before)
   })
 
-  test('leads to an invoice of that organization, the same as long as it can be paid', async () => {
+  test('leads to an invoice of that organization, the same while it can be paid', async () => {
     const { status, headers } = await pay({ token, currency: 'BTC' })
     expect(status).toBe(303)
     const checkout = headers.get('location')
@@ -109,7 +110,7 @@ describe('the link of a reminder', () => {
     })
   })
 
-  test('shows the browser that went on to pay what came of it', async () => {
+  test('shows a returning payer the state of the payment', async () => {
     const { headers } = await pay({ token, currency: 'BTC' })
     const [kept = ''] = headers.getSetCookie()
     expect(kept).toBe(`allclear_renewal=${token}; Max-Age=2592000; Path=${path}; HttpOnly; SameSite=Lax`)
@@ -121,63 +122,63 @@ describe('the link of a reminder', () => {
     const invoice = await openInvoice()
     await becomes(invoice, 'Processing')
     const seen = await back()
-    expect(seen.html).toContain('<h1>Your payment has been seen</h1>')
+    expect(seen.html).toContain('<h1>Payment detected</h1>')
     expect([seen.headers.get('refresh'), seen.html.includes('<form')]).toEqual(['15', false])
     await becomes(invoice, 'Settled')
     const arrived = await back()
-    expect(arrived.html).toContain('<h1>Your payment has arrived</h1>')
+    expect(arrived.html).toContain('<h1>Payment received</h1>')
     expect(arrived.html).toContain('ends on <time datetime="2027-01-19T12:00:00.000Z">')
     expect(arrived.headers.get('refresh')).toBe(null)
     at = later(25)
     expect((await back()).html).toContain('<h1>Renew the pro check plan</h1>')
   })
 
-  test('says on the page what is wrong', async () => {
-    const said = async (fields: Record<string, string>) => {
+  test('shows errors on the page', async () => {
+    const errorAfter = async (fields: Record<string, string>) => {
       const { status, html } = await pay({ token, ...fields })
       return [status, /<p class="problem" role="alert">([^<]*)</.exec(html)?.[1]]
     }
-    expect(await said({ currency: 'DOGE' })).toEqual([400, expect.stringMatching(/^The currency /)])
-    expect(await said({})).toEqual([400, expect.stringMatching(/^The currency /)])
+    expect(await errorAfter({ currency: 'DOGE' })).toEqual([400, expect.stringMatching(/^The currency /)])
+    expect(await errorAfter({})).toEqual([400, expect.stringMatching(/^The currency /)])
     fake.server.fault = 'error'
-    expect(await said({ currency: 'BTC' })).toEqual([400, expect.stringContaining('Nothing has been charged')])
+    expect(await errorAfter({ currency: 'BTC' })).toEqual([400, expect.stringContaining('Nothing was charged')])
     fake.server.fault = null
   })
 
-  test('has nothing to renew while the plan has no end', async () => {
+  test('offers no renewal while the plan has no end', async () => {
     await setPlan('plan: PRO')
     const { html } = await show(link)
     expect(html).toContain('There is nothing to renew.')
     expect(html).not.toContain('<form')
     const { status, html: refused } = await pay({ token, currency: 'BTC' })
-    expect([status, refused]).toEqual([400, expect.stringContaining('has no end: there is nothing to pay for')])
+    expect([status, refused]).toEqual([400, expect.stringContaining('has no end, so there is nothing to pay for')])
     await setPlan('plan: FREE')
-    expect((await show(link)).html).toContain('The organization has no pro check plan at present.')
+    expect((await show(link)).html).toContain('This organization has no pro check plan.')
   })
 
-  test('is good until thirty days after the end, and counts from the payment then', async () => {
+  test('is valid until thirty days after the end; the plan then starts at the payment', async () => {
     await setPlan('plan: PRO, until: "2026-12-20T12:00:00.000Z"')
     at = new Date(later(60).getTime() - 1)
     const { status, html } = await show(link)
     expect(status).toBe(200)
     expect(html).toContain('ended on')
-    expect(html).toContain('counted from when the payment arrives')
+    expect(html).toContain('starting when the payment arrives')
     at = later(60)
     expect((await show(link)).status).toBe(404)
     at = later(23)
   })
 })
 
-describe('a token that is none', () => {
-  test('leads nowhere, and makes no invoice', async () => {
+describe('an invalid token', () => {
+  test('gives 404 and creates no invoice', async () => {
     const before = await invoicesOf()
     const billing = await fetch(`${url}/api/v1/billing/status`, { headers: { authorization: `Bearer ${key}` } })
     const { upgrade_urls: upgrades } = (await billing.json()) as { upgrade_urls: { pro: string } }
     const foreign = new URL(upgrades.pro).searchParams.get('token') ?? ''
     const { id: stranger } = await newOrganization(url)
     const nowhere = await show(`${url}${path}`)
-    expect(nowhere.html).toContain('until 30 days after the end of its plan')
-    expect(nowhere.html).toContain('If you have just paid, nothing more is needed')
+    expect(nowhere.html).toContain('until 30 days after the end of the plan')
+    expect(nowhere.html).toContain('If you have just paid, you don’t need to do anything')
     for (const wrong of ['', 'x', key, foreign, token.replace(id, stranger), `${token}A`, '\u0000']) {
       const shown = await show(`${url}${path}?token=${encodeURIComponent(wrong)}`)
       const submitted = await pay({ token: wrong, currency: 'BTC' })
@@ -187,7 +188,7 @@ describe('a token that is none', () => {
     expect(await invoicesOf()).toEqual(before)
   })
 
-  test('of a link opens nothing but its page', async () => {
+  test('of a link gives access only to its page', async () => {
     const checkout = await fetch(`${url}/api/v1/billing/checkout/pro?token=${token}`, { redirect: 'manual' })
     expect([checkout.status, ((await checkout.json()) as { error: { code: string } }).error.code]).toEqual([
       401,
@@ -205,7 +206,7 @@ describe('a token that is none', () => {
   })
 })
 
-test('the log of all this tells no token and no address', () => {
+test('the log contains no token or email address', () => {
   const text = logged.join('')
   expect(text).toContain('http: listening')
   expect(text).not.toContain(token)

@@ -8,14 +8,14 @@ import { noon } from '../support/context.ts'
 export const webhookSecret = 'whsec_of-the-tests'
 export const btcpaySecret = 'secret-of-the-tests'
 
-/** Settings of a service that takes payments. */
+/** Settings of a service with payments. */
 export const stripeSettings = {
   STRIPE_WEBHOOK_SECRET: webhookSecret,
   STRIPE_PAYMENT_LINK_PRO: 'https://buy.example/pro?locale=de',
   STRIPE_PAYMENT_LINK_TEAM: 'https://buy.example/team',
 }
 
-/** Delivers an event as the payment provider does, signed by its own library. */
+/** Sends an event as Stripe does, signed by its own library. */
 export function deliver(url: string, event: object, at = noon, secret = webhookSecret): Promise<Response> {
   const payload = JSON.stringify(event)
   const timestamp = Math.floor(at.getTime() / 1000)
@@ -31,7 +31,7 @@ export function sendSigned(url: string, body: string | Buffer, signature: string
   })
 }
 
-/** An invoice of the payment server for coins, as its API gives it. */
+/** An invoice in the form of the payment server's API. */
 export interface FakeInvoice {
   readonly id: string
   storeId: string
@@ -47,9 +47,9 @@ export interface FakeInvoice {
 }
 
 /**
- * A payment server on loopback, written from the published OpenAPI of BTCPay's Greenfield API: invoices of one store are
- * made, read and searched for, with a key. `fault` says how it fails, once each call while it is set; `checkout` is where
- * invoices are paid.
+ * Starts a fake payment server on loopback, based on the published OpenAPI document of BTCPay's Greenfield API. It creates,
+ * reads and finds invoices of one store, with a key. While `fault` is set, every call fails that way; `checkout` is the
+ * page for paying invoices.
  */
 export async function startBtcpay(
   options: { readonly storeId?: string; readonly now?: () => Date; readonly checkout?: string } = {},
@@ -82,7 +82,7 @@ export async function startBtcpay(
     return invoice
   }
 
-  /** Status and body of an answer; null: none comes. */
+  /** Status and body of the response; null sends none. */
   function route(method: string, path: string, orders: string[], body: string): [number, unknown] | null {
     const base = `/api/v1/stores/${storeId}/invoices`
     if (method === 'POST' && path === base) {
@@ -136,7 +136,7 @@ export async function startBtcpay(
       BTCPAY_STORE_ID: storeId,
       BTCPAY_WEBHOOK_SECRET: btcpaySecret,
     },
-    /** What it sends of an invoice, as it is signed. */
+    /** The signed webhook request about an invoice. */
     delivery(id: string, type: string, more: object = {}) {
       const deliveryId = `delivery-${++deliveries}`
       return JSON.stringify({
@@ -156,9 +156,7 @@ export async function startBtcpay(
 }
 let deliveries = 0
 
-export type FakeBtcpay = Awaited<ReturnType<typeof startBtcpay>>
-
-/** Delivers to our webhook as the payment server for coins does. */
+/** Sends a webhook request as the payment server does. */
 export function deliverCoins(url: string, body: string, secret = btcpaySecret): Promise<Response> {
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
   return fetch(`${url}/api/v1/billing/btcpay/webhook`, {

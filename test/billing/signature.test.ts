@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import Stripe from 'stripe'
 import { describe, expect, test } from 'vitest'
 import { isSignedByBtcpay, isSignedByStripe } from '../../src/billing/signature.ts'
-import { stripeVerifier } from '../../src/billing/stripe.ts'
+import { createStripeVerifier } from '../../src/billing/stripe-verifier.ts'
 import { noon } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 import { checkout } from './events.ts'
@@ -15,8 +15,8 @@ const signed = (payload = body, timestamp = now, key = secret) =>
   Stripe.webhooks.generateTestHeaderString({ payload, secret: key, timestamp })
 const v1 = hex(`${now}.${body}`)
 
-const { verify: byLibrary } = stripeVerifier(silent)
-const { verify: byOurselves } = stripeVerifier(silent, () => Promise.reject(new Error('There is no such package.')))
+const { verify: byLibrary } = createStripeVerifier(silent)
+const { verify: byOurselves } = createStripeVerifier(silent, () => Promise.reject(new Error('Package not found.')))
 
 interface Case {
   readonly what: string
@@ -40,7 +40,7 @@ const corpus: Case[] = [
   { what: 'with its time changed', taken: false, header: `t=${now - 1},v1=${v1}` },
   { what: 'truncated', taken: false, header: signed(), body: body.slice(0, -1) },
   { what: 'with a line break after it', taken: false, header: signed(), body: `${body}\n` },
-  { what: 'written anew', taken: false, header: signed(), body: JSON.stringify(JSON.parse(body), null, 2) },
+  { what: 'reserialized', taken: false, header: signed(), body: JSON.stringify(JSON.parse(body), null, 2) },
   { what: 'with its characters escaped', taken: false, header: signed(), body: body.replace('ä', '\\u00e4') },
   { what: 'with a byte order mark', taken: false, header: signed(), body: `\ufeff${body}` },
   { what: 'signed with a byte order mark', taken: true, header: signed(`\ufeff${body}`), body: `\ufeff${body}` },
@@ -73,8 +73,8 @@ const corpus: Case[] = [
   { what: 'under a blank secret', taken: false, header: signed(body, now, ' '), secret: ' ' },
 ]
 
-describe('a delivery', () => {
-  test.each(corpus)('$what is taken: $taken', async (given) => {
+describe('a webhook request', () => {
+  test.each(corpus)('$what is accepted: $taken', async (given) => {
     const delivery = { body: given.body ?? body, header: given.header }
     const key = given.secret ?? secret
     expect(isSignedByStripe(delivery, key, noon)).toBe(given.taken)
@@ -82,7 +82,7 @@ describe('a delivery', () => {
     expect(await byOurselves(delivery, key, noon)).toBe(given.taken)
   })
 
-  test('whose signature was changed in any one place is refused by both', async () => {
+  test('with a changed signature is rejected by both', async () => {
     for (let place = 0; place < v1.length; place++) {
       const other = v1[place] === '0' ? '1' : '0'
       const delivery = { body, header: `t=${now},v1=${v1.slice(0, place)}${other}${v1.slice(place + 1)}` }
@@ -94,24 +94,24 @@ describe('a delivery', () => {
   })
 })
 
-test('a library that does not load is not asked for again, and said once', async () => {
-  const said: unknown[] = []
-  const log = { warn: (...args: unknown[]) => said.push(args) }
+test('a library that does not load is tried and logged once', async () => {
+  const warnings: unknown[] = []
+  const log = { warn: (...args: unknown[]) => warnings.push(args) }
   let asked = 0
   const load = () => {
     asked += 1
-    return Promise.reject(new Error('There is no such package.'))
+    return Promise.reject(new Error('Package not found.'))
   }
-  // A log is all that it is used as.
-  const { verify, prepare } = stripeVerifier(log as never, load)
+  // The verifier uses it only as a logger.
+  const { verify, preload: prepare } = createStripeVerifier(log as never, load)
   await prepare()
-  expect([asked, said.length]).toEqual([1, 1])
+  expect([asked, warnings.length]).toEqual([1, 1])
   expect(await verify({ body, header: signed() }, secret, noon)).toBe(true)
   expect(await verify({ body, header: 'x' }, secret, noon)).toBe(false)
-  expect([asked, said.length]).toEqual([1, 1])
+  expect([asked, warnings.length]).toEqual([1, 1])
 })
 
-describe('a BTCPay delivery', () => {
+describe('a BTCPay webhook request', () => {
   test.each([
     ['good', `sha256=${hex(body)}`, true],
     ['of another secret', `sha256=${hex(body, 'x')}`, false],

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { readStripeEvent } from '../../src/billing/stripe-event.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/core/config.ts'
 import { checkout, deleted, failed, invoice, MONTH, NOON, subscription } from './events.ts'
 
 const config = readConfig({})
 const read = (event: object) => readStripeEvent(JSON.stringify(event), config)
-/** The same event with fields of its object changed. */
+/** Returns the event with changed fields of its object. */
 const changed = <E extends { data: { object: object } }>(event: E, fields: object): E => ({
   ...event,
   data: { object: { ...event.data.object, ...fields } },
 })
 
 describe.each([
-  ['present', false],
+  ['current', false],
   ['previous', true],
 ])('in the shape of the %s API version', (_, old) => {
-  test('a subscription says its status, price and period', () => {
+  test('a subscription has its status, price and period', () => {
     expect(read(subscription({ id: 'evt_1', subscription: 'sub_1', amount: 9900, old }))).toEqual({
       id: 'evt_1',
       type: 'customer.subscription.updated',
@@ -46,7 +46,7 @@ describe.each([
     expect(read(subscription({ subscription: 'sub_1', quantity: 2, amount: 4950, old }))?.fact.tier).toBe('TEAM')
   })
 
-  test('an invoice says which subscription was paid, and its price for a full period', () => {
+  test('an invoice has its subscription and its price for a full period', () => {
     const lines = [{ amount: -300, proration: true }, { amount: 2900 }]
     const paid = read(invoice({ subscription: 'sub_1', lines, tax: 551, old }))
     expect(paid).toMatchObject({
@@ -60,7 +60,7 @@ describe.each([
     expect(read(invoice({ subscription: null, old }))?.subscriptionId).toBe(null)
   })
 
-  test('an invoice whose lines are not all there is priced as a whole, unless it is for a change', () => {
+  test('an invoice with truncated lines uses its total, unless it is for a change', () => {
     const part = { lines: { data: [], has_more: true } }
     const whole = changed(invoice({ subscription: 'sub_1', lines: [{ amount: 9900 }], old }), part)
     expect(read(whole)?.fact.tier).toBe('TEAM')
@@ -70,7 +70,7 @@ describe.each([
 })
 
 describe('a checkout', () => {
-  test('says whose it is, and its price before coupons and taxes', () => {
+  test('has its organization, and its price before coupons and taxes', () => {
     const reference = 'org_000000000000000000000000'
     expect(read(checkout({ reference, subscription: 'sub_1', total: 100 }))).toMatchObject({
       subscriptionId: 'sub_1',
@@ -80,14 +80,14 @@ describe('a checkout', () => {
       fact: { kind: 'paid', tier: 'PRO', organizationId: reference },
     })
     expect(read(changed(checkout(), { amount_subtotal: null, amount_total: 9900 }))?.fact.tier).toBe('TEAM')
-    expect(read(checkout({ reference: 'somebody' }))).toMatchObject({
+    expect(read(checkout({ reference: 'unknown' }))).toMatchObject({
       hasReference: true,
       fact: { organizationId: null },
     })
-    expect(read(checkout({ paid: 'unpaid' }))?.fact.kind).toBe('begun')
+    expect(read(checkout({ paid: 'unpaid' }))?.fact.kind).toBe('pending')
   })
 
-  test('may name its subscription in full, or be one itself', () => {
+  test('may contain an expanded subscription, or be its own', () => {
     expect(read(changed(checkout(), { subscription: { id: 'sub_2', object: 'subscription' } }))?.subscriptionId).toBe(
       'sub_2',
     )
@@ -96,11 +96,11 @@ describe('a checkout', () => {
   })
 })
 
-test('what the provider may add one day is nothing, and not an error', () => {
+test('unknown values are ignored without an error', () => {
   expect(read(subscription({ subscription: 'sub_1', status: 'suspended' }))?.fact.status).toBe(null)
   expect(read({ ...checkout(), type: 'customer.subscription.created' })).toBe(null)
   const odd = changed(checkout(), { amount_subtotal: 'much', currency: 7, customer_details: [], payment_status: {} })
-  expect(read(odd)).toMatchObject({ price: null, email: null, fact: { kind: 'begun', tier: null } })
+  expect(read(odd)).toMatchObject({ price: null, email: null, fact: { kind: 'pending', tier: null } })
   expect(read(changed(checkout({ amount: 2 ** 40 }), {}))?.price).toBe(null)
   expect(read(changed(checkout(), { customer_details: { email: 'a\u0000@b.example' } }))?.email).toBe(null)
 })
@@ -111,7 +111,7 @@ test('a subscription of several prices costs their sum', () => {
   expect(read(changed(event, { items }))?.fact.tier).toBe('PRO')
 })
 
-test('of several prices one may be a tier’s, beside an extra, and in any quantity', () => {
+test('one of several prices may be that of a tier, in any quantity', () => {
   const tierAt = (...given: readonly { amount: number; quantity?: number; interval?: string; count?: number }[]) => {
     const data = given.map(({ amount, quantity = 1, interval = 'month', count = 1 }) => ({
       price: { unit_amount: amount, currency: 'eur', recurring: { interval, interval_count: count } },
@@ -134,7 +134,7 @@ test('of several prices one may be a tier’s, beside an extra, and in any quant
   expect(tierAt({ amount: 2900, count: 3 })).toBe(null)
 })
 
-test('by what an invoice is for a year or a month its price is read', () => {
+test('an invoice’s price has the interval of its price or period', () => {
   const yearly = readConfig({ STRIPE_PRO_YEARLY_AMOUNT: '29000' })
   const tierFor = (days: number, amount: number, quantity = 1) => {
     const data = [{ amount: amount * quantity, quantity, period: { start: NOON, end: NOON + days * 86_400 } }]
@@ -148,6 +148,6 @@ test('by what an invoice is for a year or a month its price is read', () => {
   expect(readStripeEvent(JSON.stringify(checkout({ amount: 29_000 })), config)?.fact.tier).toBe(null)
 })
 
-test('an end that is set for the subscription counts as its end', () => {
+test('a scheduled cancellation counts as an end', () => {
   expect(read(changed(subscription({ subscription: 'sub_1' }), { cancel_at: NOON + 5 }))?.fact.cancelAtEnd).toBe(true)
 })

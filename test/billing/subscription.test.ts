@@ -4,12 +4,12 @@ import type { PaidTier } from '../../src/billing/price.ts'
 import { isHigher } from '../../src/billing/price.ts'
 import type { SubscriptionFact, SubscriptionState } from '../../src/billing/subscription.ts'
 import {
-  assignedTo,
-  next,
+  applyFact,
+  assignOrganization,
+  assignTier,
+  highestTier,
   paidTier,
-  pricedAs,
   statusOf,
-  tierOfAll,
   unknownSubscription,
 } from '../../src/billing/subscription.ts'
 import type { Tier } from '../../src/generated/prisma/enums.ts'
@@ -38,14 +38,14 @@ const fact = (kind: SubscriptionFact['kind'], at: number, more: Partial<Subscrip
 const stated = (status: SubscriptionStatus, at: number, tier: PaidTier | null = null) =>
   fact('stated', at, { status, tier })
 const paid = (at: number, tier: PaidTier | null = 'PRO') => fact('paid', at, { tier })
-const known = (...facts: SubscriptionFact[]) => facts.reduce(next, unknownSubscription)
+const known = (...facts: SubscriptionFact[]) => facts.reduce(applyFact, unknownSubscription)
 
 describe('the status of a subscription', () => {
   test.each<[string, SubscriptionFact[], SubscriptionStatus | null]>([
     ['nothing', [], null],
-    ['begun, not paid', [fact('begun', 1)], null],
-    ['begun and paid', [fact('begun', 1), paid(2)], 'ACTIVE'],
-    ['the first payment failed', [fact('begun', 1), fact('failed', 2)], 'INCOMPLETE'],
+    ['pending, not paid', [fact('pending', 1)], null],
+    ['pending, then paid', [fact('pending', 1), paid(2)], 'ACTIVE'],
+    ['the first payment failed', [fact('pending', 1), fact('failed', 2)], 'INCOMPLETE'],
     ['and then it did not', [fact('failed', 2), paid(3)], 'ACTIVE'],
     ['a payment failed', [paid(1), fact('failed', 2)], 'PAST_DUE'],
     ['a trial, whose payment failed', [stated('TRIALING', 1), fact('failed', 2)], 'PAST_DUE'],
@@ -69,7 +69,7 @@ describe('the status of a subscription', () => {
   })
 })
 
-describe('what a subscription pays for', () => {
+describe('the paid tier of a subscription', () => {
   test.each(
     Object.values(SubscriptionStatus).map((status) => [
       status,
@@ -95,34 +95,40 @@ describe('what a subscription pays for', () => {
   })
 })
 
-/** A payment for a whole period by an invoice, which is named by its end. */
+/** A payment for a whole period; the invoice's id contains the end of the period. */
 const period = (at: number, end: number) =>
   fact('paid', at, { tier: 'PRO', periodEnd: end, invoiceId: `in_${end}`, isPeriod: true })
-const taken = (at: number, end: number, claimId = 'ch_1') => fact('taken', at, { invoiceId: `in_${end}`, claimId })
-const kept = (at: number, end: number, claimId = 'dp_1') => fact('kept', at, { invoiceId: `in_${end}`, claimId })
+const reversed = (at: number, end: number, claimId = 'ch_1') =>
+  fact('reversed', at, { invoiceId: `in_${end}`, claimId })
+const retained = (at: number, end: number, claimId = 'dp_1') =>
+  fact('retained', at, { invoiceId: `in_${end}`, claimId })
 const resting = (at: number, periodEnd: number, isResting = true) =>
   fact('stated', at, { status: 'ACTIVE', periodEnd, isResting })
 
-describe('what a subscription gives when money goes back, or is not asked for', () => {
+describe('the paid tier after a reversal or a pause', () => {
   test.each<[string, SubscriptionFact[], PaidTier | null]>([
-    ['a refund in full ends what it paid', [period(1, 30), taken(2, 30)], null],
-    ['also where the provider says that it is active', [period(1, 30), taken(2, 30), stated('ACTIVE', 3)], null],
-    ['the next period that is paid gives it again', [period(1, 30), taken(2, 30), period(31, 60)], 'PRO'],
-    ['a refund of an earlier period takes nothing of this one', [period(1, 30), period(31, 60), taken(40, 30)], 'PRO'],
+    ['a refund in full ends what it paid', [period(1, 30), reversed(2, 30)], null],
+    ['also where the provider says that it is active', [period(1, 30), reversed(2, 30), stated('ACTIVE', 3)], null],
+    ['the next period that is paid gives it again', [period(1, 30), reversed(2, 30), period(31, 60)], 'PRO'],
     [
-      'a refund of a change within the period',
-      [period(1, 30), fact('paid', 5, { invoiceId: 'in_5' }), taken(6, 5)],
+      'a refund of an earlier period takes nothing of this one',
+      [period(1, 30), period(31, 60), reversed(40, 30)],
       'PRO',
     ],
-    ['a dispute', [period(1, 30), taken(9, 30, 'dp_1')], null],
-    ['a dispute that was won', [period(1, 30), taken(9, 30, 'dp_1'), kept(12, 30)], 'PRO'],
-    ['a dispute that was won in its first second', [period(1, 30), taken(9, 30, 'dp_1'), kept(9, 30)], 'PRO'],
+    [
+      'a refund of a change within the period',
+      [period(1, 30), fact('paid', 5, { invoiceId: 'in_5' }), reversed(6, 5)],
+      'PRO',
+    ],
+    ['a dispute', [period(1, 30), reversed(9, 30, 'dp_1')], null],
+    ['a dispute that was won', [period(1, 30), reversed(9, 30, 'dp_1'), retained(12, 30)], 'PRO'],
+    ['a dispute that was won in its first second', [period(1, 30), reversed(9, 30, 'dp_1'), retained(9, 30)], 'PRO'],
     [
       'a dispute that was won, of what was refunded',
-      [period(1, 30), taken(9, 30), taken(9, 30, 'dp_1'), kept(12, 30)],
+      [period(1, 30), reversed(9, 30), reversed(9, 30, 'dp_1'), retained(12, 30)],
       null,
     ],
-    ['a dispute that was lost', [period(1, 30), taken(9, 30, 'dp_1'), taken(12, 30, 'dp_1')], null],
+    ['a dispute that was lost', [period(1, 30), reversed(9, 30, 'dp_1'), reversed(12, 30, 'dp_1')], null],
     ['rest begins when what is paid has passed', [period(1, 30), resting(5, 30)], 'PRO'],
     ['and then gives nothing', [period(1, 30), resting(5, 30), resting(31, 60)], null],
     ['until it ends', [period(1, 30), resting(5, 30), resting(31, 60), resting(33, 60, false)], 'PRO'],
@@ -133,41 +139,41 @@ describe('what a subscription gives when money goes back, or is not asked for', 
   })
 })
 
-test('a subscription is an organization’s own once it has begun at our own address, or the operator says so', () => {
+test('a subscription is the organization’s own if it started at our URL or the operator assigned it', () => {
   const [theirs, ours] = [paid(1), fact('paid', 1, { isOwn: true })]
   expect([known(theirs).isOwn, known(ours).isOwn, known(ours, theirs).isOwn]).toEqual([false, true, true])
-  expect(assignedTo(known(theirs), 'org_a', new Date()).isOwn).toBe(true)
+  expect(assignOrganization(known(theirs), 'org_a', new Date()).isOwn).toBe(true)
 })
 
-test('the highest of what an organization was given and of what is paid for it counts', () => {
-  expect(tierOfAll([], 'FREE')).toBe('FREE')
-  expect(tierOfAll([null, null], 'TEAM')).toBe('TEAM')
-  expect(tierOfAll(['PRO', null], 'FREE')).toBe('PRO')
-  expect(tierOfAll(['PRO', 'TEAM', 'PRO'], 'FREE')).toBe('TEAM')
-  expect(tierOfAll(['PRO'], 'TEAM')).toBe('TEAM')
+test('the highest of the minimum tier and the paid tiers wins', () => {
+  expect(highestTier([], 'FREE')).toBe('FREE')
+  expect(highestTier([null, null], 'TEAM')).toBe('TEAM')
+  expect(highestTier(['PRO', null], 'FREE')).toBe('PRO')
+  expect(highestTier(['PRO', 'TEAM', 'PRO'], 'FREE')).toBe('TEAM')
+  expect(highestTier(['PRO'], 'TEAM')).toBe('TEAM')
 })
 
-test('what the operator says of a subscription outweighs what its events say, also later ones', () => {
+test('the operator’s assignment overrides events, including later ones', () => {
   const theirs = fact('paid', 5, { organizationId: 'org_theirs' })
   const at = new Date('2026-11-20T12:00:00Z')
-  const assigned = assignedTo(known(theirs), 'org_ours', at)
+  const assigned = assignOrganization(known(theirs), 'org_ours', at)
   expect(assigned.organization?.value).toBe('org_ours')
-  expect(next(assigned, { ...theirs, eventId: 'later', at: 2_000_000_000 }).organization?.value).toBe('org_ours')
-  expect(assignedTo(assigned, 'org_other', at).organization?.value).toBe('org_other')
+  expect(applyFact(assigned, { ...theirs, eventId: 'later', at: 2_000_000_000 }).organization?.value).toBe('org_ours')
+  expect(assignOrganization(assigned, 'org_other', at).organization?.value).toBe('org_other')
   const odd = paid(7, null)
-  const priced = pricedAs(known(odd), odd, 'TEAM')
+  const priced = assignTier(known(odd), odd, 'TEAM')
   expect(paidTier(priced)).toBe('TEAM')
-  expect(paidTier(pricedAs(priced, odd, 'PRO'))).toBe('PRO')
-  expect(paidTier(next(priced, paid(8, 'PRO')))).toBe('PRO')
-  expect(paidTier(next(priced, paid(6, 'PRO')))).toBe('TEAM')
+  expect(paidTier(assignTier(priced, odd, 'PRO'))).toBe('PRO')
+  expect(paidTier(applyFact(priced, paid(8, 'PRO')))).toBe('PRO')
+  expect(paidTier(applyFact(priced, paid(6, 'PRO')))).toBe('TEAM')
 })
 
-/** A few seconds and tiers, so that ties and contradictions are common. */
+/** Few seconds and tiers, so that ties and contradictions are common. */
 const anyFact: fc.Arbitrary<SubscriptionFact> = fc
   .record({
     eventId: fc.integer({ min: 0, max: 40 }).map((number) => `evt_${number}`),
     at: fc.integer({ min: 1, max: 8 }),
-    kind: fc.constantFrom('stated', 'paid', 'failed', 'begun', 'taken', 'kept'),
+    kind: fc.constantFrom('stated', 'paid', 'failed', 'pending', 'reversed', 'retained'),
     status: fc.constantFrom(...Object.values(SubscriptionStatus)),
     tier: fc.constantFrom<PaidTier | null>('PRO', 'TEAM', null),
     organizationId: fc.constantFrom('org_a', 'org_b', null),
@@ -185,10 +191,10 @@ const anyFact: fc.Arbitrary<SubscriptionFact> = fc
     isResting: given.kind === 'stated' ? given.isResting : null,
   }))
 
-/** A provider sends no two events under one id. */
+/** Facts with unique event ids. */
 const anyFacts = fc.uniqueArray(anyFact, { selector: ({ eventId }) => eventId, maxLength: 12 })
 
-/** The facts as they arrive: in any order, each once or more. */
+/** The facts in any order of arrival, each once or more. */
 const arriving = anyFacts.chain((facts) =>
   fc.tuple(
     fc.constant(facts),
@@ -200,39 +206,41 @@ const arriving = anyFacts.chain((facts) =>
 )
 
 /**
- * What a person would make of the facts who has all of them before them, in the order of the provider's clock: each
- * changes what the ones before have led to.
+ * A reference implementation: applies all facts in the order of the provider's clock, each to the result of the ones
+ * before.
  */
 function reference(facts: readonly SubscriptionFact[]) {
   const weights =
-    'begun taken kept stated INCOMPLETE paid PAST_DUE TRIALING ACTIVE failed PAUSED UNPAID INCOMPLETE_EXPIRED CANCELED'
+    'pending reversed retained stated INCOMPLETE paid PAST_DUE TRIALING ACTIVE failed PAUSED UNPAID INCOMPLETE_EXPIRED CANCELED'
   const weight = ({ kind, status }: SubscriptionFact) => weights.split(' ').indexOf(status ?? kind)
   const inOrder = facts.toSorted(
     (one, other) => one.at - other.at || weight(one) - weight(other) || (one.eventId < other.eventId ? -1 : 1),
   )
-  const said = <T>(values: readonly (T | null)[]) => values.findLast((value) => value !== null) ?? null
-  const tier = said(inOrder.map((each) => each.tier))
+  const latest = <T>(values: readonly (T | null)[]) => values.findLast((value) => value !== null) ?? null
+  const tier = latest(inOrder.map((each) => each.tier))
   const status = inOrder.reduce(statusAfter, null)
   const pays = status === 'ACTIVE' || status === 'TRIALING' || status === 'PAST_DUE'
   return {
     status,
     tier,
-    organization: said(inOrder.map((each) => each.organizationId)),
-    paysFor: pays && !isTakenBack(inOrder) && !isAtRest(inOrder) ? tier : null,
+    organization: latest(inOrder.map((each) => each.organizationId)),
+    paysFor: pays && !isReversed(inOrder) && !isPaused(inOrder) ? tier : null,
   }
 }
 
-/** Whether the last invoice of a whole period that was paid is refunded or disputed, by the last word on each claim. */
-function isTakenBack(inOrder: readonly SubscriptionFact[]): boolean {
+/** Returns whether the last paid invoice of a whole period is refunded or disputed, by the latest fact of each claim. */
+function isReversed(inOrder: readonly SubscriptionFact[]): boolean {
   const invoice = inOrder.findLast(
     ({ kind, isPeriod, invoiceId }) => kind === 'paid' && isPeriod && invoiceId,
   )?.invoiceId
-  const claims = inOrder.filter(({ kind, invoiceId }) => (kind === 'taken' || kind === 'kept') && invoiceId !== null)
-  const lastWords = ['ch_1', 'dp_1'].map((id) => claims.findLast(({ claimId }) => claimId === id))
-  return lastWords.some((word) => word?.kind === 'taken' && word.invoiceId === invoice)
+  const claims = inOrder.filter(
+    ({ kind, invoiceId }) => (kind === 'reversed' || kind === 'retained') && invoiceId !== null,
+  )
+  const latestFacts = ['ch_1', 'dp_1'].map((id) => claims.findLast(({ claimId }) => claimId === id))
+  return latestFacts.some((claim) => claim?.kind === 'reversed' && claim.invoiceId === invoice)
 }
 
-function isAtRest(inOrder: readonly SubscriptionFact[]): boolean {
+function isPaused(inOrder: readonly SubscriptionFact[]): boolean {
   if (inOrder.findLast(({ isResting }) => isResting !== null)?.isResting !== true) return false
   const paidEnds = inOrder.flatMap(({ kind, periodEnd }) => (kind === 'paid' && periodEnd !== null ? [periodEnd] : []))
   const end = inOrder.findLast(({ periodEnd }) => periodEnd !== null)?.periodEnd ?? 0
@@ -256,7 +264,7 @@ const seen = (state: SubscriptionState) => ({
   paysFor: paidTier(state),
 })
 
-test('any order, delay and repetition of events leads to what one who has them all would say: 10,000 sequences', () => {
+test('any order, delay and repetition of events gives the reference result: 10,000 sequences', () => {
   fc.assert(
     fc.property(arriving, ([facts, arrivals]) => {
       expect(seen(known(...arrivals))).toEqual(reference(facts))
@@ -265,13 +273,13 @@ test('any order, delay and repetition of events leads to what one who has them a
   )
 })
 
-test('adding facts is commutative and idempotent, to the last bit', () => {
+test('adding facts is commutative and idempotent', () => {
   fc.assert(
     fc.property(anyFacts, anyFact, anyFact, (facts, one, other) => {
       fc.pre(one.eventId !== other.eventId)
       const state = known(...facts.filter(({ eventId }) => eventId !== one.eventId && eventId !== other.eventId))
-      expect(next(next(state, one), other)).toEqual(next(next(state, other), one))
-      expect(next(next(state, one), one)).toEqual(next(state, one))
+      expect(applyFact(applyFact(state, one), other)).toEqual(applyFact(applyFact(state, other), one))
+      expect(applyFact(applyFact(state, one), one)).toEqual(applyFact(state, one))
     }),
     { numRuns: 2000 },
   )
@@ -279,7 +287,7 @@ test('adding facts is commutative and idempotent, to the last bit', () => {
 
 const anyTier = fc.constantFrom<Tier>('FREE', 'PRO', 'TEAM')
 
-test('whoever pays for an organization, and stops, can only raise its tier: never below its floor or its own', () => {
+test('a gift subscription can only raise the tier, never below the minimum or the organization’s own', () => {
   fc.assert(
     fc.property(
       fc.array(anyFacts, { maxLength: 3 }),
@@ -288,8 +296,8 @@ test('whoever pays for an organization, and stops, can only raise its tier: neve
       (own, others, floor) => {
         const paidBy = (subscriptions: readonly (readonly SubscriptionFact[])[]) =>
           subscriptions.map((facts) => paidTier(known(...facts)))
-        const alone = tierOfAll(paidBy(own), floor)
-        const together = tierOfAll([...paidBy(own), ...paidBy(others)], floor)
+        const alone = highestTier(paidBy(own), floor)
+        const together = highestTier([...paidBy(own), ...paidBy(others)], floor)
         expect(isHigher(floor, alone)).toBe(false)
         expect(isHigher(alone, together)).toBe(false)
       },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { changeTier, setTier } from '../../src/billing/tier.ts'
-import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/errors.ts'
+import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/core/errors.ts'
+import { MINUTE } from '../../src/core/time.ts'
 import { createMonitor } from '../../src/monitoring/monitor.ts'
 import { pauseMonitor } from '../../src/monitoring/pause.ts'
-import { MINUTE } from '../../src/time.ts'
 import { samples, seal } from '../monitoring/setup.ts'
 import type { Tenant } from '../status/setup.ts'
 import { tenantsOf } from '../status/setup.ts'
@@ -15,7 +15,7 @@ const tenant = tenantsOf(prisma)
 const operator = testContext(prisma, { actor: { kind: 'operator' } })
 const setTo = ({ id }: Tenant, tier: string) => setTier(operator, { organizationId: id, tier })
 
-/** Makes monitors named by numbers, one a minute; gives their ids. */
+/** Creates monitors with numbers as names, one a minute; returns their ids. */
 async function monitors(acme: Tenant, count: number): Promise<string[]> {
   const ids: string[] = []
   for (let index = 0; index < count; index += 1) {
@@ -25,14 +25,14 @@ async function monitors(acme: Tenant, count: number): Promise<string[]> {
   return ids
 }
 
-/** Who paused each of a tenant's monitors, oldest first. */
+/** Returns what paused each of an organization's monitors, oldest first. */
 const pausedBy = async ({ id }: Tenant) =>
   (await prisma.monitor.findMany({ where: { organizationId: id }, orderBy: { createdAt: 'asc' } })).map(
     (monitor) => monitor.pausedBy,
   )
 
 describe('a tier', () => {
-  test('is set by the operator only, for organizations that exist', async () => {
+  test('can only be set by the operator, for existing organizations', async () => {
     const acme = await tenant()
     const change = { organizationId: acme.id, tier: 'PRO' }
     await expect(setTier(testContext(prisma, { actor: { kind: 'visitor' } }), change)).rejects.toThrow(Unauthenticated)
@@ -47,7 +47,7 @@ describe('a tier', () => {
     ])
   })
 
-  test('that falls pauses the newest monitors over its limit, and resumes them when it rises again', async () => {
+  test('pauses the newest monitors over its limit when it falls, and resumes them when it rises', async () => {
     const acme = await tenant('PRO')
     const [first = '', , , , , , , eighth = ''] = await monitors(acme, 8)
     await pauseMonitor(acme.ctx, first)
@@ -55,7 +55,7 @@ describe('a tier', () => {
     expect(await pausedBy(acme)).toEqual(['OWNER', null, null, null, null, null, 'TIER', 'TIER'])
     expect((await acme.news()).slice(9)).toEqual(['TIER_CHANGED Acme', 'MONITOR_PAUSED 6', 'MONITOR_PAUSED 7'])
     const interval = await prisma.monitorInterval.findFirst({ where: { monitorId: eighth, state: 'PAUSED' } })
-    expect(interval).toMatchObject({ startedAt: noon, endedAt: null, cause: 'The tier FREE has 5 monitors.' })
+    expect(interval).toMatchObject({ startedAt: noon, endedAt: null, cause: 'The FREE tier allows 5 monitors.' })
     expect(await prisma.watch.count({ where: { monitorId: eighth } })).toBe(0)
     await setTo(acme, 'TEAM')
     expect(await pausedBy(acme)).toEqual(['OWNER', null, null, null, null, null, null, null])
@@ -63,7 +63,7 @@ describe('a tier', () => {
     expect(await prisma.monitor.findUnique({ where: { id: eighth } })).toMatchObject({ state: 'PENDING' })
   })
 
-  test('resumes the oldest first, as far as there is room', async () => {
+  test('resumes the oldest monitors first, up to the limit', async () => {
     const acme = await tenant('PRO')
     await monitors(acme, 7)
     await setTo(acme, 'FREE')
@@ -72,7 +72,7 @@ describe('a tier', () => {
     expect(await pausedBy(acme)).toEqual([null, null, null, null, null, 'TIER'])
   })
 
-  test('is decided with the organization locked, and may stay', async () => {
+  test('is computed with the organization locked, and may stay unchanged', async () => {
     const { id, events } = await tenant('TEAM')
     const count = async () => (await events()).filter(({ kind }) => kind === 'TIER_CHANGED').length
     expect((await changeTier(operator, id, async () => null)).tier).toBe('TEAM')

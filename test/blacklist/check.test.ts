@@ -1,18 +1,18 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
-import type { UsageCounters } from '../../src/account/usage.ts'
+import type { Quota } from '../../src/account/quota.ts'
 import {
   bulkCheck,
   type CheckContext,
   checkDomain,
   checkIp,
-  MOST_TARGETS,
+  MAX_TARGETS,
   startCheck,
 } from '../../src/blacklist/check.ts'
 import type { Checker, CheckProgress } from '../../src/blacklist/checker.ts'
-import { readConfig } from '../../src/config.ts'
-import type { Actor, Database } from '../../src/context.ts'
-import type { Invalid } from '../../src/errors.ts'
+import { readConfig } from '../../src/core/config.ts'
+import type { Actor, Database } from '../../src/core/context.ts'
+import type { Invalid } from '../../src/core/errors.ts'
 import { createGate } from '../support/dns-server.ts'
 import { silent } from '../support/scratch.ts'
 import { listed, nothing, startScripted } from './setup.ts'
@@ -21,11 +21,11 @@ const pro: Actor = { kind: 'apiKey', keyId: 'key_1', organizationId: 'org_1', sc
 const free: Actor = { ...pro, checkPlan: 'FREE' }
 
 /** Counters in memory. */
-function createCounters(): UsageCounters & { readonly counts: ReadonlyMap<string, number> } {
+function createCounters(): Quota & { readonly counts: ReadonlyMap<string, number> } {
   const counts = new Map<string, number>()
   return {
     counts,
-    async take(subject, _day, limit) {
+    async consume(subject, _day, limit) {
       const count = counts.get(subject) ?? 0
       if (count >= limit) return { granted: false, count }
       counts.set(subject, count + 1)
@@ -43,7 +43,7 @@ function callerOf(checker: Checker, actor: Actor = { kind: 'visitor' }, signal?:
     db: {} as Database,
     actor,
     clientAddress: '198.51.100.9',
-    leaving: signal && { signal },
+    cancellation: signal && { signal },
     now: () => new Date('2026-11-20T12:00:00Z'),
     log: silent,
     checker,
@@ -58,7 +58,7 @@ async function startCaller(actor?: Actor, ...script: Parameters<typeof startScri
 }
 
 describe('a check', () => {
-  test('is counted once, against the address of a visitor or the organization of a pro key', async () => {
+  test('counts once, against a visitor’s address or the organization of a pro key', async () => {
     const { ctx, counts } = await startCaller()
     const { report, allowance } = await checkIp(ctx, ' 192.0.2.7 ')
     expect(report).toMatchObject({ targetType: 'ip', target: '192.0.2.7' })
@@ -83,37 +83,37 @@ describe('a check', () => {
     ['a URL', 'https://example.com/', 'INVALID_TARGET'],
     ['a private address', '10.0.0.1', 'TARGET_NOT_PUBLIC'],
     ['a public suffix', 'co.uk', 'INVALID_TARGET'],
-  ])('of %s is refused and costs nothing', async (_what, target, code) => {
-    const { ctx, counts, asked } = await startCaller(pro)
+  ])('of %s is rejected and costs nothing', async (_what, target, code) => {
+    const { ctx, counts, sentQueries } = await startCaller(pro)
     for (const check of [checkIp, checkDomain, startCheck]) {
-      // Each way of checking has words of its own for an address where a domain is wanted.
+      // Each function has its own message for an address in place of a domain.
       const expected = check === checkDomain && code === 'TARGET_NOT_PUBLIC' ? 'INVALID_TARGET' : code
       await expect(check(ctx, target)).rejects.toMatchObject({ name: 'Invalid', code: expected })
     }
     expect(counts.size).toBe(0)
-    expect(asked()).toEqual([])
+    expect(sentQueries()).toEqual([])
   })
 
-  test('of the wrong kind is refused and costs nothing', async () => {
+  test('of the wrong kind is rejected and costs nothing', async () => {
     const { ctx, counts } = await startCaller()
     await expect(checkIp(ctx, 'example.com')).rejects.toMatchObject({ code: 'INVALID_TARGET' })
     await expect(checkDomain(ctx, '192.0.2.7')).rejects.toMatchObject({ code: 'INVALID_TARGET' })
     expect(counts.size).toBe(0)
   })
 
-  test('over the limit asks no list', async () => {
-    const { ctx, asked } = await startCaller()
-    const usage: UsageCounters = {
-      take: async (_subject, _day, limit) => ({ granted: false, count: limit }),
+  test('over the limit queries no list', async () => {
+    const { ctx, sentQueries } = await startCaller()
+    const usage: Quota = {
+      consume: async (_subject, _day, limit) => ({ granted: false, count: limit }),
       isUsedUp: () => true,
     }
     for (const check of [checkIp, startCheck]) {
       await expect(check({ ...ctx, usage }, '192.0.2.7')).rejects.toMatchObject({ code: 'DAILY_LIMIT_EXCEEDED' })
     }
-    expect(asked()).toEqual([])
+    expect(sentQueries()).toEqual([])
   })
 
-  test('ends when its caller leaves', async () => {
+  test('ends when its caller disconnects', async () => {
     const { checker, server } = await startScripted({}, { timeoutMs: 60_000 })
     const leaving = new AbortController()
     const { ctx } = callerOf(checker, pro, leaving.signal)
@@ -131,7 +131,7 @@ describe('a check', () => {
 describe('a bulk check', () => {
   const targets = (count: number) => Array.from({ length: count }, (_, index) => `192.0.2.${index + 1}`)
 
-  test.each([1, MOST_TARGETS])('of %i targets costs one check', async (count) => {
+  test.each([1, MAX_TARGETS])('of %i targets counts as one check', async (count) => {
     const { ctx, counts } = await startCaller(pro)
     const { items, allowance } = await bulkCheck(ctx, targets(count))
     expect(items.map((item) => (item.kind === 'report' ? item.report.target : item))).toEqual(targets(count))
@@ -143,14 +143,14 @@ describe('a bulk check', () => {
     ['no targets', 0, 'NO_TARGETS'],
     ['21 targets', 21, 'TOO_MANY_TARGETS'],
     ['10,000 targets', 10_000, 'TOO_MANY_TARGETS'],
-  ])('of %s is refused and costs nothing', async (_what, count, code) => {
-    const { ctx, counts, asked } = await startCaller(pro)
+  ])('of %s is rejected and costs nothing', async (_what, count, code) => {
+    const { ctx, counts, sentQueries } = await startCaller(pro)
     await expect(bulkCheck(ctx, targets(count))).rejects.toMatchObject({ name: 'Invalid', code })
     expect(counts.size).toBe(0)
-    expect(asked()).toEqual([])
+    expect(sentQueries()).toEqual([])
   })
 
-  test('without a pro key is refused before anything else', async () => {
+  test('without a pro key is rejected first', async () => {
     const { ctx, counts } = await startCaller()
     await expect(bulkCheck(ctx, [])).rejects.toMatchObject({ name: 'Unauthenticated', code: 'API_KEY_REQUIRED' })
     for (const actor of [free, { kind: 'operator' }, { kind: 'system' }] satisfies Actor[]) {
@@ -160,7 +160,7 @@ describe('a bulk check', () => {
     expect(counts.size).toBe(0)
   })
 
-  test('answers every target in its place, bad ones with what is wrong with them', async () => {
+  test('keeps the order of targets, with an error for each invalid one', async () => {
     const { ctx } = await startCaller(pro, { '7.2.0.192.psbl.surriel.com': listed('127.0.0.2', 'Trapped') })
     const { items } = await bulkCheck(ctx, ['192.0.2.7', 'not a host', 'example.com', '10.0.0.1', '', '2001:db8::7'])
     expect(items).toMatchObject([
@@ -173,14 +173,14 @@ describe('a bulk check', () => {
     ])
   })
 
-  test('asks the lists once about a target that is sent several times', async () => {
-    const { ctx, asked } = await startCaller(pro)
+  test('queries the lists once about a repeated target', async () => {
+    const { ctx, sentQueries } = await startCaller(pro)
     const { items } = await bulkCheck(ctx, ['192.0.2.7', '::ffff:192.0.2.7', ' 192.0.2.7'])
     expect(items).toEqual([items[0], items[0], items[0]])
-    expect(asked().length).toBe(6)
+    expect(sentQueries().length).toBe(6)
   })
 
-  test('of a long text and a good target fails for the one alone', async () => {
+  test('with one overlong target fails only for that target', async () => {
     const { ctx } = await startCaller(pro)
     const { items } = await bulkCheck(ctx, ['x'.repeat(100_000), '192.0.2.7'])
     expect(items).toMatchObject([
@@ -189,21 +189,21 @@ describe('a bulk check', () => {
     ])
   })
 
-  test('hears of its caller’s leaving without a warning of a leak, and leaves no listener', async () => {
+  test('observes its caller’s disconnect without a leak warning, and leaves no listener', async () => {
     const { checker } = await startScripted()
     const warnings: Error[] = []
     const note = (warning: Error) => void warnings.push(warning)
     process.on('warning', note)
     const staying = new AbortController()
-    await bulkCheck(callerOf(checker, pro, staying.signal).ctx, targets(MOST_TARGETS))
-    // Warnings are emitted in the next tick.
+    await bulkCheck(callerOf(checker, pro, staying.signal).ctx, targets(MAX_TARGETS))
+    // Node emits warnings in the next tick.
     await new Promise((resolve) => setImmediate(resolve))
     process.off('warning', note)
     expect(warnings).toEqual([])
     expect(getEventListeners(staying.signal, 'abort')).toEqual([])
   })
 
-  test('fails as a whole when something breaks', async () => {
+  test('fails as a whole on an unexpected error', async () => {
     const { checker } = await startScripted()
     const { ctx } = callerOf({ ...checker, check: async () => Promise.reject(new Error('broken')) }, pro)
     await expect(bulkCheck(ctx, ['192.0.2.7'])).rejects.toThrow('broken')
@@ -211,31 +211,31 @@ describe('a bulk check', () => {
 })
 
 describe('the progress of a check', () => {
-  /** Begins a check, to be read step by step. */
+  /** Starts a check; returns an iterator over its progress. */
   async function start(ctx: CheckContext, target: string): Promise<AsyncIterator<CheckProgress>> {
     const { progress } = await startCheck(ctx, target)
     return progress[Symbol.asyncIterator]()
   }
 
-  /** What is still to come, to its end. */
+  /** Reads the remaining progress. */
   async function rest(steps: AsyncIterator<CheckProgress>): Promise<CheckProgress[]> {
-    const told: CheckProgress[] = []
-    for (let step = await steps.next(); !step.done; step = await steps.next()) told.push(step.value)
-    return told
+    const received: CheckProgress[] = []
+    for (let step = await steps.next(); !step.done; step = await steps.next()) received.push(step.value)
+    return received
   }
 
-  test('is each list’s answer, then the report, then its end', async () => {
+  test('yields each list’s answer, then the report, then ends', async () => {
     const { ctx, counts } = await startCaller()
     const { target, allowance, progress } = await startCheck(ctx, '192.0.2.7')
     expect(target).toEqual({ kind: 'ip', address: '192.0.2.7', family: 4 })
     expect(allowance.remaining).toBe(99)
-    const told = await rest(progress[Symbol.asyncIterator]())
-    expect(told.map(({ kind }) => kind)).toEqual([...Array(6).fill('answer'), 'report'])
-    expect(told.at(-1)).toMatchObject({ report: { target: '192.0.2.7', totalChecked: 6 } })
+    const received = await rest(progress[Symbol.asyncIterator]())
+    expect(received.map(({ kind }) => kind)).toEqual([...Array(6).fill('answer'), 'report'])
+    expect(received.at(-1)).toMatchObject({ report: { target: '192.0.2.7', totalChecked: 6 } })
     expect(counts.size).toBe(1)
   })
 
-  test('of a domain ends with the report too', async () => {
+  test('of a domain also ends with the report', async () => {
     const { ctx } = await startCaller()
     const steps = await start(ctx, 'example.com')
     const kinds = (await rest(steps)).map(({ kind }) => kind)
@@ -243,7 +243,7 @@ describe('the progress of a check', () => {
     expect(kinds.at(-1)).toBe('report')
   })
 
-  test('comes while lists are still silent', async () => {
+  test('arrives before all lists have answered', async () => {
     const gate = createGate()
     const { ctx } = await startCaller(undefined, {
       'bl.spamcop.net': async (query) => {
@@ -263,7 +263,7 @@ describe('the progress of a check', () => {
     expect((await rest(steps)).map(({ kind }) => kind)).toEqual(['answer', 'report'])
   })
 
-  test('ends the check when it is left', async () => {
+  test('ends the check when its iteration ends', async () => {
     const { ctx, server, dns } = await startCaller(undefined, {}, { timeoutMs: 60_000 })
     const gate = createGate()
     server.behave(async (query) => {
@@ -278,11 +278,11 @@ describe('the progress of a check', () => {
     await steps.return?.()
     expect(await waiting).toEqual({ done: true, value: undefined })
     gate.open()
-    // What comes now is for nobody.
+    // No caller waits for this answer.
     await vi.waitFor(() => expect(dns.statistics.rejected).toBe(rejected + 6), 5000)
   })
 
-  test('ends with an error that nobody expected, after what was told before', async () => {
+  test('ends with an unexpected error after the steps before it', async () => {
     const { checker } = await startScripted()
     const broken: Checker = {
       ...checker,
@@ -297,7 +297,7 @@ describe('the progress of a check', () => {
     expect(await steps.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('is an error of the caller’s as long as nothing was begun', async () => {
+  test('rejects with the caller’s error before it starts', async () => {
     const { ctx } = await startCaller()
     await expect(startCheck(ctx, 'http://example.com')).rejects.toSatisfy(
       (error: Invalid) => error.code === 'INVALID_TARGET' && error.message.includes('example.com'),

@@ -6,7 +6,7 @@ import { type GeoLookup, unknownGeo } from '../../src/blacklist/geo.ts'
 import type { Report } from '../../src/blacklist/report.ts'
 import { parseTarget } from '../../src/blacklist/target.ts'
 import { reportOutcome } from '../../src/blacklist/verdict.ts'
-import { SECOND } from '../../src/time.ts'
+import { SECOND } from '../../src/core/time.ts'
 import {
   answer,
   type Behaviour,
@@ -27,7 +27,7 @@ const domain = (text: string) => parseTarget(text, 'domain')
 const ipNames = lists.filter(({ kind }) => kind === 'ip').map(({ name }) => name)
 const domainNames = lists.filter(({ kind }) => kind === 'domain').map(({ name }) => name)
 
-/** A host with addresses of either family. */
+/** Answers for a host with IPv4 and IPv6 addresses. */
 const host =
   (...addresses: readonly string[]): Behaviour =>
   (query) => {
@@ -36,9 +36,9 @@ const host =
   }
 
 describe('the check of an address', () => {
-  test('asks the six lists of addresses, in their order, and locates it', async () => {
+  test('queries the six IP lists in order and locates the address', async () => {
     const place = { country: 'Germany', city: 'Falkenstein', isp: 'Example', asn: 'AS64500' }
-    const geo: GeoLookup = { locate: async () => place, ready: async () => {}, close: async () => {} }
+    const geo: GeoLookup = { locate: async () => place, load: async () => {}, close: async () => {} }
     const script = { [`${reversed}.psbl.surriel.com`]: listed('127.0.0.2', 'Trapped') }
     const { checker, clock } = await startScripted(script, { geo })
     const report = await checker.check(ip(address))
@@ -59,46 +59,46 @@ describe('the check of an address', () => {
     expect(report.results.map((each) => each.listed)).toEqual([false, false, false, true, false, false])
   })
 
-  test('never calls it clean while a list does not answer', async () => {
+  test('never calls the address clean when a list does not answer', async () => {
     const { checker } = await startScripted({ 'psbl.surriel.com': () => ({ rcode: rcodes.servfail }) })
     const report = await checker.checkIp(ip(address))
     expect(report).toMatchObject({ listedCount: 0, cleanCount: 6, failedCount: 1 })
     expect(report.verdict).toBe(
-      `No listing of ${address} was found: 5 of 6 blacklists gave a usable answer. Not known: PSBL (unreachable).`,
+      `No listing of ${address} was found: 5 of 6 blacklists gave a usable answer. Unknown: PSBL (unreachable).`,
     )
   })
 
-  test('costs one set of queries when three ask at once, and none when one asks again', async () => {
-    const { checker, asked } = await startScripted({ 'zen.spamhaus.org': listed('127.0.0.2', 'Spam') })
+  test('sends one set of queries for three concurrent checks, and none for a repeated check', async () => {
+    const { checker, sentQueries } = await startScripted({ 'zen.spamhaus.org': listed('127.0.0.2', 'Spam') })
     const [first, second, third] = await Promise.all([1, 2, 3].map(() => checker.checkIp(ip(address))))
-    expect(asked().length).toBe(7)
+    expect(sentQueries().length).toBe(7)
     expect(second).toEqual(first)
     expect(third).toEqual(first)
     expect(await checker.checkIp(ip(address))).toEqual(first)
-    expect(asked().length).toBe(7)
+    expect(sentQueries().length).toBe(7)
   })
 
-  test('asks again only the lists of which nothing is known any more', async () => {
-    const { checker, asked, dns } = await startScripted()
+  test('repeats only queries without a cached answer', async () => {
+    const { checker, sentQueries, dns } = await startScripted()
     await checker.checkIp(ip(address))
     dns.forget(`${reversed}.psbl.surriel.com`, 'A')
-    const before = asked().length
+    const before = sentQueries().length
     await checker.checkIp(ip(address))
-    expect(asked().slice(before)).toEqual([`A ${reversed}.psbl.surriel.com`])
+    expect(sentQueries().slice(before)).toEqual([`A ${reversed}.psbl.surriel.com`])
   })
 
-  test('tells each answer as it comes, also from the cache', async () => {
+  test('reports each answer as it arrives, including cached ones', async () => {
     const { checker } = await startScripted()
     for (let time = 0; time < 2; time++) {
-      const told: CheckProgress[] = []
-      const report = await checker.checkIp(ip(address), { onProgress: (progress) => told.push(progress) })
-      expect(told.map(({ kind }) => kind)).toEqual(ipNames.map(() => 'answer'))
-      const results = told.flatMap((each) => (each.kind === 'answer' ? [each.result] : []))
+      const steps: CheckProgress[] = []
+      const report = await checker.checkIp(ip(address), { onProgress: (progress) => steps.push(progress) })
+      expect(steps.map(({ kind }) => kind)).toEqual(ipNames.map(() => 'answer'))
+      const results = steps.flatMap((each) => (each.kind === 'answer' ? [each.result] : []))
       expect(new Set(results)).toEqual(new Set(report.results))
     }
   })
 
-  test('does not let one list hold back what the others have said', async () => {
+  test('does not delay answers because of one slow list', async () => {
     const gate = createGate()
     onTestFinished(gate.open)
     const slow: Behaviour = async (query) => {
@@ -106,24 +106,24 @@ describe('the check of an address', () => {
       return nothing(query)
     }
     const { checker } = await startScripted({ 'bl.spamcop.net': slow })
-    const told: string[] = []
+    const steps: string[] = []
     const check = checker.checkIp(ip(address), {
       onProgress: (progress) => {
-        if (progress.kind === 'answer') told.push(progress.result.name)
-        if (told.length === 5) gate.open()
+        if (progress.kind === 'answer') steps.push(progress.result.name)
+        if (steps.length === 5) gate.open()
       },
     })
     await check
-    expect(told.length).toBe(6)
-    expect(told[5]).toBe('SpamCop')
+    expect(steps.length).toBe(6)
+    expect(steps[5]).toBe('SpamCop')
   })
 
-  test('of IPv6 says which lists do not know', async () => {
+  test('of IPv6 names the lists without IPv6 data', async () => {
     const { checker } = await startScripted()
     const report = await checker.checkIp(ip('2001:db8::7'))
     expect(report).toMatchObject({ totalChecked: 6, listedCount: 0, cleanCount: 6, failedCount: 5 })
     expect(report.verdict).toBe(
-      'No listing of 2001:db8::7 was found: 1 of 6 blacklists gave a usable answer. Not known: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
+      'No listing of 2001:db8::7 was found: 1 of 6 blacklists gave a usable answer. Unknown: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
     )
   })
 })
@@ -131,7 +131,7 @@ describe('the check of an address', () => {
 describe('the check of a domain', () => {
   const script = { 'www.example.com': host('192.0.2.1', '192.0.2.2', '2001:db8::1') }
 
-  test('asks the lists of domains for it, and those of addresses for its addresses', async () => {
+  test('queries the domain lists for the name and the IP lists for its addresses', async () => {
     const { checker, clock } = await startScripted({
       ...script,
       '1.2.0.192.bl.spamcop.net': listed('127.0.0.2', 'Reported'),
@@ -154,11 +154,11 @@ describe('the check of a domain', () => {
     expect(report.ipReports.map(({ target }) => target)).toEqual(report.resolvedIps)
     expect(report.ipReports.map(({ totalChecked }) => totalChecked)).toEqual([6, 6, 6])
     expect(report.verdict).toBe(
-      'www.example.com has a listed address: 192.0.2.1 (SpamCop). Not known: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
+      'www.example.com has a listed address: 192.0.2.1 (SpamCop). Unknown: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
     )
   })
 
-  test('says of its address what the address’s own report says, a policy entry included', async () => {
+  test('includes the same report as a check of its address, with policy entries', async () => {
     const { checker } = await startScripted({
       'example.com': host(address),
       [`${reversed}.zen.spamhaus.org`]: listed('127.0.0.10', 'Policy'),
@@ -170,31 +170,31 @@ describe('the check of a domain', () => {
       policyCount: 1,
       cleanCount: 7,
       failedCount: 0,
-      verdict: `No blacklist accuses example.com; its address ${address} (Spamhaus ZEN) has a policy entry. A policy entry asks that no mail comes from an address directly; it accuses nobody.`,
+      verdict: `No blacklist reports abuse by example.com; its address ${address} (Spamhaus ZEN) has a policy entry. A policy entry says that an address should not send mail directly; it does not report abuse.`,
     })
     const alone = await checker.checkIp(ip(address))
     expect(alone).toMatchObject({
       listedCount: 1,
       policyCount: 1,
-      verdict: `${address} is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. A policy entry asks that no mail comes from an address directly; it accuses nobody.`,
+      verdict: `${address} is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. A policy entry says that an address should not send mail directly; it does not report abuse.`,
     })
     expect(report.ipReports).toEqual([{ ...alone, checkedAt: expect.any(Date) }])
   })
 
-  test('checks eight addresses at most, and says so', async () => {
+  test('checks at most eight addresses, and says so', async () => {
     const addresses = Array.from({ length: 12 }, (_, index) => `198.51.100.${index + 1}`)
-    const { checker, asked } = await startScripted({ 'example.com': host(...addresses) })
+    const { checker, sentQueries } = await startScripted({ 'example.com': host(...addresses) })
     const report = await checker.checkDomain(domain('example.com'))
     expect(report).toMatchObject({ resolvedIps: addresses, resolvedIpsTruncated: true, totalChecked: 50 })
     expect(report.ipReports.map(({ target }) => target)).toEqual(addresses.slice(0, 8))
     expect(report.verdict).toBe(
       'example.com is clean: no blacklist lists it or its 8 checked addresses. Only 8 of its 12 addresses were checked.',
     )
-    expect(asked().length).toBe(2 + 2 + 8 * 6)
+    expect(sentQueries().length).toBe(2 + 2 + 8 * 6)
   })
 
-  test('reports private addresses and does not check them', async () => {
-    const { checker, asked } = await startScripted({
+  test('reports private addresses but does not check them', async () => {
+    const { checker, sentQueries } = await startScripted({
       'example.com': host('10.0.0.1', '192.0.2.1', '127.0.0.1', '127.0.0.2', 'fd00::1', '169.254.1.1'),
       'inside.example.org': host('192.168.0.1'),
     })
@@ -203,13 +203,13 @@ describe('the check of a domain', () => {
     expect(report).toMatchObject({ resolvedIpsTruncated: false, totalChecked: 8 })
     expect(report.ipReports.map(({ target }) => target)).toEqual(['192.0.2.1'])
     expect(report.verdict).toMatch(/Only 1 of its 6 addresses was checked: the others are not public\.$/)
-    expect(asked().filter((query) => query.includes('1.0.0.10.'))).toEqual([])
+    expect(sentQueries().filter((query) => query.includes('1.0.0.10.'))).toEqual([])
     expect((await checker.checkDomain(domain('inside.example.org'))).verdict).toBe(
       'inside.example.org is clean: no blacklist lists it. None of its addresses is public.',
     )
   })
 
-  test('takes an IPv4-mapped AAAA record for the IPv4 address it is, once', async () => {
+  test('converts an IPv4-mapped AAAA record to its IPv4 address, without duplicates', async () => {
     const { checker } = await startScripted({ 'example.com': host('192.0.2.1', '::ffff:192.0.2.1', '::ffff:10.0.0.1') })
     const report = await checker.checkDomain(domain('example.com'))
     expect(report.resolvedIps).toEqual(['192.0.2.1', '10.0.0.1'])
@@ -230,7 +230,7 @@ describe('the check of a domain', () => {
     })
   })
 
-  test('of a name that does not exist still asks the lists of domains', async () => {
+  test('of a name that does not exist still queries the domain lists', async () => {
     const { checker } = await startScripted({ 'gone.example.com.multi.surbl.org': listed('127.0.0.8', 'phishing') })
     const report = await checker.checkDomain(domain('gone.example.com'))
     expect(report).toMatchObject({
@@ -259,7 +259,7 @@ describe('the check of a domain', () => {
       [],
       'Its addresses could not be looked up.',
     ],
-  ])('is never clean when %s', async (_what, behaviour, addresses, said) => {
+  ])('is never clean when %s', async (_what, behaviour, addresses, ending) => {
     const { checker } = await startScripted(
       { 'example.com': behaviour },
       behaviour === silence ? { timeoutMs: 200 } : {},
@@ -268,24 +268,24 @@ describe('the check of a domain', () => {
     expect(report).toMatchObject({ resolvedIps: addresses, resolutionFailed: true, listedCount: 0, failedCount: 0 })
     expect(reportOutcome(report)).toBe('incomplete')
     expect(report.verdict).not.toContain('is clean')
-    expect(report.verdict.endsWith(said)).toBe(true)
+    expect(report.verdict.endsWith(ending)).toBe(true)
   })
 
-  test('tells its addresses, then their answers, each with its subject', async () => {
+  test('reports its addresses, then each answer with its target', async () => {
     const { checker } = await startScripted(script)
-    const told: CheckProgress[] = []
-    const report = await checker.checkDomain(domain('www.example.com'), { onProgress: (each) => told.push(each) })
-    const resolved = told.findIndex(({ kind }) => kind === 'resolved')
+    const steps: CheckProgress[] = []
+    const report = await checker.checkDomain(domain('www.example.com'), { onProgress: (each) => steps.push(each) })
+    const resolved = steps.findIndex(({ kind }) => kind === 'resolved')
     const addresses = ['192.0.2.1', '192.0.2.2', '2001:db8::1']
-    expect(told[resolved]).toEqual({ kind: 'resolved', addresses, checked: addresses })
-    const subjects = told.map((each) => (each.kind === 'answer' ? each.target : ''))
+    expect(steps[resolved]).toEqual({ kind: 'resolved', addresses, checked: addresses })
+    const subjects = steps.map((each) => (each.kind === 'answer' ? each.target : ''))
     expect(subjects.slice(0, resolved).every((subject) => subject === 'www.example.com')).toBe(true)
     for (const each of addresses) expect(subjects.filter((subject) => subject === each).length).toBe(6)
     expect(subjects.filter((subject) => subject === 'www.example.com').length).toBe(2)
-    expect(told.length).toBe(report.totalChecked + 1)
+    expect(steps.length).toBe(report.totalChecked + 1)
   })
 
-  test('under a resolver that gives strangers’ addresses for names that do not exist lists nothing and clears nothing', async () => {
+  test('behind a resolver that rewrites NXDOMAIN neither lists nor clears', async () => {
     const rewriting: Behaviour = (query) =>
       query.name.startsWith('2.0.0.127.') ? codes('127.0.0.2')(query) : host('198.51.100.80')(query)
     const server = await startDnsServer(rewriting)
@@ -297,11 +297,11 @@ describe('the check of a domain', () => {
   })
 })
 
-describe('leaving a check', () => {
+describe('aborting a check', () => {
   test.each([
     ['an address', address, 6],
     ['a domain', 'example.com', 4],
-  ])('of %s ends it at once, with nothing in flight', async (_what, text, count) => {
+  ])('of %s ends it at once, with no query in flight', async (_what, text, count) => {
     const { checker, dns, server } = await startScripted({}, { timeoutMs: 60_000 })
     const gate = createGate()
     server.behave(async (query) => {
@@ -316,21 +316,21 @@ describe('leaving a check', () => {
     leaving.abort()
     expect((await check).failedCount).toBeGreaterThan(0)
     gate.open()
-    // What comes now is for nobody.
+    // No caller waits for this answer.
     await vi.waitFor(() => expect(dns.statistics.rejected).toBe(rejected + count), 5 * SECOND)
     expect(dns.statistics.received).toBe(received)
     expect(server.queries.length).toBe(before + count)
     expect(getEventListeners(leaving.signal, 'abort')).toEqual([])
   })
 
-  test('before it begins asks nothing', async () => {
-    const { checker, asked } = await startScripted()
+  test('before it starts sends no query', async () => {
+    const { checker, sentQueries } = await startScripted()
     const report = await checker.checkDomain(domain('example.com'), { signal: AbortSignal.abort() })
     expect(report).toMatchObject({ totalChecked: 2, failedCount: 2, resolutionFailed: true })
-    expect(asked()).toEqual([])
+    expect(sentQueries()).toEqual([])
   })
 
-  test('is not leaving those of others for the same target', async () => {
+  test('does not abort other checks of the same target', async () => {
     const { checker, server } = await startScripted({}, { timeoutMs: 60_000 })
     const gate = createGate()
     server.behave(async (query) => {
@@ -350,13 +350,13 @@ describe('leaving a check', () => {
   })
 })
 
-test('a check ends within five seconds when nothing answers, not even the place', async () => {
+test('a check ends within five seconds when neither lists nor geo data answer', async () => {
   const server = await startDnsServer((query: SeenQuery) =>
     query.name === 'example.com' && query.type === 'A' ? answer(query, [address]) : [],
   )
   onTestFinished(() => server.close())
   const never = new Promise<never>(() => {})
-  const geo: GeoLookup = { locate: () => never, ready: async () => {}, close: async () => {} }
+  const geo: GeoLookup = { locate: () => never, load: async () => {}, close: async () => {} }
   const { checker } = startCore(server, { timeoutMs: 4500, geo })
   const late = new Promise<'late'>((resolve) => {
     const timer = setTimeout(() => resolve('late'), 5 * SECOND)
@@ -367,7 +367,7 @@ test('a check ends within five seconds when nothing answers, not even the place'
   if (report !== 'late') expect(report.ipReports[0]?.geo).toEqual(unknownGeo)
 })
 
-test('whatever the lists say, the figures add up and the verdict claims no more than was answered', async () => {
+test('for any answers, the counts add up and the verdict claims only what was answered', async () => {
   const behaviours: readonly Behaviour[] = [
     nothing,
     listed('127.0.0.2', 'Reason'),
@@ -387,7 +387,7 @@ test('whatever the lists say, the figures add up and the verdict claims no more 
   await fc.assert(
     fc.asyncProperty(fc.array(choice, { minLength: lists.length, maxLength: lists.length }), async (choices) => {
       server.behave(play())
-      await Promise.all(lists.map((list) => health.of(list).status === 'ok' || health.probe(list)))
+      await Promise.all(lists.map((list) => health.get(list).status === 'ok' || health.measure(list)))
       const name = `n${++runs}.example.com`
       const script = lists.map(({ zone }, index) => [zone, behaviours[choices[index] ?? 0] ?? nothing] as const)
       server.behave(play({ ...Object.fromEntries(script), [name]: host(`192.0.2.${runs}`) }))
@@ -399,7 +399,7 @@ test('whatever the lists say, the figures add up and the verdict claims no more 
   )
 })
 
-/** The figures add up, and the verdict says everything that is known and no more. */
+/** Asserts that the counts add up, and that the verdict says all that is known and no more. */
 function expectHonest({ verdict, results, ...counts }: Report) {
   expect(counts.listedCount + counts.cleanCount).toBe(counts.totalChecked)
   expect(verdict.includes('is clean')).toBe(counts.failedCount === 0 && counts.listedCount === 0)
@@ -410,7 +410,7 @@ function expectHonest({ verdict, results, ...counts }: Report) {
   }
 }
 
-test('a whole domain is checked against a real daemon', async (context) => {
+test('checks a whole domain against a real rbldnsd', async (context) => {
   requireRbldnsd(context)
   const daemon = await startRbldnsd([
     ...listZones({

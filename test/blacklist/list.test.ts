@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Judgement } from '../../src/blacklist/code.ts'
 import { type Blacklist, blacklists, queryName } from '../../src/blacklist/list.ts'
+import type { DecodedAnswer } from '../../src/blacklist/return-code.ts'
 import { parseTarget } from '../../src/blacklist/target.ts'
 
 const lists = blacklists(undefined)
@@ -12,12 +12,12 @@ function list(id: string): Blacklist {
   return found
 }
 
-/** The last octets for which a list's answer 127.0.0.x is judged so. */
-function octetsJudged(id: string, kind: Judgement['kind']): number[] {
+/** Returns the last octets for which a list's answer 127.0.0.x decodes to this kind. */
+function octetsDecodedAs(id: string, kind: DecodedAnswer['kind']): number[] {
   return octets.filter((octet) => list(id).decode([`127.0.0.${octet}`]).kind === kind)
 }
 
-describe('of 127.0.0.0 to 127.0.0.255', () => {
+describe('among 127.0.0.0 to 127.0.0.255', () => {
   const drone = [3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 255]
   test.each([
     ['spamhaus-zen', [2, 3, 4, 5, 6, 7, 9, 10, 11, 30]],
@@ -28,8 +28,8 @@ describe('of 127.0.0.0 to 127.0.0.255', () => {
     ['dronebl', drone],
     ['surbl-multi', octets.filter((octet) => (octet & 1) === 0 && (octet & (8 | 16 | 64 | 128)) !== 0)],
     ['uribl-black', [2]],
-  ])('%s lists by its documented codes and no other', (id, listed) => {
-    expect(octetsJudged(id, 'listed')).toEqual(listed)
+  ])('%s lists only by its documented codes', (id, listed) => {
+    expect(octetsDecodedAs(id, 'listed')).toEqual(listed)
   })
 
   test.each([
@@ -37,26 +37,26 @@ describe('of 127.0.0.0 to 127.0.0.255', () => {
     ['dronebl', [1, 2]],
     ['surbl-multi', [4, 32, 36]],
     ['uribl-black', []],
-  ])('%s has codes that accuse nobody', (id, remarks) => {
-    expect(octetsJudged(id, 'notListed')).toEqual(remarks)
+  ])('%s has informational codes', (id, informational) => {
+    expect(octetsDecodedAs(id, 'notListed')).toEqual(informational)
   })
 
-  test('the PBL’s codes are entries of policy', () => {
+  test('the PBL’s codes are policy entries', () => {
     const policies = octets.filter((octet) => {
-      const judgement = list('spamhaus-zen').decode([`127.0.0.${octet}`])
-      return judgement.kind === 'listed' && judgement.policy
+      const decoded = list('spamhaus-zen').decode([`127.0.0.${octet}`])
+      return decoded.kind === 'listed' && decoded.policy
     })
     expect(policies).toEqual([10, 11])
     expect(list('spamhaus-zen').decode(['127.0.0.4', '127.0.0.10'])).toMatchObject({ kind: 'listed', policy: false })
   })
 
-  test('SURBL and URIBL refuse by every odd one', () => {
+  test('SURBL and URIBL refuse by every odd code', () => {
     const odd = octets.filter((octet) => octet & 1)
-    expect(octetsJudged('surbl-multi', 'refused')).toEqual(odd)
-    expect(octetsJudged('uribl-black', 'refused')).toEqual(odd)
+    expect(octetsDecodedAs('surbl-multi', 'refused')).toEqual(odd)
+    expect(octetsDecodedAs('uribl-black', 'refused')).toEqual(odd)
   })
 
-  test.each(lists.map(({ id }) => id))('%s lists nobody by 127.0.0.1', (id) => {
+  test.each(lists.map(({ id }) => id))('%s has no listing by 127.0.0.1', (id) => {
     expect(list(id).decode(['127.0.0.1']).kind).not.toBe('listed')
   })
 })
@@ -69,31 +69,31 @@ describe.each(lists.map((each) => [each.id, each] as const))('%s', (_id, each) =
     }
   })
 
-  test('is not believed when it answers addresses of parked domains, block pages or nothing', () => {
+  test('is invalid when it answers addresses of parked domains or block pages, or no address', () => {
     for (const address of ['91.195.240.117', '146.112.61.108', '0.0.0.0', '10.0.0.1', '1.0.0.127', '128.0.0.2']) {
       expect(each.decode([address]).kind).toBe('invalid')
       expect(each.decode(['127.0.0.2', address]).kind).toBe('invalid')
     }
   })
 
-  test('has names, an https page for contesting, an allowance and probes of its own', () => {
+  test('has its own names, https contest page, query limit and test points', () => {
     expect(each.name).not.toBe('')
     expect(each.description).toMatch(/\.$/)
     for (const target of ['192.0.2.7', '2001:db8::7', 'example.com']) {
       expect(new URL(each.delistUrl(target)).protocol).toBe('https:')
     }
     expect(each.queriesPerDay).toBeGreaterThan(0)
-    expect(each.probes.positive).toContain('2.0.0.127')
-    expect(each.probes.negative).toBe('1.0.0.127')
+    expect(each.testPoints.positive).toContain('2.0.0.127')
+    expect(each.testPoints.negative).toBe('1.0.0.127')
   })
 
-  test('names only what it holds', () => {
+  test('returns labels only for its own kind of target', () => {
     const wrong = parseTarget(each.kind === 'ip' ? 'example.com' : '192.0.2.7')
     expect(each.labels(wrong)).toEqual([])
   })
 })
 
-test('the bits of SURBL are told by name, alone and together', () => {
+test('SURBL’s bits decode to their names, alone and together', () => {
   const { decode } = list('surbl-multi')
   expect(decode(['127.0.0.80'])).toEqual({ kind: 'listed', meaning: 'MW: malware; ABUSE: seen in spam', policy: false })
   expect(decode(['127.0.0.76'])).toEqual({
@@ -103,18 +103,18 @@ test('the bits of SURBL are told by name, alone and together', () => {
   })
   expect(decode(['127.0.0.36'])).toEqual({
     kind: 'notListed',
-    note: 'DM: a disposable mail domain; CT: a click tracker (not an accusation).',
+    note: 'DM: disposable mail domain; CT: click tracker (informational, not a listing).',
   })
   expect(decode(['127.0.0.254']).kind).toBe('listed')
   expect(decode(['127.0.0.2']).kind).toBe('invalid')
 })
 
-test('a botnet controller of Spamhaus (.30) is listed, and says what it is', () => {
-  const meaning = 'BCL: a botnet controller'
+test('Spamhaus’s botnet controller code (.30) is a listing with its meaning', () => {
+  const meaning = 'BCL: botnet controller'
   expect(list('spamhaus-zen').decode(['127.0.0.30'])).toEqual({ kind: 'listed', meaning, policy: false })
 })
 
-test('six lists of addresses and two of domains are asked, each with its own name', () => {
+test('there are six IP lists and two domain lists with unique names', () => {
   expect(lists.map(({ kind }) => kind)).toEqual([...Array(6).fill('ip'), 'domain', 'domain'])
   expect(new Set(lists.map(({ id }) => id)).size).toBe(8)
   expect(new Set(lists.map(({ name }) => name)).size).toBe(8)
@@ -126,12 +126,12 @@ describe('a query', () => {
       .labels(parseTarget(target))
       .map((label) => queryName(list(id), label))
 
-  test('asks for an address in reverse', () => {
+  test('reverses an address', () => {
     expect(nameOf('spamhaus-zen', '192.0.2.7')).toEqual(['7.2.0.192.zen.spamhaus.org'])
     expect(nameOf('spamhaus-zen', '2001:db8::7')).toEqual([`7${'.0'.repeat(23)}.8.b.d.0.1.0.0.2.zen.spamhaus.org`])
   })
 
-  test('asks SURBL for the full name, and URIBL for what was registered', () => {
+  test('sends the full name to SURBL and the registrable domain to URIBL', () => {
     expect(nameOf('surbl-multi', 'a.b.example.co.uk')).toEqual(['a.b.example.co.uk.multi.surbl.org'])
     expect(nameOf('uribl-black', 'a.b.example.co.uk')).toEqual(['example.co.uk.black.uribl.com'])
     expect(nameOf('uribl-black', 'a.b.blogspot.com')).toEqual([
@@ -141,16 +141,16 @@ describe('a query', () => {
   })
 })
 
-describe('the key of a Spamhaus subscriber', () => {
+describe('the Spamhaus DQS key', () => {
   const key = 'abcdefghij0123456789klmnop'
   const [zen, ...others] = blacklists(key)
 
-  test('is in what is asked', () => {
+  test('is part of the query', () => {
     if (zen === undefined) throw new Error('There are no lists')
     expect(queryName(zen, '2.0.0.127')).toBe(`2.0.0.127.${key}.zen.dq.spamhaus.net`)
   })
 
-  test('is in nothing that is shown, and goes to nobody else', () => {
+  test('is never shown or sent to another list', () => {
     const { zone: _zone, ...shown } = zen ?? {}
     expect(JSON.stringify([shown, zen?.delistUrl('192.0.2.7'), zen?.decode(['127.255.255.1'])])).not.toContain(key)
     expect(zen?.publicZone).toBe('zen.dq.spamhaus.net')

@@ -1,12 +1,12 @@
 import pino from 'pino'
 import { onTestFinished } from 'vitest'
-import { type Budget, dailyBudget } from '../../src/blacklist/budget.ts'
 import { type Checker, createChecker } from '../../src/blacklist/checker.ts'
 import { type GeoLookup, unknownGeo } from '../../src/blacklist/geo.ts'
 import { createListHealth, type ListHealth } from '../../src/blacklist/health.ts'
 import { type Blacklist, blacklists } from '../../src/blacklist/list.ts'
 import type { Lookup } from '../../src/blacklist/lookup.ts'
-import type { DnsServer } from '../../src/config.ts'
+import { createDailyBudget, type QueryBudget } from '../../src/blacklist/query-budget.ts'
+import type { DnsServer } from '../../src/core/config.ts'
 import { createDnsClient, type DnsClient } from '../../src/network/dns/client.ts'
 import { createClock } from '../network/dns/setup.ts'
 import {
@@ -22,17 +22,17 @@ import {
 /** The eight lists. */
 export const lists = blacklists(undefined)
 
-/** The list of this id. */
+/** Returns the list with this id. */
 export function listOf(id: string, among: readonly Blacklist[] = lists): Blacklist {
   const found = among.find((list) => list.id === id)
   if (found === undefined) throw new Error(`There is no list ${id}`)
   return found
 }
 
-/** What a name, or every name below a zone, is answered with; `A` and `TXT` tell the types apart. */
+/** Answers by name; an entry also answers every name below it. */
 export type Script = Readonly<Record<string, Behaviour>>
 
-/** Answers A queries with codes; there is no TXT. */
+/** Answers A queries with codes, without TXT records. */
 export const codes =
   (...values: readonly string[]): Behaviour =>
   (query) =>
@@ -44,15 +44,15 @@ export const listed =
   (query) =>
     answer(query, [query.type === 'A' ? code : reason])
 
-/** The name does not exist. */
+/** Answers NXDOMAIN. */
 export const nothing: Behaviour = (query): Reply => ({
   rcode: rcodes.nxdomain,
   authorities: [soa(query.name, 600, 600)],
 })
 
 /**
- * Plays the whole DNS: lists that work and list nobody but their test entries, and no other name; except what the script says of
- * a name or, where it says nothing, of the longest name above it.
+ * Simulates the DNS: healthy lists that contain only their test entries, and no other name. `script` overrides a name or,
+ * without an entry for it, the longest name above it.
  */
 export function play(script: Script = {}): Behaviour {
   return (query) => {
@@ -65,29 +65,29 @@ export function play(script: Script = {}): Behaviour {
   }
 }
 
-/** A log that keeps what is written to it. */
+/** Creates a log that collects its lines. */
 export function createLog() {
   const lines: string[] = []
   return { lines, log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) }
 }
 
-/** The parts of the core around a DNS server; the clock stands until it is moved. */
+/** The blacklist services around a test DNS server; the clock stands still until the test advances it. */
 export interface Rig {
   readonly dns: DnsClient
   readonly health: ListHealth
-  readonly budgets: Map<string, Budget>
+  readonly budgets: Map<string, QueryBudget>
   readonly lookup: Lookup
   readonly checker: Checker
   readonly clock: ReturnType<typeof createClock>
   readonly logged: readonly string[]
 }
 
-/** How long a query may take where a test is not about its being late: longer than a busy machine holds it up. */
+/** Query timeout, in milliseconds, for tests that are not about timeouts: long enough for a busy machine. */
 const PATIENCE = 5000
 
 /**
- * The core as `app.ts` puts it together, but for the clock, and for a DNS client of their own that the probes have, so that
- * a test may be short with the lists and still find them well; stopped when the test ends.
+ * Starts the services as the application does, but with a test clock, and with a separate DNS client for health checks, so
+ * that a test can use a short timeout for lookups and still find the lists healthy. Stops them when the test ends.
  */
 export function startCore(
   server: DnsServer,
@@ -99,7 +99,7 @@ export function startCore(
   const dns = createDnsClient({ servers: [server], timeoutMs, now: clock.now })
   const probing = createDnsClient({ servers: [server], timeoutMs: probeTimeoutMs, now: clock.now })
   const health = createListHealth({ lists: asked, dns: probing, now: clock.now, log })
-  const budgets = new Map(asked.map((list) => [list.id, dailyBudget(list.queriesPerDay, clock.now)]))
+  const budgets = new Map(asked.map((list) => [list.id, createDailyBudget(list.queriesPerDay, clock.now)]))
   const lookup = { dns, health, budgets }
   onTestFinished(async () => {
     health.stop()
@@ -109,22 +109,22 @@ export function startCore(
   return { dns, health, budgets, lookup, checker, clock, logged: lines }
 }
 
-/** A scripted server and the core that asks it, every list probed and found well unless the script says otherwise. */
+/** Starts a scripted DNS server and the services; measures every list before the script applies. */
 export async function startScripted(
   script: Script = {},
-  options: Parameters<typeof startCore>[1] & { probed?: boolean } = {},
-): Promise<Rig & { readonly server: TestDnsServer; asked(): string[] }> {
+  options: Parameters<typeof startCore>[1] & { measured?: boolean } = {},
+): Promise<Rig & { readonly server: TestDnsServer; sentQueries(): string[] }> {
   const server = await startDnsServer(play())
   onTestFinished(() => server.close())
   const core = startCore(server, options)
-  if (options.probed ?? true) await Promise.all(core.checker.lists.map((list) => core.health.known(list)))
+  if (options.measured ?? true) await Promise.all(core.checker.lists.map((list) => core.health.whenMeasured(list)))
   server.behave(play(script))
   const before = server.queries.length
-  return { ...core, server, asked: () => server.queries.slice(before).map(({ name, type }) => `${type} ${name}`) }
+  return { ...core, server, sentQueries: () => server.queries.slice(before).map(({ name, type }) => `${type} ${name}`) }
 }
 
 const nowhere: GeoLookup = {
   locate: async () => unknownGeo,
-  ready: async () => {},
+  load: async () => {},
   close: async () => {},
 }

@@ -2,18 +2,31 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BlacklistResult, Counts, DomainReport, IpReport } from '../../src/blacklist/report.ts'
 import { listErrors } from '../../src/blacklist/report.ts'
-import { count, domainVerdict, ipVerdict, outcomeOf, reportOutcome, sum } from '../../src/blacklist/verdict.ts'
+import {
+  countResults,
+  domainVerdict,
+  ipVerdict,
+  outcomeOf,
+  reportOutcome,
+  sumCounts,
+} from '../../src/blacklist/verdict.ts'
 import { answer, answers, domainReport, ipReport, listing, policy } from '../support/reports.ts'
 
-describe('the figures', () => {
-  test('of no results are nought', () => {
-    expect(count([])).toEqual({ totalChecked: 0, listedCount: 0, policyCount: 0, cleanCount: 0, failedCount: 0 })
-    expect(sum([])).toEqual(count([]))
+describe('the counts', () => {
+  test('of no results are zero', () => {
+    expect(countResults([])).toEqual({ totalChecked: 0, listedCount: 0, policyCount: 0, cleanCount: 0, failedCount: 0 })
+    expect(sumCounts([])).toEqual(countResults([]))
   })
 
   test('count a list that failed as clean and as failed', () => {
     const results = answers({ SpamCop: listing, PSBL: { error: 'timeout' }, DroneBL: { error: 'refused' } })
-    expect(count(results)).toEqual({ totalChecked: 6, listedCount: 1, policyCount: 0, cleanCount: 5, failedCount: 2 })
+    expect(countResults(results)).toEqual({
+      totalChecked: 6,
+      listedCount: 1,
+      policyCount: 0,
+      cleanCount: 5,
+      failedCount: 2,
+    })
   })
 
   test.each<[Counts['listedCount'], Counts['policyCount'], Counts['failedCount'], string]>([
@@ -24,7 +37,7 @@ describe('the figures', () => {
     [2, 1, 0, 'listed'],
     [1, 1, 0, 'policy'],
     [2, 2, 4, 'policy'],
-  ])('of %i listed, %i of them by policy, and %i failed are %s', (listedCount, policyCount, failedCount, outcome) => {
+  ])('%i listed, %i of them by policy, and %i failed give %s', (listedCount, policyCount, failedCount, outcome) => {
     expect(outcomeOf({ listedCount, policyCount, failedCount })).toBe(outcome)
   })
 })
@@ -33,39 +46,39 @@ describe('the verdict on an address', () => {
   const say = (changes: Parameters<typeof answers>[0] = {}) => ipVerdict('192.0.2.7', answers(changes))
   const all = (change: Partial<BlacklistResult>) => answers().map((result) => ({ ...result, ...change }))
 
-  test('that no list lists', () => {
+  test('is clean when no list lists it', () => {
     expect(say()).toBe('192.0.2.7 is clean: none of the 6 blacklists lists it.')
   })
 
-  test('that some lists list', () => {
+  test('names the lists with a listing', () => {
     expect(say({ PSBL: listing })).toBe('192.0.2.7 is listed on 1 of 6 blacklists: PSBL.')
     expect(say({ 'Spamhaus ZEN': listing, PSBL: listing, DroneBL: listing })).toBe(
       '192.0.2.7 is listed on 3 of 6 blacklists: Spamhaus ZEN, PSBL and DroneBL.',
     )
   })
 
-  test('that a policy names, alone and beside listings', () => {
-    const explained = 'A policy entry asks that no mail comes from an address directly; it accuses nobody.'
+  test('names policy entries, alone and beside listings', () => {
+    const explained = 'A policy entry says that an address should not send mail directly; it does not report abuse.'
     expect(say({ 'Spamhaus ZEN': policy })).toBe(
       `192.0.2.7 is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. ${explained}`,
     )
     expect(say({ 'Spamhaus ZEN': policy, PSBL: { error: 'timeout' } })).toBe(
-      `192.0.2.7 is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. ${explained} Not known: PSBL (no answer in time).`,
+      `192.0.2.7 is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. ${explained} Unknown: PSBL (no answer in time).`,
     )
     expect(say({ 'Spamhaus ZEN': policy, PSBL: listing })).toBe(
       '192.0.2.7 is listed on 2 of 6 blacklists: PSBL; policy entry: Spamhaus ZEN.',
     )
   })
 
-  test('that is listed while other lists say nothing', () => {
+  test('names the lists that did not answer beside a listing', () => {
     expect(say({ PSBL: listing, Mailspike: { error: 'timeout' } })).toBe(
-      '192.0.2.7 is listed on 1 of 6 blacklists: PSBL. Not known: Mailspike (no answer in time).',
+      '192.0.2.7 is listed on 1 of 6 blacklists: PSBL. Unknown: Mailspike (no answer in time).',
     )
   })
 
-  test('of which some lists say nothing', () => {
+  test('is incomplete when some lists did not answer', () => {
     expect(say({ Barracuda: { error: 'refused' } })).toBe(
-      'No listing of 192.0.2.7 was found: 5 of 6 blacklists gave a usable answer. Not known: Barracuda (query refused).',
+      'No listing of 192.0.2.7 was found: 5 of 6 blacklists gave a usable answer. Unknown: Barracuda (query refused).',
     )
     const changes = {
       SpamCop: { error: 'timeout' },
@@ -75,20 +88,20 @@ describe('the verdict on an address', () => {
       DroneBL: { error: 'invalid_answer' },
     } as const
     expect(say(changes)).toBe(
-      'No listing of 192.0.2.7 was found: 1 of 6 blacklists gave a usable answer. Not known: SpamCop and Mailspike (no answer in time); Barracuda (query refused); PSBL (unreachable); DroneBL (answer not usable).',
+      'No listing of 192.0.2.7 was found: 1 of 6 blacklists gave a usable answer. Unknown: SpamCop and Mailspike (no answer in time); Barracuda (query refused); PSBL (unreachable); DroneBL (answer not usable).',
     )
   })
 
-  test('of which no list says anything', () => {
+  test('is unknown when no list answered', () => {
     expect(ipVerdict('192.0.2.7', all({ error: 'timeout' }))).toBe(
-      'Nothing is known about 192.0.2.7: no blacklist gave a usable answer. Not known: Spamhaus ZEN, SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no answer in time).',
+      'Nothing is known about 192.0.2.7: no blacklist gave a usable answer. Unknown: Spamhaus ZEN, SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no answer in time).',
     )
   })
 
-  test('of IPv6, which few lists hold', () => {
+  test('of IPv6 names the lists without IPv6 data', () => {
     const results = all({ error: 'unsupported' }).with(0, answer('Spamhaus ZEN'))
     expect(ipVerdict('2001:db8::7', results)).toBe(
-      'No listing of 2001:db8::7 was found: 1 of 6 blacklists gave a usable answer. Not known: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
+      'No listing of 2001:db8::7 was found: 1 of 6 blacklists gave a usable answer. Unknown: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
     )
   })
 })
@@ -100,7 +113,7 @@ describe('the verdict on a domain', () => {
   const bad = ipReport('192.0.2.2', answers({ 'Spamhaus ZEN': listing, PSBL: listing }))
   const worse = ipReport('192.0.2.3', answers({ DroneBL: listing }))
   const atHome = ipReport('192.0.2.4', answers({ 'Spamhaus ZEN': policy }))
-  const POLICY = 'A policy entry asks that no mail comes from an address directly; it accuses nobody.'
+  const POLICY = 'A policy entry says that an address should not send mail directly; it does not report abuse.'
   const domainListing = { results: [answer('SURBL', listing), answer('URIBL')] }
 
   test.each<[string, string, readonly IpReport[], Partial<DomainReport>]>([
@@ -147,7 +160,7 @@ describe('the verdict on a domain', () => {
     ],
     [
       'has an address that a policy names',
-      `No blacklist accuses example.com; its address 192.0.2.4 (Spamhaus ZEN) has a policy entry. ${POLICY}`,
+      `No blacklist reports abuse by example.com; its address 192.0.2.4 (Spamhaus ZEN) has a policy entry. ${POLICY}`,
       [clean, atHome],
       {},
     ],
@@ -159,7 +172,7 @@ describe('the verdict on a domain', () => {
     ],
     [
       'has addresses that policies name',
-      `No blacklist accuses example.com; its addresses 192.0.2.4 (Spamhaus ZEN) and 192.0.2.5 (Spamhaus ZEN) have policy entries. ${POLICY}`,
+      `No blacklist reports abuse by example.com; its addresses 192.0.2.4 (Spamhaus ZEN) and 192.0.2.5 (Spamhaus ZEN) have policy entries. ${POLICY}`,
       [atHome, ipReport('192.0.2.5', answers({ 'Spamhaus ZEN': policy }))],
       {},
     ],
@@ -182,20 +195,20 @@ describe('the verdict on a domain', () => {
       { resolutionFailed: true, resolvedIps: ['10.0.0.1'] },
     ],
     [
-      'was not answered for by a list',
-      'No listing of example.com was found: 7 of 8 blacklist checks gave a usable answer. Not known: URIBL (query refused).',
+      'one list did not answer for',
+      'No listing of example.com was found: 7 of 8 blacklist checks gave a usable answer. Unknown: URIBL (query refused).',
       [clean],
       { results: [answer('SURBL'), answer('URIBL', { error: 'refused' })] },
     ],
     [
-      'was not answered for by one list, about two addresses',
-      'No listing of example.com was found: 12 of 14 blacklist checks gave a usable answer. Not known: PSBL (unreachable).',
+      'one list did not answer for, for two addresses',
+      'No listing of example.com was found: 12 of 14 blacklist checks gave a usable answer. Unknown: PSBL (unreachable).',
       ['192.0.2.1', '192.0.2.2'].map((each) => ipReport(each, answers({ PSBL: { error: 'unreachable' } }))),
       {},
     ],
     [
-      'was answered for by nobody',
-      'Nothing is known about example.com: no blacklist gave a usable answer. Not known: SURBL and URIBL (no answer in time). Its addresses could not be looked up.',
+      'no list answered for',
+      'Nothing is known about example.com: no blacklist gave a usable answer. Unknown: SURBL and URIBL (no answer in time). Its addresses could not be looked up.',
       [],
       {
         results: [answer('SURBL', { error: 'timeout' }), answer('URIBL', { error: 'timeout' })],
@@ -207,7 +220,7 @@ describe('the verdict on a domain', () => {
   })
 })
 
-describe('whatever the results are', () => {
+describe('for any results', () => {
   const arbitrary = fc
     .tuple(
       fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom('A', 'B', 'C') }),
@@ -231,13 +244,13 @@ describe('whatever the results are', () => {
       const hidden = Array.from({ length: others }, (_, index) => `10.0.0.${index}`)
       return domainReport('example.com', reports, {
         ...changes,
-        // No list of domains has entries of policy.
+        // No domain list has policy entries.
         results: changes.results.map((each) => (each.policy ? { ...each, policy: false } : each)),
         resolvedIps: [...reports.map(({ target }) => target), ...hidden],
       })
     })
 
-  /** What must be said, and what must not. */
+  /** Asserts what the verdict must and must not say. */
   function expectTrue(verdict: string, all: readonly BlacklistResult[], counts: Counts, complete: boolean) {
     expect(counts.listedCount + counts.cleanCount).toBe(counts.totalChecked)
     expect(verdict.includes('is clean')).toBe(counts.listedCount === 0 && counts.failedCount === 0 && complete)
@@ -248,7 +261,7 @@ describe('whatever the results are', () => {
   }
 
   test('the verdict on an address is true', () => {
-    fc.assert(fc.property(results, (each) => expectTrue(ipVerdict('192.0.2.7', each), each, count(each), true)))
+    fc.assert(fc.property(results, (each) => expectTrue(ipVerdict('192.0.2.7', each), each, countResults(each), true)))
   })
 
   test('the verdict on a domain is true, and its outcome agrees', () => {
@@ -258,8 +271,8 @@ describe('whatever the results are', () => {
         expectTrue(domainVerdict(report), all, report, !report.resolutionFailed)
         expect(report.verdict.includes('is clean')).toBe(reportOutcome(report) === 'clean')
         expect(/ listed (on|address)/.test(report.verdict)).toBe(reportOutcome(report) === 'listed')
-        expect(/accuses example/.test(report.verdict)).toBe(reportOutcome(report) === 'policy')
-        expect(sum([count(report.results), ...report.ipReports])).toEqual(count(all))
+        expect(/abuse by example/.test(report.verdict)).toBe(reportOutcome(report) === 'policy')
+        expect(sumCounts([countResults(report.results), ...report.ipReports])).toEqual(countResults(all))
       }),
     )
   })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { DAY } from '../../src/time.ts'
+import { DAY } from '../../src/core/time.ts'
 import { checkout } from '../billing/events.ts'
 import { deliver, deliverCoins, startBtcpay, stripeSettings } from '../billing/setup.ts'
 import { testApp } from '../support/app.ts'
@@ -13,12 +13,12 @@ import { newOrganization, post } from '../support/graphql-client.ts'
 import { linkIn, startMailServer } from '../support/mail-server.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
-/** By how much the service's clock is ahead of ours, in milliseconds. */
+/** How far the service's clock is ahead of ours, in milliseconds. */
 let ahead = 0
 const now = () => new Date(Date.now() + ahead)
 const mailServer = await startMailServer()
 const dns = await startDnsServer(scriptedLists())
-/** The payment provider’s page, on another site, which leads back here. */
+/** The payment provider’s page on another site, which links back. */
 const provider = createServer((_, response) => {
   response.setHeader('content-type', 'text/html').end(`<a href="${url}/api/v1/billing/success">Pay</a>`)
 }).listen(0, '127.0.0.1')
@@ -27,7 +27,7 @@ afterAll(async () => {
   provider.close()
   await mailServer.close()
 })
-// A TCP server that listens has an address with a port.
+// A listening TCP server has an address with a port.
 const providerUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/`
 
 const fake = await startBtcpay({ now, checkout: providerUrl })
@@ -41,7 +41,7 @@ const { baseUrl: url } = await testApp({ dns, settings, now })
 const newTab = useChromium()
 const isOurs = (asked: string) => asked.startsWith(url) || asked.startsWith(providerUrl)
 
-/** Whatever was bought is paid. */
+/** Pays every invoice. */
 async function settleAll(): Promise<void> {
   for (const invoice of fake.invoices.values()) {
     invoice.status = 'Settled'
@@ -59,7 +59,7 @@ test.each([
   await page.goto(`${url}/pricing`)
   await page.getByLabel('API key of your organization').fill(key)
   await page.getByRole('button', { name: 'Upgrade to Team' }).click()
-  await page.getByRole('link', { name: 'Go on to pay' }).click()
+  await page.getByRole('link', { name: 'Continue to payment' }).click()
   await page.waitForURL(`${providerUrl}**`)
   expect(new URL(page.url()).searchParams.get('client_reference_id')).toBe(id)
   await page.getByText('Pay').click()
@@ -69,11 +69,11 @@ test.each([
   expect(tab.complaints).toEqual([])
 })
 
-test('who buys a check plan is shown its key once, in that browser', async () => {
+test('a buyer of a check plan sees the key once, in the same browser', async () => {
   await using tab = await newTab(isOurs)
   const { page } = tab
   await page.goto(`${url}/pricing`)
-  await page.getByLabel('E-mail address').fill('mail@admin.example')
+  await page.getByLabel('Email address').fill('mail@admin.example')
   await page.getByRole('button', { name: 'Pay in Litecoin' }).click()
   await page.getByRole('heading', { name: 'Waiting for your payment' }).waitFor()
   await settleAll()
@@ -81,17 +81,17 @@ test('who buys a check plan is shown its key once, in that browser', async () =>
   await page.getByRole('button', { name: 'Show my key' }).click()
   expect(await page.locator('pre').textContent()).toMatch(/^ac_[0-9a-v]{40}$/)
   await page.goto(page.url())
-  await page.getByRole('heading', { name: 'Your key was shown' }).waitFor()
+  await page.getByRole('heading', { name: 'Your key was already shown' }).waitFor()
   expect(tab.complaints).toEqual([])
 })
 
-test('who has a key is led to what is wrong with it, or pays for thirty days more and is shown them', async () => {
+test('a buyer with a key sees errors about it, or pays for thirty more days', async () => {
   await using tab = await newTab(isOurs)
   const { page } = tab
   const { key } = await newOrganization(url)
   const pay = async (typed: string) => {
     await page.goto(`${url}/pricing`)
-    await page.getByLabel('API key, if you have one').fill(typed)
+    await page.getByLabel('API key (optional').fill(typed)
     await page.getByRole('button', { name: 'Pay in Bitcoin' }).click()
   }
   await pay('ac_wrong')
@@ -105,7 +105,7 @@ test('who has a key is led to what is wrong with it, or pays for thirty days mor
   await page.waitForURL(`${providerUrl}**`)
   await settleAll()
   await page.goto(String([...fake.invoices.values()].at(-1)?.checkout['redirectURL']))
-  await page.getByRole('heading', { name: 'Your payment has arrived' }).waitFor()
+  await page.getByRole('heading', { name: 'Payment received' }).waitFor()
   expect(tab.complaints).toEqual([])
 })
 
@@ -114,7 +114,7 @@ function isInView(element: Element): boolean {
   return top >= 0 && bottom <= window.innerHeight
 }
 
-test('who is reminded that the plan ends pays for another thirty days by the link of the mail', async () => {
+test('a reminder’s link leads to the payment of another thirty days', async () => {
   await using tab = await newTab(isOurs)
   const { page } = tab
   const { key } = await newOrganization(url)
@@ -132,7 +132,7 @@ test('who is reminded that the plan ends pays for another thirty days by the lin
   await page.waitForURL(`${providerUrl}**`)
   await settleAll()
   await page.goto(String([...fake.invoices.values()].at(-1)?.checkout['redirectURL']))
-  await page.getByRole('heading', { name: 'Your payment has arrived' }).waitFor()
+  await page.getByRole('heading', { name: 'Payment received' }).waitFor()
   expect(tab.complaints).toEqual([])
 })
 

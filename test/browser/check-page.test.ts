@@ -26,7 +26,7 @@ afterAll(async () => {
 const newTab = useChromium()
 const openTab = (options: BrowserContextOptions = {}) => newTab((url) => url.startsWith(server.url), options)
 
-/** Opens the page of a check, as far as it has been sent, and gives the check behind it. */
+/** Opens the streaming page of a check; returns the check. */
 async function openCheck(page: Page, target = address) {
   const next = pages.nextCheck()
   await page.goto(`${server.url}/check/${target}`, { waitUntil: 'commit' })
@@ -38,7 +38,7 @@ const scrollsSideways = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
 
 describe('with JavaScript', () => {
-  test('each list fills in while the others are still asked, and the report takes their place', async () => {
+  test('answers fill in while other lists are pending, then the report replaces them', async () => {
     await using tab = await openTab()
     const { page } = tab
     const check = await openCheck(page)
@@ -48,11 +48,11 @@ describe('with JavaScript', () => {
     check.step({ kind: 'answer', target: address, result: answer('SpamCop') })
     await page.locator(`${row('SpamCop')}[data-state=clean]`).waitFor()
     expect(await stateOf(page, 'PSBL')).toBe('pending')
-    await page.getByText('1 of 6 answers are in.').waitFor()
+    await page.getByText('1 of 6 answers received.').waitFor()
 
     check.step({ kind: 'answer', target: address, result: answer('PSBL', listing) })
     await page.locator(`${row('PSBL')}[data-state=listed]`).waitFor()
-    await page.getByText('2 of 6 answers are in, 1 with a listing.').waitFor()
+    await page.getByText('2 of 6 answers received, 1 with a listing.').waitFor()
     expect(await page.getByRole('status').textContent()).toBe(`PSBL lists ${address}.`)
     expect(await page.locator('#report').count()).toBe(0)
     expect(await page.locator('#pending template').count()).toBe(0)
@@ -68,15 +68,15 @@ describe('with JavaScript', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('the addresses of a domain appear as they are found, and fill in', async () => {
+  test('the addresses of a domain appear when resolved, then their answers fill in', async () => {
     await using tab = await openTab()
     const { page } = tab
     const check = await openCheck(page, 'example.com')
     check.step({ kind: 'resolved', addresses: [address, '10.0.0.5'], checked: [address] })
-    await page.getByRole('heading', { name: 'Found, but not checked' }).waitFor()
+    await page.getByRole('heading', { name: 'Not checked' }).waitFor()
     check.step({ kind: 'answer', target: address, result: answer('PSBL', listing) })
     await page.locator(`#pending li[data-for="${address}"][data-state=listed]`).waitFor()
-    await page.getByText('1 of 8 answers are in, 1 with a listing.').waitFor()
+    await page.getByText('1 of 8 answers received, 1 with a listing.').waitFor()
     check.step({
       kind: 'report',
       report: domainReport('example.com', [listed], { resolvedIps: [address, '10.0.0.5'] }),
@@ -89,33 +89,33 @@ describe('with JavaScript', () => {
     ['listed', listed],
     ['clean', ipReport(address)],
     ['incomplete', ipReport(address, answers({ PSBL: { error: 'timeout', note: 'No answer in time.' } }))],
-  ])('the lists stay where they are when the report comes, %s', async (_, report) => {
+  ])('the lists keep their place when the report arrives, %s', async (_, report) => {
     await using tab = await openTab()
     const { page } = tab
     const topOfLists = async (part: string) => (await page.locator(`${part} .lists`).boundingBox())?.y
     const check = await openCheck(page)
     check.step({ kind: 'answer', target: address, result: answer('SpamCop') })
-    await page.getByText('1 of 6 answers are in.').waitFor()
+    await page.getByText('1 of 6 answers received.').waitFor()
     const before = await topOfLists('#pending')
     check.step({ kind: 'report', report })
     await page.locator('#report').waitFor()
     expect(Math.abs(Number(await topOfLists('#report')) - Number(before))).toBeLessThanOrEqual(8)
   })
 
-  test('a connection that broke is told once the report cannot come any more', async () => {
+  test('a lost connection is reported after the timeout', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.clock.install()
     const check = await openCheck(page)
     await page.locator(row('DroneBL')).waitFor()
     await page.clock.fastForward(15_000)
-    await page.locator('#pending').getByText('The connection broke before the report came.').waitFor()
+    await page.locator('#pending').getByText('The connection was lost before the report arrived.').waitFor()
     check.end()
   })
 })
 
 describe('without JavaScript', () => {
-  test('the lists are shown as asked, then the finished report in their place', async () => {
+  test('pending lists are shown, then the finished report replaces them', async () => {
     await using tab = await openTab({ javaScriptEnabled: false })
     const { page } = tab
     const check = await openCheck(page)
@@ -144,14 +144,14 @@ describe('without JavaScript', () => {
 })
 
 describe('the reader', () => {
-  test('who leaves ends the check', async () => {
+  test('leaving the page ends the check', async () => {
     await using tab = await openTab()
     const check = await openCheck(tab.page)
     await tab.page.goto('about:blank')
     await check.returned
   })
 
-  test('who comes back to a report finds it again, without a second check', async () => {
+  test('going back to a report shows it again without a second check', async () => {
     await using tab = await openTab()
     const { page } = tab
     const check = await openCheck(page)
@@ -164,17 +164,20 @@ describe('the reader', () => {
     expect(await page.title()).toBe(`Listed: ${address} · Allclear`)
   })
 
-  test('who uses the keyboard reaches everything in the order in which it stands', async () => {
+  test('the keyboard reaches every control in order', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.goto(server.url)
     const focused = [
       'Skip to content',
       'Allclear',
+      'Status pages',
       'Check',
       'Prices',
-      'API docs',
+      'Docs',
       'GraphQL',
+      'Get started',
+      'How it works',
       'target',
       'Check',
       address,
@@ -190,14 +193,14 @@ describe('the reader', () => {
     }
   })
 
-  test('who skips to the content goes on from there', async () => {
+  test('the skip link moves the focus to the content', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.goto(server.url)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('target')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Get started')
   })
 
   test('with a screen 320 pixels wide never scrolls sideways', async () => {
@@ -221,7 +224,7 @@ describe('the reader', () => {
     }
   })
 
-  test('who prints gets the report and the addresses of its links', async () => {
+  test('printing shows the report and the URLs of its links', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.emulateMedia({ media: 'print' })
@@ -236,7 +239,7 @@ describe('the reader', () => {
     expect(printed).toContain('contest?target=')
   })
 
-  test('who wants less motion sees none', async () => {
+  test('reduced motion disables animations', async () => {
     await using tab = await openTab({ reducedMotion: 'reduce' })
     const check = await openCheck(tab.page)
     const spinner = tab.page.locator(`${row('PSBL')} svg`)

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createOrganization } from '../../src/account/organization.ts'
-import { startApp } from '../../src/app.ts'
+import { startApp } from '../../src/app/start.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { bucketOf } from '../../src/monitoring/histogram.ts'
 import { createService } from '../../src/status/service.ts'
-import { DAY, HOUR, MINUTE } from '../../src/time.ts'
-import { writeMonitor } from '../monitoring/pasts.ts'
-import { testConfig, testData } from '../support/app.ts'
+import { writeMonitor } from '../monitoring/histories.ts'
+import { testConfig } from '../support/app.ts'
 import { useChromium } from '../support/chromium.ts'
 import { testContext } from '../support/context.ts'
 import { faintTexts } from '../support/contrast.ts'
@@ -15,6 +15,7 @@ import { startDnsServer } from '../support/dns-server.ts'
 import { mutate } from '../support/filled-organization.ts'
 import { silent } from '../support/scratch.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
+import { testData } from '../support/service-data.ts'
 
 const dns = await startDnsServer(scriptedLists())
 const { dataDir, settings, remove } = await testData()
@@ -71,10 +72,10 @@ async function writePast() {
 const newTab = useChromium()
 const openTab = (options: Parameters<typeof newTab>[1] = {}) => newTab((url) => url.startsWith(app.baseUrl), options)
 const page = () => `${app.baseUrl}/status/acme`
-const details = (tab: Page) => tab.locator(`#past-${api}`)
+const details = (tab: Page) => tab.locator(`#history-${api}`)
 
 describe('the days of a service', () => {
-  test('are drawn one beside the other, each kind in its own shape, and said in words', async () => {
+  test('are drawn side by side, each kind in its own shape, with text', async () => {
     await using tab = await openTab()
     await tab.page.goto(page())
     const bar = tab.page.getByRole('img', { name: /^API, last 90 days: 99\.9\d+% uptime in 5\d d( \d+ h)? of data/ })
@@ -93,7 +94,7 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('open with the keyboard, and stay open and true while something happens', async () => {
+  test('open with the keyboard, stay open and follow changes', async () => {
     await using tab = await openTab()
     await tab.page.goto(page())
     await tab.page.locator('#live[data-state=live]').waitFor()
@@ -101,7 +102,7 @@ describe('the days of a service', () => {
     await tab.page.keyboard.press('Enter')
     await tab.page.getByText('Down for 12 min.').waitFor()
     await tab.page.getByText('Degraded for 1 h.').waitFor()
-    await tab.page.getByText('Median of each hour').waitFor()
+    await tab.page.getByText('Hourly median').waitFor()
     await mutate(app.baseUrl, key, 'createIncident', 'Incident', {
       ...{ title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are looking.' },
       services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }],
@@ -111,7 +112,7 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('open without JavaScript too', async () => {
+  test('open without JavaScript', async () => {
     await using tab = await openTab({ javaScriptEnabled: false })
     await tab.page.goto(page())
     await details(tab.page).locator('summary').click()

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
-import { testApp, testData } from '../support/app.ts'
+import { testApp } from '../support/app.ts'
 import { useChromium } from '../support/chromium.ts'
 import { faintTexts } from '../support/contrast.ts'
 import { startDnsServer } from '../support/dns-server.ts'
@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.ts'
 import { newOrganization } from '../support/graphql-client.ts'
 import { startService } from '../support/process.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
+import { testData } from '../support/service-data.ts'
 
 const dns = await startDnsServer(scriptedLists())
 const app = await testApp({ dns })
@@ -60,19 +61,19 @@ async function watchShifts(page: Page): Promise<() => Promise<number>> {
 }
 
 describe('an open page', () => {
-  test('shows an incident, its updates and its end without being loaded again', async () => {
+  test('shows an incident, its updates and its end without a reload', async () => {
     await using tab = await openTab()
     const { page } = tab
     const acme = await owner()
     await page.goto(app.baseUrl + acme.path)
-    await heading(page, 'All services are operational.')
+    await heading(page, 'All services are operational')
     await live(page)
     await page.evaluate(() => Object.assign(window, { same: true }))
     const shift = await watchShifts(page)
 
     const { id } = await acme.incident('Payments fail')
     await page.getByRole('link', { name: 'Payments fail' }).waitFor()
-    await heading(page, 'There is a major outage of API.')
+    await heading(page, 'Major outage: API')
     await page.locator('.prose strong', { hasText: 'looking' }).waitFor()
     await expect.poll(() => page.locator('#announcer').textContent()).toContain('Incident: Payments fail.')
     expect(await page.locator('#announcer').textContent()).toContain('API: Major outage.')
@@ -83,7 +84,7 @@ describe('an open page', () => {
     await expect.poll(() => page.locator('#announcer').textContent()).toBe('Payments fail: Identified. A disk is full.')
 
     await acme.update(id, 'RESOLVED', 'All is well again.')
-    await heading(page, 'All services are operational.')
+    await heading(page, 'All services are operational')
     expect(await page.locator('#open-incidents').count()).toBe(0)
     await page.locator('#past').getByText('All is well again.').waitFor()
     expect(await page.evaluate(() => 'same' in window)).toBe(true)
@@ -103,7 +104,7 @@ describe('an open page', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('keeps what the reader has folded, focused and scrolled to', async () => {
+  test('keeps folded sections, focus and scroll position', async () => {
     await using tab = await openTab({ viewport: { width: 800, height: 500 } })
     const { page } = tab
     const acme = await owner()
@@ -115,12 +116,12 @@ describe('an open page', () => {
     expect(await page.getByText('Frankfurt').isVisible()).toBe(false)
     await page.getByRole('link', { name: 'Incident history' }).focus()
     await acme.incident('Payments fail')
-    await heading(page, 'There is a major outage of API.')
+    await heading(page, 'Major outage: API')
     expect(await page.getByText('Frankfurt').isVisible()).toBe(false)
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Incident history')
   })
 
-  test('takes on its owner’s new name and colour', async () => {
+  test('adopts its owner’s new name and colour', async () => {
     await using tab = await openTab()
     const acme = await owner()
     await tab.page.goto(app.baseUrl + acme.path)
@@ -133,7 +134,7 @@ describe('an open page', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('reaches the last state of many changes made at once', async () => {
+  test('reaches the final state after many concurrent changes', async () => {
     await using tab = await openTab()
     const acme = await owner()
     await tab.page.goto(app.baseUrl + acme.path)
@@ -145,8 +146,8 @@ describe('an open page', () => {
   })
 })
 
-describe('when the way to the server is bad', () => {
-  test('a server that was killed and starts again is followed on, and nothing in between is missing', async () => {
+describe('on a bad connection', () => {
+  test('a page follows a killed and restarted server without missing events', async () => {
     const { dataDir, settings, remove } = await testData()
     const options = { ...settings, DATA_DIR: dataDir, PORT: String(await freePort()) }
     let service = startService(dns, options)
@@ -177,9 +178,9 @@ describe('when the way to the server is bad', () => {
       await service.ended
       await remove()
     }
-  }, 60_000)
+  })
 
-  test('a page whose websockets are blocked asks by itself, and is answered 304 while nothing changes', async () => {
+  test('a page without websockets polls and gets 304 while nothing changes', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.clock.install()
@@ -197,7 +198,7 @@ describe('when the way to the server is bad', () => {
     await page.getByRole('link', { name: 'Payments fail' }).waitFor()
   })
 
-  test('a page that cannot reach the server says since when it may be untrue', async () => {
+  test('a page that cannot reach the server says since when it may be outdated', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.clock.install()
@@ -206,7 +207,7 @@ describe('when the way to the server is bad', () => {
     await live(page)
     await page.context().setOffline(true)
     await page.clock.fastForward(60_000)
-    await page.getByText('Reconnecting. This was true at').waitFor()
+    await page.getByText('Reconnecting. Last updated at').waitFor()
     await page.context().setOffline(false)
     await page.clock.fastForward(60_000)
     await live(page)
@@ -214,20 +215,20 @@ describe('when the way to the server is bad', () => {
 })
 
 describe('without JavaScript', () => {
-  test('everything is there, and says how to see what has changed', async () => {
+  test('shows everything and how to see changes', async () => {
     await using tab = await openTab({ javaScriptEnabled: false })
     const { page } = tab
     const acme = await owner()
     const { id } = await acme.incident('Payments fail')
     await page.goto(app.baseUrl + acme.path)
-    await heading(page, 'There is a major outage of API.')
+    await heading(page, 'Major outage: API')
     expect(await page.locator('noscript').isVisible()).toBe(true)
     await page.getByRole('link', { name: 'Payments fail' }).click()
     expect(new URL(page.url()).pathname).toBe(`${acme.path}/incidents/${id}`)
     await page.getByRole('link', { name: 'Incident history' }).click()
     await page.getByRole('link', { name: 'Payments fail' }).waitFor()
     await page.getByRole('link', { name: 'Current status' }).click()
-    await heading(page, 'There is a major outage of API.')
+    await heading(page, 'Major outage: API')
     expect(tab.complaints).toEqual([])
   })
 })
@@ -287,7 +288,7 @@ describe('the reader', () => {
     },
   )
 
-  test('who uses the keyboard reaches every link and every group, and sees where the focus is', async () => {
+  test('the keyboard reaches every link and group with visible focus', async () => {
     await using tab = await openTab()
     const { page } = tab
     const acme = await owner()
@@ -315,13 +316,13 @@ describe('the reader', () => {
       'Incident history',
       'Atom',
       'RSS',
-      'calendar of maintenance',
+      'maintenance calendar',
       'JSON',
       'Allclear',
     ])
   })
 
-  test('who wants less motion sees none', async () => {
+  test('reduced motion disables animations', async () => {
     await using tab = await openTab({ reducedMotion: 'reduce' })
     const acme = await owner()
     await tab.page.goto(app.baseUrl + acme.path)
@@ -336,7 +337,7 @@ describe('the reader', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('hovers over a time to see it in their own', async () => {
+  test('hovering over a time shows it in local time', async () => {
     await using tab = await openTab({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' })
     const acme = await owner()
     await acme.incident('Payments fail', { startedAt: '2026-11-20T00:30:00Z' })

@@ -15,16 +15,16 @@ test.each([true, false])(
     const { page, complaints } = tab
     await page.goto(`${url}/status/${slug}`)
     await page.getByRole('link', { name: 'Get updates' }).click()
-    await page.getByLabel('Where').fill(to)
+    await page.getByLabel('Address').fill(to)
     await page.getByText('Only some services').click()
     await page.getByLabel('Mail', { exact: true }).check()
     await page.getByRole('button', { name: 'Subscribe' }).click()
-    await page.getByText('A message is on its way').waitFor()
+    await page.getByText('We sent a message with a confirmation link').waitFor()
 
     const [letter] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === to)
     await page.goto(linkIn(letter ?? {}, `${url}/subscriptions/`))
-    await page.getByRole('button', { name: 'Yes, send them' }).click()
-    await page.getByText('Confirmed. From now on you are told.').waitFor()
+    await page.getByRole('button', { name: 'Confirm subscription' }).click()
+    await page.getByText('You’re subscribed.').waitFor()
     expect(await page.getByLabel('Mail', { exact: true }).isChecked()).toBe(true)
 
     await incident('Slow answers')

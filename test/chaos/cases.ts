@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SECOND } from '../../src/time.ts'
-import type { ChaosCase } from './chaos.ts'
+import { SECOND } from '../../src/core/time.ts'
+import type { ChaosCase, Victims } from './chaos.ts'
 
 /** How long a trouble lasts that ends by itself. */
 const LASTING = 4 * SECOND
@@ -13,6 +13,20 @@ export const shortCases: readonly ChaosCase[] = [
   },
   { name: 'open connections are cut', cause: async ({ proxy }) => proxy.cut() },
   { name: 'a worker is killed', cause: async ({ restart }) => restart('worker') },
+]
+
+/** A clock that is wrong by so many seconds for a while, on an instance that checks and sends. */
+const wrongClock =
+  (seconds: number) =>
+  async ({ setWorkerClock }: Victims) => {
+    await setWorkerClock(seconds)
+    await sleep(LASTING)
+    await setWorkerClock(0)
+  }
+
+export const clockCases: readonly ChaosCase[] = [
+  { name: 'a worker’s clock is an hour ahead, and set right', cause: wrongClock(3600) },
+  { name: 'a worker’s clock is an hour behind, and set right', cause: wrongClock(-3600) },
 ]
 
 export const longCases: readonly ChaosCase[] = [

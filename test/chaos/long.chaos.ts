@@ -4,5 +4,5 @@ import { runChaos } from './chaos.ts'
 import { clusterMissing } from './cluster.ts'
 
 describe.skipIf(clusterMissing !== null)('chaos, the rest of it', () => {
-  test('three instances lose nothing, and all is well again within 30 s', () => runChaos(longCases))
+  test('three instances lose nothing and recover within 30 s', () => runChaos(longCases))
 })

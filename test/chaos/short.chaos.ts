@@ -1,8 +1,25 @@
-import { describe, test } from 'vitest'
-import { shortCases } from './cases.ts'
+import { describe, expect, test } from 'vitest'
+import { clockCases, shortCases } from './cases.ts'
 import { runChaos } from './chaos.ts'
 import { clusterMissing } from './cluster.ts'
+import { clockMissing } from './faked-clock.ts'
+import { diskMissing, runFullDisk } from './full-disk.ts'
+
+/** What is missing here is left out, with its reason; not where everything has to be there. */
+const leftOut = Object.entries({ cluster: clusterMissing, clock: clockMissing, disk: diskMissing }).filter(
+  ([, reason]) => reason !== null,
+)
+
+test.skipIf(process.env['CI'] === undefined)('all required programs are installed', () => {
+  expect(leftOut).toEqual([])
+})
 
 describe.skipIf(clusterMissing !== null)('chaos, in short', () => {
-  test('three instances lose nothing, and all is well again within 30 s', () => runChaos(shortCases))
+  const cases = [...shortCases, ...(clockMissing === null ? clockCases : [])]
+  const without = clockMissing === null ? '' : ` (without clocks: ${clockMissing})`
+  test(`three instances lose nothing, and all is well again within 30 s${without}`, () => runChaos(cases))
+})
+
+describe.skipIf(diskMissing !== null)(`a full disk${diskMissing === null ? '' : ` (left out: ${diskMissing})`}`, () => {
+  test('under the embedded database and the log loses nothing, and is survived', () => runFullDisk())
 })

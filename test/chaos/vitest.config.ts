@@ -1,8 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  // As in the suite's own configuration.
-  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/chaos/*.chaos.ts'],
     pool: 'forks',

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, expect, test, vi } from 'vitest'
+import { newId, randomText } from '../../src/core/id.ts'
 import { difference } from '../../src/database/schema-engine.ts'
-import { newId, randomText } from '../../src/id.ts'
 import { testDatabase } from '../support/database.ts'
 
 // The database is to be in UTC wherever the process is.
@@ -35,14 +35,14 @@ test('times are UTC on every connection, whatever the time zone of the process',
   expect(await prisma.organization.findUnique({ where: { id } })).toMatchObject({ createdAt })
 })
 
-test('a write that breaks a rule is an error of its own, and the next statement works', async () => {
+test('a constraint violation fails only its own statement', async () => {
   const data = organization()
   await prisma.organization.create({ data })
   await expect(prisma.organization.create({ data })).rejects.toMatchObject({ code: 'P2002' })
   expect(await prisma.organization.count({ where: { id: data.id } })).toBe(1)
 })
 
-test('a transaction that throws leaves nothing behind', async () => {
+test('a transaction that throws is rolled back', async () => {
   const data = organization()
   const work = prisma.$transaction(async (tx) => {
     await tx.organization.create({ data })
@@ -52,7 +52,7 @@ test('a transaction that throws leaves nothing behind', async () => {
   expect(await prisma.organization.count({ where: { id: data.id } })).toBe(0)
 })
 
-test('500 increments at once, each read and written in a transaction, count to exactly 500', async () => {
+test('500 concurrent read-and-write transactions count to exactly 500', async () => {
   const key = { subject: randomText(10), day: new Date('2026-07-01') }
   await prisma.usageCounter.create({ data: { ...key, count: 0, lastGrant: 0 } })
   const increment = () =>
@@ -77,7 +77,7 @@ test('statements beside an open transaction wait or pass, but do not fail and do
   expect(answers.map(({ rows }) => rows)).toEqual(Array(5).fill([{ one: 1 }]))
 })
 
-test('large values and many parameters arrive whole', async () => {
+test('large values and many parameters arrive complete', async () => {
   const text = 'ü'.repeat(3_000_000)
   const bytes = Buffer.alloc(3_000_000, 'bytes')
   const large = await pool.query('SELECT $1::text AS text, $2::bytea AS bytes', [text, bytes])
@@ -91,12 +91,12 @@ test('large values and many parameters arrive whole', async () => {
   expect(rows.rows).toHaveLength(100_000)
 })
 
-test('a statement nested too deeply is an error like any other', async () => {
+test('a statement nested too deeply is a normal error', async () => {
   await expect(pool.query(`SELECT ${Array(40_000).fill('1').join('+')}`)).rejects.toThrow('stack depth limit exceeded')
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })
 
-test('a listener hears what is committed on its channel, in order, and nothing once it has stopped', async () => {
+test('a listener receives committed notifications in order, and none after it stops', async () => {
   const heard: (string | null)[] = []
   const { promise: all, resolve } = withResolvers()
   const stop = await database.listen('Some channel', (payload) => {

@@ -21,7 +21,7 @@ async function place(): Promise<{ where: string; remove(): Promise<void> }> {
   return { where: join(path, 'data'), remove }
 }
 
-test('a process that is killed while it writes loses nothing of what it was told is written', async () => {
+test('a process killed while writing loses no acknowledged write', async () => {
   const { where, remove } = await place()
   let written = -1
   for (const rows of [40, 300, 1]) {
@@ -34,4 +34,4 @@ test('a process that is killed while it writes loses nothing of what it was told
     for (let line = await child.line(); line !== null; line = await child.line()) written = Number(line)
   }
   await remove()
-}, 60_000)
+})

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, type TestContext, test } from 'vitest'
+import { StartError } from '../../src/core/errors.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { FILES_VERSION, holdsDatabase, whyNotOpened } from '../../src/database/embedded-directory.ts'
-import { StartError } from '../../src/errors.ts'
+import { asOpenError, FILES_VERSION, holdsDatabase } from '../../src/database/embedded-directory.ts'
 import { copyDataDir, serverUrl } from '../support/database.ts'
 import { silent, temporaryDirectory } from '../support/scratch.ts'
 
@@ -35,7 +35,7 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
   }
   const wal = async () => (await readdir(join(database, 'pg_wal'))).filter((name) => /^[0-9A-F]{24}$/.test(name))
 
-  test('is a new one where there is nothing, and a whole one where we made it', async () => {
+  test('is created if missing, and complete if we created it', async () => {
     expect(await holdsDatabase(database)).toBe(false)
     await mkdir(database, { recursive: true })
     expect(await holdsDatabase(database)).toBe(false)
@@ -69,7 +69,7 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
       () => writeFile(join(database, 'global/pg_control'), Buffer.alloc(8192, 7)),
       /PostgreSQL cannot start from its files/,
     ],
-  ])('%s is refused in plain words, and nothing of it is lost', async (_what, damage, said) => {
+  ])('%s is rejected with a clear message and not modified', async (_what, damage, said) => {
     copyDataDir(inject('databaseTemplate'), dataDir)
     await damage()
     const before = await filesIn(database)
@@ -80,20 +80,20 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
     expect((await filesIn(database)).filter((name) => before.includes(name))).toEqual(before)
   })
 
-  test('with files of others in it is refused, and they are left', async () => {
+  test('with foreign files is rejected and not modified', async () => {
     await mkdir(database, { recursive: true })
     await writeFile(join(database, 'photo.jpg'), 'x')
     expect(await refusal()).toMatch(/has files in it but no PG_VERSION/)
     expect(await readdir(database)).toEqual(['photo.jpg'])
   })
 
-  test('that is a file is refused', async () => {
+  test('that is a file is rejected', async () => {
     await mkdir(dataDir, { recursive: true })
     await writeFile(database, '')
     expect(await refusal()).toContain('is a file, not a directory')
   })
 
-  test('opens again once what was missing is back', async () => {
+  test('opens again once the missing files are back', async () => {
     copyDataDir(inject('databaseTemplate'), dataDir)
     const aside = join(dataDir, '..', 'aside')
     await rename(join(database, 'PG_VERSION'), aside)
@@ -117,25 +117,25 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
     }
   }
 
-  test('on a read-only file system says so', (given) =>
+  test('on a read-only file system is reported', (given) =>
     mounted(given, 'size=100m', async (path) => {
       await cp(inject('databaseTemplate'), path, { recursive: true })
       execFileSync('mount', ['-o', 'remount,ro', path])
       expect(await refusal()).toMatch(/read-only file system\. Mount it writable, or set DATA_DIR/)
     }))
 
-  test('on a full file system says so, before it begins', (given) =>
+  test('on a full file system is reported before the start', (given) =>
     mounted(given, 'size=8m', async () => {
       await writeFile(join(dataDir, 'ballast'), Buffer.alloc(8 * 1024 * 1024)).catch(() => {})
       expect(await refusal()).toMatch(/file system is full\. Free some space/)
     }))
 })
 
-test('an error of the file system is told in plain words, and any other as it is', async () => {
+test('file system errors get clear messages, other errors stay unchanged', async () => {
   const failed = (code: string) => Object.assign(new Error('x'), { code })
-  expect((await whyNotOpened(failed('ENOSPC'), '/data')).message).toContain(
+  expect((await asOpenError(failed('ENOSPC'), '/data')).message).toContain(
     '/data cannot be used: its file system is full.',
   )
-  expect((await whyNotOpened(failed('EACCES'), '/data')).message).toContain('this user may not read and write it')
-  expect((await whyNotOpened(new Error('a reason.'), '/data')).message).toContain('/data is damaged: a reason.')
+  expect((await asOpenError(failed('EACCES'), '/data')).message).toContain('this user may not read and write it')
+  expect((await asOpenError(new Error('a reason.'), '/data')).message).toContain('/data is damaged: a reason.')
 })

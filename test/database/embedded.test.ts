@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { newId } from '../../src/core/id.ts'
 import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'
-import { upkeep } from '../../src/database/upkeep.ts'
-import { newId } from '../../src/id.ts'
+import { vacuum } from '../../src/database/vacuum.ts'
 import { startChild } from '../support/child.ts'
 import { copyDataDir, serverUrl } from '../support/database.ts'
 import { silent, temporaryDirectory } from '../support/scratch.ts'
@@ -25,16 +25,16 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
   }
   const startHolder = (task = 'hold') => startChild('database-child', [task, dataDir])
 
-  test('is made afresh where a crash left it half made', async () => {
+  test('is created again after a crash during its creation', async () => {
     await mkdir(join(dataDir, 'database.unfinished'), { recursive: true })
     await writeFile(join(dataDir, 'database.unfinished', 'PG_VERSION'), '')
     const database = await open()
     await database.close()
     expect(await readdir(dataDir)).toEqual(['database'])
     expect((await stat(join(dataDir, 'database'))).mode & 0o077).toBe(0)
-  }, 60_000)
+  })
 
-  test('keeps what was written, and closes as often as asked', async () => {
+  test('keeps its data, and can be closed repeatedly', async () => {
     const first = await openCopy()
     await first.pool.query('CREATE TABLE kept AS SELECT 1 AS one')
     await Promise.all([first.close(), first.close()])
@@ -44,7 +44,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await second.close()
   })
 
-  test('is refused to a second process, which says so, and taken over from a killed one', async () => {
+  test('is locked against a second process and taken over from a killed one', async () => {
     copyDataDir(inject('databaseTemplate'), dataDir)
     const first = startHolder()
     expect(await first.line()).toBe('open')
@@ -57,7 +57,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await third.close()
   })
 
-  test('says what is wrong with a directory that is no database of this version, and lets go of it', async () => {
+  test('reports a directory of another version and releases it', async () => {
     await mkdir(join(dataDir, 'database'), { recursive: true })
     await writeFile(join(dataDir, 'database', 'PG_VERSION'), '9')
     await expect(open()).rejects.toThrow(`The embedded database in ${dataDir} does not open: `)
@@ -65,7 +65,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  test('that cannot go on fails what is under way and what comes after, and says so', async () => {
+  test('that cannot continue fails current and later statements and reports it', async () => {
     const { pool, failure, close } = await openCopy()
     const stopped = 'The embedded database has stopped: '
     await rm(join(dataDir, 'database', 'pg_wal'), { recursive: true })
@@ -79,7 +79,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await close()
   })
 
-  test('gives every connection a session as good as new', async () => {
+  test('gives every connection a clean session', async () => {
     const { pool, close } = await openCopy()
     const client = await pool.connect()
     await client.query('SET search_path TO pg_catalog')
@@ -98,14 +98,14 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await close()
   })
 
-  test('is vacuumed, and its log does not grow for ever', async () => {
+  test('is vacuumed, and its log stays limited', async () => {
     const { pool, close } = await openCopy()
     await pool.query('CREATE TABLE busy AS SELECT n, 0 AS value FROM generate_series(1, 5000) n')
     const redo = async () => (await pool.query('SELECT redo_lsn FROM pg_control_checkpoint()')).rows[0].redo_lsn
     const before = await redo()
     await pool.query('UPDATE busy SET value = value + 1')
     await pool.query('SELECT pg_stat_force_next_flush()')
-    await upkeep(pool)
+    await vacuum(pool)
     const statistics = await pool.query(
       `SELECT n_dead_tup::int AS dead, vacuum_count::int AS vacuums FROM pg_stat_user_tables WHERE relname = 'busy'`,
     )
@@ -114,14 +114,14 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await close()
   })
 
-  test('answers each of thousands of statements with its own answer, whatever fails beside it', async () => {
+  test('returns each of thousands of statements its own result, whatever else fails', async () => {
     const database = await openCopy()
     await database.pool.query('CREATE TABLE soak (id int PRIMARY KEY)')
     await Promise.all(Array.from({ length: 12 }, (_, task) => soak(database, task)))
     const { rows } = await database.pool.query('SELECT count(*)::int AS count FROM soak')
     expect(rows).toEqual([{ count: 12 * 25 }])
     await database.close()
-  }, 60_000)
+  })
 })
 
 /** 250 operations of one task, each answer checked. */

@@ -17,7 +17,7 @@ afterEach(() => remove())
 
 const startHolder = () => startChild('lock-child', [directory])
 
-test('a second lock is refused, and says where and by whom', async () => {
+test('a second lock is refused with its location and holder', async () => {
   const lock = await lockDirectory(directory)
   await expect(lockDirectory(directory)).rejects.toThrow(`${directory} is in use by process ${process.pid}.`)
   await lock.release()
@@ -31,7 +31,7 @@ test('a released lock can be taken again and leaves nothing behind', async () =>
   expect(await readdir(directory)).toEqual([])
 })
 
-test('another process is refused while the first lives, and takes over when it was killed', async () => {
+test('another process is refused while the first one lives and takes over when it was killed', async () => {
   const first = startHolder()
   expect(await first.line()).toBe('locked')
   await expect(lockDirectory(directory)).rejects.toThrow(`is in use by process ${first.pid}.`)
@@ -41,7 +41,7 @@ test('another process is refused while the first lives, and takes over when it w
   await lock.release()
 })
 
-test('of ten that start at once exactly one wins, also when a killed process has left its lock', async () => {
+test('of ten concurrent starts exactly one wins, even with a lock left by a killed process', async () => {
   const dead = startHolder()
   expect(await dead.line()).toBe('locked')
   await dead.kill()
@@ -55,7 +55,7 @@ test('of ten that start at once exactly one wins, also when a killed process has
   }
 })
 
-test('of four processes that start at once exactly one wins', async () => {
+test('of four concurrent processes exactly one wins', async () => {
   const children = Array.from({ length: 4 }, startHolder)
   const lines = await Promise.all(children.map((child) => child.line()))
   expect(lines.filter((line) => line === 'locked')).toHaveLength(1)
@@ -63,7 +63,7 @@ test('of four processes that start at once exactly one wins', async () => {
   await Promise.all(children.map((child) => child.kill()))
 })
 
-test('a directory whose path is too long for the address of a socket is locked as well', async () => {
+test('a directory with a path too long for a socket address can be locked', async () => {
   const deep = join(directory, 'a-long-name'.repeat(10), 'ü'.repeat(60))
   await mkdir(deep, { recursive: true })
   const lock = await lockDirectory(deep)

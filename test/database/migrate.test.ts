@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { migrate, migrationsDirectory, readMigrations } from '../../src/database/migrate.ts'
+import { startSchemaEngine } from '../../src/database/schema-engine.ts'
 import { serverConfig } from '../../src/database/server.ts'
 import { testDatabase } from '../support/database.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
@@ -30,7 +31,6 @@ beforeEach(async () => {
   await pool.query('CREATE SCHEMA public')
   await rm(directory, { recursive: true })
   await mkdir(directory)
-  await cp(join(migrationsDirectory, 'migration_lock.toml'), join(directory, 'migration_lock.toml'))
   await write(first, 'CREATE TABLE one (id int);')
 })
 
@@ -58,7 +58,65 @@ test('migrations are applied in order, once, and recorded as Prisma records them
   }
 })
 
-test('only what is new is applied', async () => {
+test("Prisma's own engine finds the same records, and nothing left to apply", async () => {
+  await migrate(pool, directory)
+  await write(second, 'CREATE TABLE two (id int);')
+  expect(await applyWithEngine()).toEqual([second])
+  expect(await applyWithEngine()).toEqual([])
+  expect(await migrate(pool, directory)).toBe(0)
+  const { rows } = await pool.query(
+    `SELECT count(*)::int AS count, count(DISTINCT (applied_steps_count, logs, rolled_back_at, finished_at >= started_at))::int AS kinds
+     FROM _prisma_migrations`,
+  )
+  expect(rows).toEqual([{ count: 2, kinds: 1 }])
+})
+
+async function applyWithEngine(): Promise<readonly string[]> {
+  const engine = await startSchemaEngine(pool)
+  try {
+    const { appliedMigrationNames } = await engine.applyMigrations({
+      migrationsList: {
+        baseDir: directory,
+        lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"' },
+        shadowDbInitScript: '',
+        migrationDirectories: (await readMigrations(directory)).map(({ name, sql }) => ({
+          path: name,
+          migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: sql } },
+        })),
+      },
+      filters: { externalTables: [], externalEnums: [] },
+    })
+    return appliedMigrationNames
+  } finally {
+    engine.free()
+  }
+}
+
+test('a database with foreign tables is left unchanged', async () => {
+  await pool.query('CREATE TABLE theirs (id int)')
+  await expect(migrate(pool, directory)).rejects.toThrow('tables of something else, such as "theirs"')
+  expect((await pool.query(`SELECT to_regclass('one') AS one`)).rows).toEqual([{ one: null }])
+})
+
+test('a migration and its record commit together', async () => {
+  await pool.query(
+    `CREATE SCHEMA other; CREATE FUNCTION other.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF NEW.finished_at IS NOT NULL THEN RAISE 'no more records'; END IF; RETURN NEW; END; $$;`,
+  )
+  try {
+    await migrate(pool, directory)
+    await pool.query(
+      'CREATE TRIGGER refuse BEFORE INSERT ON _prisma_migrations FOR EACH ROW EXECUTE FUNCTION other.refuse()',
+    )
+    await write(second, 'CREATE TABLE two (id int);')
+    await expect(migrate(pool, directory)).rejects.toThrow('no more records')
+    expect((await pool.query(`SELECT to_regclass('two') AS two`)).rows).toEqual([{ two: null }])
+  } finally {
+    await pool.query('DROP SCHEMA other CASCADE')
+  }
+})
+
+test('only new migrations are applied', async () => {
   expect(await migrate(pool, directory)).toBe(1)
   await write(second, 'CREATE TABLE two (id int);')
   expect(await migrate(pool, directory)).toBe(1)
@@ -75,7 +133,7 @@ test('semicolons in strings, comments and function bodies do not cut a migration
   expect((await pool.query('SELECT f(), id FROM one')).rows).toEqual([{ f: 'a;b', id: 3 }])
 })
 
-test('a migration that fails is undone as a whole, stops the start, and stops the next one until it is mended', async () => {
+test('a failed migration is rolled back and stops every start until it is fixed', async () => {
   await write(second, 'CREATE TABLE two (id int);\nINSERT INTO missing VALUES (1);')
   const failure = await migrate(pool, directory).catch((error: Error) => error.message)
   expect(failure).toMatch(new RegExp(`^The migration ${second} has failed on this database: .*missing.*Mend its cause`))
@@ -89,7 +147,7 @@ test('a migration that fails is undone as a whole, stops the start, and stops th
   expect(await migrate(pool, directory)).toBe(1)
 })
 
-test('a migration that was edited after it was applied stops the start', async () => {
+test('an applied migration that was edited stops the start', async () => {
   await migrate(pool, directory)
   await write(first, 'CREATE TABLE one (id bigint);')
   await expect(migrate(pool, directory)).rejects.toThrow(`The migration ${first} is not the one that was applied`)

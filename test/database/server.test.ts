@@ -7,7 +7,7 @@ import { startChild } from '../support/child.ts'
 import { serverDatabase, serverUrl } from '../support/database.ts'
 import { silent } from '../support/scratch.ts'
 
-test('a server that is out of reach is named without its password', async () => {
+test('an unreachable server is named without its password', async () => {
   const open = openDatabase({ dataDir: '', databaseUrl: 'postgresql://me:secret@127.0.0.1:1/shop', log: silent })
   const { message } = await open.then(
     () => new Error('opened'),
@@ -34,7 +34,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     await client.end()
   }
 
-  test('is migrated once by several processes that start at once', async () => {
+  test('is migrated once by concurrent starts', async () => {
     const children = Array.from({ length: 3 }, () => startChild('database-child', ['hold', url]))
     expect(await Promise.all(children.map((child) => child.line()))).toEqual(['open', 'open', 'open'])
     await Promise.all(children.map((child) => child.kill()))
@@ -50,14 +50,14 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     await database.close()
   })
 
-  test('is spoken to in UTC, whatever its own time zone', async () => {
+  test('has UTC sessions, whatever its own time zone', async () => {
     await onServer(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET TimeZone TO 'Asia/Tokyo'`)
     const database = await open()
     expect((await database.pool.query('SHOW TimeZone')).rows).toEqual([{ TimeZone: 'UTC' }])
     await database.close()
   })
 
-  test('that ends every connection is used again, and listeners are told that they may have missed something', async () => {
+  test('is used again after it closes all connections, and listeners learn that they may have missed notifications', async () => {
     const lines: string[] = []
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) })
     const database = await openDatabase({ dataDir: '', databaseUrl: url, log })

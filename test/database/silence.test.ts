@@ -1,15 +1,15 @@
 import pino from 'pino'
 import { afterAll, afterEach, describe, expect, inject, test, vi } from 'vitest'
-import type { Context } from '../../src/context.ts'
+import type { Context } from '../../src/core/context.ts'
 import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'
-import { LONG_DEADLINE, patiently } from '../../src/database/patience.ts'
+import { LONG_DEADLINE, withLongDeadline } from '../../src/database/statement-deadline.ts'
 import { serverDatabase, serverUrl } from '../support/database.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
 
 /** Short enough for a test, in milliseconds. */
 const deadline = 400
 
-describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network that fails', async () => {
+describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing network', async () => {
   if (serverUrl === undefined) return
   const own = await serverDatabase(serverUrl, inject('databaseTemplate'))
   const proxy = await startDatabaseProxy(own.url)
@@ -31,7 +31,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network t
   /** Opens connections, which are idle then. */
   const warm = (count: number) => Promise.all(Array.from({ length: count }, () => pool.query('SELECT pg_sleep(0.05)')))
 
-  test('a statement on a connection that has gone silent fails by its deadline, and the others go with it', async () => {
+  test('a statement on a silent connection fails at its deadline, and so do the others on it', async () => {
     await warm(5)
     expect(pool.idleCount).toBe(5)
     expect(proxy.silence()).toBeGreaterThanOrEqual(5)
@@ -40,7 +40,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network t
     expect(await prisma.organization.count()).toBe(0)
   })
 
-  test('a transaction whose connection goes silent is given up, and its connection is not used again', async () => {
+  test('a transaction on a silent connection is abandoned, and the connection is not reused', async () => {
     await warm(1)
     const work = prisma.$transaction(async (tx) => {
       await tx.organization.count()
@@ -51,24 +51,24 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network t
     for (let turn = 0; turn < 12; turn += 1) expect(await prisma.organization.count()).toBe(0)
   })
 
-  test('a statement that takes too long is cancelled by the server, and is no outage', async () => {
+  test('a slow statement is cancelled by the server and is not an outage', async () => {
     const cancelled = { code: 'UNAVAILABLE', cause: { code: '57014' } }
     await expect(pool.query('SELECT pg_sleep(5)')).rejects.toMatchObject(cancelled)
     expect(await database.trouble()).toBeNull()
     expect(lines).toEqual([])
   })
 
-  test('work that is known to take long has its own deadline', async () => {
+  test('long work has a deadline of its own', async () => {
     const ctx = { db: prisma } as unknown as Context
     const slow = (tx: Pick<Context, 'db'>) => tx.db.$queryRaw`SELECT pg_sleep(1.2)::text`
     await expect(slow(ctx)).rejects.toThrow()
-    await patiently(ctx, slow)
-    const shown = await patiently(ctx, (tx) => tx.db.$queryRaw`SHOW statement_timeout`)
+    await withLongDeadline(ctx, slow)
+    const shown = await withLongDeadline(ctx, (tx) => tx.db.$queryRaw`SHOW statement_timeout`)
     expect(shown).toEqual([{ statement_timeout: `${LONG_DEADLINE / 60_000}min` }])
     expect(await prisma.$queryRaw`SHOW statement_timeout`).toEqual([{ statement_timeout: `${deadline}ms` }])
   })
 
-  test('an outage is logged once, with how many statements failed, and what is asked meanwhile fails at once', async () => {
+  test('an outage is logged once with the number of failed statements, and statements fail fast meanwhile', async () => {
     await warm(3)
     proxy.stall()
     const failing = Array.from({ length: 20 }, () => pool.query('SELECT 1').catch((error: Error) => error))
@@ -81,17 +81,17 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network t
     }
     expect(await database.trouble()).toBe('unreachable')
     await proxy.resume()
-    await vi.waitUntil(() => lines.some(({ msg }) => msg.startsWith('database: well again')), 15_000)
-    const told = lines.filter(({ msg }) => /unreachable|well again/.test(msg))
+    await vi.waitUntil(() => lines.some(({ msg }) => msg.startsWith('database: available again')), 15_000)
+    const told = lines.filter(({ msg }) => /unreachable|available again/.test(msg))
     expect(told.map(({ msg }) => msg.replace(/\d+/, 'n'))).toEqual([
       'database: unreachable; trying again every second',
-      'database: well again after n s',
+      'database: available again after n s',
     ])
     expect(told[1]?.failures).toBeGreaterThan(10)
     expect(await prisma.organization.count()).toBe(0)
   })
 
-  test('the connection for notifications alone goes silent: it is made again, and listeners are told', async () => {
+  test('a silent notification connection is replaced, and listeners are informed', async () => {
     const heard: (string | null)[] = []
     const stop = await database.listen('bell', (payload) => heard.push(payload))
     expect(proxy.silence((said) => said.includes('LISTEN "bell"'))).toBe(1)
@@ -102,7 +102,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network t
     await stop()
   })
 
-  test('a server that refuses connections, and then takes them again, is used again', async () => {
+  test('a server that refuses connections for a while is used again', async () => {
     await warm(3)
     await proxy.refuse()
     await expect(pool.query('SELECT 1')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -118,7 +118,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a network t
     )
   })
 
-  test('a database that may only be read is told as that', async () => {
+  test('a read-only database is reported as such', async () => {
     await pool.query(`ALTER DATABASE ${new URL(own.url).pathname.slice(1)} SET default_transaction_read_only = on`)
     proxy.cut()
     await vi.waitUntil(() => database.trouble().then((trouble) => trouble === 'read-only'), 10_000)

@@ -2,11 +2,11 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
-import { inTurn } from '../../src/database/in-turn.ts'
-import { type Trouble, troubleOf, unavailability } from '../../src/database/unavailable.ts'
-import { DatabaseUnavailable, Invalid, NotFound } from '../../src/errors.ts'
+import { demoteOutages } from '../../src/app/log.ts'
+import { DatabaseUnavailable, Invalid, NotFound } from '../../src/core/errors.ts'
+import { serializeQueries } from '../../src/database/serialized-queries.ts'
+import { type DatabaseProblem, problemOf, unavailability } from '../../src/database/unavailable.ts'
 import { PrismaClient } from '../../src/generated/prisma/client.ts'
-import { quietOutages } from '../../src/log.ts'
 import { testDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 
@@ -20,8 +20,8 @@ const failure = (promise: Promise<unknown>) =>
   )
 const withCode = (code: string, message = 'no') => Object.assign(new Error(message), { code })
 
-describe('the trouble that an error tells of', () => {
-  test.each<[unknown, Trouble | null]>([
+describe('the outage behind an error', () => {
+  test.each<[unknown, DatabaseProblem | null]>([
     [withCode('25006', 'cannot execute INSERT in a read-only transaction'), 'read-only'],
     [withCode('53100', 'could not extend file: No space left on device'), 'full'],
     [withCode('53300', 'sorry, too many clients already'), 'unreachable'],
@@ -58,13 +58,13 @@ describe('the trouble that an error tells of', () => {
     [withCode('P2002'), null],
     [new Error('anything'), null],
     [null, null],
-  ])('%s: %s', (error, trouble) => expect(troubleOf(error)).toBe(trouble))
+  ])('%s: %s', (error, trouble) => expect(problemOf(error)).toBe(trouble))
 })
 
-describe('what a door takes for an outage', () => {
-  test('a server that refuses connections, in a statement, a transaction and a batch', async () => {
+describe('errors that count as an outage', () => {
+  test('a server that refuses connections: statement, transaction and batch', async () => {
     const away = new pg.Pool({ host: '127.0.0.1', port: await freePort(), user: 'nobody', database: 'nothing' })
-    const client = new PrismaClient({ adapter: new PrismaPg(inTurn(away)) })
+    const client = new PrismaClient({ adapter: new PrismaPg(serializeQueries(away)) })
     const failures = [
       client.organization.count(),
       client.$queryRaw`SELECT 1`,
@@ -77,7 +77,7 @@ describe('what a door takes for an outage', () => {
     await client.$disconnect()
   })
 
-  test('a transaction that is over before its time', async () => {
+  test('a transaction that timed out', async () => {
     const late = prisma.$transaction(
       async (tx) => {
         await tx.$queryRaw`SELECT pg_sleep(0.3)::text`
@@ -88,7 +88,7 @@ describe('what a door takes for an outage', () => {
     expect(unavailability(await failure(late))).toBeInstanceOf(DatabaseUnavailable)
   })
 
-  test.each(['25006', '53100'])('a database that says %s, of a statement and of a transaction', async (code) => {
+  test.each(['25006', '53100'])('a database that reports %s: statement and transaction', async (code) => {
     const statement = `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`
     const failures = [
       pool.query(statement),
@@ -100,7 +100,7 @@ describe('what a door takes for an outage', () => {
     }
   })
 
-  test('no mistake of a statement, no refusal, and no other connection that fails', async () => {
+  test('not statement errors, domain errors or failures of other connections', async () => {
     const others = [
       await failure(pool.query('SELECT 1 / 0')),
       await failure(prisma.$queryRaw`SELECT 1 / 0`),
@@ -113,9 +113,9 @@ describe('what a door takes for an outage', () => {
   })
 })
 
-test('the log says what parts say of an outage at level debug only, and everything else as before', () => {
+test('the log lowers outage messages to debug and keeps all others', () => {
   const lines: unknown[] = []
-  const log = pino({ level: 'debug', hooks: quietOutages }, { write: (line) => lines.push(JSON.parse(line)) })
+  const log = pino({ level: 'debug', hooks: demoteOutages }, { write: (line) => lines.push(JSON.parse(line)) })
   log.error({ err: new DatabaseUnavailable() }, 'could not read')
   log.error({ err: new Error('a bug') }, 'could not read')
   log.warn({ results: 3 }, 'results are lost')

@@ -6,7 +6,7 @@ import { answer, startDnsServer } from '../support/dns-server.ts'
 const dns = await startDnsServer((query) => answer(query, []))
 const { baseUrl } = await testApp({ dns })
 
-describe('GraphQL over HTTP, by the audits of its reference implementation', () => {
+describe('the GraphQL-over-HTTP audits of the reference implementation', () => {
   test.each(serverAudits({ url: `${baseUrl}/graphql` }).map((audit) => [audit.name, audit] as const))(
     '%s',
     async (_name, audit) => {

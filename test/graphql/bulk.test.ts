@@ -17,7 +17,7 @@ const CREATE = `mutation ($items: [CreateServiceInput!]!, $mode: BulkMode) {
   }
 }`
 
-test('a bulk mutation answers each item in its order as the mutation of one does', async () => {
+test('a bulk mutation returns each item’s result in order, like the single mutation', async () => {
   const items = [{ name: 'One' }, { name: ' ' }, { name: 'Three' }]
   const { data } = await ask(CREATE, { items, mode: 'EACH' })
   expect(data).toEqual({
@@ -32,7 +32,7 @@ test('a bulk mutation answers each item in its order as the mutation of one does
   })
 })
 
-test('without a mode all items are done or none', async () => {
+test('without a mode, all items are applied or none', async () => {
   const { data } = await ask(CREATE, { items: [{ name: 'Four' }, { name: '' }] })
   expect(data).toMatchObject({
     createServices: {
@@ -42,17 +42,17 @@ test('without a mode all items are done or none', async () => {
   })
 })
 
-test('more than a hundred items are refused with the maximum', async () => {
+test('more than a hundred items are rejected with the maximum', async () => {
   const { data, errors } = await ask(CREATE, { items: Array.from({ length: 101 }, () => ({ name: 'x' })) })
   expect(JSON.stringify({ data, errors })).toMatch(/at most 100/)
 })
 
-test('a bulk mutation needs a key with scope WRITE', async () => {
+test('a bulk mutation requires a key with scope WRITE', async () => {
   const { data, errors } = await post(url, { query: CREATE, variables: { items: [] } })
   expect([data, errors?.[0]?.extensions?.['code']]).toEqual([null, 'UNAUTHENTICATED'])
 })
 
-test('monitors are made, changed, paused, resumed and deleted together', async () => {
+test('monitors can be created, updated, paused, resumed and deleted in bulk', async () => {
   const items = [1, 2, 3].map((number) => ({ name: `M${number}`, tcp: { host: 'a.example', port: number } }))
   const many = async (name: string, input: Record<string, unknown>) => {
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}`

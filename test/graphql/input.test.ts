@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Invalid } from '../../src/errors.ts'
+import { schema } from '../../src/app/schema.ts'
+import { Invalid } from '../../src/core/errors.ts'
 import { inputOf } from '../../src/graphql/input.ts'
-import { schema } from '../../src/graphql/schema.ts'
 
 interface Claim {
   readonly invoiceId: string

@@ -40,13 +40,13 @@ const linter = new ESLint({
   ],
 })
 
-test('schema.graphql keeps the recommended rules for schemas, and Relay’s', async () => {
+test('schema.graphql follows the recommended and the Relay rules', async () => {
   const [result] = await linter.lintFiles(['schema.graphql'])
   const found = result?.messages.map(({ line, ruleId, message }) => `${line} ${ruleId}: ${message}`)
   expect(found).toEqual([])
 })
 
-test('the linter sees what breaks a rule', async () => {
+test('the linter reports violations', async () => {
   const [result] = await linter.lintText('type Query {\n  theThing: String\n}\n', { filePath: 'schema.graphql' })
   expect(result?.messages.map(({ ruleId }) => ruleId)).toContain('@graphql-eslint/require-description')
 })

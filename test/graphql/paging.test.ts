@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { graphql } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { schema } from '../../src/app/schema.ts'
+import { newId } from '../../src/core/id.ts'
 import type { Prisma } from '../../src/generated/prisma/client.ts'
-import { schema } from '../../src/graphql/schema.ts'
-import { newId } from '../../src/id.ts'
 import { createService, deleteService, reorderServices } from '../../src/status/service.ts'
 import { createServiceGroup, deleteServiceGroup } from '../../src/status/service-group.ts'
 import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 
 const { prisma: db } = await testDatabase()
 const tenantOf = tenantsOf(db)
@@ -34,6 +35,8 @@ interface Subject {
   /** The field that tells nodes apart. */
   readonly key: string
   readonly asOperator?: true
+  /** An order or a filter, as arguments. */
+  readonly args?: string
   /** Adds a row; `minute` counts from noon. */
   add(tenant: Tenant, monitorId: string, minute: number): Promise<unknown>
   remove(tenant: Tenant, monitorId: string, key: string): Promise<unknown>
@@ -47,18 +50,32 @@ const ofMonitor = (field: string) => ({
 
 const service = (tenant: Tenant) => createService(tenant.ctx, { name: 'A service' })
 const group = (tenant: Tenant) => createServiceGroup(tenant.ctx, { name: 'A group' })
-const incident = (status: 'RESOLVED' | 'IDENTIFIED') => (tenant: Tenant, _: string, minute: number) =>
-  db.incident.create({
-    data: {
-      id: newId('Incident'),
-      organizationId: tenant.id,
-      title: 'An incident',
-      impact: 'MINOR',
-      status,
-      startedAt: at(minute),
-      createdAt: at(minute),
-    },
-  })
+const incident =
+  (status: 'RESOLVED' | 'IDENTIFIED', title = 'An incident') =>
+  (tenant: Tenant, _: string, minute: number) =>
+    db.incident.create({
+      data: {
+        id: newId('Incident'),
+        organizationId: tenant.id,
+        title,
+        impact: 'MINOR',
+        status,
+        startedAt: at(minute),
+        createdAt: at(minute),
+      },
+    })
+/** An incident of which an update has a word, and one of which none has. */
+const incidentWith =
+  (status: 'RESOLVED' | 'IDENTIFIED', message: string) => async (tenant: Tenant, _: string, minute: number) => {
+    await incident(status)(tenant, _, minute)
+    const { id: incidentId } = await incident(status)(tenant, _, minute)
+    const data = { organizationId: tenant.id, incidentId, status, createdAt: at(minute) }
+    for (const text of ['We look.', message]) {
+      await db.incidentUpdate.create({ data: { ...data, id: newId('IncidentUpdate'), message: text } })
+    }
+  }
+/** Names alike in threes, apart from the case of their letters. */
+const named = (minute: number) => (minute % 2 === 0 ? `Thing ${minute}` : `thing ${minute}`)
 const maintenance = (status: 'SCHEDULED' | 'COMPLETED') => (tenant: Tenant, _: string, minute: number) =>
   db.maintenance.create({
     data: {
@@ -146,6 +163,86 @@ const subjects: readonly Subject[] = [
       db.event.delete({ where: { organizationId_seq: { organizationId: id, seq: Number.parseInt(cursor, 36) } } }),
   },
   {
+    name: 'Organization.services by name',
+    ...ofOrganization('services'),
+    args: 'orderBy: { field: NAME, direction: DESC }',
+    key: 'id',
+    add: ({ ctx }, _, minute) => createService(ctx, { name: named(minute) }),
+    remove: ({ ctx }, _, id) => deleteService(ctx, id),
+  },
+  {
+    name: 'Organization.services by status',
+    ...ofOrganization('services'),
+    args: 'orderBy: { field: STATUS, direction: DESC }',
+    key: 'id',
+    add: async (tenant, _, minute) => {
+      const { id } = await service(tenant)
+      const statusOverride = minute % 2 === 0 ? 'MAJOR_OUTAGE' : null
+      return db.service.update({ where: { id }, data: { statusOverride } })
+    },
+    remove: ({ ctx }, _, id) => deleteService(ctx, id),
+  },
+  {
+    name: 'Organization.services with a text and a status',
+    ...ofOrganization('services'),
+    args: 'filter: { text: "THING", status: [OPERATIONAL] }, orderBy: { field: POSITION, direction: DESC }',
+    key: 'id',
+    add: async (tenant, _, minute) => {
+      await service(tenant)
+      return createService(tenant.ctx, { name: named(minute) })
+    },
+    remove: ({ ctx }, _, id) => deleteService(ctx, id),
+  },
+  {
+    name: 'Organization.incidents with a text',
+    ...ofOrganization('incidents'),
+    args: 'filter: { text: "100%_" }, orderBy: { field: STARTED_AT, direction: ASC }',
+    key: 'id',
+    add: incidentWith('IDENTIFIED', 'It is at 100%_ again.'),
+    remove: deleteIncident,
+  },
+  {
+    name: 'StatusPage.pastIncidents with a text and a range',
+    ...ofPage('pastIncidents'),
+    args: `filter: { text: "ÉTAGE", startedAfter: "${at(0).toISOString()}" }`,
+    key: 'id',
+    add: incidentWith('RESOLVED', 'Au premier étage.'),
+    remove: deleteIncident,
+  },
+  {
+    name: 'Organization.maintenances with a text',
+    ...ofOrganization('maintenances'),
+    args: 'filter: { text: "work", status: [SCHEDULED] }',
+    key: 'id',
+    add: maintenance('SCHEDULED'),
+    remove: deleteMaintenance,
+  },
+  {
+    name: 'Organization.events in a range',
+    ...ofOrganization('events'),
+    args: `filter: { occurredAfter: "${noon.toISOString()}", kind: [SERVICE_CREATED] }`,
+    key: 'cursor',
+    add: service,
+    remove: ({ id }, _, cursor) =>
+      db.event.delete({ where: { organizationId_seq: { organizationId: id, seq: Number.parseInt(cursor, 36) } } }),
+  },
+  {
+    name: 'Organization.monitors by name',
+    ...ofOrganization('monitors'),
+    args: 'filter: { kind: [TCP] }, orderBy: { field: NAME, direction: ASC }',
+    key: 'id',
+    add: ({ id }, _, minute) => addMonitor(id, minute),
+    remove: (_, __, id) => db.monitor.delete({ where: { id } }),
+  },
+  {
+    name: 'Organization.monitors by their last change',
+    ...ofOrganization('monitors'),
+    args: 'filter: { text: "HOST.example" }, orderBy: { field: STATE_SINCE, direction: DESC }',
+    key: 'id',
+    add: ({ id }, _, minute) => addMonitor(id, minute),
+    remove: (_, __, id) => db.monitor.delete({ where: { id } }),
+  },
+  {
     name: 'Organization.apiKeys',
     ...ofOrganization('apiKeys'),
     key: 'id',
@@ -218,14 +315,14 @@ function addMonitor(organizationId: string, minute: number) {
     data: {
       id: newId('Monitor'),
       organizationId,
-      name: 'A monitor',
+      name: named(minute),
       kind: 'TCP',
-      options: {},
+      options: { host: 'host.example' },
       intervalSeconds: 60,
       timeoutMs: 1000,
       failureThreshold: 2,
       recoveryThreshold: 1,
-      stateSince: noon,
+      stateSince: at(minute),
       createdAt: at(minute),
     },
   })
@@ -240,7 +337,7 @@ interface Place {
 async function placeOf({ name }: Subject): Promise<Place> {
   const tenant = await tenantOf('TEAM')
   await db.paymentEvent.deleteMany()
-  if (name !== 'Organization.apiKeys' && name !== 'Organization.events') {
+  if (name !== 'Organization.apiKeys' && !name.startsWith('Organization.events')) {
     return { tenant, monitorId: (await addMonitor((await tenantOf()).id, 0)).id }
   }
   // What every organization begins with.
@@ -249,7 +346,9 @@ async function placeOf({ name }: Subject): Promise<Place> {
   return { tenant, monitorId: '' }
 }
 
-async function ask({ query, key, asOperator, name }: Subject, { tenant, monitorId }: Place, args: string) {
+async function ask(subject: Subject, { tenant, monitorId }: Place, asked: string) {
+  const { query, key, asOperator, name } = subject
+  const args = [asked, subject.args].filter(Boolean).join(', ')
   const organizationId =
     name.startsWith('Monitor.') && monitorId !== ''
       ? (await db.monitor.findUniqueOrThrow({ where: { id: monitorId } })).organizationId
@@ -284,7 +383,7 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))('%s',
     expect(all).toHaveLength(9)
   })
 
-  test('says rightly whether there is more on either side, forwards and backwards', async () => {
+  test('reports correctly whether more rows exist on either side, forwards and backwards', async () => {
     const { edges } = await read(subject, place, 'first: 100')
     const cursor = (index: number) => edges[index]?.cursor
     const asked = [
@@ -323,11 +422,11 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))('%s',
     ['first: 101', /first: must be at most 100/],
     ['last: 1000000', /last: must be at most 100/],
     ['first: 1, last: 1', /together/],
-    ['after: ""', /after: is no cursor/],
-    ['after: "é"', /after: is no cursor/],
-    ['before: "~"', /before: is no cursor/],
-    [`after: "${Buffer.from('GPC:S:inc_0').toString('base64')}"`, /after: is no cursor/],
-    [`after: "${Buffer.from('["Incident"]').toString('base64url')}"`, /after: is no cursor/],
+    ['after: ""', /after: is not a cursor/],
+    ['after: "é"', /after: is not a cursor/],
+    ['before: "~"', /before: is not a cursor/],
+    [`after: "${Buffer.from('GPC:S:inc_0').toString('base64')}"`, /after: is not a cursor/],
+    [`after: "${Buffer.from('["Incident"]').toString('base64url')}"`, /after: is not a cursor/],
   ])('refuses %s', async (args, message) => {
     const { errors } = await ask(subject, place, args)
     expect(errors).toHaveLength(1)
@@ -335,7 +434,7 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))('%s',
     expect(errors?.[0]?.originalError).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('goes on when the row under the cursor is deleted', async () => {
+  test('continues after the cursor’s row is deleted', async () => {
     const seen: string[] = []
     let args = 'first: 2'
     for (;;) {
@@ -397,8 +496,19 @@ async function pageThrough(subject: Subject, place: Place, way: keyof typeof way
   return { seen, stayed }
 }
 
-describe('while rows come and go', () => {
-  const chosen = ['Organization.services', 'Organization.incidents', 'Query.unmatchedPayments', 'Monitor.results']
+describe('while rows are created and deleted', () => {
+  const chosen = [
+    'Organization.services',
+    'Organization.services by status',
+    'Organization.services with a text and a status',
+    'Organization.incidents',
+    'Organization.incidents with a text',
+    'Organization.events in a range',
+    'Organization.monitors by name',
+    'Organization.monitors by their last change',
+    'Query.unmatchedPayments',
+    'Monitor.results',
+  ]
   const step = fc.record<Step>({
     size: fc.integer({ min: 1, max: 4 }),
     dropsCursor: fc.boolean(),
@@ -420,12 +530,12 @@ describe('while rows come and go', () => {
         expect(new Set(seen).size).toBe(seen.length)
         expect(seen.filter((key) => stayed.includes(key)).sort()).toEqual([...stayed].sort())
       }),
-      { numRuns: 12 },
+      runs(4, 12),
     )
   })
 })
 
-test('a cursor of services stays where it is when an order is set that changes nothing', async () => {
+test('a cursor of services stays valid after a reordering without changes', async () => {
   const [subject] = subjects as [Subject]
   const place = await placeOf(subject)
   const ids: string[] = []
@@ -436,18 +546,39 @@ test('a cursor of services stays where it is when an order is set that changes n
   expect(keysOf(await read(subject, place, `after: "${edges[2]?.cursor}"`))).toEqual(ids.slice(3))
 })
 
-test('a cursor of another list or of another order is refused', async () => {
+test('a cursor of another list, order or filter is rejected', async () => {
   const tenant = await tenantOf()
   for (let minute = 0; minute < 2; minute++) await incident('IDENTIFIED')(tenant, '', minute)
   const contextValue = tenant.ctx
-  const first = '{ organization { incidents(first: 1) { edges { cursor } } } }'
-  const { data } = await graphql({ schema, source: first, contextValue })
-  const found = data as unknown as { organization: { incidents: Connection } } | null
-  const cursor = found?.organization.incidents.edges[0]?.cursor
-  for (const field of ['maintenances', 'services', 'incidents(order: OLDEST_FIRST']) {
-    const call = field.includes('(') ? `${field}, after: "${cursor}")` : `${field}(after: "${cursor}")`
+  const filter = '{ text: "incident", impact: [MAJOR, MINOR] }'
+  const cursorOfFirst = async (args: string) => {
+    const source = `{ organization { incidents(first: 1${args}) { edges { cursor } } } }`
+    const { data } = await graphql({ schema, source, contextValue })
+    return (data as unknown as { organization: { incidents: Connection } } | null)?.organization.incidents.edges[0]
+      ?.cursor
+  }
+  const of = { all: await cursorOfFirst(''), filtered: await cursorOfFirst(`, filter: ${filter}`) }
+  const asked = async (call: string) => {
     const source = `{ organization { ${call} { totalCount } } }`
-    const { errors } = await graphql({ schema, source, contextValue })
-    expect(errors?.[0]?.message).toMatch(/after: is no cursor of this connection/)
+    return (await graphql({ schema, source, contextValue })).errors?.[0]
+  }
+  for (const call of [
+    `maintenances(after: "${of.all}")`,
+    `services(after: "${of.all}")`,
+    `incidents(orderBy: { field: STARTED_AT, direction: ASC }, after: "${of.all}")`,
+    `incidents(order: OLDEST_FIRST, before: "${of.all}")`,
+    `incidents(filter: ${filter}, after: "${of.all}")`,
+    `incidents(filter: { text: "incident" }, after: "${of.filtered}")`,
+    `incidents(after: "${of.filtered}")`,
+  ]) {
+    const error = await asked(call)
+    expect([call, error?.message]).toEqual([call, expect.stringMatching(/(after|before): is not a cursor of this/)])
+    expect(error?.originalError).toMatchObject({ code: 'INVALID_INPUT' })
+  }
+  for (const call of [
+    `incidents(order: NEWEST_FIRST, filter: {}, after: "${of.all}")`,
+    `incidents(filter: { impact: [MINOR, MAJOR], text: "incident", open: null }, after: "${of.filtered}")`,
+  ]) {
+    expect([call, await asked(call)]).toEqual([call, undefined])
   }
 })

@@ -9,6 +9,24 @@ const post = (body: string | Buffer, headers: Readonly<Record<string, string>> =
   body,
 })
 
+/** A case of a file of subscribers: whatever is said of it, it is said. */
+function importing(what: string, csv: () => string): HostileCase {
+  return {
+    name: `an import of ${what}`,
+    statuses: [200],
+    async send(target) {
+      await mutate(target, 'importSubscribers', { csv: csv() }, '__typename').catch(() => {})
+      return 200
+    },
+  }
+}
+
+/** Addresses that nobody has subscribed yet. */
+function addresses(count: number): string {
+  const prefix = Math.random().toString(36).slice(2, 6)
+  return Array.from({ length: count }, (_, n) => `${prefix}${n}@b.example`).join('\n')
+}
+
 /** Bodies, headers and paths of REST and of the pages. */
 export const bodies: readonly HostileCase[] = [
   requesting('bulk: 64 KiB of brackets', [400, 401], bulk, post('['.repeat(65_535))),
@@ -58,27 +76,12 @@ export const bodies: readonly HostileCase[] = [
     post('--x\r\n\r\n'.repeat(8000), { 'content-type': 'multipart/form-data; boundary=x' }),
   ),
   requesting('a heartbeat with 1 MB', [404, 413, 0], '/api/v1/heartbeats/none', post('x'.repeat(10 ** 6))),
-  {
-    name: 'an import of 3,500 rows',
-    statuses: [200],
-    send: (target) =>
-      importing(target, `email\n${Array.from({ length: 3500 }, (_, n) => `a${n}@b.example`).join('\n')}`),
-  },
-  {
-    name: 'an import of 20,000 rows',
-    statuses: [200],
-    send: (target) =>
-      importing(target, `email\n${Array.from({ length: 20_000 }, (_, n) => `a${n}@b.example`).join('\n')}`),
-  },
-  {
-    name: 'an import of quotes',
-    statuses: [200],
-    send: (target) => importing(target, `email\n${'""",'.repeat(100_000)}`),
-  },
+  // As many new addresses as the highest tier may import in a day, in three sendings.
+  importing('3,000 rows', () => `email\n${addresses(3000)}`),
+  importing('6,000 rows', () => `email\n${addresses(6000)}`),
+  importing('60,000 empty lines', () => '\n'.repeat(60_000)),
+  importing('120,000 empty fields', () => ','.repeat(120_000)),
+  importing('quotes', () => `email\n${'""",'.repeat(17_000)}`),
+  importing('one quote without end', () => `email\n"${'""'.repeat(30_000)}`),
+  importing('more than a request may hold', () => '\n'.repeat(10 ** 6)),
 ]
-
-/** Whatever is said of it, it is said. */
-async function importing(target: Parameters<HostileCase['send']>[0], csv: string): Promise<number> {
-  await mutate(target, 'importSubscribers', { csv }, '__typename').catch(() => {})
-  return 200
-}

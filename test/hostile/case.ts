@@ -13,7 +13,7 @@ export interface HostileCase {
   readonly name: string
   /** The statuses that may be answered; 0: the connection is closed. */
   readonly statuses: readonly number[]
-  /** What has to be mended first: until then it is not sent. */
+  /** What is missing: without it, it is not sent. */
   readonly awaits?: string
   /** Sends it, after making what it takes, and gives the status. May be called more than once. */
   send(target: Target): Promise<number>
@@ -53,18 +53,31 @@ export function graphql(name: string, statuses: readonly number[], body: string 
 /** Runs a mutation of the organization's. @throws Error when it is refused. */
 export async function mutate<T>(target: Target, field: string, input: object, selection: string): Promise<T> {
   const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`
+  const document = `mutation ($input: ${type}!) { ${field}(input: $input) { ... on Error { message } ${selection} } }`
+  const data = await query<Record<string, { message?: string }>>(target, document, { input })
+  const value = data[field]
+  if (value === undefined || value.message !== undefined) throw new Error(JSON.stringify(value))
+  return value as T
+}
+
+/** Runs an operation with the organization's key. @throws Error when it has no data. */
+export async function query<T>(target: Target, document: string, variables: object = {}): Promise<T> {
   const response = await fetch(`${target.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${target.key}` },
-    body: JSON.stringify({
-      query: `mutation ($input: ${type}!) { ${field}(input: $input) { ... on Error { message } ${selection} } }`,
-      variables: { input },
-    }),
+    body: JSON.stringify({ query: document, variables }),
   })
-  const { data, errors } = (await response.json()) as { data?: Record<string, { message?: string }>; errors?: unknown }
-  const value = data?.[field]
-  if (value === undefined || value.message !== undefined) throw new Error(JSON.stringify(value ?? errors))
-  return value as T
+  const { data, errors } = (await response.json()) as { data?: T | null; errors?: unknown }
+  if (data == null) throw new Error(JSON.stringify(errors))
+  return data
+}
+
+let visitors = 0
+
+/** Says that a request comes from a visitor who has not been here yet, and has used up nothing. */
+export function asNewVisitor(): Readonly<Record<string, string>> {
+  visitors += 1
+  return { 'x-forwarded-for': `2001:db8:${(process.pid % 0xffff).toString(16)}:${visitors.toString(16)}::1` }
 }
 
 /** Sends a request as it is given, whatever it is, and gives the status once the whole answer has come; 0: none came. */

@@ -1,11 +1,20 @@
 import { bodies } from './bodies.ts'
 import type { HostileCase } from './case.ts'
 import { documents } from './documents.ts'
+import { domains } from './domains.ts'
+import { guides } from './guides.ts'
+import { inputs } from './inputs.ts'
+import { names } from './names.ts'
 import { pages } from './pages.ts'
 import { probes } from './probes.ts'
+import { sockets } from './sockets.ts'
+import { streams } from './streams.ts'
 
 /**
  * Everything that one caller could send to harm the others. Whoever opens a new door adds what could be sent through it: a
  * line in one of these files, or a file of its own.
  */
-export const corpus: readonly HostileCase[] = [...documents, ...bodies, ...pages, ...probes]
+export const corpus: readonly HostileCase[] = [
+  ...[documents, inputs, sockets, streams, bodies],
+  ...[pages, guides, probes, names, domains],
+].flat()

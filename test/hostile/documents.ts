@@ -1,9 +1,9 @@
-import { graphql, type HostileCase, requesting } from './case.ts'
+import { ask, graphql, type HostileCase, requesting } from './case.ts'
 
 const many = (count: number, of: (index: number) => string) => Array.from({ length: count }, (_, n) => of(n)).join(' ')
 
 /** 3.9 kB whose answer has 98 MB. */
-const introspection = `{ __schema { ${many(60, (n) => `a${n}: types { ...F }`)} } }
+export const introspection = `{ __schema { ${many(60, (n) => `a${n}: types { ...F }`)} } }
 fragment F on __Type { fields { type { fields { ${many(300, (n) => `b${n}: name`)} } } } }`
 const overlapping = `{ statusPage(slug: "a") { ${many(990, (n) => `name: ${n % 2 ? 'slug' : 'name'}`)} } }`
 const nodes = `{ nodes(ids: [${many(4000, () => '"inc_000000000000000000000000"')}]) { id } }`
@@ -11,10 +11,28 @@ const fragments = `${many(200, (n) => `fragment F${n} on StatusPage { ...F${n + 
 const circle = 'fragment A on StatusPage { ...B } fragment B on StatusPage { ...A } { statusPage(slug: "a") { ...A } }'
 /** A document that is no good is answered by 400, or by 200 with errors to those who ask for `application/json`. */
 const refused = [200, 400, 413, 0]
+let signUps = 0
 const json = (query: string) => JSON.stringify({ query })
 
+const pattern = '%_\\\\'.repeat(25)
 /** Documents of GraphQL, and bodies that should be some. */
 export const documents: readonly HostileCase[] = [
+  {
+    name: 'two hundred organizations of one visitor, twenty at a time',
+    statuses: [200],
+    async send({ url }) {
+      const makes = () =>
+        `createOrganization(input: { name: "A", slug: "hostile-sign-up-${process.pid}-${++signUps}", contactEmail: "a@b.example" }) { __typename }`
+      const statuses: number[] = []
+      for (let n = 0; n < 10; n++) {
+        const body = json(`mutation { ${many(20, (index) => `a${index}: ${makes()}`)} }`)
+        statuses.push(
+          await ask(url, '/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
+        )
+      }
+      return statuses.find((status) => status !== 200) ?? 200
+    },
+  },
   graphql('introspection that multiplies', refused, json(introspection)),
   graphql('990 fields that overlap', refused, json(overlapping)),
   graphql('4,000 ids of nodes', refused, json(nodes)),
@@ -33,6 +51,14 @@ export const documents: readonly HostileCase[] = [
   ),
   graphql('a batch of 5,000', refused, `[${many(5000, () => '{"query":"{a}"}').replaceAll(' ', ',')}]`),
   graphql('2 MB', refused, json(`{ __typename } #${'x'.repeat(2 ** 21)}`)),
+  {
+    ...graphql('a list of 1,000 statuses', refused, ''),
+    send: (target) => {
+      const statuses = many(1000, () => 'RESOLVED')
+      const query = `{ organization { incidents(filter: { status: [${statuses}], text: "${pattern}" }) { totalCount } } }`
+      return graphql('', refused, json(query), true).send(target)
+    },
+  },
   requesting(
     'introspection that multiplies, over GET',
     [...refused, 414, 431],

@@ -4,6 +4,7 @@ import { createIncident } from '../../src/status/incident.ts'
 import { createService } from '../../src/status/service.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
+import { fillLarge, type Large } from './large.ts'
 
 /** An organization on whose page as much is said as there is room for. */
 export interface Filled {
@@ -14,7 +15,13 @@ export interface Filled {
   readonly serviceId: string
   /** Open incidents; each has five hundred updates. */
   readonly incidentIds: readonly string[]
+  /** Keys of organizations that have nothing; each may try thirty monitors a minute. */
+  readonly probers: readonly string[]
+  /** Another organization, with as many services as there may be. */
+  readonly large: Large & { readonly key: string }
 }
+
+const PROBERS = 10
 
 /** Makes the organization in a database that no service uses yet: three incidents of five hundred updates, which have no HTML. */
 export async function fillOrganization(dataDir: string, databaseUrl?: string): Promise<Filled> {
@@ -42,7 +49,16 @@ export async function fillOrganization(dataDir: string, databaseUrl?: string): P
         repeat('We have found **the cause** and are [on it](https://status.example), as of ' || n || E'.\\n\\n- one\\n', 50),
         now() + n * interval '1 second'
       FROM unnest(${incidentIds}::text[]) AS incident, generate_series(1, 480) AS n`
-    return { slug, key: apiKey.secret, organizationId, serviceId, incidentIds }
+    const other = { name: 'Large', slug: `large-${Date.now()}`, contactEmail: 'ops@large.example' }
+    const second = await createOrganization(operator, other)
+    await prisma.organization.update({ where: { id: second.organization.id }, data: { tier: 'TEAM' } })
+    const large = { ...(await fillLarge(prisma, second.organization, new Date())), key: second.apiKey.secret }
+    const probers: string[] = []
+    for (let n = 0; n < PROBERS; n++) {
+      const prober = { name: 'Prober', slug: `prober-${n}-${Date.now()}`, contactEmail: 'ops@prober.example' }
+      probers.push((await createOrganization(operator, prober)).apiKey.secret)
+    }
+    return { slug, key: apiKey.secret, organizationId, serviceId, incidentIds, probers, large }
   } finally {
     await database.close()
   }

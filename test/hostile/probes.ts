@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { type HostileCase, mutate, type Target } from './case.ts'
+import { type HostileCase, mutate, query, type Target } from './case.ts'
 
 const MIB = 2 ** 20
 
@@ -20,19 +20,17 @@ function answering(
   }
 }
 
+let tried = 0
+
 /** Makes a monitor, which is tried once, and deletes it; gives 200 when it was tried. */
-async function watch(target: Target, options: object): Promise<number> {
-  const given = { name: 'Hostile', intervalSeconds: 3600, timeoutMs: 5000, ...options }
-  const { id } = await mutate<{ id: string }>(target, 'createMonitor', given, '... on Monitor { id }')
-  const run = (query: string) =>
-    fetch(`${target.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${target.key}` },
-      body: JSON.stringify({ query, variables: { id } }),
-    }).then((response) => response.text())
-  const tried = await run('mutation ($id: ID!) { testMonitor(id: $id) { __typename } }')
-  await run('mutation ($id: ID!) { deleteMonitor(id: $id) { __typename } }')
-  return tried.includes('TestMonitorPayload') ? 200 : 429
+export async function watch({ probers, ...given }: Target, options: object): Promise<number> {
+  const target = { ...given, probers, key: probers[tried++ % probers.length] ?? given.key }
+  const monitor = { name: 'Hostile', intervalSeconds: 3600, timeoutMs: 5000, ...options }
+  const { id } = await mutate<{ id: string }>(target, 'createMonitor', monitor, '... on Monitor { id }')
+  const testing = 'mutation ($id: ID!) { testMonitor(id: $id) { __typename } }'
+  const { testMonitor } = await query<{ testMonitor: { __typename: string } }>(target, testing, { id })
+  await query(target, 'mutation ($id: ID!) { deleteMonitor(id: $id) { __typename } }', { id })
+  return testMonitor.__typename === 'TestMonitorPayload' ? 200 : 429
 }
 
 const json = { json: { path: '$.a' } }

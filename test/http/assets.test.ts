@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { checkScript } from '../../src/blacklist/html.tsx'
+import { checkScript } from '../../src/blacklist/html/routes.tsx'
 import type { Assets } from '../../src/http/assets.ts'
 import { loadAssets } from '../../src/http/assets.ts'
 
@@ -13,7 +13,7 @@ describe('assets', () => {
     ['style.css', 'text/css; charset=utf-8', '.verdict'],
     ['check.js', 'text/javascript; charset=utf-8', 'MutationObserver'],
     ['favicon.svg', 'image/svg+xml', '<svg'],
-  ])('%s is served under a name with its hash, to be kept for ever', async (name, type, part) => {
+  ])('%s is served under a name with its hash and cached forever', async (name, type, part) => {
     const [stem, extension] = name.split('.')
     const url = assets.url(name)
     expect(url).toMatch(new RegExp(`^/assets/${stem}\\.[0-9a-f]{10}\\.${extension}$`))
@@ -27,7 +27,7 @@ describe('assets', () => {
     expect(await response.text()).toContain(part)
   })
 
-  test('HEAD gives the headers and no body', async () => {
+  test('HEAD returns the headers without a body', async () => {
     const response = await assets.routes.request(assets.url('style.css'), { method: 'HEAD' })
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8')
@@ -50,15 +50,15 @@ describe('assets', () => {
     for (const name of ['style.css', 'check.js', 'favicon.svg']) expect(again.url(name)).toBe(assets.url(name))
   })
 
-  test('a misspelt name is told, not rendered', () => {
+  test('a misspelt name throws', () => {
     expect(() => assets.url('stlye.css')).toThrow('no asset named stlye.css')
   })
 
-  test('a script that is missing stops the start', async () => {
+  test('a missing script stops the start', async () => {
     await expect(loadAssets([new URL('./missing.ts', import.meta.url)])).rejects.toThrow('missing.ts')
   })
 
-  test('the style sheet asks nobody else for anything', async () => {
+  test('the style sheet loads nothing from other hosts', async () => {
     const css = await (await assets.routes.request(assets.url('style.css'))).text()
     expect(css).not.toMatch(/url\(|@import|https?:/)
   })

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { HTTPException } from 'hono/http-exception'
 import { afterAll, expect, test } from 'vitest'
-import { Invalid } from '../../src/errors.ts'
+import { Invalid } from '../../src/core/errors.ts'
 import { readBody } from '../../src/http/body.ts'
 import { connected } from '../support/raw-http.ts'
 
@@ -15,7 +15,7 @@ afterAll(() => {
   server.closeAllConnections()
 })
 
-/** What is read, at most 8 bytes of it, of a request that begins with `head`; the rest can be sent on the socket. */
+/** Reads at most 8 bytes of a request that begins with `head`; the rest can be sent on the socket. */
 async function reading(head: string): Promise<{ socket: Socket; body: Promise<string> }> {
   const socket = await connected(url)
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${head}`)
@@ -23,7 +23,7 @@ async function reading(head: string): Promise<{ socket: Socket; body: Promise<st
   return { socket, body: readBody(request, 8) }
 }
 
-test('a body in pieces is read as one text', async () => {
+test('a chunked body is read as one text', async () => {
   const { socket, body } = await reading('Transfer-Encoding: chunked\r\n\r\n')
   for (const byte of Buffer.from('Grüße')) socket.write(Buffer.from([...Buffer.from('1\r\n'), byte, 13, 10]))
   socket.write('0\r\n\r\n')
@@ -48,7 +48,7 @@ test.each([
   await expect(refused).rejects.toMatchObject({ status: 413 })
 })
 
-test('one that breaks off is the caller’s mistake', async () => {
+test('an incomplete body is invalid input', async () => {
   const { socket, body } = await reading('Content-Length: 8\r\n\r\n1234')
   socket.destroy()
   await expect(body).rejects.toThrow(Invalid)

@@ -19,7 +19,7 @@ describe('without trusted proxies', () => {
     expect(clientAddress(socket, undefined, null)).toBe(caller)
   })
 
-  test('whatever X-Forwarded-For says, the socket is the caller', () => {
+  test('the socket is the caller whatever X-Forwarded-For says', () => {
     const claim = fc.oneof(
       fc.string(),
       fc.array(fc.oneof(fc.ipV4(), fc.ipV6())).map((hops) => hops.join(', ')),
@@ -34,7 +34,7 @@ describe('without trusted proxies', () => {
 })
 
 describe('with trusted proxies', () => {
-  test('a caller who is no proxy gains nothing by a forged header', () => {
+  test('a forged header has no effect from a caller that is not a proxy', () => {
     expect(clientAddress('192.0.2.7', '203.0.113.1', proxies)).toBe('192.0.2.7')
     expect(clientAddress('192.0.2.7', '203.0.113.1, 10.0.0.1', proxies)).toBe('192.0.2.7')
   })
@@ -51,7 +51,7 @@ describe('with trusted proxies', () => {
     ['brackets and a port', '[2001:DB8::7]:443', '2001:db8::7'],
     ['IPv6 without brackets', '2001:db8::7', '2001:db8::7'],
     ['nothing but proxies', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
-  ])('%s: the caller is the first hop from the right that is no proxy', (_, forwardedFor, caller) => {
+  ])('%s: the caller is the first hop from the right that is not a proxy', (_, forwardedFor, caller) => {
     expect(clientAddress('10.0.0.1', forwardedFor, proxies)).toBe(caller)
     expect(clientAddress('::ffff:10.0.0.1', forwardedFor, proxies)).toBe(caller)
   })
@@ -65,16 +65,16 @@ describe('with trusted proxies', () => {
     ['an odd spelling', '0x7f.1, 10.0.0.2', '10.0.0.2'],
     ['a zone', 'fe80::1%eth0', '10.0.0.1'],
     ['an open bracket', '[2001:db8::7', '10.0.0.1'],
-  ])('%s ends the walk at the last good address', (_, forwardedFor, caller) => {
+  ])('%s ends the walk at the last valid address', (_, forwardedFor, caller) => {
     expect(clientAddress('10.0.0.1', forwardedFor, proxies)).toBe(caller)
   })
 
-  test('the walk has an end, however many proxies are claimed', () => {
+  test('the walk ends after a bounded number of proxies', () => {
     expect(clientAddress('10.0.0.1', `192.0.2.7${', 10.0.0.2'.repeat(100_000)}`, proxies)).toBe('10.0.0.2')
     expect(clientAddress('10.0.0.1', '9'.repeat(1_000_000), proxies)).toBe('10.0.0.1')
   })
 
-  test('the entry our own proxy wrote always decides, whatever stands left of it', () => {
+  test('the entry of our own proxy always decides, whatever the entries left of it say', () => {
     fc.assert(
       fc.property(fc.string(), (claim) => {
         expect(clientAddress('10.0.0.1', `${claim}, 192.0.2.7`, proxies)).toBe('192.0.2.7')

@@ -20,6 +20,10 @@ describe('every HTML answer', () => {
     ['/check/203.0.113.7', 200],
     ['/check/nonsense', 400],
     ['/docs', 200],
+    ['/docs/monitors', 200],
+    ['/docs/search?q=monitor', 200],
+    ['/docs/reference', 200],
+    ['/docs/nothing', 404],
     ['/graphql', 200],
     ['/graphql/', 200],
     ['/graphql?query={__typename}', 200],
@@ -35,7 +39,7 @@ describe('every HTML answer', () => {
     ['/billing/renewal?token=none', null],
     ['/api/v1/billing/success', 200],
     ['/api/v1/billing/cancel', 200],
-  ])('%s is framed by nobody, sniffed by nobody, and runs nothing inline', async (path, status) => {
+  ])('%s forbids framing, sniffing and inline code', async (path, status) => {
     const response = await open(path)
     const html = await response.text()
     if (status !== null) expect(response.status).toBe(status)
@@ -56,9 +60,9 @@ describe('every HTML answer', () => {
 
 describe.each([
   ['/graphql', 5],
-  ['/docs', 2],
+  ['/docs/reference', 2],
 ])('the libraries of %s', (page, count) => {
-  test('come compressed, under names with their hashes, to be kept for ever', async () => {
+  test('are compressed, immutable, and named after their hashes', async () => {
     const html = (await (await open(page)).text()).replaceAll('&quot;', '"')
     const paths = [...new Set(html.match(/\/assets\/(?:graphiql|swagger-ui)\/[\w.-]+/g))]
     expect(paths).toHaveLength(count)
@@ -76,7 +80,7 @@ describe.each([
     }
   })
 
-  test('have no other names', async () => {
+  test('are not served under other names', async () => {
     expect((await open('/assets/graphiql/graphiql.js')).status).toBe(404)
     expect((await open('/assets/graphiql/__proto__')).status).toBe(404)
     expect((await open('/assets/other/graphiql.js')).status).toBe(404)
@@ -87,7 +91,7 @@ test('the page of GraphiQL itself is small', async () => {
   expect((await (await open('/graphql')).text()).length).toBeLessThan(10_000)
 })
 
-test('every example of GraphiQL is right by the schema', async () => {
+test('every example of GraphiQL is valid against the schema', async () => {
   const schema = buildSchema(await readFile('schema.graphql', 'utf8'))
   expect(tabs.length).toBeGreaterThanOrEqual(5)
   for (const { query, variables, headers } of tabs) {

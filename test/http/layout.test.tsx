@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { PageError } from '../../src/http/error-page.tsx'
 import { errorPage } from '../../src/http/error-page.tsx'
 import type { PageProps, Site } from '../../src/http/layout.tsx'
-import { pageAround, respondWithPage } from '../../src/http/layout.tsx'
+import { renderPageShell, respondWithPage } from '../../src/http/layout.tsx'
 import { givenCheckPages } from '../support/check-pages.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
 
@@ -29,7 +29,7 @@ async function renderError(error: PageError) {
 }
 
 describe('every page', () => {
-  test('is well-formed, in the language it says, with its title, description and address', async () => {
+  test('is well-formed, with language, title, description and address', async () => {
     const { html } = await render()
     expect(html).toMatch(/^<!DOCTYPE html><html lang="en">/)
     expect(nestingFaults(html)).toEqual([])
@@ -42,13 +42,13 @@ describe('every page', () => {
     expect(html.match(/<meta name="theme-color"/g)).toHaveLength(2)
   })
 
-  test('begins with a link that skips to the content', async () => {
+  test('starts with a link that skips to the content', async () => {
     const { html } = await render()
     expect(html).toMatch(/<body><a class="skip" href="#main">/)
     expect(html).toContain('<main id="main"')
   })
 
-  test('forbids everything that is not its own', async () => {
+  test('forbids external resources', async () => {
     const { response } = await render()
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = response.headers.get('content-security-policy')
@@ -58,7 +58,7 @@ describe('every page', () => {
     expect(response.headers.get('cache-control')).toBe('private, no-cache')
   })
 
-  test('keeps the headers set before, also in place of its own', async () => {
+  test('keeps headers set before', async () => {
     const set = { 'X-RateLimit-Limit': '100', 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' }
     const { response } = await render({}, set)
     for (const [name, value] of Object.entries(set)) expect(response.headers.get(name)).toBe(value)
@@ -66,13 +66,13 @@ describe('every page', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('has nothing inline that the policy would refuse', async () => {
+  test('has nothing inline that the policy forbids', async () => {
     const { html } = await render({ scripts: ['check.js'] })
     expect(html).not.toMatch(/ style="| on[a-z]+="|<style|<script>|javascript:/)
     expect(html).toContain(`<script async="" src="${site.assets.url('check.js')}"></script>`)
   })
 
-  test('marks where the reader is in the navigation', async () => {
+  test('marks the current page in the navigation', async () => {
     expect((await render({ path: '/' })).html).toContain('<a href="/" aria-current="page">Check</a>')
     expect((await render()).html).not.toContain('aria-current')
   })
@@ -83,13 +83,13 @@ describe('every page', () => {
     expect(html).not.toContain('<img')
   })
 
-  test('cannot be torn apart by a title that holds the mark of its content', () => {
-    const [before, after] = pageAround(site, { ...page, title: '<!--content-->' })
+  test('is not split by a title that contains the content placeholder', () => {
+    const [before, after] = renderPageShell(site, { ...page, title: '<!--content-->' })
     expect(before).toMatch(/<main id="main" tabindex="-1">$/)
     expect(after).toMatch(/^<\/main><footer/)
   })
 
-  test('names the sources of the data shown', async () => {
+  test('credits the sources of its data', async () => {
     const { html } = await render({ sources: [{ text: 'Data by X', url: 'https://x.example' }] })
     expect(html).toContain('<a href="https://x.example" rel="noopener noreferrer">Data by X</a>')
   })
@@ -101,7 +101,7 @@ describe('every page', () => {
 })
 
 describe('an error page', () => {
-  test('for a bad target says why, and offers the form again with what was typed', async () => {
+  test('for a bad target shows the error and the form with the input', async () => {
     const { response, html } = await renderError({ status: 400, message: 'A URL: send <host>.', input: '"><b>x' })
     expect(response.status).toBe(400)
     expect(html).toContain('A URL: send &lt;host&gt;.')
@@ -111,26 +111,26 @@ describe('an error page', () => {
     expect(nestingFaults(html)).toEqual([])
   })
 
-  test('repeats no more of what was typed than a target can be long', async () => {
+  test('repeats the input up to the maximum length of a target', async () => {
     const { html } = await renderError({ status: 400, message: 'Too long.', input: 'a'.repeat(100_000) })
     expect(html.length).toBeLessThan(6000)
   })
 
-  test('for an unknown path offers the form', async () => {
+  test('for an unknown path shows the form', async () => {
     const { response, html } = await renderError({ status: 404 })
     expect(response.status).toBe(404)
     expect(html).toContain('action="/check"')
     expect(html).not.toContain('aria-invalid')
   })
 
-  test('for a used-up limit says when it starts again', async () => {
+  test('for a used-up quota shows when it resets', async () => {
     const resetsAt = new Date('2026-11-21T00:00:00Z')
     const { response, html } = await renderError({ status: 429, message: 'All used.', resetsAt })
     expect(response.status).toBe(429)
     expect(html).toContain('<time datetime="2026-11-21T00:00:00.000Z">21 Nov 2026, 00:00:00 UTC</time>')
   })
 
-  test('for our own fault gives the number under which it is logged, and nothing else', async () => {
+  test('for an internal error shows only the ID under which it is logged', async () => {
     const { response, html } = await renderError({ status: 500, requestId: 'req_1' })
     expect(response.status).toBe(500)
     expect(html).toContain('<code>req_1</code>')

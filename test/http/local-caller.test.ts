@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isLocalCaller } from '../../src/http/local-caller.ts'
 
-/** Whether a request from this address, with these headers, is taken for the operator's. */
+/** Returns whether a request from this address with these headers counts as local. */
 function isLocal(remoteAddress: string, headers: Record<string, string>): boolean {
   return isLocalCaller({ socket: { remoteAddress }, headers } as Parameters<typeof isLocalCaller>[0])
 }

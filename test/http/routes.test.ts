@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
+import { createRoutes, type RouterOptions, servedPaths } from '../../src/app/router.ts'
 import { loadAssets } from '../../src/http/assets.ts'
-import { createRoutes, type RouterOptions, servedPaths } from '../../src/http/router.ts'
 
-/** The routes, made of nothing that answers: they are not asked. */
+/** The routes with stubs, which no test calls. */
 async function routesServed(): Promise<{ method: string; path: string }[]> {
   const site = { assets: await loadAssets([]), baseUrl: 'https://allclear.example' }
-  const parts = { config: {}, db: {}, billing: {} }
-  const { routes } = createRoutes({ site, parts, metrics: {}, beats: {} } as unknown as RouterOptions)
+  const dependencies = { config: {}, db: {}, billing: {} }
+  const { routes } = createRoutes({ site, dependencies, metrics: {}, heartbeats: {} } as unknown as RouterOptions)
   return routes.filter(({ method, path }) => method !== 'OPTIONS' && !path.endsWith('*'))
 }
 
-/** A path without the names of its parameters, as Hono or OpenAPI writes it. */
+/** Returns a path of Hono or OpenAPI without its parameter names. */
 const shape = (path: string) =>
   path.replace(/:\w+(?:\{(?:[^{}]|\{[^}]*\})*\})?\??|\{\w+\}/g, '{}').replace(/(?<=.)\/$/, '')
 
 const described = new Map(Object.entries(servedPaths).map(([path, item]) => [shape(path), Object.keys(item ?? {})]))
 
-test('every path that is served is described, with its methods', async () => {
+test('every served path is described with its methods', async () => {
   const missing = (await routesServed())
     .filter(({ method, path }) => {
       const methods = described.get(shape(path))
@@ -26,9 +26,9 @@ test('every path that is served is described, with its methods', async () => {
   expect(missing).toEqual([])
 })
 
-test('every path that is described is served', async () => {
+test('every described path is served', async () => {
   const served = new Set((await routesServed()).map(({ path }) => shape(path)))
-  // Led past Hono; and the three words of a heartbeat's signal.
+  // These bypass Hono; the last three are the signals of a heartbeat.
   const elsewhere =
     /^\/api\/blacklist-monitor\/|^\/api\/v1\/heartbeats\/\{\}\/(start|fail)$|^\/api\/v1\/heartbeats\/\{\}$/
   expect([...described.keys()].filter((path) => !served.has(path) && !elsewhere.test(path))).toEqual([])

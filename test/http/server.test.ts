@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { startApp } from '../../src/app.ts'
-import { StartError } from '../../src/errors.ts'
-import { testApp, testConfig, testData } from '../support/app.ts'
+import { startApp } from '../../src/app/start.ts'
+import { StartError } from '../../src/core/errors.ts'
+import { testApp, testConfig } from '../support/app.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { serverUrl } from '../support/database.ts'
 import { createGate, startDnsServer } from '../support/dns-server.ts'
@@ -12,13 +12,14 @@ import { websocketClient } from '../support/graphql-client.ts'
 import { connected, sendRaw } from '../support/raw-http.ts'
 import { silent } from '../support/scratch.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
+import { testData } from '../support/service-data.ts'
 
 const dns = await startDnsServer(scriptedLists())
 const { baseUrl: url } = await testApp({ dns })
 const json = (response: Response): Promise<unknown> => response.json()
 
 describe('health', () => {
-  test('is told to whoever asks, and kept by nobody', async () => {
+  test('is public and not cached', async () => {
     const well = { database: 'ok', probing: 'ok', delivering: 'ok' }
     for (const [path, body] of [
       ['/healthz', { status: 'ok' }],
@@ -33,7 +34,7 @@ describe('health', () => {
     }
   })
 
-  test('is told over HTTP/1.0 without a Host, as load balancers ask, where over HTTP/1.1 that is a 400', async () => {
+  test('is served over HTTP/1.0 without a Host, as load balancers request it; HTTP/1.1 without a Host is a 400', async () => {
     for (const path of ['/healthz', '/readyz', '/graphql?query={__typename}', '/']) {
       expect(await sendRaw(url, `GET ${path} HTTP/1.0\r\n\r\n`), path).toMatch(/^HTTP\/1.1 200 /)
       expect(await sendRaw(url, `GET ${path} HTTP/1.1\r\n\r\n`), path).toMatch(/^HTTP\/1.1 400 /)
@@ -41,19 +42,19 @@ describe('health', () => {
   })
 })
 
-test('a connection is kept for longer than proxies keep theirs', async () => {
+test('an idle connection stays open longer than those of proxies', async () => {
   expect((await fetch(`${url}/healthz`)).headers.get('keep-alive')).toBe('timeout=75')
 })
 
-test('without TRUST_PROXY a forged X-Forwarded-For is worthless', async () => {
+test('without TRUST_PROXY a forged X-Forwarded-For is ignored', async () => {
   const spend = (client: string) =>
     fetch(`${url}/api/blacklist-monitor/ip?target=203.0.113.1`, { headers: { 'x-forwarded-for': client } })
   const answers = await Promise.all(Array.from({ length: 110 }, (_, index) => spend(`192.0.2.${index}`)))
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
 })
 
-describe('a path where nothing is', () => {
-  test('is told in JSON to scripts and as a page to browsers', async () => {
+describe('an unknown path', () => {
+  test('is a 404 in JSON for scripts and as a page for browsers', async () => {
     const script = await fetch(`${url}/nothing`)
     expect([script.status, await json(script)]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }])
     const browser = await fetch(`${url}/nothing`, { headers: { accept: 'text/html,*/*' } })
@@ -67,7 +68,7 @@ describe('a path where nothing is', () => {
     '/graphql/health',
     '/graphqlx',
     '//graphql',
-    '/docs/../src/config.ts',
+    '/docs/../src/core/config.ts',
     '/docs/%2e%2e/%2e%2e/package.json',
     '/assets/..%2f..%2fpackage.json',
     '/%00',
@@ -82,7 +83,7 @@ describe('a path where nothing is', () => {
   })
 })
 
-describe('requests as no client should make them', () => {
+describe('malformed requests', () => {
   const alive = async () => expect((await fetch(`${url}/healthz`)).status).toBe(200)
   const paths = [
     '/',
@@ -91,6 +92,8 @@ describe('requests as no client should make them', () => {
     '/api/blacklist-monitor/ip?target=203.0.113.7',
     '/openapi.json',
     '/docs',
+    '/docs/monitors',
+    '/docs/reference',
   ]
 
   test.each(['evil.example', 'a b', '[', '@', 'x:99999', 'x:y', '..', '\u0080', 'x\tx', '', 'x/../..', '%00'])(
@@ -122,7 +125,7 @@ describe('requests as no client should make them', () => {
     ['with a path', 'Host: a.example/path\r\n'],
     ['with a query', 'Host: a.example?x\r\n'],
     ['with a port that is none', 'Host: a.example:99999\r\n'],
-  ])('a Host given %s is a 400 at every door', async (_name, host) => {
+  ])('a Host given %s is a 400 on every path', async (_name, host) => {
     for (const path of doors) {
       expect(await sendRaw(url, `GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`), path).toMatch(
         /^HTTP\/1.1 400 .*The Host header/s,
@@ -144,7 +147,7 @@ describe('requests as no client should make them', () => {
     },
   )
 
-  test('a target in the absolute form is answered like its path, and is a 400 when it names another host', async () => {
+  test('a target in absolute form is answered like its path, and is a 400 for another host', async () => {
     const ask = (target: string, host: string) =>
       sendRaw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
     for (const path of doors) {
@@ -179,7 +182,7 @@ describe('requests as no client should make them', () => {
     await alive()
   })
 
-  test('a connection that is reset in the middle ends nothing', async () => {
+  test('a connection reset mid-request does not end the process', async () => {
     const upgrade =
       'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
     const requests = [
@@ -199,7 +202,7 @@ describe('requests as no client should make them', () => {
     await alive()
   })
 
-  test('an offer of another protocol is ignored', async () => {
+  test('an upgrade to another protocol is ignored', async () => {
     const offer =
       'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n'
     expect(await sendRaw(url, `GET /healthz HTTP/1.1\r\n${offer}`)).toMatch(/^HTTP\/1.1 200 .*{"status":"ok"}/s)
@@ -208,7 +211,7 @@ describe('requests as no client should make them', () => {
     ).toMatch(/^HTTP\/1.1 200 .*"Query"/s)
   })
 
-  test('an offer that is not taken holds no connection open, though its client never closes', async () => {
+  test('a rejected upgrade closes the connection even when the client does not', async () => {
     const websocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
     const body = 'Content-Type: application/json\r\nContent-Length: 2\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n{}'
     for (const request of [
@@ -219,7 +222,7 @@ describe('requests as no client should make them', () => {
     ]) {
       const socket = await connected(url, true)
       socket.on('error', () => undefined)
-      // Only a connection that is closed on the other side too comes to refuse this.
+      // Writing fails only after the other side has closed the connection as well.
       const poke = () => socket.write('x', (error) => error ?? setTimeout(poke, 10))
       socket.once('end', poke)
       socket.resume().write(request)
@@ -227,7 +230,7 @@ describe('requests as no client should make them', () => {
     }
   })
 
-  test('a websocket anywhere but at /graphql is a 404', async () => {
+  test('a WebSocket outside /graphql is a 404', async () => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/nothing`)
     const [error] = await once(socket, 'error')
     expect(String(error)).toContain('404')
@@ -235,7 +238,7 @@ describe('requests as no client should make them', () => {
 })
 
 describe('stopping', () => {
-  /** A service of the test's own, whose lists wait for `gate`; it is closed by the test. */
+  /** Starts a service whose blacklists wait for `gate`; the test closes it. */
   async function ownApp(settings: NodeJS.ProcessEnv = {}) {
     const gate = createGate()
     const healthy = scriptedLists()
@@ -254,7 +257,7 @@ describe('stopping', () => {
     return { app, gate, dns: ownDns, data, config }
   }
 
-  test('lets a check finish, answers nobody new, tells websockets to come back, and waits for no idle connection', async () => {
+  test('finishes running checks, refuses new requests, asks WebSockets to reconnect, and closes idle connections', async () => {
     const { app, gate, dns: ownDns } = await ownApp()
     const client = websocketClient(app.baseUrl, undefined, false)
     const websocketClosed = new Promise<unknown>((resolve) => client.on('closed', resolve))
@@ -279,7 +282,7 @@ describe('stopping', () => {
     await client.dispose()
   })
 
-  test('and starting again keeps the day’s count', async () => {
+  test('and restarting keeps the daily quota', async () => {
     const { app, config } = await ownApp()
     const spend = (base: string) => fetch(`${base}/api/blacklist-monitor/ip?target=203.0.113.1`)
     const before = await Promise.all(Array.from({ length: 60 }, () => spend(app.baseUrl)))
@@ -302,13 +305,16 @@ describe('stopping', () => {
       expect([broken.status, broken.headers.get('cache-control')]).toEqual([500, 'no-store'])
       const client = websocketClient(app.baseUrl, { apiKey: 'ac_any' })
       const answered = client.iterate({ query: '{ blacklists { name } }' }).next()
-      await expect(answered).rejects.toMatchObject({ code: 1011, reason: 'Something went wrong on our side.' })
+      await expect(answered).rejects.toMatchObject({
+        code: 1011,
+        reason: 'An unexpected error occurred on the server.',
+      })
       expect(await broken.text()).toMatch(/^{"error":{"code":"INTERNAL","message":"[^"]*","error_id":"\w+"}}$/)
     },
   )
 })
 
-test('a port that is taken is refused with a message that names it, and leaves nothing open', async () => {
+test('a port in use is refused with a message that names it, and leaves nothing open', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo

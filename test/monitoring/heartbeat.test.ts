@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { missed } from '../../src/monitoring/heartbeat.ts'
-import type { Memory, Seen } from '../../src/monitoring/judge.ts'
-import { steady } from '../../src/monitoring/steadiness.ts'
-import { MINUTE } from '../../src/time.ts'
+import { MINUTE } from '../../src/core/time.ts'
+import { missedHeartbeat } from '../../src/monitoring/heartbeat.ts'
+import type { RecentOutcome, WatchMemory } from '../../src/monitoring/judge.ts'
+import { steady } from '../../src/monitoring/stability.ts'
 import { testApp } from '../support/app.ts'
 import { noon } from '../support/context.ts'
 import { startDnsServer } from '../support/dns-server.ts'
@@ -70,7 +70,7 @@ async function found({ id }: Job) {
 /** When something lies so many seconds ahead. */
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()
 
-describe('a job that calls its address', () => {
+describe('a job that calls its URL', () => {
   test.each(['GET', 'POST', 'HEAD'])('by %s is up, and late when interval and grace have passed', async (method) => {
     const job = await newJob()
     expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
@@ -97,7 +97,7 @@ describe('a job that calls its address', () => {
     await expectSoon(job, { state: outcome, due: inSeconds(360), results: [{ outcome, message }] })
   })
 
-  test('can say more: the first line is kept as text, for the organization only', async () => {
+  test('can send text: the first line is kept, for the organization only', async () => {
     const job = await newJob()
     const long = `\n \u0000<b>disk\u001b full</b> ${'é'.repeat(300)}\nand more`
     await call(`${job.token}/fail`, { method: 'POST', body: long })
@@ -112,7 +112,7 @@ describe('a job that calls its address', () => {
     await expectSoon(job, { state: 'UP', results: [{ detail: { said: 'Done' } }] })
   })
 
-  test('with /start first has its duration measured, which is no success yet', async () => {
+  test('with /start has its duration measured, which is no success yet', async () => {
     const job = await newJob()
     expect((await call(`${job.token}/start`)).status).toBe(200)
     expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
@@ -124,7 +124,7 @@ describe('a job that calls its address', () => {
     await expectSoon(job, { results: [{ latencyMs: null }, { latencyMs: 90_000 }] })
   })
 
-  test('again within a second is heard once, unless it says something else', async () => {
+  test('twice within a second counts once, unless the signals differ', async () => {
     const job = await newJob()
     for (let count = 0; count < 3; count += 1) expect((await call(job.token)).status).toBe(200)
     pass(400)
@@ -135,7 +135,7 @@ describe('a job that calls its address', () => {
     await expectSoon(job, { results: [{ outcome: 'DOWN' }, { outcome: 'DOWN' }, { outcome: 'UP' }] })
   })
 
-  test('many times at once is heard as often as it says something', async () => {
+  test('many times at once counts once per different signal', async () => {
     const job = await newJob()
     const all = await Promise.all(Array.from({ length: 20 }, () => call(job.token)))
     expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]))
@@ -151,7 +151,7 @@ describe('a job that calls its address', () => {
   })
 })
 
-describe('an address that is none', () => {
+describe('an invalid URL', () => {
   test.each(['x', '0'.repeat(32), '0'.repeat(10_000), '%00', 'a%2fb', '..%2f'])('%.20s is not found', async (token) => {
     for (const path of [token, `${token}/fail`]) {
       const [status, error] = await body(await call(path))
@@ -181,43 +181,45 @@ describe('an address that is none', () => {
   })
 })
 
-test('a key that does not hold is of no matter', async () => {
+test('an invalid API key does not matter', async () => {
   const job = await newJob()
   expect((await call(job.token, { headers: { authorization: 'Bearer ac_nothing' } })).status).toBe(200)
   expect((await post(address, { query: '{ organization { id } }', key })).errors).toBeUndefined()
 })
 
-/** What is recorded is settled a moment after it is answered. */
+/** Waits until recorded results are reconciled, which happens after the response. */
 async function expectSoon(job: Job, expected: object): Promise<void> {
   await expect.poll(() => found(job), { timeout: 5000 }).toMatchObject(expected)
 }
 
 describe('a heartbeat that is missed', () => {
-  const memory = (...recent: Seen[]): { memory: Memory } => ({
+  const memory = (...recent: RecentOutcome[]): { memory: WatchMemory } => ({
     memory: { state: 'UP', stateSince: noon, recent, steadiness: steady },
   })
   const success = noon.getTime() - 360_000
 
   test('is down, since its last success', () => {
-    expect(missed(memory(['UP', success]), noon, noon)).toMatchObject({
+    expect(missedHeartbeat(memory(['UP', success]), noon, noon)).toMatchObject({
       outcome: 'DOWN',
       message: 'No successful heartbeat since 2026-11-20 11:54:00 UTC.',
       suspect: null,
     })
     const failed = memory(['UP', success], ['DOWN', success + 1000], ['DOWN', success + 2000])
-    expect(missed(failed, noon, new Date(noon.getTime() + MINUTE))).toEqual(missed(memory(['UP', success]), noon, noon))
-    expect(missed(memory(), noon, noon).message).toBe('No heartbeat.')
+    expect(missedHeartbeat(failed, noon, new Date(noon.getTime() + MINUTE))).toEqual(
+      missedHeartbeat(memory(['UP', success]), noon, noon),
+    )
+    expect(missedHeartbeat(memory(), noon, noon).message).toBe('No heartbeat.')
   })
 
-  test('is unknown when nobody looked at the time', () => {
+  test('is UNKNOWN when no worker was running', () => {
     const late = new Date(noon.getTime() + MINUTE + 1)
-    expect(missed(memory(['UP', success]), noon, late)).toMatchObject({ outcome: 'UNKNOWN' })
+    expect(missedHeartbeat(memory(['UP', success]), noon, late)).toMatchObject({ outcome: 'UNKNOWN' })
   })
 
-  test('never says more than is so, whatever the clock does', () => {
+  test('never claims too much, whatever the clock does', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), (late) => {
-        const { outcome } = missed(memory(['UP', success]), noon, new Date(noon.getTime() + late))
+        const { outcome } = missedHeartbeat(memory(['UP', success]), noon, new Date(noon.getTime() + late))
         expect(outcome).toBe(late > MINUTE ? 'UNKNOWN' : 'DOWN')
       }),
     )

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Context } from '../../src/context.ts'
-import { change } from '../../src/eventlog/change.ts'
-import { escapeText, renderMarkdown } from '../../src/markdown.ts'
+import type { Context } from '../../src/core/context.ts'
+import { escapeText, renderMarkdown } from '../../src/core/markdown.ts'
+import { HTML_VERSION } from '../../src/core/markdown-rendering.ts'
+import { MINUTE } from '../../src/core/time.ts'
+import { change } from '../../src/event-log/change.ts'
 import { escapeMarkdown, joinIncident, type LeaveReason, leaveIncident } from '../../src/monitoring/incident.ts'
-import { HTML_VERSION } from '../../src/rendering.ts'
 import { createIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
 import { createService } from '../../src/status/service.ts'
-import { MOST_ENTRIES } from '../../src/status/timeline.ts'
-import { MINUTE } from '../../src/time.ts'
+import { MAX_UPDATES } from '../../src/status/timeline-limits.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -91,7 +91,7 @@ describe('a monitor that goes down', () => {
     ])
   })
 
-  test('of the name of its service is named once; very long names are cut', async () => {
+  test('with the name of its service is named once; very long names are shortened', async () => {
     const { monitor, fails, told } = await withService('Website')
     await fails(1, await monitor('Website'))
     expect((await told())[0]?.[0]).toBe('Website is down')
@@ -100,7 +100,7 @@ describe('a monitor that goes down', () => {
     expect((await long.told())[0]?.[0]).toHaveLength(200)
   })
 
-  test('tells nothing without a service, and nothing twice', async () => {
+  test('opens no incident without a service, and none twice', async () => {
     const { monitor, fails, told } = await withService()
     await fails(1, await monitor('Lonely', null))
     expect(await told()).toEqual([])
@@ -111,7 +111,7 @@ describe('a monitor that goes down', () => {
     expect((await told())[0]).toHaveLength(2)
   })
 
-  test('joins what another has opened; that is resolved when none is down any more', async () => {
+  test('joins an incident that another monitor opened, which is resolved when none is down any more', async () => {
     const { monitor, fails, recovers, incidents, told } = await withService()
     const [website, api] = [await monitor('Website'), await monitor('API')]
     await fails(1, website)
@@ -130,7 +130,7 @@ describe('a monitor that goes down', () => {
     ])
   })
 
-  test('joins a person’s incident and writes nothing on it, then or later', async () => {
+  test('joins a person’s incident without posting updates', async () => {
     const { monitor, fails, recovers, incidents, told, serviceId, person } = await withService()
     const services = [{ serviceId, status: 'DEGRADED_PERFORMANCE' }]
     const mine = { title: 'Slow', status: 'IDENTIFIED', impact: 'MINOR', message: 'We know.', services }
@@ -142,7 +142,7 @@ describe('a monitor that goes down', () => {
     expect(await incidents()).toMatchObject([{ status: 'IDENTIFIED', monitors: [{ leftAt: expect.any(Date) }] }])
   })
 
-  test('within half an hour of its recovery reopens its incident, and not after', async () => {
+  test('reopens its incident within half an hour of its recovery, and not later', async () => {
     const { monitor, fails, recovers, incidents, told } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
@@ -166,7 +166,7 @@ describe('an incident whose timeline is full', () => {
   /** Fills the timeline of an incident that has one entry. */
   const fill = async (incidentId: string, organizationId: string) => {
     await prisma.incidentUpdate.createMany({
-      data: Array.from({ length: MOST_ENTRIES - 1 }, (_, index) => ({
+      data: Array.from({ length: MAX_UPDATES - 1 }, (_, index) => ({
         id: `inu_${incidentId.slice(-20)}${String(index).padStart(4, '0')}`,
         organizationId,
         incidentId,
@@ -177,13 +177,13 @@ describe('an incident whose timeline is full', () => {
     })
   }
 
-  test('is resolved all the same, and left to the past: what fails again opens another', async () => {
+  test('is still resolved, and not reopened: the next outage opens another one', async () => {
     const { id, monitor, fails, recovers, incidents } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
     await fill((await incidents())[0]?.id ?? '', id)
     await recovers(10, website)
-    expect(await incidents()).toMatchObject([{ status: 'RESOLVED', updates: { length: MOST_ENTRIES + 1 } }])
+    expect(await incidents()).toMatchObject([{ status: 'RESOLVED', updates: { length: MAX_UPDATES + 1 } }])
     await fails(12, website)
     expect(await incidents()).toMatchObject([
       { status: 'RESOLVED' },
@@ -191,16 +191,16 @@ describe('an incident whose timeline is full', () => {
     ])
   })
 
-  test('is joined and left by others without a word', async () => {
+  test('is joined and left by others without an update', async () => {
     const { id, monitor, fails, recovers, incidents } = await withService()
     const [website, api] = [await monitor('Website'), await monitor('API')]
     await fails(0, website)
     await fill((await incidents())[0]?.id ?? '', id)
     await fails(1, api)
     await recovers(2, website)
-    expect(await incidents()).toMatchObject([{ status: 'INVESTIGATING', updates: { length: MOST_ENTRIES } }])
+    expect(await incidents()).toMatchObject([{ status: 'INVESTIGATING', updates: { length: MAX_UPDATES } }])
     await recovers(3, api)
-    expect(await incidents()).toMatchObject([{ status: 'RESOLVED', updates: { length: MOST_ENTRIES + 1 } }])
+    expect(await incidents()).toMatchObject([{ status: 'RESOLVED', updates: { length: MAX_UPDATES + 1 } }])
   })
 })
 
@@ -212,24 +212,27 @@ describe('an incident on which a person has written', () => {
     'by correcting its message': (ctx, _, id) => editIncidentUpdate(ctx, { id, message: 'Ours.' }),
   }
 
-  test.each(Object.entries(writes))('%s is that person’s: no monitor resolves or reopens it', async (_, write) => {
-    const { monitor, fails, recovers, incidents, told, person } = await withService()
-    const website = await monitor('Website')
-    await fails(0, website)
-    const [opened] = await incidents()
-    await write(person(2), opened?.id ?? '', opened?.updates[0]?.id ?? '')
-    const [before] = await told()
-    await recovers(3, website)
-    expect(await incidents()).toMatchObject([
-      { automatic: false, resolvedAt: null, monitors: [{ leftAt: expect.any(Date) }] },
-    ])
-    expect(await told()).toEqual([before])
-    await postIncidentUpdate(person(4), { incidentId: opened?.id, status: 'RESOLVED', message: 'Done.' })
-    await fails(8, website)
-    expect(await incidents()).toMatchObject([{ status: 'RESOLVED' }, { status: 'INVESTIGATING', automatic: true }])
-  })
+  test.each(Object.entries(writes))(
+    '%s belongs to that person: no monitor resolves or reopens it',
+    async (_, write) => {
+      const { monitor, fails, recovers, incidents, told, person } = await withService()
+      const website = await monitor('Website')
+      await fails(0, website)
+      const [opened] = await incidents()
+      await write(person(2), opened?.id ?? '', opened?.updates[0]?.id ?? '')
+      const [before] = await told()
+      await recovers(3, website)
+      expect(await incidents()).toMatchObject([
+        { automatic: false, resolvedAt: null, monitors: [{ leftAt: expect.any(Date) }] },
+      ])
+      expect(await told()).toEqual([before])
+      await postIncidentUpdate(person(4), { incidentId: opened?.id, status: 'RESOLVED', message: 'Done.' })
+      await fails(8, website)
+      expect(await incidents()).toMatchObject([{ status: 'RESOLVED' }, { status: 'INVESTIGATING', automatic: true }])
+    },
+  )
 
-  test('and which is resolved while the monitor is down, is not opened again by it', async () => {
+  test('that is resolved while the monitor is down is not reopened by it', async () => {
     const { monitor, fails, incidents, told, person } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
@@ -242,7 +245,7 @@ describe('an incident on which a person has written', () => {
 
 test.each<[LeaveReason, string]>([
   ['PAUSED', 'is paused'],
-  ['MOVED', 'watches this service no longer'],
+  ['MOVED', 'no longer monitors this service'],
   ['CHANGED', 'was changed'],
   ['DELETED', 'was deleted'],
 ])('an incident whose only monitor leaves because it is %s is resolved, and says why', async (why, words) => {
@@ -253,7 +256,7 @@ test.each<[LeaveReason, string]>([
   expect((await told())[0]?.at(-1)).toMatch(new RegExp(`^RESOLVED \\*\\*Website\\*\\* ${words}.*\\.$`))
 })
 
-test('names and causes show as they are, whatever marks are in them', () => {
+test('names and causes are shown literally, whatever markdown they contain', () => {
   const piece = fc.oneof(
     fc.constantFrom('<b>', '*', '_', 'a_b', '[a](javascript:1)', '`', 'https://evil.example/', 'www.evil.example', '#'),
     fc.constantFrom(
@@ -289,7 +292,7 @@ test('names and causes show as they are, whatever marks are in them', () => {
   )
 })
 
-test('what monitors say is stored as it is shown', async () => {
+test('messages of monitors are stored in the rendered form', async () => {
   const { monitor, fails, recovers } = await withService()
   const website = await monitor('*Web* <b> & _site_')
   await fails(0, website)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MINUTE } from '../../src/core/time.ts'
 import type { MonitorState, ProbeOutcome } from '../../src/generated/prisma/enums.ts'
-import type { Memory, Report } from '../../src/monitoring/judge.ts'
+import type { RegionReport, WatchMemory } from '../../src/monitoring/judge.ts'
 import { judge, judgeMonitor, readRecent } from '../../src/monitoring/judge.ts'
-import { instabilityInWords, readSteadiness, steady } from '../../src/monitoring/steadiness.ts'
-import { MINUTE } from '../../src/time.ts'
+import { instabilityInWords, readSteadiness, steady } from '../../src/monitoring/stability.ts'
 import { noon } from '../support/context.ts'
 
 const at = (minute: number) => new Date(noon.getTime() + minute * MINUTE)
@@ -13,7 +13,7 @@ const states = { '.': 'PENDING', U: 'UP', G: 'DEGRADED', D: 'DOWN' } as const
 
 /** Judges outcomes, one a minute from the first on; `since` is the minute in which the last state began. */
 function run(state: keyof typeof states, outcomes: string, failureThreshold = 2, recoveryThreshold = 1) {
-  let memory: Memory = { state: states[state], stateSince: at(0), recent: [], steadiness: steady }
+  let memory: WatchMemory = { state: states[state], stateSince: at(0), recent: [], steadiness: steady }
   let retries = ''
   for (const [index, letter] of [...outcomes].entries()) {
     const outcome = letters[letter as keyof typeof letters]
@@ -81,7 +81,7 @@ describe('a watch', () => {
     expect(run(from, outcomes, 3, 2)).toEqual([state, since, retries])
   })
 
-  test('that changes after one, as a heartbeat does, changes at once', () => {
+  test('with thresholds of 1, such as a heartbeat, changes at once', () => {
     expect(run('U', 'D', 1)).toEqual(['DOWN', 1, '-'])
     expect(run('.', 'D', 1)).toEqual(['DOWN', 1, '-'])
   })
@@ -101,10 +101,10 @@ describe('a watch', () => {
   }
   const outcome = fc.constantFrom<ProbeOutcome>('UP', 'DEGRADED', 'DOWN', 'UNKNOWN')
 
-  test('is never down before its threshold of failures in a row, and since the first of them', () => {
+  test('goes DOWN only after its threshold of consecutive failures, since the first of them', () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 60 }), thresholds, (outcomes, limits) => {
-        let memory: Memory = { state: 'PENDING', stateSince: at(0), recent: [], steadiness: steady }
+        let memory: WatchMemory = { state: 'PENDING', stateSince: at(0), recent: [], steadiness: steady }
         let failures: Date[] = []
         for (const [index, each] of outcomes.entries()) {
           const before = memory.state
@@ -118,12 +118,12 @@ describe('a watch', () => {
     )
   })
 
-  test('does not see what is unknown', () => {
+  test('ignores unknown outcomes', () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 40 }), thresholds, (outcomes, limits) => {
         const known = (each: ProbeOutcome) => each !== 'UNKNOWN'
         const states = (seen: readonly [ProbeOutcome, number][]) => {
-          let memory: Memory = { state: 'PENDING', stateSince: at(0), recent: [], steadiness: steady }
+          let memory: WatchMemory = { state: 'PENDING', stateSince: at(0), recent: [], steadiness: steady }
           for (const [each, minute] of seen) memory = judge(memory, each, at(minute), limits).memory
           return memory
         }
@@ -133,12 +133,12 @@ describe('a watch', () => {
     )
   })
 
-  test('whose clock jumps never has a state that begins in the future, or before the watch did', () => {
+  test('never has a state that begins in the future or before the watch, even when the clock jumps', () => {
     const jumps = fc.array(fc.tuple(outcome, fc.integer({ min: -1e9, max: 1e9 })), { maxLength: 40 })
     fc.assert(
       fc.property(jumps, thresholds, (seen, limits) => {
         const start = noon.getTime()
-        let memory: Memory = { state: 'PENDING', stateSince: noon, recent: [], steadiness: steady }
+        let memory: WatchMemory = { state: 'PENDING', stateSince: noon, recent: [], steadiness: steady }
         let now = start
         for (const [each, jump] of seen) {
           now = Math.max(start, now + jump)
@@ -152,14 +152,14 @@ describe('a watch', () => {
     )
   })
 
-  describe('that fails here and there', () => {
+  describe('that fails now and then', () => {
     /** Judges outcomes, one a minute; gives the state after each, in letters. */
     function statesOf(
       outcomes: string,
-      from: Partial<Memory> = {},
+      from: Partial<WatchMemory> = {},
       limits = { failureThreshold: 2, recoveryThreshold: 1 },
     ) {
-      let memory: Memory = { state: 'UP', stateSince: at(0), recent: [], steadiness: steady, ...from }
+      let memory: WatchMemory = { state: 'UP', stateSince: at(0), recent: [], steadiness: steady, ...from }
       let found = ''
       for (const [index, letter] of [...outcomes].entries()) {
         const judged = judge(memory, letters[letter as keyof typeof letters], at(index + 1), limits)
@@ -169,16 +169,16 @@ describe('a watch', () => {
       return { found, memory }
     }
 
-    test('is degraded and unstable once more than a tenth of at least ten checks did, and says so', () => {
+    test('becomes DEGRADED and unstable when more than a tenth of at least ten probes failed, and says why', () => {
       const { found, memory } = statesOf('DUDUDUDUDU')
       expect(found).toBe('UUUUUUUUUG')
       expect(memory).toMatchObject({ state: 'DEGRADED', stateSince: at(10) })
-      expect(instabilityInWords(memory.steadiness)).toBe('Unstable: 5 of 10 checks failed in the last hour')
+      expect(instabilityInWords(memory.steadiness)).toBe('Unstable: 5 of 10 probes failed in the last hour')
       expect(statesOf(`${'U'.repeat(8)}DUUUUUUUUUUU`).found).not.toContain('G')
       expect(statesOf(`${'U'.repeat(8)}DUDU`).found.at(-1)).toBe('G')
     })
 
-    test('is so until less than a twentieth of the last hour’s did, and up again since then', () => {
+    test('stays so until less than a twentieth of the last hour’s probes failed, and is UP since then', () => {
       const { found, memory } = statesOf(`DUDUDUDUDU${'U'.repeat(80)}`)
       const turn = found.indexOf('U', 10)
       expect(found.slice(9, turn)).toMatch(/^G{40,60}$/)
@@ -186,13 +186,13 @@ describe('a watch', () => {
       expect(memory).toMatchObject({ state: 'UP', stateSince: at(turn + 1) })
     })
 
-    test('is not asked more often for it than its interval says', () => {
+    test('is not retried for it', () => {
       const { memory } = statesOf('DUDUDUDUDU')
       expect(judge(memory, 'UP', at(11), { failureThreshold: 2, recoveryThreshold: 1 }).retry).toBe(false)
       expect(judge(memory, 'DOWN', at(11), { failureThreshold: 2, recoveryThreshold: 1 }).retry).toBe(true)
     })
 
-    test('goes down since its first failure in a row all the same, and starts anew after that outage', () => {
+    test('still goes DOWN since its first consecutive failure, and counts anew after that outage', () => {
       const { memory } = statesOf('DUDUDUDUDUUDD')
       expect(memory).toMatchObject({ state: 'DOWN', stateSince: at(12), steadiness: steady })
       expect(statesOf(`DUDUDUDUDUUDD${'U'.repeat(20)}`).found.slice(11)).toMatch(/^GDU{20}$/)
@@ -200,7 +200,7 @@ describe('a watch', () => {
       expect(statesOf('UUUDDDDDDDDD', {}, { failureThreshold: 10, recoveryThreshold: 1 }).found).toBe('U'.repeat(12))
     })
 
-    test('never flaps: between two changes either way lie more than some checks', () => {
+    test('never flaps: several probes lie between two changes', () => {
       fc.assert(
         fc.property(fc.array(fc.constantFrom('U', 'U', 'U', 'U', 'DU'), { minLength: 50, maxLength: 200 }), (parts) => {
           const { found } = statesOf(parts.join(''))
@@ -210,7 +210,7 @@ describe('a watch', () => {
       )
     })
 
-    test('with a count that is malformed has none', () => {
+    test('reads malformed counts as none', () => {
       const { steadiness } = statesOf('DUDUDUDUDU').memory
       expect(readSteadiness(JSON.parse(JSON.stringify(steadiness)))).toEqual(steadiness)
       for (const bad of [null, [], {}, { pieces: 1 }, { pieces: [[1, 2]] }, { pieces: [[1, 2, '3']] }]) {
@@ -220,7 +220,7 @@ describe('a watch', () => {
     })
   })
 
-  test('with a memory that is malformed has none', () => {
+  test('reads malformed outcomes as none', () => {
     const seen = [
       ['UP', 1],
       ['DOWN', 2],
@@ -244,23 +244,23 @@ describe('a watch', () => {
 })
 
 describe('a monitor', () => {
-  const report = (letter: string, since: number, known = 60): Report => ({
+  const report = (letter: string, since: number, known = 60): RegionReport => ({
     state: states[letter as keyof typeof states],
     stateSince: at(since),
     lastKnownAt: at(known),
   })
   const judged = (
     state: MonitorState,
-    reports: readonly Report[],
+    reports: readonly RegionReport[],
     agreement: number | null = null,
     since = 0,
   ): [string, number] | null => {
-    const standing = { state, stateSince: at(since), agreement, allowanceMs: 5 * MINUTE }
+    const standing = { state, stateSince: at(since), agreement, staleAfterMs: 5 * MINUTE }
     const next = judgeMonitor(reports, standing, at(61))
     return next && [next.state, (next.since.getTime() - noon.getTime()) / MINUTE]
   }
 
-  test('of one region is what that finds', () => {
+  test('of one region has the state of that region', () => {
     expect(judged('UP', [report('U', 1)])).toEqual(['UP', 0])
     expect(judged('UP', [report('D', 7)])).toEqual(['DOWN', 7])
     expect(judged('UP', [report('G', 7)])).toEqual(['DEGRADED', 7])
@@ -270,14 +270,14 @@ describe('a monitor', () => {
     expect(judged('PENDING', [report('D', 0)])).toEqual(['DOWN', 0])
   })
 
-  test('stays what it is while nobody knows', () => {
+  test('keeps its state while no region knows one', () => {
     expect(judged('UP', [])).toBeNull()
     expect(judged('DOWN', [report('.', 1)])).toBeNull()
     expect(judged('UP', [{ state: 'UP', stateSince: at(1), lastKnownAt: null }])).toBeNull()
     expect(judged('UP', [report('D', 1, 55)])).toBeNull()
   })
 
-  test('is down since a strict majority of those that report find it so', () => {
+  test('is DOWN since a strict majority of the reporting regions found it DOWN', () => {
     expect(judged('UP', [report('D', 5), report('U', 1)])).toEqual(['UP', 0])
     expect(judged('UP', [report('D', 5), report('D', 9)])).toEqual(['DOWN', 9])
     expect(judged('UP', [report('D', 9), report('U', 1), report('D', 5)])).toEqual(['DOWN', 9])
@@ -285,13 +285,13 @@ describe('a monitor', () => {
     expect(judged('UP', [report('D', 9), report('.', 1), report('D', 5)])).toEqual(['DOWN', 9])
   })
 
-  test('is down since as many regions agree as it wants', () => {
+  test('is DOWN since the required number of regions agreed', () => {
     expect(judged('UP', [report('D', 5), report('U', 1), report('U', 1)], 1)).toEqual(['DOWN', 5])
     expect(judged('UP', [report('D', 5), report('D', 9), report('U', 1)], 3)).toEqual(['UP', 0])
     expect(judged('UP', [report('D', 5), report('D', 9), report('D', 2)], 3)).toEqual(['DOWN', 9])
   })
 
-  test('is neither down nor known to be up when fewer report than have to agree', () => {
+  test('keeps its state when fewer regions report than must agree', () => {
     expect(judged('UP', [report('D', 5)], 2)).toBeNull()
     expect(judged('DOWN', [report('D', 5)], 2)).toBeNull()
     expect(judged('DOWN', [report('U', 5)], 2)).toBeNull()
@@ -300,32 +300,32 @@ describe('a monitor', () => {
     expect(judged('UP', [report('D', 5), report('U', 1, 50)], 2)).toBeNull()
   })
 
-  test('is degraded when down and degraded together are enough', () => {
+  test('is DEGRADED when enough regions find it DOWN or DEGRADED', () => {
     expect(judged('UP', [report('D', 5), report('G', 9), report('U', 1)])).toEqual(['DEGRADED', 9])
     expect(judged('UP', [report('G', 5), report('U', 1), report('U', 1)])).toEqual(['UP', 0])
   })
 
-  test('recovers when the region recovers that made it enough', () => {
+  test('recovers when the deciding region recovers', () => {
     expect(judged('DOWN', [report('U', 20), report('D', 5), report('U', 1)], null, 9)).toEqual(['UP', 20])
     expect(judged('DOWN', [report('G', 20), report('D', 5), report('U', 1)], null, 9)).toEqual(['DEGRADED', 20])
   })
 
-  test('does not recover because a region fell silent that found it down', () => {
+  test('does not recover because a region that found it DOWN became stale', () => {
     const silent = report('D', 9, 50)
     expect(judged('DOWN', [report('D', 5), report('U', 1), silent], null, 9)).toEqual(['DOWN', 9])
     expect(judged('DOWN', [report('G', 5), report('U', 1), silent], null, 9)).toEqual(['DEGRADED', 61])
     expect(judged('DOWN', [report('U', 20), silent], 1, 9)).toEqual(['DOWN', 9])
-    // But because those found it up that report, also against the silent one.
+    // Because the reporting regions found it UP, which also overrules the stale one.
     expect(judged('DOWN', [report('U', 20), report('U', 1), silent], null, 9)).toEqual(['UP', 20])
-    // What it last said is no reason to be down either.
+    // Its last report does not make the monitor DOWN either.
     expect(judged('UP', [report('D', 5), report('U', 1), report('U', 1), silent], 2)).toEqual(['UP', 0])
   })
 
-  test('changes when it is found out that a region is silent, which was right while it spoke', () => {
+  test('changes when a region becomes stale, since then', () => {
     expect(judged('UP', [report('D', 5), report('U', 1, 50), report('U', 1, 50)], null, 20)).toEqual(['DOWN', 61])
   })
 
-  test('never begins a state in the future or before the one it had', () => {
+  test('never begins a state in the future or before the current one', () => {
     const someReport = fc.record({
       state: fc.constantFrom<MonitorState>('PENDING', 'UP', 'DEGRADED', 'DOWN', 'PAUSED'),
       stateSince: fc.integer({ min: -100, max: 200 }).map(at),
@@ -337,7 +337,7 @@ describe('a monitor', () => {
         fc.constantFrom<MonitorState>('PENDING', 'UP', 'DEGRADED', 'DOWN'),
         fc.option(fc.integer({ min: 1, max: 4 })),
         (reports, state, agreement) => {
-          const standing = { state, stateSince: at(10), agreement, allowanceMs: 5 * MINUTE }
+          const standing = { state, stateSince: at(10), agreement, staleAfterMs: 5 * MINUTE }
           const next = judgeMonitor(reports, standing, at(61))
           if (next === null) return
           expect(next.since.getTime()).toBeGreaterThanOrEqual(at(10).getTime())

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/core/time.ts'
 import { bucketOf } from '../../src/monitoring/histogram.ts'
 import type { LatencyRange, LatencyResolution } from '../../src/monitoring/latency.ts'
 import { latencyRanges, latencyResolutions, readLatencies } from '../../src/monitoring/latency.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
-import { writeMonitor } from './pasts.ts'
+import { writeMonitor } from './histories.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
@@ -27,7 +27,7 @@ async function writeHour(monitorId: string, hour: Date, ...latencies: number[]) 
 }
 
 describe('latencies', () => {
-  test('are told of every hour of a day, the last one so far', async () => {
+  test('have a point for every hour of a day, the last one so far', async () => {
     const { id: organizationId } = await tenant()
     const id = await monitorOf(organizationId)
     await writeHour(id, noon, 100, 100, 100, 900)
@@ -44,7 +44,7 @@ describe('latencies', () => {
     expect(Math.abs(Number(last?.p95) / 900 - 1)).toBeLessThan(0.1)
   })
 
-  test('of days are those of the organization’s time zone', async () => {
+  test('of days use the organization’s time zone', async () => {
     const { id: organizationId } = await tenant()
     const id = await monitorOf(organizationId)
     await writeHour(id, new Date('2026-11-19T22:00:00Z'), 10)
@@ -57,7 +57,7 @@ describe('latencies', () => {
     expect((await of('UTC')).get(id)?.map(({ count }) => count)).toEqual([0, 0, 0, 0, 0, 3, 0])
   })
 
-  test('in steps of five minutes are exact, from the results', async () => {
+  test('at five minutes are exact, from the results', async () => {
     const { id: organizationId } = await tenant()
     const id = await monitorOf(organizationId)
     const result = { monitorId: id, region: 'local', outcome: 'UP', message: '' } as const
@@ -80,7 +80,7 @@ describe('latencies', () => {
     expect(points.reduce((sum, { count }) => sum + count, 0)).toBe(101)
   })
 
-  test('of a service are of all its monitors', async () => {
+  test('of a service cover all its monitors', async () => {
     const acme = await tenant()
     const [api = '', shop = ''] = await acme.services('API', 'Shop')
     const [one, other] = [await monitorOf(acme.id, api), await monitorOf(acme.id, api)]
@@ -93,7 +93,7 @@ describe('latencies', () => {
     expect(found.get(shop)?.every(({ count }) => count === 0)).toBe(true)
   })
 
-  test('of a service are answers: how long its jobs ran is told of their monitors alone', async () => {
+  test('of a service leave out the durations of its jobs', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const [site, job] = [await monitorOf(acme.id, api), await monitorOf(acme.id, api)]
@@ -115,7 +115,7 @@ describe('latencies', () => {
     }
   })
 
-  test('are not told from before the time that the tier shows', async () => {
+  test('do not go back further than the tier shows', async () => {
     const { id: organizationId } = await tenant()
     const id = await monitorOf(organizationId)
     const points = await readLatencies(
@@ -128,7 +128,7 @@ describe('latencies', () => {
     expect(points.get(id)).toHaveLength(30)
   })
 
-  test('are at most 800 figures, or refused', async () => {
+  test('have at most 800 points, or are refused', async () => {
     const { id: organizationId } = await tenant()
     const id = await monitorOf(organizationId)
     const sizes: string[] = []
@@ -142,7 +142,7 @@ describe('latencies', () => {
       }
     }
     const refusal = (range: string, points: number) =>
-      `The input is not valid. resolution: is too fine for ${range}, which would be ${points} points.`
+      `The input is invalid. resolution: is too fine for ${range}: it would return ${points} points, at most 800 are allowed.`
     expect(sizes).toEqual([
       'HOURS_24 MINUTES_5: 288',
       'HOURS_24 HOUR: 24',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { Conflict, Forbidden, Invalid, NotFound, TierLimitReached, Unauthenticated } from '../../src/errors.ts'
-import { change } from '../../src/eventlog/change.ts'
+import { Conflict, Forbidden, Invalid, NotFound, TierLimitReached, Unauthenticated } from '../../src/core/errors.ts'
+import { MINUTE, SECOND } from '../../src/core/time.ts'
+import { change } from '../../src/event-log/change.ts'
 import type { Monitor, Prisma } from '../../src/generated/prisma/client.ts'
 import { joinIncident } from '../../src/monitoring/incident.ts'
-import { enterState } from '../../src/monitoring/interval.ts'
 import {
   createMonitor,
   deleteMonitor,
@@ -13,7 +13,7 @@ import {
 } from '../../src/monitoring/monitor.ts'
 import { openOptions } from '../../src/monitoring/options.ts'
 import { pauseMonitor } from '../../src/monitoring/pause.ts'
-import { MINUTE, SECOND } from '../../src/time.ts'
+import { enterState } from '../../src/monitoring/state-intervals.ts'
 import type { Tenant } from '../status/setup.ts'
 import { noIds, tenantsOf, together } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
@@ -46,7 +46,7 @@ async function find(monitor: Monitor, state: 'UP' | 'DOWN', { ctx }: Tenant): Pr
 }
 
 describe('a new monitor', () => {
-  test('has what it was given and what is usual, is pending, and is watched from every region that has workers', async () => {
+  test('has the given and default settings, is PENDING, and has a watch in every region with workers', async () => {
     const acme = await tenant()
     const [serviceId = ''] = await acme.services('API')
     const monitor = await createMonitor(sealing(acme), { ...http, serviceId })
@@ -141,7 +141,7 @@ describe('a new monitor', () => {
     expect(await acme.news()).toEqual([])
   })
 
-  test('may be checked as often as the tier says, and not take longer than that', async () => {
+  test('respects the minimum interval of the tier and its own interval as maximum timeout', async () => {
     const acme = await tenant('TEAM')
     const often = { ...http, intervalSeconds: 10 }
     expect(await createMonitor(sealing(acme), often)).toMatchObject({ intervalSeconds: 10, timeoutMs: 10_000 })
@@ -149,17 +149,19 @@ describe('a new monitor', () => {
       'timeoutMs: must not be longer than the interval',
     )
     await expect(createMonitor(sealing(await tenant('PRO')), { ...http, intervalSeconds: 29 })).rejects.toThrow(
-      'intervalSeconds: must be at least 30 in the tier PRO',
+      'intervalSeconds: must be at least 30 on the tier PRO',
     )
   })
 
-  test('is refused over the limit of the tier, also when many are made at once', async () => {
+  test('is refused over the limit of the tier, even when many are created at once', async () => {
     const acme = await tenant()
     const { done, refused } = await together(Array.from({ length: 8 }, () => createMonitor(sealing(acme), http)))
     expect(done).toHaveLength(5)
     for (const error of refused) expect(error).toMatchObject({ constructor: TierLimitReached, limit: 5 })
     await pauseMonitor(acme.ctx, done[0]?.id ?? '')
-    await expect(createMonitor(sealing(acme), http)).rejects.toThrow('The tier FREE has 5 monitors, and all are used.')
+    await expect(createMonitor(sealing(acme), http)).rejects.toThrow(
+      'The FREE tier allows 5 monitors, and all are in use.',
+    )
     await deleteMonitor(acme.ctx, done[0]?.id ?? '')
     expect(await createMonitor(sealing(acme), http)).toMatchObject({ name: 'API' })
   })
@@ -178,7 +180,7 @@ describe('a new monitor', () => {
 })
 
 describe('an edit', () => {
-  test('changes what is given and nothing else; what was found stays, and what runs counts for nothing', async () => {
+  test('changes the given fields only; earlier results stay, and running probes are discarded', async () => {
     const acme = await tenant()
     const monitor = await createMonitor(sealing(acme), http)
     await find(monitor, 'UP', acme)
@@ -194,7 +196,7 @@ describe('an edit', () => {
     expect(await updateMonitor(sealing(acme), { id: monitor.id, agreement: null })).toMatchObject({ agreement: null })
   })
 
-  test('of what is watched forgets what was found', async () => {
+  test('of the target resets the state', async () => {
     const acme = await tenant()
     const monitor = await createMonitor(sealing(acme), http)
     await find(monitor, 'UP', acme)
@@ -212,7 +214,7 @@ describe('an edit', () => {
     ])
   })
 
-  test('keeps the secrets that it is given as null, and the kind', async () => {
+  test('keeps secrets given as null, and the kind', async () => {
     const acme = await tenant()
     const headers = [{ name: 'X-Token', value: 'one' }]
     const { id } = await createMonitor(sealing(acme), { name: 'API', http: { ...samples.http, headers } })
@@ -223,7 +225,7 @@ describe('an edit', () => {
     await expect(updateMonitor(sealing(acme), { id, ...samples, http: kept })).rejects.toThrow(Invalid)
   })
 
-  test('of a heartbeat makes it late by the new settings, and at once when it is', async () => {
+  test('of a heartbeat applies the new settings, and makes it late at once when it is', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), {
       name: 'Job',
@@ -240,7 +242,7 @@ describe('an edit', () => {
     expect(await prisma.watch.findUnique({ where })).toMatchObject({ dueAt: at(5 * MINUTE) })
   })
 
-  test('takes a monitor that is down out of the incident of the service that it leaves', async () => {
+  test('that moves a DOWN monitor detaches it from the incident of its old service', async () => {
     const acme = await tenant()
     const [api = '', site = ''] = await acme.services('API', 'Site')
     const monitor = await createMonitor(sealing(acme), { ...http, serviceId: api })
@@ -260,7 +262,7 @@ describe('an edit', () => {
     expect((await acme.news()).slice(-2)).toEqual(['MONITOR_UPDATED API', 'SERVICE_STATUS_CHANGED Site'])
   })
 
-  test('of what a monitor that is down watches ends its incident', async () => {
+  test('of the target of a DOWN monitor resolves its incident', async () => {
     const acme = await tenant()
     const [serviceId = ''] = await acme.services('API')
     const monitor = await createMonitor(sealing(acme), { ...http, serviceId })
@@ -273,7 +275,7 @@ describe('an edit', () => {
     ])
   })
 
-  test('is refused when it was made from another version, is not valid, or is of a monitor that is not there', async () => {
+  test('is refused for another version, invalid input or an unknown monitor', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
     const other = await tenant()
@@ -291,7 +293,7 @@ describe('an edit', () => {
     expect(await prisma.monitor.findUnique({ where: { id } })).toMatchObject({ name: 'API', version: 1 })
   })
 
-  test('of something else does not fail by an interval that the tier allows no longer', async () => {
+  test('of other fields succeeds with an interval that the tier no longer allows', async () => {
     const acme = await tenant('TEAM')
     const { id } = await createMonitor(sealing(acme), { ...http, intervalSeconds: 10 })
     await prisma.organization.update({ where: { id: acme.id }, data: { tier: 'FREE' } })
@@ -299,13 +301,13 @@ describe('an edit', () => {
       name: 'Front',
     })
     await expect(updateMonitor(sealing(acme), { id, intervalSeconds: 11 })).rejects.toThrow(
-      'at least 60 in the tier FREE',
+      'at least 60 on the tier FREE',
     )
   })
 })
 
 describe('a deletion', () => {
-  test('takes the history along, gives what it was, and ends its incident', async () => {
+  test('deletes the history, returns the monitor, and resolves its incident', async () => {
     const acme = await tenant()
     const [serviceId = ''] = await acme.services('API')
     const monitor = await createMonitor(sealing(acme), { ...http, serviceId })
@@ -326,18 +328,18 @@ describe('a deletion', () => {
   test.skipIf(serverUrl === undefined)('waits for a result that is being stored, and holds up none', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
-    const recorder = await pool.connect()
+    const resultWriter = await pool.connect()
     try {
-      await recorder.query(`BEGIN; UPDATE "Watch" SET "lastMessage" = 'stored' WHERE "monitorId" = '${id}'`)
+      await resultWriter.query(`BEGIN; UPDATE "Watch" SET "lastMessage" = 'stored' WHERE "monitorId" = '${id}'`)
       const deleted = deleteMonitor(acme.ctx, id)
       const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`
       await expect.poll(async () => (await pool.query(waiting)).rows[0].count, { interval: 20 }).toBe(1)
-      await recorder.query('SET LOCAL lock_timeout = 100')
-      await recorder.query(`INSERT INTO "MonitorGap" VALUES ('${id}', now(), now() + interval '1 s'); COMMIT`)
+      await resultWriter.query('SET LOCAL lock_timeout = 100')
+      await resultWriter.query(`INSERT INTO "MonitorGap" VALUES ('${id}', now(), now() + interval '1 s'); COMMIT`)
       expect(await deleted).toMatchObject({ id })
     } finally {
-      recorder.release(true)
+      resultWriter.release(true)
     }
   })
 
@@ -351,7 +353,7 @@ describe('a deletion', () => {
 })
 
 describe('a heartbeat’s token', () => {
-  test('is replaced by another, of which no more is kept in the open', async () => {
+  test('is replaced by another one, which is not stored in plain text', async () => {
     const acme = await tenant()
     const before = await createMonitor(sealing(acme), { name: 'Job', heartbeat: {} })
     const rotated = await rotateHeartbeatToken(sealing(acme), before.id)

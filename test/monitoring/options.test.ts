@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import type { Issue } from '../../src/errors.ts'
-import { Invalid } from '../../src/errors.ts'
+import { readConfig } from '../../src/core/config.ts'
+import type { Issue } from '../../src/core/errors.ts'
+import { Invalid } from '../../src/core/errors.ts'
+import { createSecretBox } from '../../src/core/secret-box.ts'
 import type { Monitor } from '../../src/generated/prisma/client.ts'
 import type { Configuration, OptionsInput } from '../../src/monitoring/options.ts'
-import { changeOptions, openOptions, readOptions, sealOptions, shownOptions } from '../../src/monitoring/options.ts'
-import { createSeal } from '../../src/seal.ts'
+import { changeOptions, openOptions, readOptions, redactOptions, sealOptions } from '../../src/monitoring/options.ts'
 
 const closed = { config: readConfig({}) }
 const open = { config: readConfig({ ALLOW_PRIVATE_NETWORKS: 'true' }) }
-const seal = createSeal(Buffer.alloc(32, 7))
+const seal = createSecretBox(Buffer.alloc(32, 7))
 const url = 'https://www.example.com/'
 
-/** What is said to be wrong, by its path. */
+/** Returns the issues by path. */
 function issues(work: () => unknown): Record<string, string> {
   try {
     work()
@@ -64,7 +64,7 @@ describe('an input', () => {
     expect(issues(() => readOptions(closed, input))).toEqual({ [path]: message })
   })
 
-  test('is refused with the path of everything that is wrong', () => {
+  test('is refused with the path of every issue', () => {
     const http = {
       url: 'ftp://x',
       headers: [
@@ -113,33 +113,33 @@ describe('a secret', () => {
     const row = stored(readOptions(closed, examples[kind] ?? {}))
     expect(JSON.stringify(row)).not.toContain('s3cret')
     expect(() => openOptions(seal, { ...row, id: 'mon_2' })).toThrow()
-    expect(() => openOptions(createSeal(Buffer.alloc(32, 8)), row)).toThrow()
+    expect(() => openOptions(createSecretBox(Buffer.alloc(32, 8)), row)).toThrow()
   })
 
-  test('cannot take the place of another', () => {
+  test('cannot replace another secret', () => {
     const row = stored(read)
     const options = row.options as { headers: { value: string }[]; body: string }
     const swapped = { ...options, body: options.headers[0]?.value ?? '' }
     expect(() => openOptions(seal, { ...row, options: swapped })).toThrow()
   })
 
-  test('is not shown', () => {
-    const shown = shownOptions(stored(read))
+  test('is not returned', () => {
+    const shown = redactOptions(stored(read))
     expect(shown.options).toMatchObject({ url, method: 'POST', headers: [{ name: 'Authorization' }], hasBody: true })
     expect(JSON.stringify(shown)).not.toMatch(/s3cret|s1\./)
     expect(shown.options).not.toHaveProperty('body')
-    expect(shownOptions(stored(readOptions(closed, { http: { url } }))).options).toMatchObject({ hasBody: false })
-    const { options } = shownOptions(stored(readOptions(closed, examples['TCP'] ?? {})))
+    expect(redactOptions(stored(readOptions(closed, { http: { url } }))).options).toMatchObject({ hasBody: false })
+    const { options } = redactOptions(stored(readOptions(closed, examples['TCP'] ?? {})))
     expect(options).toMatchObject({ host: 'mail.example.com', hasSend: true, expect: 'a OK' })
     expect(JSON.stringify(options)).not.toMatch(/s3cret|s1\./)
     expect(options).not.toHaveProperty('send')
-    const silent = shownOptions(stored(readOptions(closed, { tcp: { host: 'mail.example.com', port: 25 } })))
+    const silent = redactOptions(stored(readOptions(closed, { tcp: { host: 'mail.example.com', port: 25 } })))
     expect(silent.options).toMatchObject({ hasSend: false })
   })
 
-  test('does not keep a monitor of the longest header from being shown', () => {
+  test('does not break reading a monitor with the longest header', () => {
     const headers = [{ name: 'X-Long', value: 'x'.repeat(4096) }]
-    expect(shownOptions(stored(readOptions(closed, { http: { url, headers } }))).kind).toBe('HTTP')
+    expect(redactOptions(stored(readOptions(closed, { http: { url, headers } }))).kind).toBe('HTTP')
   })
 })
 
@@ -187,7 +187,7 @@ describe('a change', () => {
     expect(issues(() => to({ port: 25, send: null }))).toHaveProperty(['tcp.send'])
   })
 
-  const again = 'must be given again: a secret is kept only for the scheme, host and port that it was given for'
+  const again = 'must be given again: a secret is kept only while the scheme, host and port stay the same'
 
   test.each([
     'https://evil.example.net/health',
@@ -223,14 +223,14 @@ describe('a change', () => {
     expect(changeOptions(closed, { tcp: { ...tcp, send: null } }, silent).options).toMatchObject(other)
   })
 
-  test('that says the same leaves everything as it was', () => {
+  test('with the same options changes nothing', () => {
     const same = { url, method: 'POST', headers: headers.map(({ name }) => ({ name, value: null })), body: null }
     expect(changeOptions(closed, { http: same }, before)).toStrictEqual(before)
     const bare = readOptions(closed, { http: { url } })
     expect(changeOptions(closed, { http: { url, body: null } }, bare)).toStrictEqual(bare)
   })
 
-  test('cannot keep what was not there', () => {
+  test('cannot keep a secret that did not exist', () => {
     const http = { url, headers: [{ name: 'X-New', value: null }] }
     const missing = { 'http.headers.0.value': 'must be given' }
     expect(issues(() => changeOptions(closed, { http }, before))).toEqual(missing)
@@ -242,11 +242,11 @@ describe('a change', () => {
 
   test('cannot change the kind', () => {
     expect(issues(() => changeOptions(closed, { ping: { host: 'example.com' } }, before))).toEqual({
-      ping: 'must not be given: this monitor is of kind HTTP, which stays',
+      ping: 'must not be given: this monitor is of kind HTTP, and the kind cannot change',
     })
   })
 
-  test('may not reach more than a new monitor', () => {
+  test('has the same limits on targets as a new monitor', () => {
     expect(Object.keys(issues(() => changed({ url: 'http://10.0.0.1/' })))).toEqual(['http.url'])
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { Forbidden, NotFound, TierLimitReached } from '../../src/errors.ts'
-import { change } from '../../src/eventlog/change.ts'
+import { Forbidden, NotFound, TierLimitReached } from '../../src/core/errors.ts'
+import { MINUTE, SECOND } from '../../src/core/time.ts'
+import { change } from '../../src/event-log/change.ts'
 import type { Monitor } from '../../src/generated/prisma/client.ts'
 import { joinIncident } from '../../src/monitoring/incident.ts'
-import { enterState } from '../../src/monitoring/interval.ts'
 import { createMonitor } from '../../src/monitoring/monitor.ts'
 import { pauseMonitor, resumeMonitor } from '../../src/monitoring/pause.ts'
-import { MINUTE, SECOND } from '../../src/time.ts'
+import { enterState } from '../../src/monitoring/state-intervals.ts'
 import { noIds, tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -24,7 +24,7 @@ const statesOf = async ({ id }: Monitor) =>
   )
 
 describe('a pause', () => {
-  test('ends the watching and the incident, and is told', async () => {
+  test('deletes the watches, resolves the incident, and appends an event', async () => {
     const acme = await tenant()
     const [serviceId = ''] = await acme.services('API')
     const monitor = await createMonitor(sealing(acme), { ...http, serviceId })
@@ -48,7 +48,7 @@ describe('a pause', () => {
     expect(await acme.news()).toHaveLength(6)
   })
 
-  test('of a monitor that a tier paused makes it its owner’s', async () => {
+  test('of a monitor that a tier paused makes it paused by its owner', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
     await prisma.monitor.update({ where: { id }, data: { pausedBy: 'TIER', state: 'PAUSED' } })
@@ -57,7 +57,7 @@ describe('a pause', () => {
 })
 
 describe('a resumed monitor', () => {
-  test('is watched again and knows nothing yet', async () => {
+  test('has new watches and is PENDING', async () => {
     const acme = await tenant()
     const monitor = await createMonitor(sealing(acme), http)
     await pauseMonitor(acme.later(SECOND), monitor.id)
@@ -81,7 +81,7 @@ describe('a resumed monitor', () => {
     expect(await watchesOf(monitor)).toMatchObject([{ dueAt: at(362 * SECOND) }])
   })
 
-  test('is refused when as many run as the tier allows', async () => {
+  test('is refused when the tier allows no more running monitors', async () => {
     const acme = await tenant('PRO')
     const ids: string[] = []
     for (let count = 0; count < 6; count += 1) ids.push((await createMonitor(sealing(acme), http)).id)
@@ -96,7 +96,7 @@ describe('a resumed monitor', () => {
   })
 })
 
-test('both are for keys with scope WRITE, and monitors of their organization', async () => {
+test('both need a key with scope WRITE of the organization', async () => {
   const acme = await tenant()
   const { id } = await createMonitor(sealing(acme), http)
   for (const verb of [pauseMonitor, resumeMonitor]) {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { DAY, HOUR, SECOND } from '../../src/core/time.ts'
 import type { Tier } from '../../src/generated/prisma/enums.ts'
-import { forgetOld } from '../../src/monitoring/retention.ts'
+import { deleteExpired } from '../../src/monitoring/retention.ts'
 import { watchId } from '../../src/monitoring/watch.ts'
-import { DAY, HOUR, SECOND } from '../../src/time.ts'
 import { tenantsOf, together } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
-import { writeMonitor } from './pasts.ts'
+import { writeMonitor } from './histories.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
@@ -27,7 +27,7 @@ const result = (monitorId: string, time: Date) => ({
 })
 
 describe('retention', () => {
-  test('keeps results and hours as long as the tier says', async () => {
+  test('keeps results and hours for as long as the tier says', async () => {
     const days = [1, 6, 8, 29, 31, 364, 366, 729, 731]
     const kept: Record<string, { results: number[]; hours: number[] }> = {}
     const monitors = new Map<Tier, string>()
@@ -38,7 +38,7 @@ describe('retention', () => {
       await prisma.probeResult.createMany({ data: days.map((day) => result(monitorId, at(-day * DAY))) })
       await prisma.monitorHour.createMany({ data: days.map((day) => ({ monitorId, hour: at(-day * DAY), ...counts })) })
     }
-    expect(await forgetOld(ctx)).toBe(false)
+    expect(await deleteExpired(ctx)).toBe(false)
     const age = (time: Date) => (noon.getTime() - time.getTime()) / DAY
     for (const [tier, monitorId] of monitors) {
       const results = await prisma.probeResult.findMany({ where: { monitorId }, orderBy: { at: 'desc' } })
@@ -52,7 +52,7 @@ describe('retention', () => {
     })
   })
 
-  test('keeps states, gaps and days as long as any tier would show them, and the state that lasts for ever', async () => {
+  test('keeps intervals, gaps and days for as long as any tier shows them, and the open interval forever', async () => {
     const monitorId = await monitorOf('FREE', [
       ['UP', at(-900 * DAY)],
       ['DOWN', at(-800 * DAY)],
@@ -65,7 +65,7 @@ describe('retention', () => {
     const day = { subjectId: monitorId, organizationId, up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
     const days = ['2024-11-19', '2024-11-21'].map((date) => ({ ...day, day: new Date(date) }))
     await prisma.uptimeDay.createMany({ data: days })
-    await forgetOld(ctx)
+    await deleteExpired(ctx)
     const intervals = await prisma.monitorInterval.findMany({ where: { monitorId }, orderBy: { startedAt: 'asc' } })
     expect(intervals.map(({ state }) => state)).toEqual(['DOWN', 'UP'])
     expect(await prisma.monitorInterval.count({ where: { monitorId: lasting } })).toBe(1)
@@ -74,31 +74,31 @@ describe('retention', () => {
     expect(left.map((row) => row.day)).toEqual([new Date('2024-11-21')])
   })
 
-  test('deletes the results of monitors that are no more, and no others', async () => {
+  test('deletes the results of deleted monitors only', async () => {
     const [gone, kept] = [await monitorOf('FREE'), await monitorOf('FREE')]
     for (const id of [gone, kept]) {
       await prisma.probeResult.createMany({ data: [1, 2, 3].map((hour) => result(id, at(-hour * HOUR))) })
     }
     await prisma.monitor.delete({ where: { id: gone } })
-    await forgetOld(ctx)
+    await deleteExpired(ctx)
     expect(await prisma.probeResult.count({ where: { monitorId: gone } })).toBe(0)
     expect(await prisma.probeResult.count({ where: { monitorId: kept } })).toBe(3)
   })
 
-  test('goes in batches until all is done, also in two processes at a time', async () => {
+  test('works in batches until done, even in two processes at a time', async () => {
     const id = await monitorOf('FREE')
     await prisma.$executeRaw`
       INSERT INTO "ProbeResult" ("monitorId", at, region, outcome, message)
       SELECT ${id}, ${at(-8 * DAY)}::timestamptz - n * interval '1 second', 'local', 'UP', '' FROM generate_series(1, 12000) n`
-    expect(await forgetOld(ctx)).toBe(true)
+    expect(await deleteExpired(ctx)).toBe(true)
     expect(await prisma.probeResult.count({ where: { monitorId: id } })).toBe(7000)
-    const { refused } = await together([forgetOld(ctx), forgetOld(ctx)])
+    const { refused } = await together([deleteExpired(ctx), deleteExpired(ctx)])
     expect(refused).toEqual([])
-    while (await forgetOld(ctx));
+    while (await deleteExpired(ctx));
     expect(await prisma.probeResult.count({ where: { monitorId: id } })).toBe(0)
   })
 
-  test('forgets regions that are gone, unless nobody else watches what they did', async () => {
+  test('deletes regions without workers, unless no other region watches their monitors', async () => {
     const [left, shared] = [await monitorOf('FREE'), await monitorOf('FREE')]
     await prisma.region.createMany({
       data: [
@@ -115,7 +115,7 @@ describe('retention', () => {
     await prisma.watch.updateMany({ where: { monitorId: left }, data: { region: 'venus', lastKnownAt: at(-8 * DAY) } })
     await watch(shared, 'mars', at(-8 * DAY))
     await watch(shared, 'moon', at(-6 * DAY - SECOND))
-    await forgetOld(ctx)
+    await deleteExpired(ctx)
     const regions = await prisma.region.findMany({ orderBy: { name: 'asc' } })
     expect(regions.map(({ name }) => name)).toEqual(['local', 'moon', 'venus'])
     const watches = await prisma.watch.findMany({ where: { monitorId: { in: [left, shared] } } })

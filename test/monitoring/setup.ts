@@ -1,8 +1,8 @@
-import { createSeal } from '../../src/seal.ts'
+import { createSecretBox } from '../../src/core/secret-box.ts'
 import type { Tenant } from '../status/setup.ts'
 
 /** The seal of every test. */
-export const seal = createSeal(Buffer.alloc(32, 7))
+export const seal = createSecretBox(Buffer.alloc(32, 7))
 
 /** A tenant's context that seals secrets, so many milliseconds after noon. */
 export const sealing = (tenant: Tenant, milliseconds = 0) => ({ ...tenant.later(milliseconds), seal })

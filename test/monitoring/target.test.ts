@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
+import { DAY, nextUtcDay } from '../../src/core/time.ts'
 import { createMonitor, deleteMonitor, updateMonitor } from '../../src/monitoring/monitor.ts'
 import type { Configuration } from '../../src/monitoring/options.ts'
 import { ping } from '../../src/monitoring/probe/ping.ts'
-import { kindRules, runProbe } from '../../src/monitoring/probes.ts'
-import { partyOf, portsADay, targetOf } from '../../src/monitoring/target.ts'
-import { createTurns } from '../../src/network/turns.ts'
-import { DAY, nextUtcDay } from '../../src/time.ts'
+import { kindRules, runProbe } from '../../src/monitoring/probe-kinds.ts'
+import { partyOf, portsPerDay, targetOf } from '../../src/monitoring/target.ts'
+import { createDestinationLimiter } from '../../src/network/destination-limiter.ts'
 import type { Tenant } from '../status/setup.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
@@ -20,7 +20,7 @@ const make = (tenant: Tenant, given: object, milliseconds = 0) =>
   createMonitor(ctxOf(tenant, milliseconds), { name: 'Mail', ...given })
 const tcp = (port: number, host = 'mail.acme.com') => ({ tcp: { host, port } })
 
-describe('whom a monitor asks', () => {
+describe('the target of a monitor', () => {
   test.each<[kind: 'HTTP' | 'TCP' | 'PING' | 'DNS', options: object, target: object, party: string | null]>([
     ['HTTP', { url: 'https://www.acme.com/a' }, { host: 'www.acme.com', port: 443 }, 'acme.com'],
     ['HTTP', { url: 'http://www.acme.com:8080/' }, { host: 'www.acme.com', port: 8080 }, 'acme.com'],
@@ -35,10 +35,10 @@ describe('whom a monitor asks', () => {
   })
 })
 
-describe('who looks for open ports', () => {
-  const { perHost, inAll } = portsADay.PRO
+describe('a port scan', () => {
+  const { perHost, inAll } = portsPerDay.PRO
 
-  test('is refused beyond those of a day, also when monitors are changed or deleted in between', async () => {
+  test('is refused beyond the daily limit, even when monitors are updated or deleted in between', async () => {
     const tenant = await newTenant('PRO')
     const { id } = await make(tenant, tcp(1000))
     for (let port = 1001; port < 1000 + perHost - 1; port += 1) {
@@ -61,11 +61,13 @@ describe('who looks for open ports', () => {
     for (let each = 1; each < inAll; each += 1) {
       await updateMonitor(ctxOf(tenant), { id, ...tcp(each, `name${each}.acme.com`) })
     }
-    await expect(updateMonitor(ctxOf(tenant), { id, ...tcp(1, 'more.acme.com') })).rejects.toThrow('hosts and ports')
-  }, 60_000)
+    await expect(updateMonitor(ctxOf(tenant), { id, ...tcp(1, 'more.acme.com') })).rejects.toThrow(
+      '200 new ports per UTC day',
+    )
+  })
 })
 
-test('the monitors of one organization ask a third party so often, and no oftener', async () => {
+test('an organization’s monitors may probe one third party up to the limit per minute', async () => {
   const tenant = await newTenant('TEAM')
   await prisma.monitor.createMany({
     data: Array.from({ length: 99 }, (_, each) => ({
@@ -89,9 +91,9 @@ test('the monitors of one organization ask a third party so often, and no oftene
   await often('https://elsewhere.com/')
 })
 
-test('a probe whose turn does not come has found nothing out, and one whose turn comes late has all its time', async () => {
+test('a probe that is not admitted is UNKNOWN, and one that is admitted late has its full timeout', async () => {
   const { tools } = await startTools()
-  const turns = createTurns({ atOnce: 1 })
+  const limiter = createDestinationLimiter({ atOnce: 1 })
   const run = vi.spyOn(ping, 'run').mockImplementation(async (_options, { timeoutMs }) => ({
     outcome: 'UP',
     message: `had ${timeoutMs}`,
@@ -101,8 +103,8 @@ test('a probe whose turn does not come has found nothing out, and one whose turn
   }))
   const options = ping.options.parse({ host: 'www.acme.com' })
   const probe = (signal = new AbortController().signal) =>
-    runProbe('PING', options, runWith({ ...tools, turns }, { signal }))
-  const end = turns.take('acme.com')
+    runProbe('PING', options, runWith({ ...tools, limiter }, { signal }))
+  const end = limiter.tryAcquire('acme.com')
   const stopped = await probe(AbortSignal.abort())
   expect(stopped).toMatchObject({ outcome: 'UNKNOWN', message: expect.stringContaining('acme.com'), suspect: null })
   const waiting = probe()

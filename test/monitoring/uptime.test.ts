@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/core/time.ts'
+import { dayIn, daysUpTo, startOfDay } from '../../src/core/time-zone.ts'
 import type { MonitorState } from '../../src/generated/prisma/enums.ts'
-import type { Condition, MonitorPast, Span, Tally } from '../../src/monitoring/uptime.ts'
+import type { Condition, MonitorHistory, Span, Tally } from '../../src/monitoring/uptime.ts'
 import {
   coveragePercent,
   outagesOf,
@@ -11,8 +13,6 @@ import {
   tally,
   uptimePercent,
 } from '../../src/monitoring/uptime.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.ts'
-import { dayIn, daysUpTo, startOfDay } from '../../src/zone.ts'
 import { noon } from '../support/context.ts'
 
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
@@ -22,23 +22,23 @@ const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 /** States one after another, each with the time at which it begins; the last one lasts. */
 function past(
   states: readonly (readonly [MonitorState, number])[],
-  more: { readonly gaps?: readonly Span[]; readonly silentSince?: number } = {},
-): MonitorPast {
+  more: { readonly gaps?: readonly Span[]; readonly staleSince?: number } = {},
+): MonitorHistory {
   return {
     intervals: states.map(([state, from], index) => {
       const end = states[index + 1]?.[1]
       return { startedAt: at(from), endedAt: end === undefined ? null : at(end), state, cause: `${state} at ${from}` }
     }),
     gaps: more.gaps ?? [],
-    silentSince: more.silentSince === undefined ? null : at(more.silentSince),
+    staleSince: more.staleSince === undefined ? null : at(more.staleSince),
   }
 }
 
-const tallyOf = (monitors: readonly MonitorPast[], of: Span, maintenance: readonly Span[] = []) =>
+const tallyOf = (monitors: readonly MonitorHistory[], of: Span, maintenance: readonly Span[] = []) =>
   tally(stretches(monitors, maintenance, of), of)
 
 describe('time', () => {
-  test('counts as what the monitor was', () => {
+  test('counts by the monitor’s state', () => {
     const monitor = past([
       ['PENDING', 0],
       ['UP', HOUR],
@@ -55,12 +55,12 @@ describe('time', () => {
     })
   })
 
-  test('is unknown where nobody watched, and since nobody watches', () => {
-    const monitor = past([['DOWN', 0]], { gaps: [span(HOUR, 2 * HOUR)], silentSince: 3 * HOUR })
+  test('is unknown in gaps, and since the monitor became stale', () => {
+    const monitor = past([['DOWN', 0]], { gaps: [span(HOUR, 2 * HOUR)], staleSince: 3 * HOUR })
     expect(tallyOf([monitor], span(0, 5 * HOUR))).toEqual({ ...none, down: 2 * HOUR, unknown: 3 * HOUR })
   })
 
-  test('of maintenance is left out, whatever was found in it', () => {
+  test('under maintenance is left out, whatever the results', () => {
     const monitor = past([
       ['UP', 0],
       ['DOWN', 2 * HOUR],
@@ -74,7 +74,7 @@ describe('time', () => {
     })
   })
 
-  test('of several monitors is down when any is, and known when any knows', () => {
+  test('of several monitors is down when any is down, and known when any is known', () => {
     const one = past([
       ['UP', 0],
       ['DOWN', HOUR],
@@ -84,7 +84,7 @@ describe('time', () => {
       ['DEGRADED', 0],
       ['PAUSED', 90 * MINUTE],
     ])
-    const silent = past([['DOWN', 0]], { silentSince: 0 })
+    const silent = past([['DOWN', 0]], { staleSince: 0 })
     expect(tallyOf([one, other, silent], span(0, 3 * HOUR))).toEqual({
       ...none,
       degraded: HOUR,
@@ -98,7 +98,7 @@ describe('time', () => {
     expect(stretches([], [], span(0, 0))).toEqual([])
   })
 
-  test('that was the same throughout is one piece', () => {
+  test('with one condition is one stretch', () => {
     const monitor = past([
       ['UP', 0],
       ['DOWN', HOUR],
@@ -110,13 +110,13 @@ describe('time', () => {
 })
 
 describe('the percentage', () => {
-  test('is of the known time, rounded down', () => {
+  test('is the share of the known time, rounded down', () => {
     expect(uptimePercent({ ...none, up: 2, down: 1, unknown: 97, maintenance: 5 })).toBe(66.666)
     expect(uptimePercent({ ...none, degraded: 1 })).toBe(100)
     expect(uptimePercent({ ...none, down: 5, unknown: 1 })).toBe(0)
   })
 
-  test('is none when nothing is known, and neither 0 nor 100', () => {
+  test('is null when nothing is known', () => {
     expect(uptimePercent({ ...none, unknown: DAY, maintenance: DAY })).toBeNull()
   })
 
@@ -135,7 +135,7 @@ describe('the percentage', () => {
     )
   })
 
-  test('comes with how much is known of the time that counts', () => {
+  test('comes with the known share of the time that counts', () => {
     expect(coveragePercent({ ...none, up: 1, unknown: 2, maintenance: 100 })).toBe(33.333)
     expect(coveragePercent({ ...none, up: 1, down: 1 })).toBe(100)
     expect(coveragePercent({ ...none, unknown: 1 })).toBe(0)
@@ -144,7 +144,7 @@ describe('the percentage', () => {
 })
 
 describe('outages', () => {
-  test('are told newest first, each from the first failing check to the recovery', () => {
+  test('are listed newest first, each from the first failed probe to the recovery', () => {
     const monitor = past([
       ['UP', 0],
       ['DOWN', HOUR],
@@ -157,14 +157,14 @@ describe('outages', () => {
     ])
   })
 
-  test('are one across time in which nobody watched, which does not count, nor does maintenance', () => {
-    const monitor = past([['DOWN', 0]], { gaps: [span(HOUR, 2 * HOUR)], silentSince: 5 * HOUR })
+  test('continue across unwatched time and maintenance, neither of which counts', () => {
+    const monitor = past([['DOWN', 0]], { gaps: [span(HOUR, 2 * HOUR)], staleSince: 5 * HOUR })
     expect(outagesOf(monitor, [span(4 * HOUR, 5 * HOUR)], span(3 * HOUR, 6 * HOUR))).toEqual([
       { startedAt: at(0), endedAt: null, cause: 'DOWN at 0', downMs: 3 * HOUR },
     ])
   })
 
-  test('that follow each other at once are one', () => {
+  test('that follow each other directly are one', () => {
     const monitor = past([
       ['DOWN', 0],
       ['DOWN', HOUR],
@@ -175,7 +175,7 @@ describe('outages', () => {
     ])
   })
 
-  test('are those that touch the time that is asked for', () => {
+  test('are those that touch the requested span', () => {
     const monitor = past([
       ['DOWN', 0],
       ['UP', HOUR],
@@ -186,7 +186,7 @@ describe('outages', () => {
   })
 })
 
-/** Some pasts, in seconds around noon, with whatever overlaps. */
+/** Random histories, in seconds around noon, with arbitrary overlaps. */
 const seconds = fc.integer({ min: -200, max: 200 })
 const anySpan = fc
   .tuple(seconds, seconds)
@@ -197,22 +197,22 @@ const anyPast = fc
     starts: fc.uniqueArray(seconds, { maxLength: 8 }),
     states: fc.array(anyState, { minLength: 8, maxLength: 8 }),
     gaps: fc.array(anySpan, { maxLength: 3 }),
-    silentSince: fc.option(seconds, { nil: undefined }),
+    staleSince: fc.option(seconds, { nil: undefined }),
   })
-  .map(({ starts, states, gaps, silentSince }) => {
+  .map(({ starts, states, gaps, staleSince }) => {
     const turns = starts
       .toSorted((one, other) => one - other)
       .map((start, index) => [states[index] ?? 'UP', start * SECOND] as const)
-    return past(turns, silentSince === undefined ? { gaps } : { gaps, silentSince: silentSince * SECOND })
+    return past(turns, staleSince === undefined ? { gaps } : { gaps, staleSince: staleSince * SECOND })
   })
 const anyMaintenance = fc.array(anySpan, { maxLength: 3 })
 
 /** What a moment was like, by looking at everything that was written. */
-function conditionAt(monitors: readonly MonitorPast[], maintenance: readonly Span[], moment: Date): Condition {
+function conditionAt(monitors: readonly MonitorHistory[], maintenance: readonly Span[], moment: Date): Condition {
   const holds = ({ from, to }: Span) => from <= moment && moment < to
   if (maintenance.some(holds)) return 'maintenance'
-  const states = monitors.flatMap(({ intervals, gaps, silentSince }) => {
-    if (gaps.some(holds) || (silentSince && moment >= silentSince)) return []
+  const states = monitors.flatMap(({ intervals, gaps, staleSince }) => {
+    if (gaps.some(holds) || (staleSince && moment >= staleSince)) return []
     const now = intervals.find((each) => each.startedAt <= moment && (!each.endedAt || moment < each.endedAt))
     return now ? [now.state] : []
   })
@@ -221,8 +221,8 @@ function conditionAt(monitors: readonly MonitorPast[], maintenance: readonly Spa
   return states.includes('UP') ? 'up' : 'unknown'
 }
 
-describe('for any past', () => {
-  test('every second counts as what it was', () => {
+describe('for any history', () => {
+  test('every second counts by its condition', () => {
     fc.assert(
       fc.property(fc.array(anyPast, { maxLength: 3 }), anyMaintenance, anySpan, (monitors, maintenance, of) => {
         const expected: Record<Condition, number> = { ...none }
@@ -234,7 +234,7 @@ describe('for any past', () => {
     )
   })
 
-  test('pieces follow each other without holes, and no two in a row are alike', () => {
+  test('stretches follow each other without holes, and neighbours differ', () => {
     fc.assert(
       fc.property(fc.array(anyPast, { maxLength: 3 }), anyMaintenance, anySpan, (monitors, maintenance, of) => {
         const found = stretches(monitors, maintenance, of)
@@ -246,7 +246,7 @@ describe('for any past', () => {
     )
   })
 
-  test('outages are down as long as the monitor was in them', () => {
+  test('an outage is down for as long as the monitor was', () => {
     fc.assert(
       fc.property(anyPast, anyMaintenance, (monitor, maintenance) => {
         const of = span(-200 * SECOND, 300 * SECOND)

@@ -1,27 +1,27 @@
 import type { Logger } from 'pino'
+import { newId } from '../../src/core/id.ts'
+import type { Metrics } from '../../src/core/metrics.ts'
+import { createMetrics } from '../../src/core/metrics.ts'
+import { SECOND } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
 import type { Monitor, MonitorInterval, Prisma } from '../../src/generated/prisma/client.ts'
 import type { ProbeOutcome } from '../../src/generated/prisma/enums.ts'
-import { newId } from '../../src/id.ts'
-import type { Metrics } from '../../src/metrics.ts'
-import { createMetrics } from '../../src/metrics.ts'
-import type { Finding } from '../../src/monitoring/finding.ts'
-import { found } from '../../src/monitoring/finding.ts'
-import { enterState } from '../../src/monitoring/interval.ts'
-import { createRecorder, type Recorder } from '../../src/monitoring/recorder.ts'
-import { createRound, type Round, type RunCheck } from '../../src/monitoring/round.ts'
-import { settle } from '../../src/monitoring/settle.ts'
-import { openWatches, watchId } from '../../src/monitoring/watch.ts'
-import { SECOND } from '../../src/time.ts'
+import type { ProbeResult } from '../../src/monitoring/probe-result.ts'
+import { probeResult } from '../../src/monitoring/probe-result.ts'
+import { reconcileMonitors } from '../../src/monitoring/reconcile-monitors.ts'
+import { createResultWriter, type ResultWriter } from '../../src/monitoring/result-writer.ts'
+import { createScheduler, type RunProbe, type Scheduler } from '../../src/monitoring/scheduler.ts'
+import { enterState } from '../../src/monitoring/state-intervals.ts'
+import { resetWatches, watchId } from '../../src/monitoring/watch.ts'
 import { noon, testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 
-/** A worker under test, which looks for work when it is told to. */
-export interface TestWorker {
-  readonly round: Round
-  readonly recorder: Recorder
+/** A worker under test, which polls on demand. */
+interface TestWorker {
+  readonly scheduler: Scheduler
+  readonly resultWriter: ResultWriter
   readonly metrics: Metrics
-  /** Looks once, and waits until what it started is stored and settled. */
+  /** Polls once, and waits until all results are stored and reconciled. */
   tick(): Promise<void>
 }
 
@@ -32,21 +32,21 @@ export interface Watching {
   readonly now: () => Date
   /** The same as a date. */
   at(seconds: number): Date
-  /** What probes find, by the monitor's id and the region, or the id alone; `UP` when nothing is said. */
-  readonly finds: Map<string, ProbeOutcome | Finding>
-  /** Adds a monitor that is watched from the regions that are there; every 60 s, down after two failures. */
+  /** Outcomes by monitor id and region, or by id alone; `UP` by default. */
+  readonly finds: Map<string, ProbeOutcome | ProbeResult>
+  /** Creates a monitor with watches in the existing regions; every 60 s, DOWN after two failures. */
   monitor(organizationId: string, given?: Partial<Prisma.MonitorUncheckedCreateInput>): Promise<Monitor>
-  /** Adds many at once, watched from the region `local`; gives the ids of their watches. */
+  /** Creates many monitors in the region `local`; returns the ids of their watches. */
   monitors(organizationId: string, count: number): Promise<string[]>
   worker(given?: {
     region?: string
-    run?: RunCheck
+    run?: RunProbe
     log?: Logger
     pool?: Pick<DatabaseHandle['pool'], 'query'>
   }): TestWorker
-  /** Lets so many seconds pass, in steps, in each of which the workers look in turn. */
+  /** Advances the clock in steps; the workers poll in each. */
   pass(seconds: number, workers: readonly TestWorker[], step?: number): Promise<void>
-  /** A monitor's intervals in few words: state, and seconds from noon. */
+  /** Returns a monitor's intervals as state and seconds from noon. */
   intervals(id: string): Promise<string[]>
 }
 
@@ -56,9 +56,11 @@ export function watchingIn(database: Pick<DatabaseHandle, 'prisma' | 'pool'>): W
   const now = () => at(watching.time)
   const finds: Watching['finds'] = new Map()
 
-  const find: RunCheck = async ({ monitor, region }) => {
+  const find: RunProbe = async ({ monitor, region }) => {
     const each = finds.get(`${monitor.id}@${region}`) ?? finds.get(monitor.id) ?? 'UP'
-    return typeof each === 'string' ? found(each, `It is ${each}.`, { latencyMs: each === 'UP' ? 20 : null }) : each
+    return typeof each === 'string'
+      ? probeResult(each, `It is ${each}.`, { latencyMs: each === 'UP' ? 20 : null })
+      : each
   }
 
   const watching: Watching = {
@@ -75,7 +77,7 @@ export function watchingIn(database: Pick<DatabaseHandle, 'prisma' | 'pool'>): W
       })
       const ctx = testContext(prisma, { now })
       await enterState(ctx, monitor, 'PENDING', now())
-      await openWatches(ctx, monitor, monitor.kind === 'BLACKLIST' || monitor.kind === 'HEARTBEAT')
+      await resetWatches(ctx, monitor, monitor.kind === 'BLACKLIST' || monitor.kind === 'HEARTBEAT')
       return monitor
     },
     async monitors(organizationId, count) {
@@ -99,19 +101,19 @@ export function watchingIn(database: Pick<DatabaseHandle, 'prisma' | 'pool'>): W
       const ctx = testContext(prisma, { now, log, settings: { REGION: region } })
       const metrics = createMetrics()
       const parts = { pool: through, metrics, now, log }
-      const recorder = createRecorder({
+      const resultWriter = createResultWriter({
         ...parts,
-        settle: (organizationId, ids) => settle(ctx, organizationId, ids),
+        reconcile: (organizationId, ids) => reconcileMonitors(ctx, organizationId, ids),
         gatherMs: 0,
       })
-      const round = createRound({ ctx, pool: through, recorder, run, metrics, concurrency: 50 })
+      const scheduler = createScheduler({ ctx, pool: through, resultWriter, run, metrics, concurrency: 50 })
       return {
-        round,
-        recorder,
+        scheduler,
+        resultWriter,
         metrics,
         async tick() {
-          await round.look()
-          await round.idle()
+          await scheduler.poll()
+          await scheduler.idle()
         },
       }
     },

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { tierLimits } from '../../src/account/plan.ts'
-import { takeAtOnce } from '../../src/account/usage.ts'
+import { consumeMany } from '../../src/account/quota.ts'
+import { MINUTE, nextUtcDay, nextUtcHour, utcDay } from '../../src/core/time.ts'
 import { Tier } from '../../src/generated/prisma/enums.ts'
-import { MAILS_AN_HOUR, mailBudgets, spread } from '../../src/notification/budget.ts'
+import { MAX_MAILS_PER_HOUR, mailBudgets, spread } from '../../src/notification/budget.ts'
 import { createMailer } from '../../src/notification/channel/mailer.ts'
-import { importSubscribers } from '../../src/notification/import.ts'
 import { deleteSubscriber } from '../../src/notification/subscriber.ts'
-import { MINUTE, nextUtcDay, nextUtcHour, utcDay } from '../../src/time.ts'
+import { importSubscribers } from '../../src/notification/subscriber-import.ts'
 import type { Tenant } from '../status/setup.ts'
 import { together } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
@@ -33,17 +33,17 @@ const subjectsTo = (address: string) =>
 /** Leaves so many mails of the day to an organization. */
 async function leave(tenant: Tenant, left: number): Promise<void> {
   const limit = mailBudgets.FREE.mails
-  await takeAtOnce({ db: prisma }, `mails ${tenant.id}`, utcDay(notified.now()), { amount: limit - left, limit })
+  await consumeMany({ db: prisma }, `mails ${tenant.id}`, utcDay(notified.now()), { amount: limit - left, limit })
 }
 
-test('a tier may vouch on a day for as many addresses as it may have', () => {
+test('imports per day are limited to the tier’s subscribers', () => {
   for (const tier of Object.values(Tier)) {
-    expect(mailBudgets[tier].vouched).toBe(tierLimits[tier].subscribers)
+    expect(mailBudgets[tier].unconfirmed).toBe(tierLimits[tier].subscribers)
     expect(mailBudgets[tier].mails).toBeGreaterThanOrEqual(10 * tierLimits[tier].subscribers)
   }
 })
 
-test('what had to wait keeps its order', () => {
+test('deferred deliveries keep their order', () => {
   const renewed = nextUtcDay(noon)
   const ages = [0, 1, 60, 600, 1000, 2000, 2880, 5000].map((minutes) => new Date(renewed.getTime() - minutes * MINUTE))
   const times = ages.map((createdAt) => spread(renewed, createdAt).getTime())
@@ -53,7 +53,7 @@ test('what had to wait keeps its order', () => {
 })
 
 describe('imports', () => {
-  test('are counted a day, so that deleting and importing again reaches no more strangers', async () => {
+  test('are counted per day, so deleting and importing again does not raise the limit', async () => {
     const tenant = await notified.tenant()
     await imported(tenant, addresses(30, 'first'))
     for (const { id } of await prisma.subscriber.findMany({ where: { organizationId: tenant.id } })) {
@@ -71,22 +71,22 @@ describe('imports', () => {
     await notified.subscriber(tenant, { email: 'more@fourth.example' })
   })
 
-  test('at the same time take no more than there is', async () => {
+  test('concurrently do not exceed the limit', async () => {
     const db = prisma
     const limit = 50
     const takes = Array.from({ length: 8 }, () =>
-      takeAtOnce({ db }, 'race', utcDay(noon), { amount: 20, limit }).then((taken) => {
+      consumeMany({ db }, 'race', utcDay(noon), { amount: 20, limit }).then((taken) => {
         if (!taken) throw new Error('none left')
       }),
     )
     expect((await together(takes)).done.length).toBe(2)
-    expect(await takeAtOnce({ db }, 'race', utcDay(noon), { amount: 10, limit })).toBe(true)
-    expect(await takeAtOnce({ db }, 'fresh', utcDay(noon), { amount: 51, limit })).toBe(false)
+    expect(await consumeMany({ db }, 'race', utcDay(noon), { amount: 10, limit })).toBe(true)
+    expect(await consumeMany({ db }, 'fresh', utcDay(noon), { amount: 51, limit })).toBe(false)
   })
 })
 
 describe('mails', () => {
-  test('beyond those of a day wait for the next one, are shown as that, and keep their order', async () => {
+  test('beyond the daily limit wait for the next day, are marked as deferred and keep their order', async () => {
     const tenant = await notified.tenant()
     const worker = notified.worker({ mailer })
     await notified.subscriber(tenant, { email: 'reader@waiting.example' })
@@ -114,7 +114,7 @@ describe('mails', () => {
     expect(await prisma.delivery.count({ where: { organizationId: tenant.id, status: 'DELIVERED' } })).toBe(3)
   })
 
-  test('that had to wait are tried for a day from then on', async () => {
+  test('that were deferred are retried for a day from then on', async () => {
     const tenant = await notified.tenant()
     const worker = notified.worker({ mailer })
     await notified.subscriber(tenant, { email: 'reader@late.example' })
@@ -132,7 +132,7 @@ describe('mails', () => {
     expect(subjectsTo('reader@late.example').length).toBe(1)
   })
 
-  test('to one mailbox are so many an hour, whoever sends them and however it is spelled; the rest comes later', async () => {
+  test('to one mailbox are limited per hour across organizations and spellings; the rest is deferred', async () => {
     notified.time = Math.ceil((notified.time + 1) / 60) * 60
     const worker = notified.worker({ mailer })
     const tenants = [await notified.tenant(), await notified.tenant()]
@@ -145,7 +145,7 @@ describe('mails', () => {
       }
     }
     const received = () => server.mails.filter(({ envelopeTo }) => /victim/.test(envelopeTo.replaceAll('.', '')))
-    expect(received().length).toBe(MAILS_AN_HOUR)
+    expect(received().length).toBe(MAX_MAILS_PER_HOUR)
     const first = await prisma.delivery.findFirst({ where: { deferredUntil: { not: null }, status: 'PENDING' } })
     expect(first?.deferredUntil?.getTime()).toBeGreaterThanOrEqual(nextUtcHour(notified.now()).getTime())
     await notified.pass(62, worker, 31)

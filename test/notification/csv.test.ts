@@ -1,8 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseCsv } from '../../src/notification/csv.ts'
+import { type CsvRow, readCsv } from '../../src/notification/csv.ts'
 
-const fieldsOf = (text: string) => parseCsv(text).map(({ fields }) => fields)
+async function rowsOf(text: string): Promise<CsvRow[]> {
+  const rows: CsvRow[] = []
+  for await (const row of readCsv(text)) rows.push(row)
+  return rows
+}
+
+const fieldsOf = async (text: string) => (await rowsOf(text)).map(({ fields }) => fields)
 
 describe('comma-separated values', () => {
   test.each([
@@ -36,29 +42,43 @@ describe('comma-separated values', () => {
     ['a,,c', [['a', '', 'c']]],
     ['a\n\nb', [['a'], [''], ['b']]],
     ['"not closed', [['not closed']]],
-  ])('%j', (text, rows) => expect(fieldsOf(text)).toEqual(rows))
+  ])('%j', async (text, rows) => expect(await fieldsOf(text)).toEqual(rows))
 
-  test('tell on which line each record begins', () => {
-    expect(parseCsv('a\n"two\nlines"\nb').map(({ line }) => line)).toEqual([1, 2, 4])
+  test('return the first line of each record', async () => {
+    expect((await rowsOf('a\n"two\nlines"\nb')).map(({ line }) => line)).toEqual([1, 2, 4])
   })
 
-  test('come back as they were written, whatever is in them', () => {
+  test('round-trip any content', async () => {
     const quoted = (field: string) => `"${field.replaceAll('"', '""')}"`
-    fc.assert(
-      fc.property(fc.array(fc.array(fc.string(), { minLength: 1, maxLength: 4 }), { minLength: 1 }), (rows) => {
-        const text = rows.map((row) => row.map(quoted).join(',')).join('\n')
-        // Semicolons outside quotes are what separators are guessed from; here there are none.
-        fc.pre(!text.split('\n', 1)[0]?.includes(';'))
-        expect(fieldsOf(text)).toEqual(rows)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.string(), { minLength: 1, maxLength: 4 }), { minLength: 1 }),
+        async (rows) => {
+          const text = rows.map((row) => row.map(quoted).join(',')).join('\n')
+          // Semicolons outside quotes are what separators are guessed from; here there are none.
+          fc.pre(!text.split('\n', 1)[0]?.includes(';'))
+          expect(await fieldsOf(text)).toEqual(rows)
+        },
+      ),
+    )
+  })
+
+  test('terminate for any text', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (text) => {
+        expect((await rowsOf(text)).length).toBeLessThanOrEqual(text.length + 1)
       }),
     )
   })
 
-  test('end, whatever the text is', () => {
-    fc.assert(
-      fc.property(fc.string(), (text) => {
-        expect(parseCsv(text).length).toBeLessThanOrEqual(text.length + 1)
-      }),
-    )
+  test.each([
+    ['newlines', '\n'.repeat(200_000)],
+    ['commas', ','.repeat(200_000)],
+  ])('yield the event loop: 200,000 %s', async (_, text) => {
+    let slices = 0
+    const others = setInterval(() => slices++, 0)
+    await rowsOf(text)
+    clearInterval(others)
+    expect(slices).toBeGreaterThan(1)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forgetOldDeliveries, redeliver } from '../../src/notification/delivery.ts'
+import { deleteOldDeliveries, redeliver } from '../../src/notification/delivery.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import { createDispatcher } from '../../src/notification/dispatcher.ts'
 import { testDatabase } from '../support/database.ts'
@@ -11,7 +11,7 @@ const notified = notifiedIn(database)
 const { system } = notified
 const DAYS = 24 * 60
 
-test('deliveries are kept for 30 days after they ended, and what they said as long as any of them', async () => {
+test('deliveries are kept for 30 days after their end, and payloads as long as their deliveries', async () => {
   const tenant = await notified.tenant()
   await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
   const left = async () => [
@@ -25,25 +25,25 @@ test('deliveries are kept for 30 days after they ended, and what they said as lo
   await prisma.delivery.updateMany({ data: { status: 'FAILED', dueAt: null, endedAt: notified.now() } })
   const { id } = await prisma.delivery.findFirstOrThrow({ where: { organizationId: tenant.id } })
   notified.time += 30 * DAYS
-  await forgetOldDeliveries(system)
+  await deleteOldDeliveries(system)
   expect(await left()).toEqual([1, 1])
   notified.time += 2 * DAYS
-  expect(await forgetOldDeliveries(system)).toBe(false)
+  expect(await deleteOldDeliveries(system)).toBe(false)
   expect(await left()).toEqual([0, 0])
-  await expect(redeliver(notified.owner(tenant), id)).rejects.toThrow('no such delivery')
+  await expect(redeliver(notified.owner(tenant), id)).rejects.toThrow('Delivery not found')
 })
 
-test('what waits to be sent is kept, however old it is', async () => {
+test('pending deliveries are kept at any age', async () => {
   const tenant = await notified.tenant()
   await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
   await notified.incident(tenant, 'Waiting')
   await dispatch(system, tenant.id)
   notified.time += 31 * DAYS
-  await forgetOldDeliveries(system)
+  await deleteOldDeliveries(system)
   expect(await prisma.delivery.count({ where: { organizationId: tenant.id, status: 'PENDING' } })).toBe(1)
 })
 
-test('a dispatcher begins with what happened while nobody looked, and goes on as it is woken', async () => {
+test('a dispatcher starts with missed events and continues when woken', async () => {
   const [one, other] = [await notified.tenant(), await notified.tenant()]
   const deliveries = () =>
     Promise.all([one, other].map(({ id }) => prisma.delivery.count({ where: { organizationId: id } })))
@@ -67,7 +67,7 @@ test('a dispatcher begins with what happened while nobody looked, and goes on as
   expect(await deliveries()).toEqual([2, 1])
 })
 
-test('a dispatcher that cannot read what happened tries again when it is woken again', async () => {
+test('a dispatcher that fails to read events retries when woken', async () => {
   const tenant = await notified.tenant()
   await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
   await notified.incident(tenant, 'Outage')

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { dispatch, undispatched } from '../../src/notification/dispatch.ts'
-import type { Notice } from '../../src/notification/notice.ts'
-import { readNotice } from '../../src/notification/notice.ts'
+import { HOUR } from '../../src/core/time.ts'
+import { dispatch, findUndispatched } from '../../src/notification/dispatch.ts'
+import type { NotificationPayload } from '../../src/notification/payload.ts'
+import { parsePayload } from '../../src/notification/payload.ts'
 import { updateIncident } from '../../src/status/incident.ts'
 import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
-import { HOUR } from '../../src/time.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { notifiedIn } from './setup.ts'
@@ -24,18 +24,18 @@ async function told(tenant: Tenant): Promise<Record<string, string[]>> {
     include: { subscriber: true },
     orderBy: { seq: 'asc' },
   })
-  const notices = new Map((await noticesOf(tenant)).map((notice) => [notice.seq, notice]))
+  const payloads = new Map((await payloadsOf(tenant)).map((payload) => [payload.seq, payload]))
   const grouped: Record<string, string[]> = {}
   for (const { subscriber, seq } of deliveries) {
-    const notice = notices.get(seq ?? -1)
+    const payload = payloads.get(seq ?? -1)
     const name = subscriber.label.split('@', 1)[0] ?? ''
-    grouped[name] = [...(grouped[name] ?? []), `${notice?.step} ${notice?.title}`]
+    grouped[name] = [...(grouped[name] ?? []), `${payload?.step} ${payload?.title}`]
   }
   return grouped
 }
-async function noticesOf({ id }: Tenant): Promise<(Notice & { seq: number })[]> {
+async function payloadsOf({ id }: Tenant): Promise<(NotificationPayload & { seq: number })[]> {
   const rows = await prisma.notice.findMany({ where: { organizationId: id }, orderBy: { seq: 'asc' } })
-  return rows.map(({ content, seq }) => ({ ...readNotice(content), seq }))
+  return rows.map(({ content, seq }) => ({ ...parsePayload(content), seq }))
 }
 const maintenance = (tenant: Tenant, title: string, starts: number, serviceIds: string[] = []) =>
   scheduleMaintenance(notified.owner(tenant), {
@@ -46,7 +46,7 @@ const maintenance = (tenant: Tenant, title: string, starts: number, serviceIds: 
     serviceIds,
   })
 
-describe('an event becomes one delivery for each subscriber who wants it', () => {
+describe('an event creates one delivery per interested subscriber', () => {
   test('by topic', async () => {
     const tenant = await notified.tenant()
     await notified.subscriber(tenant, { ...email('both') })
@@ -61,7 +61,7 @@ describe('an event becomes one delivery for each subscriber who wants it', () =>
     })
   })
 
-  test('by service; what names no service is for all', async () => {
+  test('filtered by service; events without a service go to all', async () => {
     const tenant = await notified.tenant()
     const [mail = '', web = ''] = await tenant.services('Mail', 'Web')
     await notified.subscriber(tenant, { ...email('all') })
@@ -79,7 +79,7 @@ describe('an event becomes one delivery for each subscriber who wants it', () =>
     })
   })
 
-  test('only of what came after it was confirmed', async () => {
+  test('only for events after the confirmation', async () => {
     const tenant = await notified.tenant()
     await notified.subscriber(tenant, email('early'))
     await notified.incident(tenant, 'One')
@@ -88,7 +88,7 @@ describe('an event becomes one delivery for each subscriber who wants it', () =>
     expect(await told(tenant)).toEqual({ early: ['CREATED One', 'CREATED Two'], late: ['CREATED Two'] })
   })
 
-  test('once, however many workers are at it and however often', async () => {
+  test('once, however many workers dispatch and however often', async () => {
     const tenant = await notified.tenant()
     await notified.subscriber(tenant, email('ada'))
     const incident = await notified.incident(tenant, 'One')
@@ -103,7 +103,7 @@ describe('an event becomes one delivery for each subscriber who wants it', () =>
     expect(await prisma.delivery.count({ where: { organizationId: tenant.id } })).toBe(2)
   })
 
-  test('also of what happened while we were away for days, as it was then', async () => {
+  test('also for events during days of downtime, with the data of that time', async () => {
     const tenant = await notified.tenant()
     const [mail = ''] = await tenant.services('Mail')
     await notified.subscriber(tenant, email('ada'))
@@ -113,7 +113,7 @@ describe('an event becomes one delivery for each subscriber who wants it', () =>
     await updateIncident(notified.owner(tenant), { id: incident, title: 'Renamed' })
     notified.time += 3 * 24 * 60
     await told(tenant)
-    expect(await noticesOf(tenant)).toMatchObject([
+    expect(await payloadsOf(tenant)).toMatchObject([
       {
         step: 'CREATED',
         title: 'Old',
@@ -133,7 +133,7 @@ describe('an event becomes one delivery for each subscriber who wants it', () =>
     expect(dues.map(({ dueAt }) => dueAt)).toEqual(Array(3).fill(notified.now()))
   })
 
-  test('but not of corrections, nor of what is private', async () => {
+  test('but not for corrections or private events', async () => {
     const tenant = await notified.tenant()
     await notified.subscriber(tenant, { ...email('ada'), topics: ['INCIDENTS', 'MAINTENANCES', 'SERVICE_STATUS'] })
     const incident = await notified.incident(tenant, 'One')
@@ -145,7 +145,7 @@ describe('an event becomes one delivery for each subscriber who wants it', () =>
   })
 })
 
-test('a maintenance is told of when it is planned, starts, ends or is called off', async () => {
+test('a maintenance is announced when it is scheduled, starts, ends or is cancelled', async () => {
   const tenant = await notified.tenant()
   await notified.subscriber(tenant, email('ada'))
   const owner = notified.owner(tenant)
@@ -165,7 +165,7 @@ test('a maintenance is told of when it is planned, starts, ends or is called off
       'SCHEDULED At once',
     ],
   })
-  expect((await noticesOf(tenant)).map((notice) => ('message' in notice ? notice.message : ''))).toEqual([
+  expect((await payloadsOf(tenant)).map((payload) => ('message' in payload ? payload.message : ''))).toEqual([
     'Disks.',
     'We begin.',
     'Done.',
@@ -175,7 +175,7 @@ test('a maintenance is told of when it is planned, starts, ends or is called off
   ])
 })
 
-test('a maintenance is told of when it is moved and written of, each with what was said then', async () => {
+test('a maintenance is announced when it is rescheduled and updated, with the data of that time', async () => {
   const tenant = await notified.tenant()
   await notified.subscriber(tenant, email('ada'))
   const owner = notified.owner(tenant)
@@ -188,10 +188,10 @@ test('a maintenance is told of when it is moved and written of, each with what w
   const { id: atOnce } = await maintenance(tenant, 'At once', 0)
   await updateMaintenance(owner, { id: atOnce, message: 'Half done.' })
   await told(tenant)
-  const notices = (await noticesOf(tenant)).map((notice) =>
-    notice.about === 'MAINTENANCE' ? [notice.step, notice.title, notice.status, notice.message] : [],
+  const payloads = (await payloadsOf(tenant)).map((payload) =>
+    payload.about === 'MAINTENANCE' ? [payload.step, payload.title, payload.status, payload.message] : [],
   )
-  expect(notices).toEqual([
+  expect(payloads).toEqual([
     ['SCHEDULED', 'Disks', 'SCHEDULED', 'Disks.'],
     ['RESCHEDULED', 'Disks', 'SCHEDULED', ''],
     ['UPDATED', 'Disks', 'SCHEDULED', 'Bring coffee.'],
@@ -203,13 +203,13 @@ test('a maintenance is told of when it is moved and written of, each with what w
   ])
 })
 
-test('only organizations with something new are looked at', async () => {
+test('only organizations with new events are read', async () => {
   const [quiet, busy] = [await notified.tenant(), await notified.tenant()]
   for (const tenant of [quiet, busy]) await notified.subscriber(tenant, email('ada'))
   await notified.incident(busy, 'One')
   const ids = [quiet.id, busy.id]
-  expect(await undispatched(pool, ids)).toEqual([busy.id])
-  expect(await undispatched(pool, null)).toContain(busy.id)
+  expect(await findUndispatched(pool, ids)).toEqual([busy.id])
+  expect(await findUndispatched(pool, null)).toContain(busy.id)
   await dispatch(system, busy.id)
-  expect(await undispatched(pool, ids)).toEqual([])
+  expect(await findUndispatched(pool, ids)).toEqual([])
 })

@@ -17,7 +17,7 @@ describe('the mailbox of an address', () => {
     expect(foldMailbox(address)).toBe(mailbox)
   })
 
-  test('is its own mailbox, and shares the start by which it is searched', () => {
+  test('is a mailbox of its own with the same search prefix', () => {
     const locals = ['ana', 'a.na', 'a.n.a+x', 'ANA+', '+ana', 'a+b.c', 'ana.']
     const domains = ['example.com', 'gmail.com', 'googlemail.com']
     for (const address of locals.flatMap((local) => domains.map((domain) => `${local}@${domain}`))) {

@@ -17,7 +17,7 @@ export interface NotifyingService {
   page(): Promise<Page>
 }
 
-export interface Page {
+interface Page {
   readonly id: string
   readonly slug: string
   readonly key: string

@@ -1,24 +1,24 @@
-import { createUsageCounters } from '../../src/account/usage.ts'
-import type { Context } from '../../src/context.ts'
+import { createQuota } from '../../src/account/quota.ts'
+import type { Context } from '../../src/core/context.ts'
+import { newId } from '../../src/core/id.ts'
+import { createMetrics } from '../../src/core/metrics.ts'
+import type { SecretBox } from '../../src/core/secret-box.ts'
+import { MINUTE } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
 import type { PrismaClient, Subscriber } from '../../src/generated/prisma/client.ts'
-import { newId } from '../../src/id.ts'
-import { createMetrics } from '../../src/metrics.ts'
 import type { DnsClient } from '../../src/network/dns/client.ts'
 import { createOutbound } from '../../src/network/outbound.ts'
 import { addressHash } from '../../src/notification/address.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
 import { webhook } from '../../src/notification/channel/standard-webhook.ts'
 import type { NotificationContext } from '../../src/notification/context.ts'
-import type { DeliveryRound } from '../../src/notification/delivery-round.ts'
-import { createDeliveryRound } from '../../src/notification/delivery-round.ts'
+import type { DeliveryWorker } from '../../src/notification/delivery-worker.ts'
+import { createDeliveryWorker } from '../../src/notification/delivery-worker.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import { subscribe } from '../../src/notification/subscribe.ts'
-import { beginDispatch } from '../../src/notification/subscriber.ts'
+import { startDispatch } from '../../src/notification/subscriber.ts'
 import { newSecret, sealAddress, tokenFields, tokenOf } from '../../src/notification/token.ts'
-import type { Seal } from '../../src/seal.ts'
 import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
-import { MINUTE } from '../../src/time.ts'
 import { seal } from '../monitoring/setup.ts'
 import type { Tenant } from '../status/setup.ts'
 import { tenantsOf } from '../status/setup.ts'
@@ -41,7 +41,7 @@ export interface Notified {
   time: number
   readonly now: () => Date
   /** The system's context. */
-  readonly system: Context & { readonly db: PrismaClient; readonly seal: Seal }
+  readonly system: Context & { readonly db: PrismaClient; readonly seal: SecretBox }
   /** The context of a stranger. */
   visitor(clientAddress?: string): NotificationContext
   /** The context of an organization's own key. */
@@ -56,11 +56,11 @@ export interface Notified {
   /** Adds to its timeline. */
   update(tenant: Tenant, incidentId: string, message: string, status?: 'MONITORING' | 'RESOLVED'): Promise<void>
   /** A worker that sends with these. */
-  worker(tools?: Partial<SendTools>): DeliveryRound
+  worker(tools?: Partial<SendTools>): DeliveryWorker
   /** Turns what has happened into deliveries, and has them sent, until nothing is due. */
-  tick(tenant: Tenant, worker: DeliveryRound): Promise<void>
+  tick(tenant: Tenant, worker: DeliveryWorker): Promise<void>
   /** Lets minutes pass, in steps, in each of which the worker looks. */
-  pass(minutes: number, worker: DeliveryRound, step?: number): Promise<void>
+  pass(minutes: number, worker: DeliveryWorker, step?: number): Promise<void>
   token(subscriber: Subscriber): string
 }
 
@@ -68,16 +68,16 @@ export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'po
   const now = () => new Date(noon.getTime() + notified.time * MINUTE)
   const settings = { ALLOW_PRIVATE_NETWORKS: 'true', SMTP_URL: 'smtp://127.0.0.1:1' }
   const system = { ...testContext(prisma, { now, settings }), seal }
-  const usage = createUsageCounters(pool)
+  const usage = createQuota(pool)
   const metrics = createMetrics()
   const own = ({ ctx }: Tenant): NotificationContext => ({ ...ctx, config: system.config, now, seal, usage })
 
   /** Looks as long as that leaves less to do; what then is due waits for what comes before it. */
-  async function sendAll(worker: DeliveryRound): Promise<void> {
+  async function sendAll(worker: DeliveryWorker): Promise<void> {
     const due = () => prisma.delivery.count({ where: { dueAt: { lte: now() } } })
     let [before, left] = [Number.POSITIVE_INFINITY, await due()]
     while (left > 0 && left < before) {
-      await worker.look()
+      await worker.poll()
       await worker.idle()
       before = left
       left = await due()
@@ -118,7 +118,7 @@ export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'po
         } as const
       })
       await prisma.subscriber.createMany({ data: rows.map((row) => ({ ...row, topics: [...row.topics] })) })
-      await beginDispatch(prisma, organizationId, 0)
+      await startDispatch(prisma, organizationId, 0)
     },
     async incident(tenant, title, services = []) {
       const { id } = await createIncident(own(tenant), {
@@ -134,7 +134,7 @@ export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'po
       await postIncidentUpdate(own(tenant), { incidentId, status, message })
     },
     worker: (tools = {}) =>
-      createDeliveryRound({
+      createDeliveryWorker({
         ctx: system,
         pool,
         seal,

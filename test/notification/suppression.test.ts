@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { StopReason } from '../../src/generated/prisma/enums.ts'
 import { reportBounce } from '../../src/notification/bounce.ts'
-import { importSubscribers } from '../../src/notification/import.ts'
 import { subscribe } from '../../src/notification/subscribe.ts'
 import { confirmSubscription, deleteSubscriber, unsubscribe } from '../../src/notification/subscriber.ts'
-import { liftSuppression, suppressedFor, suppressStopped } from '../../src/notification/suppression.ts'
+import { importSubscribers } from '../../src/notification/subscriber-import.ts'
+import { liftSuppression, suppressionScope, suppressStopped } from '../../src/notification/suppression.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { notifiedIn } from './setup.ts'
@@ -34,18 +34,18 @@ async function deleteAll(tenant: Tenant): Promise<void> {
 test.each([
   ['UNSUBSCRIBED', 'EMAIL', 'ORGANIZATION'],
   ['UNSUBSCRIBED', 'WEBHOOK', 'ORGANIZATION'],
-  ['BOUNCED', 'EMAIL', 'EVERYBODY'],
+  ['BOUNCED', 'EMAIL', 'ALL_ORGANIZATIONS'],
   ['BOUNCED', 'SLACK', null],
-  ['COMPLAINED', 'EMAIL', 'EVERYBODY'],
+  ['COMPLAINED', 'EMAIL', 'ALL_ORGANIZATIONS'],
   ['GONE', 'EMAIL', null],
   ['GONE', 'WEBHOOK', null],
 ] as const)('what was stopped as %s by %s is suppressed for %s', (reason, channel, scope) => {
   expect(Object.values(StopReason)).toContain(reason)
-  expect(suppressedFor(reason, channel)).toBe(scope)
+  expect(suppressionScope(reason, channel)).toBe(scope)
 })
 
 describe('an address that unsubscribed', () => {
-  test('is not subscribed again by its organization once it was deleted, in no spelling', async () => {
+  test('cannot be imported again by its organization after deletion, in any spelling', async () => {
     const tenant = await notified.tenant()
     const ana = await notified.subscriber(tenant, { email: 'ana@gmail.com' })
     await unsubscribe(system, notified.token(ana))
@@ -57,17 +57,17 @@ describe('an address that unsubscribed', () => {
       skipped: [{ line: 1, reason: 'UNSUBSCRIBED', message: expect.stringContaining('unsubscribed') }],
       problems: [],
     })
-    await expect(notified.subscriber(tenant, { email: 'Ana@gmail.com' })).rejects.toThrow('does not want')
+    await expect(notified.subscriber(tenant, { email: 'Ana@gmail.com' })).rejects.toThrow('This address unsubscribed')
     expect((await rowsOf(tenant)).map(({ label }) => label)).toEqual(['new@reader.example'])
   })
 
-  test('may be subscribed by others', async () => {
+  test('can be imported by others', async () => {
     const [left, other] = [await notified.tenant(), await notified.tenant()]
     await unsubscribe(system, notified.token(await notified.subscriber(left, { email: 'eve@reader.example' })))
     expect(await imported(other, 'eve@reader.example')).toMatchObject({ imported: 1, skippedCount: 0 })
   })
 
-  test('asks again by itself, and may be subscribed by the organization only after it has confirmed', async () => {
+  test('can subscribe again itself; the organization can import it only after it confirmed', async () => {
     const tenant = await notified.tenant()
     await unsubscribe(system, notified.token(await notified.subscriber(tenant, { email: 'bob@reader.example' })))
     await deleteAll(tenant)
@@ -86,18 +86,18 @@ describe('an address that unsubscribed', () => {
     expect(await imported(tenant, 'bob@reader.example')).toMatchObject({ imported: 1, skippedCount: 0 })
   })
 
-  test('is known by its URL when it is a webhook', async () => {
+  test('is identified by its URL if it is a webhook', async () => {
     const tenant = await notified.tenant()
     const input = { webhook: 'https://hooks.example/leave-me' }
     await unsubscribe(system, notified.token(await notified.subscriber(tenant, input)))
     await deleteAll(tenant)
-    await expect(notified.subscriber(tenant, input)).rejects.toThrow('does not want')
+    await expect(notified.subscriber(tenant, input)).rejects.toThrow('This address unsubscribed')
     await notified.subscriber(tenant, { webhook: 'https://hooks.example/other' })
   })
 })
 
 describe('a mailbox that complained', () => {
-  test('is subscribed by no organization any more, is written no letter, and hears nothing of why', async () => {
+  test('cannot be subscribed by any organization and receives no message', async () => {
     const [first, second] = [await notified.tenant(), await notified.tenant()]
     await notified.subscriber(first, { email: 'an.gry+status@gmail.com' })
     expect(await complain('angry@googlemail.com')).toBe(1)
@@ -105,28 +105,32 @@ describe('a mailbox that complained', () => {
       await deleteAll(tenant)
       expect(await imported(tenant, 'email\nangry@gmail.com')).toMatchObject({
         imported: 0,
-        skipped: [{ line: 2, reason: 'BLOCKED', message: 'Nothing can be sent to this address from here.' }],
+        skipped: [{ line: 2, reason: 'BLOCKED', message: 'This service can’t send to this address.' }],
       })
-      await expect(notified.subscriber(tenant, { email: 'a.ngry@gmail.com' })).rejects.toThrow('Nothing can be sent')
+      await expect(notified.subscriber(tenant, { email: 'a.ngry@gmail.com' })).rejects.toThrow(
+        'This service can’t send',
+      )
     }
     expect(await ask(second, 'angry@gmail.com')).toBe(null)
     expect(await letters(second)).toBe(0)
   })
 
-  test('that is subscribed nowhere is suppressed as well', async () => {
+  test('is suppressed even without a subscription', async () => {
     const tenant = await notified.tenant()
     expect(await complain('gone-before@reader.example')).toBe(0)
     expect(await imported(tenant, 'gone-before@reader.example')).toMatchObject({ imported: 0, skippedCount: 1 })
   })
 
-  test('is written to again when the operator says so, and its owner confirms', async () => {
+  test('can receive mail again after the operator lifts the suppression and its owner confirms', async () => {
     const tenant = await notified.tenant()
     await notified.subscriber(tenant, { email: 'sorry@reader.example' })
     await complain('sorry@reader.example')
     await expect(liftSuppression(notified.owner(tenant), { email: 'sorry@reader.example' })).rejects.toThrow('operator')
     expect(await liftSuppression(operator, { email: 'Sorry+1@reader.example' })).toBe(true)
     expect(await liftSuppression(operator, { email: 'sorry@reader.example' })).toBe(false)
-    await expect(notified.subscriber(tenant, { email: 'sorry@reader.example' })).rejects.toThrow('does not want')
+    await expect(notified.subscriber(tenant, { email: 'sorry@reader.example' })).rejects.toThrow(
+      'This address unsubscribed',
+    )
     await ask(tenant, 'sorry@reader.example')
     expect(await letters(tenant)).toBe(1)
     const [row] = await rowsOf(tenant)
@@ -135,8 +139,8 @@ describe('a mailbox that complained', () => {
   })
 })
 
-describe('a mailbox that refused mail for good', () => {
-  test('is stopped everywhere, and may ask and confirm again a month later', async () => {
+describe('a mailbox that bounced permanently', () => {
+  test('is stopped everywhere and can subscribe again a month later', async () => {
     const [first, second] = [await notified.tenant(), await notified.tenant()]
     await notified.subscriber(first, { email: 'full@reader.example' })
     await notified.subscriber(second, { email: 'full+2@reader.example' })
@@ -159,7 +163,7 @@ describe('a mailbox that refused mail for good', () => {
   })
 })
 
-test('a hash is kept, not the address, and none is the same for two organizations', async () => {
+test('suppressions are stored as hashes that differ between organizations', async () => {
   const tenants = [await notified.tenant(), await notified.tenant()]
   for (const tenant of tenants) {
     await unsubscribe(system, notified.token(await notified.subscriber(tenant, { email: 'secret@reader.example' })))
@@ -170,7 +174,7 @@ test('a hash is kept, not the address, and none is the same for two organization
   for (const { id } of rows) expect(id).toMatch(/^[\da-f]{64}$/)
 })
 
-test('who was stopped before there were suppressions is suppressed at the start', async () => {
+test('subscribers stopped before suppressions existed are suppressed at the start', async () => {
   const tenant = await notified.tenant()
   await notified.subscriber(tenant, { email: 'old@reader.example' })
   await complain('old@reader.example')

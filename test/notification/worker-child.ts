@@ -3,11 +3,11 @@
  * by how many milliseconds its clock is ahead, and the URL of an SMTP server.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createUsageCounters } from '../../src/account/usage.ts'
+import { createQuota } from '../../src/account/quota.ts'
+import { createMetrics } from '../../src/core/metrics.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { createMetrics } from '../../src/metrics.ts'
 import { createMailer } from '../../src/notification/channel/mailer.ts'
-import { createDeliveryRound } from '../../src/notification/delivery-round.ts'
+import { createDeliveryWorker } from '../../src/notification/delivery-worker.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 import { outbound, seal, site } from './setup.ts'
@@ -19,11 +19,11 @@ const now = () => new Date(Date.now() + Number(ahead))
 const ctx = testContext(database.prisma, { now })
 const mailer = createMailer({ SMTP_URL: smtp, MAIL_FROM: 'status@allclear.example' }, site)
 const tools = { outbound, mailer, now }
-const usage = createUsageCounters(database.pool)
-const round = createDeliveryRound({ ctx, pool: database.pool, seal, usage, tools, site, metrics: createMetrics() })
-round.start()
+const usage = createQuota(database.pool)
+const worker = createDeliveryWorker({ ctx, pool: database.pool, seal, usage, tools, site, metrics: createMetrics() })
+worker.start()
 while ((await database.prisma.delivery.count({ where: { status: 'PENDING' } })) > 0) await sleep(100)
-await round.close()
+await worker.close()
 await database.close()
 process.stdout.write('done\n')
 process.exit(0)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Conflict, Invalid, NotFound } from '../../src/errors.ts'
+import { Conflict, Invalid, NotFound } from '../../src/core/errors.ts'
+import { HOUR } from '../../src/core/time.ts'
 import type { IncidentStatus, ServiceStatus } from '../../src/generated/prisma/enums.ts'
 import {
   createIncident,
@@ -8,19 +9,19 @@ import {
   postIncidentUpdate,
   updateIncident,
 } from '../../src/status/incident.ts'
-import { MOST_ENTRIES } from '../../src/status/timeline.ts'
-import { HOUR } from '../../src/time.ts'
+import { MAX_UPDATES } from '../../src/status/timeline-limits.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { tenantsOf, together } from './setup.ts'
-import { incidentStory } from './stories.ts'
+import { incidentTimelineInclude } from './timelines.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 
 const told = { title: 'API is down', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We look.' }
 const says = (serviceId: string, status: ServiceStatus) => ({ serviceId, status })
-const storyOf = (id: string) => prisma.incident.findUniqueOrThrow({ where: { id }, include: incidentStory })
+const deriveState = (id: string) =>
+  prisma.incident.findUniqueOrThrow({ where: { id }, include: incidentTimelineInclude })
 
 /** A tenant with two services and an incident that has the first one down. */
 async function withIncident() {
@@ -33,9 +34,9 @@ async function withIncident() {
 }
 
 describe('an incident', () => {
-  test('begins with its message as the first entry of its timeline, and with what it does to services', async () => {
+  test('starts with its message as first update and its affected services', async () => {
     const { id, api, events } = await withIncident()
-    expect(await storyOf(id)).toMatchObject({
+    expect(await deriveState(id)).toMatchObject({
       title: 'API is down',
       status: 'INVESTIGATING',
       impact: 'MAJOR',
@@ -55,7 +56,7 @@ describe('an incident', () => {
     })
   })
 
-  test('may have begun before it is told, but not begin later', async () => {
+  test('may have started before it is created, but not later', async () => {
     const { ctx, news } = await tenant()
     const startedAt = new Date(noon.getTime() - HOUR)
     expect(await createIncident(ctx, { ...told, startedAt })).toMatchObject({ startedAt, createdAt: noon })
@@ -68,18 +69,18 @@ describe('an incident', () => {
     expect(await news()).toHaveLength(2)
   })
 
-  test('told as resolved bears on nothing, and its entry keeps what it did', async () => {
+  test('created as resolved affects no service, but its update keeps the statuses', async () => {
     const { ctx, services } = await tenant()
     const [api = ''] = await services('API')
     const { id } = await createIncident(ctx, { ...told, status: 'RESOLVED', services: [says(api, 'MAJOR_OUTAGE')] })
-    expect(await storyOf(id)).toMatchObject({
+    expect(await deriveState(id)).toMatchObject({
       resolvedAt: noon,
       services: [says(api, 'OPERATIONAL')],
       updates: [{ services: [says(api, 'MAJOR_OUTAGE')] }],
     })
   })
 
-  test('is refused with the path of everything that is wrong', async () => {
+  test('is rejected with the path of each problem', async () => {
     const { ctx, services, news } = await tenant()
     const [api = ''] = await services('API')
     const wrong = createIncident(ctx, {
@@ -105,7 +106,7 @@ describe('an incident', () => {
     expect(await news()).toHaveLength(2)
   })
 
-  test('with one service that is not the organization’s is not told at all', async () => {
+  test('is not created if one service is unknown', async () => {
     const [mine, theirs] = [await tenant(), await tenant()]
     const [own = ''] = await mine.services('API')
     const [foreign = ''] = await theirs.services('API')
@@ -117,54 +118,54 @@ describe('an incident', () => {
 })
 
 describe('its timeline', () => {
-  test('takes any status after any, and tells each', async () => {
+  test('accepts any status after any other and appends an event for each', async () => {
     const { id, post, news } = await withIncident()
     const statuses = ['MONITORING', 'INVESTIGATING', 'IDENTIFIED', 'IDENTIFIED', 'RESOLVED', 'MONITORING'] as const
     for (const status of statuses) expect(await post(status)).toMatchObject({ status, incidentId: id })
-    const { updates, version } = await storyOf(id)
+    const { updates, version } = await deriveState(id)
     expect(updates.map(({ status }) => status).reverse()).toEqual(['INVESTIGATING', ...statuses])
     expect(version).toBe(7)
     expect((await news()).slice(3)).toEqual(Array(6).fill('INCIDENT_UPDATE_POSTED API is down'))
   })
 
-  test('keeps the order in which entries were written, when the clock stands still or goes back', async () => {
+  test('keeps the order of updates when the clock stands still or goes back', async () => {
     const { id, ctx, post, later } = await withIncident()
     await post('IDENTIFIED')
     await postIncidentUpdate(later(-HOUR), { incidentId: id, status: 'MONITORING', message: 'Before?' })
     await postIncidentUpdate(ctx, { incidentId: id, status: 'RESOLVED', message: 'Done.' })
-    const { updates } = await storyOf(id)
+    const { updates } = await deriveState(id)
     expect(updates.map(({ status }) => status)).toEqual(['RESOLVED', 'MONITORING', 'IDENTIFIED', 'INVESTIGATING'])
     expect(new Set(updates.map(({ createdAt }) => createdAt.getTime())).size).toBe(4)
   })
 
-  test('changes the services that an entry names, and no others', async () => {
+  test('changes only the services that an update names', async () => {
     const { id, api, site, post } = await withIncident()
     const { id: entry } = await post('IDENTIFIED', { services: [says(site, 'DEGRADED_PERFORMANCE')] })
-    expect((await storyOf(id)).services).toEqual([says(api, 'MAJOR_OUTAGE'), says(site, 'DEGRADED_PERFORMANCE')])
+    expect((await deriveState(id)).services).toEqual([says(api, 'MAJOR_OUTAGE'), says(site, 'DEGRADED_PERFORMANCE')])
     expect(await prisma.incidentUpdateService.findMany({ where: { updateId: entry } })).toEqual([
       { updateId: entry, ...says(site, 'DEGRADED_PERFORMANCE') },
     ])
     await post('MONITORING', { services: [says(api, 'OPERATIONAL')] })
-    expect((await storyOf(id)).services).toEqual([says(api, 'OPERATIONAL'), says(site, 'DEGRADED_PERFORMANCE')])
+    expect((await deriveState(id)).services).toEqual([says(api, 'OPERATIONAL'), says(site, 'DEGRADED_PERFORMANCE')])
   })
 
-  test('closes with RESOLVED: all services have recovered; another status reopens it without them', async () => {
+  test('closes with RESOLVED and recovers all services; another status reopens it', async () => {
     const { id, api, ctx, later } = await withIncident()
     const post = (minutes: number, status: IncidentStatus) =>
       postIncidentUpdate(later(minutes * 60_000), { incidentId: id, status, message: 'News.' })
     await post(5, 'RESOLVED')
-    const closed = await storyOf(id)
+    const closed = await deriveState(id)
     expect(closed).toMatchObject({ status: 'RESOLVED', services: [says(api, 'OPERATIONAL')] })
     expect(closed.resolvedAt).toEqual(new Date(noon.getTime() + 5 * 60_000))
     await post(6, 'RESOLVED')
-    expect((await storyOf(id)).resolvedAt).toEqual(closed.resolvedAt)
+    expect((await deriveState(id)).resolvedAt).toEqual(closed.resolvedAt)
     await post(7, 'INVESTIGATING')
-    expect(await storyOf(id)).toMatchObject({ resolvedAt: null, services: [says(api, 'OPERATIONAL')] })
+    expect(await deriveState(id)).toMatchObject({ resolvedAt: null, services: [says(api, 'OPERATIONAL')] })
     await updateIncident(ctx, { id, services: [says(api, 'PARTIAL_OUTAGE')] })
-    expect((await storyOf(id)).services).toEqual([says(api, 'PARTIAL_OUTAGE')])
+    expect((await deriveState(id)).services).toEqual([says(api, 'PARTIAL_OUTAGE')])
   })
 
-  test('does not close with a service that is still impaired', async () => {
+  test('does not close with an impaired service', async () => {
     const { id, ctx, api, site, post, news } = await withIncident()
     const services = [says(site, 'OPERATIONAL'), says(api, 'MAJOR_OUTAGE')]
     await expect(post('RESOLVED', { services })).rejects.toMatchObject({
@@ -176,11 +177,11 @@ describe('its timeline', () => {
     expect(await news()).toHaveLength(4)
   })
 
-  test('takes so many entries and no more, but for one that closes it', async () => {
+  test('has a maximum number of updates, plus one that closes it', async () => {
     const { id: organizationId, ...acme } = await tenant()
     const { id } = await createIncident(acme.ctx, told)
     await prisma.incidentUpdate.createMany({
-      data: Array.from({ length: MOST_ENTRIES - 2 }, (_, index) => ({
+      data: Array.from({ length: MAX_UPDATES - 2 }, (_, index) => ({
         id: `inu_${id.slice(-20)}${String(index).padStart(4, '0')}`,
         organizationId,
         incidentId: id,
@@ -198,13 +199,13 @@ describe('its timeline', () => {
     for (const status of ['RESOLVED', 'INVESTIGATING'] as const) {
       await expect(post(status)).rejects.toMatchObject({ code: 'TIMELINE_FULL' })
     }
-    const { status, updates } = await storyOf(id)
-    expect([status, updates.length]).toEqual(['RESOLVED', MOST_ENTRIES + 1])
+    const { status, updates } = await deriveState(id)
+    expect([status, updates.length]).toEqual(['RESOLVED', MAX_UPDATES + 1])
   })
 
-  test('is corrected entry by entry', async () => {
+  test('can be edited update by update', async () => {
     const { id, ctx, later, news } = await withIncident()
-    const [first] = (await storyOf(id)).updates
+    const [first] = (await deriveState(id)).updates
     const edit = { id: first?.id, message: 'We look into it.', version: 1 }
     const edited = await editIncidentUpdate(later(HOUR), edit)
     expect(edited).toMatchObject({ message: edit.message, version: 2, createdAt: noon })
@@ -218,7 +219,7 @@ describe('its timeline', () => {
 })
 
 describe('an edit', () => {
-  test('changes what is given; services take the place of those before', async () => {
+  test('changes the given fields and replaces the services', async () => {
     const { id, api, site, ctx, news } = await withIncident()
     expect(await updateIncident(ctx, { id, title: 'Site is slow', impact: 'MINOR', version: 1 })).toMatchObject({
       title: 'Site is slow',
@@ -226,23 +227,23 @@ describe('an edit', () => {
       status: 'INVESTIGATING',
       version: 2,
     })
-    expect((await storyOf(id)).services).toEqual([says(api, 'MAJOR_OUTAGE')])
+    expect((await deriveState(id)).services).toEqual([says(api, 'MAJOR_OUTAGE')])
     await updateIncident(ctx, { id, services: [says(site, 'DEGRADED_PERFORMANCE')] })
-    expect((await storyOf(id)).services).toEqual([says(site, 'DEGRADED_PERFORMANCE')])
+    expect((await deriveState(id)).services).toEqual([says(site, 'DEGRADED_PERFORMANCE')])
     expect((await news()).slice(3)).toEqual(Array(2).fill('INCIDENT_UPDATED Site is slow'))
   })
 
-  test('that fails half way leaves nothing changed', async () => {
+  test('that fails half way changes nothing', async () => {
     const { id, api, ctx, news } = await withIncident()
-    const [before, log] = [await storyOf(id), await news()]
+    const [before, log] = [await deriveState(id), await news()]
     const services = [says(api, 'OPERATIONAL'), says(`svc_${'0'.repeat(24)}`, 'OPERATIONAL')]
     await expect(updateIncident(ctx, { id, title: 'New', services })).rejects.toThrow(NotFound)
-    expect([await storyOf(id), await news()]).toEqual([before, log])
+    expect([await deriveState(id), await news()]).toEqual([before, log])
   })
 })
 
 describe('two writers at the same time', () => {
-  test('who read the same version: one wins, the other gets a conflict, every time', async () => {
+  test('with the same version: one succeeds, the other gets a conflict', async () => {
     const { id, post, ctx } = await withIncident()
     for (let version = 1; version <= 15; version++) {
       const { refused } = await together<unknown>([
@@ -251,18 +252,18 @@ describe('two writers at the same time', () => {
       ])
       expect(refused).toMatchObject([{ constructor: Conflict }])
     }
-    expect((await storyOf(id)).version).toBe(16)
+    expect((await deriveState(id)).version).toBe(16)
   })
 
-  test('without a version both have their say, and the log agrees with the timeline', async () => {
+  test('without a version both succeed, and the log agrees with the timeline', async () => {
     const { id, post, events } = await withIncident()
     await together(Array.from({ length: 20 }, (_, index) => post('IDENTIFIED', { message: `News ${index}.` })))
-    const { updates, version } = await storyOf(id)
+    const { updates, version } = await deriveState(id)
     expect([updates.length, version]).toEqual([21, 21])
     expect((await events()).map(({ seq }) => seq)).toEqual(Array.from({ length: 23 }, (_, index) => index + 3))
   })
 
-  test('of whom one deletes: the other finds nothing, or was there first', async () => {
+  test('of which one deletes: the other finds nothing or was first', async () => {
     const { id, ctx, post } = await withIncident()
     const { refused } = await together<unknown>([deleteIncident(ctx, id), deleteIncident(ctx, id), post('RESOLVED')])
     expect(refused.every((reason) => reason instanceof NotFound)).toBe(true)
@@ -270,7 +271,7 @@ describe('two writers at the same time', () => {
   })
 })
 
-test('a deletion takes the timeline along, and tells the last title', async () => {
+test('a deletion removes the timeline and records the last title', async () => {
   const { id, ctx, events } = await withIncident()
   await updateIncident(ctx, { id, title: 'False alarm' })
   expect(await deleteIncident(ctx, id)).toMatchObject({ id, title: 'False alarm' })

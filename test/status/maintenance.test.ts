@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Conflict, DomainError, Invalid } from '../../src/errors.ts'
+import { Conflict, DomainError, Invalid } from '../../src/core/errors.ts'
+import { HOUR, MINUTE } from '../../src/core/time.ts'
 import { MaintenanceStatus } from '../../src/generated/prisma/enums.ts'
 import {
   advanceMaintenance,
@@ -7,20 +8,20 @@ import {
   scheduleMaintenance,
   updateMaintenance,
 } from '../../src/status/maintenance.ts'
-import { dueAt, type Plan, step } from '../../src/status/maintenance-plan.ts'
-import { MOST_ENTRIES } from '../../src/status/timeline.ts'
-import { HOUR, MINUTE } from '../../src/time.ts'
+import { dueAt, type Plan, transition } from '../../src/status/maintenance-schedule.ts'
+import { MAX_UPDATES } from '../../src/status/timeline-limits.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { tenantsOf, together } from './setup.ts'
-import { maintenanceStory } from './stories.ts'
+import { maintenanceTimelineInclude } from './timelines.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const plan = { title: 'New disks', message: 'We change disks.', startsAt: at(HOUR), endsAt: at(2 * HOUR) }
-const storyOf = (id: string) => prisma.maintenance.findUniqueOrThrow({ where: { id }, include: maintenanceStory })
+const deriveState = (id: string) =>
+  prisma.maintenance.findUniqueOrThrow({ where: { id }, include: maintenanceTimelineInclude })
 
 /** A tenant with a service and a maintenance of it, planned from one to two o'clock. */
 async function withMaintenance(more: object = {}) {
@@ -32,10 +33,10 @@ async function withMaintenance(more: object = {}) {
 }
 
 describe('a maintenance', () => {
-  test('is planned, and due when it starts', async () => {
+  test('is scheduled and due at its start', async () => {
     const { id, api, news } = await withMaintenance()
     const { message, ...fields } = plan
-    expect(await storyOf(id)).toMatchObject({
+    expect(await deriveState(id)).toMatchObject({
       ...fields,
       status: 'SCHEDULED',
       dueAt: plan.startsAt,
@@ -46,9 +47,9 @@ describe('a maintenance', () => {
     expect(await news()).toEqual(['MAINTENANCE_SCHEDULED New disks'])
   })
 
-  test('whose start has come starts at once', async () => {
+  test('starts at once if its start has passed', async () => {
     const { id, news } = await withMaintenance({ startsAt: at(-HOUR) })
-    expect(await storyOf(id)).toMatchObject({
+    expect(await deriveState(id)).toMatchObject({
       status: 'IN_PROGRESS',
       startsAt: at(-HOUR),
       dueAt: plan.endsAt,
@@ -61,7 +62,7 @@ describe('a maintenance', () => {
     ['ends when it starts', { endsAt: plan.startsAt }, 'must be after the start'],
     ['ends before it starts', { endsAt: at(HOUR - 1) }, 'must be after the start'],
     ['has ended already', { startsAt: at(-HOUR), endsAt: noon }, 'must be in the future'],
-  ])('that %s is refused', async (_, times, message) => {
+  ])('that %s is rejected', async (_, times, message) => {
     const { ctx, news } = await tenant()
     await expect(scheduleMaintenance(ctx, { ...plan, ...times })).rejects.toMatchObject({
       constructor: Invalid,
@@ -70,7 +71,7 @@ describe('a maintenance', () => {
     expect(await news()).toEqual([])
   })
 
-  test('is refused with the path of everything that is wrong', async () => {
+  test('is rejected with the path of each problem', async () => {
     const { ctx, services } = await tenant()
     const [api = ''] = await services('API')
     const wrong = { title: '', message: '', startsAt: 'soon', endsAt: new Date(Number.NaN), serviceIds: [7] }
@@ -83,8 +84,8 @@ describe('a maintenance', () => {
   })
 })
 
-describe('by hand it', () => {
-  test('starts early, is verified, and ends early; its times become what they were', async () => {
+describe('manually, a maintenance', () => {
+  test('can start early, be verified and end early, with its times adjusted', async () => {
     const { id, update, news } = await withMaintenance()
     expect(await update({ status: 'IN_PROGRESS', message: 'We begin.' }, MINUTE)).toMatchObject({
       status: 'IN_PROGRESS',
@@ -98,7 +99,7 @@ describe('by hand it', () => {
       endsAt: at(3 * MINUTE),
       dueAt: null,
     })
-    expect((await storyOf(id)).updates.map(({ status, message }) => [status, message])).toEqual([
+    expect((await deriveState(id)).updates.map(({ status, message }) => [status, message])).toEqual([
       ['COMPLETED', ''],
       ['VERIFYING', ''],
       ['IN_PROGRESS', 'We begin.'],
@@ -111,7 +112,7 @@ describe('by hand it', () => {
     ])
   })
 
-  test('moves, and is due at its new time', async () => {
+  test('can be rescheduled and is due at its new time', async () => {
     const { update, news } = await withMaintenance()
     expect(await update({ startsAt: at(3 * HOUR), endsAt: at(4 * HOUR) })).toMatchObject({ dueAt: at(3 * HOUR) })
     expect(await update({ endsAt: at(5 * HOUR) })).toMatchObject({ endsAt: at(5 * HOUR), dueAt: at(3 * HOUR) })
@@ -125,7 +126,7 @@ describe('by hand it', () => {
     ])
   })
 
-  test('starts and is given another end in one edit', async () => {
+  test('can start and get another end in one edit', async () => {
     const { update } = await withMaintenance()
     expect(await update({ status: 'IN_PROGRESS', endsAt: at(MINUTE) })).toMatchObject({
       startsAt: noon,
@@ -134,18 +135,18 @@ describe('by hand it', () => {
     })
   })
 
-  test('is given other services, another title, and an entry without a change of status', async () => {
+  test('can get other services, another title and an update without a new status', async () => {
     const { id, services, update } = await withMaintenance()
     const [site = ''] = await services('Site')
     await update({ title: 'Newer disks', serviceIds: [site], message: 'They are late.', version: 1 })
-    expect(await storyOf(id)).toMatchObject({
+    expect(await deriveState(id)).toMatchObject({
       title: 'Newer disks',
       services: [{ serviceId: site }],
       updates: [{ status: 'SCHEDULED', message: 'They are late.' }, { message: plan.message }],
     })
   })
 
-  test('does not go where it makes no sense', async () => {
+  test('rejects invalid transitions', async () => {
     const { update, news } = await withMaintenance()
     const refusals = [
       [{ endsAt: at(HOUR) }, 'endsAt'],
@@ -165,13 +166,13 @@ describe('by hand it', () => {
     expect(await news()).toHaveLength(1)
   })
 
-  test('is called off before it starts and while it runs, and never again', async () => {
+  test('can be cancelled once, before or during its run', async () => {
     const planned = await withMaintenance()
     const running = await withMaintenance({ startsAt: noon })
     const cancelled = await cancelMaintenance(planned.ctx, { id: planned.id, message: 'Not needed.' })
     expect(cancelled).toMatchObject({ status: 'CANCELLED', dueAt: null, startsAt: plan.startsAt, endsAt: plan.endsAt })
     expect(await cancelMaintenance(running.later(MINUTE), { id: running.id })).toMatchObject({ endsAt: at(MINUTE) })
-    expect((await storyOf(planned.id)).updates[0]).toMatchObject({ status: 'CANCELLED', message: 'Not needed.' })
+    expect((await deriveState(planned.id)).updates[0]).toMatchObject({ status: 'CANCELLED', message: 'Not needed.' })
     await expect(cancelMaintenance(planned.ctx, { id: planned.id })).rejects.toThrow(Conflict)
     await expect(planned.update({ startsAt: at(3 * HOUR), endsAt: at(4 * HOUR) })).rejects.toThrow(Conflict)
     await planned.update({ title: 'Old disks', message: 'We were wrong.' })
@@ -188,7 +189,7 @@ describe('the timeline of a maintenance', () => {
     const planned = await withMaintenance(more)
     const { id, organizationId } = planned
     await prisma.maintenanceUpdate.createMany({
-      data: Array.from({ length: MOST_ENTRIES - 1 }, (_, index) => ({
+      data: Array.from({ length: MAX_UPDATES - 1 }, (_, index) => ({
         id: `mnu_${id.slice(-20)}${String(index).padStart(4, '0')}`,
         organizationId,
         maintenanceId: id,
@@ -197,12 +198,12 @@ describe('the timeline of a maintenance', () => {
         createdAt: noon,
       })),
     })
-    const count = async () => (await storyOf(id)).updates.length
+    const count = async () => (await deriveState(id)).updates.length
     return { ...planned, count }
   }
   const full = { constructor: Conflict, code: 'TIMELINE_FULL' }
 
-  test('takes so many entries and no more, but for one that ends it', async () => {
+  test('has a maximum number of updates, plus one that ends it', async () => {
     const { update, count, news } = await withFullTimeline({ startsAt: noon })
     const before = await news()
     await expect(update({ message: 'More news.' })).rejects.toMatchObject(full)
@@ -211,20 +212,20 @@ describe('the timeline of a maintenance', () => {
     await update({ title: 'Newer disks' })
     await update({ status: 'COMPLETED', message: 'Done.' })
     await expect(update({ message: 'One thing more.' })).rejects.toMatchObject(full)
-    expect(await count()).toBe(MOST_ENTRIES + 1)
+    expect(await count()).toBe(MAX_UPDATES + 1)
   })
 
-  test('never keeps it from starting and ending by itself, or from being called off', async () => {
+  test('never prevents automatic transitions or cancelling, even when full', async () => {
     const left = await withFullTimeline()
     await advanceMaintenance(left.later(5 * HOUR), left.id)
-    expect(await storyOf(left.id)).toMatchObject({ status: 'COMPLETED', updates: { length: MOST_ENTRIES + 2 } })
+    expect(await deriveState(left.id)).toMatchObject({ status: 'COMPLETED', updates: { length: MAX_UPDATES + 2 } })
     const other = await withFullTimeline()
     await cancelMaintenance(other.ctx, { id: other.id })
-    expect(await other.count()).toBe(MOST_ENTRIES + 1)
+    expect(await other.count()).toBe(MAX_UPDATES + 1)
   })
 })
 
-describe('one that is over', () => {
+describe('a maintenance that is over', () => {
   test.each(['COMPLETED', 'CANCELLED'] as const)(
     'and %s keeps its services, by which uptime was counted',
     async (end) => {
@@ -234,25 +235,25 @@ describe('one that is over', () => {
       const [site = ''] = await services('Site')
       for (const serviceIds of [[], [site], [api, site]]) {
         await expect(update({ serviceIds, title: 'New' }, HOUR)).rejects.toThrow(
-          new Conflict(`The maintenance is ${end}; its services are settled.`),
+          new Conflict(`The maintenance is ${end}; its services can no longer be changed.`),
         )
       }
       expect(await update({ title: 'Newer disks', message: 'It took long.' }, HOUR)).toMatchObject({
         title: 'Newer disks',
       })
-      expect((await storyOf(id)).services).toEqual([{ serviceId: api }])
+      expect((await deriveState(id)).services).toEqual([{ serviceId: api }])
     },
   )
 
-  test('is given its last services with the step that ends it', async () => {
+  test('can get its final services with the edit that ends it', async () => {
     const { id, update } = await withMaintenance({ startsAt: noon })
     await update({ status: 'COMPLETED', serviceIds: [] }, MINUTE)
-    expect((await storyOf(id)).services).toEqual([])
+    expect((await deriveState(id)).services).toEqual([])
   })
 })
 
 describe('two writers at the same time', () => {
-  test('who both start it: one does, the other gets a conflict', async () => {
+  test('that both start it: one succeeds, the other gets a conflict', async () => {
     for (let round = 0; round < 8; round++) {
       const { update, news } = await withMaintenance()
       const { refused } = await together([update({ status: 'IN_PROGRESS' }), update({ status: 'IN_PROGRESS' })])
@@ -261,7 +262,7 @@ describe('two writers at the same time', () => {
     }
   })
 
-  test('of whom one cancels and one edits from the same version: one wins', async () => {
+  test('of which one cancels and one edits the same version: one succeeds', async () => {
     const { id, ctx, update } = await withMaintenance()
     for (let version = 1; version <= 10; version++) {
       const { refused } = await together([
@@ -275,7 +276,7 @@ describe('two writers at the same time', () => {
   })
 })
 
-describe('the steps of a plan', () => {
+describe('the transitions of a plan', () => {
   const allowed = new Set([
     'SCHEDULED IN_PROGRESS',
     'SCHEDULED CANCELLED',
@@ -291,7 +292,7 @@ describe('the steps of a plan', () => {
 
   test.each(pairs)('%s → %s', (from, to) => {
     const before: Plan = { status: from, startsAt: at(-HOUR), endsAt: at(HOUR) }
-    const attempt = () => step(before, to, noon)
+    const attempt = () => transition(before, to, noon)
     if (!allowed.has(`${from} ${to}`)) return expect(attempt).toThrow(DomainError)
     const after = attempt()
     expect(after.status).toBe(to)
@@ -299,13 +300,13 @@ describe('the steps of a plan', () => {
   })
 })
 
-describe('when it ran', () => {
+describe('the recorded run', () => {
   const ran = async (id: string) => {
-    const { startedAt, endedAt } = await storyOf(id)
+    const { startedAt, endedAt } = await deriveState(id)
     return [startedAt, endedAt]
   }
 
-  test('is not said before it starts, and its end not before it ends', async () => {
+  test('has no start before the maintenance starts and no end before it ends', async () => {
     const { id, update } = await withMaintenance()
     expect(await ran(id)).toEqual([null, null])
     await update({ title: 'Newer disks' }, MINUTE)
@@ -316,7 +317,7 @@ describe('when it ran', () => {
     expect(await ran(id)).toEqual([at(2 * MINUTE), null])
   })
 
-  test('is as planned when it starts and ends by itself, however late that is noticed', async () => {
+  test('follows the plan for automatic transitions, however late they are made', async () => {
     const { id, later } = await withMaintenance()
     await advanceMaintenance(later(HOUR + MINUTE), id)
     expect(await ran(id)).toEqual([plan.startsAt, null])
@@ -327,32 +328,32 @@ describe('when it ran', () => {
     expect(await ran(another.id)).toEqual([plan.startsAt, plan.endsAt])
   })
 
-  test('is from when it was announced, whatever start it was given in the past', async () => {
+  test('starts no earlier than the maintenance was scheduled', async () => {
     const { id } = await withMaintenance({ startsAt: at(-HOUR) })
     expect(await ran(id)).toEqual([noon, null])
   })
 
-  test('begins early when it is started by hand, and ends early when it is ended so', async () => {
+  test('starts and ends early with manual transitions', async () => {
     const { id, update } = await withMaintenance()
     await update({ status: 'IN_PROGRESS' }, MINUTE)
     await update({ status: 'COMPLETED' }, 2 * MINUTE)
     expect(await ran(id)).toEqual([at(MINUTE), at(2 * MINUTE)])
   })
 
-  test('is never when it was called off before', async () => {
+  test('is empty when the maintenance was cancelled before its start', async () => {
     const { id, later } = await withMaintenance()
     await cancelMaintenance(later(MINUTE), { id })
     expect(await ran(id)).toEqual([null, null])
   })
 
-  test('ends when it is called off while it runs', async () => {
+  test('ends when the maintenance is cancelled during its run', async () => {
     const { id, later, update } = await withMaintenance()
     await update({ status: 'IN_PROGRESS' }, MINUTE)
     await cancelMaintenance(later(3 * MINUTE), { id })
     expect(await ran(id)).toEqual([at(MINUTE), at(3 * MINUTE)])
   })
 
-  test('does not change with what it is said to have been planned for', async () => {
+  test('does not change when the plan is edited later', async () => {
     const { id, update, later } = await withMaintenance()
     await update({ status: 'IN_PROGRESS' }, MINUTE)
     await update({ startsAt: at(-5 * HOUR), endsAt: at(10 * MINUTE) }, 2 * MINUTE)
@@ -361,7 +362,7 @@ describe('when it ran', () => {
     expect(await ran(id)).toEqual([at(MINUTE), at(10 * MINUTE)])
   })
 
-  test('is from now when its start is moved to the past', async () => {
+  test('starts now when the planned start is moved to the past', async () => {
     const { id, update } = await withMaintenance()
     await update({ startsAt: at(-HOUR) }, MINUTE)
     expect(await ran(id)).toEqual([at(MINUTE), null])

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { updateOrganization } from '../../src/account/organization.ts'
-import { transaction } from '../../src/context.ts'
-import { NotFound } from '../../src/errors.ts'
-import { positionOf } from '../../src/eventlog/event.ts'
+import { transaction } from '../../src/core/context.ts'
+import { NotFound } from '../../src/core/errors.ts'
+import { DAY, HOUR } from '../../src/core/time.ts'
+import { decodeCursor } from '../../src/event-log/event.ts'
 import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
 import { cancelMaintenance, scheduleMaintenance } from '../../src/status/maintenance.ts'
 import { readPageState } from '../../src/status/page-state.ts'
 import { createService, reorderServices, updateService } from '../../src/status/service.ts'
 import { createServiceGroup, reorderServiceGroups } from '../../src/status/service-group.ts'
-import { readIncidentStories } from '../../src/status/story.ts'
-import { DAY, HOUR } from '../../src/time.ts'
+import { readIncidentTimelines } from '../../src/status/timeline-reader.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { type Tenant, tenantsOf } from './setup.ts'
-import { wholeStory } from './stories.ts'
+import { fullTimeline } from './timelines.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
@@ -24,7 +24,7 @@ const told = { title: 'Down', status: 'INVESTIGATING', impact: 'NONE', message: 
 const work = { title: 'Work', message: 'We work.' }
 
 describe('the state of a page', () => {
-  test('of a new organization is empty and good, and tells nothing private', async () => {
+  test('of a new organization is empty and operational, with nothing private', async () => {
     const acme = await tenant()
     expect(await read(acme)).toEqual({
       organization: {
@@ -60,7 +60,7 @@ describe('the state of a page', () => {
     expect((await read(acme)).organization).toMatchObject({ links, description: 'All of it.' })
   })
 
-  test('has groups and services in their order, each with what it shows', async () => {
+  test('has groups and services in page order, with shown statuses', async () => {
     const acme = await tenant()
     const { ctx } = acme
     const [a, b] = [await createServiceGroup(ctx, { name: 'A' }), await createServiceGroup(ctx, { name: 'B' })]
@@ -84,7 +84,7 @@ describe('the state of a page', () => {
     expect(state.status.indicator).toBe('MAJOR')
   })
 
-  test('is as bad as an open incident that names no service, until it is resolved', async () => {
+  test('includes the impact of an open incident without services', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const services = [{ serviceId: api, status: 'DEGRADED_PERFORMANCE' }]
@@ -96,7 +96,7 @@ describe('the state of a page', () => {
     expect([state.incidents.length, state.recentIncidents.map((incident) => incident.id)]).toEqual([0, [id]])
   })
 
-  test('has open incidents however old, and resolved ones of two weeks, each with its timeline, newest first', async () => {
+  test('has all open incidents and resolved ones of two weeks, newest first', async () => {
     const acme = await tenant()
     const begin = (days: number, status: string) =>
       createIncident(acme.ctx, { ...told, title: `${days}`, status, startedAt: at(-days * DAY) })
@@ -106,12 +106,12 @@ describe('the state of a page', () => {
     await postIncidentUpdate(acme.ctx, { incidentId: oldest.id, status: 'IDENTIFIED', message: 'At last.' })
     const { incidents, recentIncidents } = await read(acme)
     expect(incidents.map(({ title }) => title)).toEqual(['1', '20', '90'])
-    const stories = await readIncidentStories(prisma, incidents, wholeStory)
-    expect(stories[2]?.updates.map(({ said }) => said)).toEqual(['At last.', 'We look.'])
+    const timelines = await readIncidentTimelines(prisma, incidents, fullTimeline)
+    expect(timelines[2]?.updates.map(({ body }) => body)).toEqual(['At last.', 'We look.'])
     expect(recentIncidents.map(({ title }) => title)).toEqual(['2', '14'])
   })
 
-  test('has running and planned maintenance, the soonest first, and none that is over', async () => {
+  test('has running and scheduled maintenance by start time, and none that is over', async () => {
     const acme = await tenant()
     const plan = (title: string, from: number, to: number) =>
       scheduleMaintenance(acme.ctx, { ...work, title, startsAt: at(from), endsAt: at(to) })
@@ -125,7 +125,7 @@ describe('the state of a page', () => {
     expect(status.indicator).toBe('NONE')
   })
 
-  test('has nothing of another organization', async () => {
+  test('contains nothing of another organization', async () => {
     const [mine, theirs] = [await tenant(), await tenant()]
     const [api = ''] = await theirs.services('API')
     await createIncident(theirs.ctx, { ...told, services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }] })
@@ -134,7 +134,7 @@ describe('the state of a page', () => {
 })
 
 describe('a page', () => {
-  test('is found by its slug and by its organization’s id', async () => {
+  test('is found by slug and by organization id', async () => {
     const acme = await tenant()
     expect(await readPageState(prisma, acme.id, noon)).toEqual(await read(acme))
   })
@@ -146,7 +146,7 @@ describe('a page', () => {
     },
   )
 
-  test('is read in a transaction that is open already', async () => {
+  test('can be read in an open transaction', async () => {
     const acme = await tenant()
     const state = await transaction(acme.ctx, async (tx) => {
       await createService(tx, { name: 'API' })
@@ -156,7 +156,7 @@ describe('a page', () => {
   })
 })
 
-test('the cursor and the parts agree, whatever is written meanwhile', async () => {
+test('the cursor agrees with all parts under concurrent writes', async () => {
   const acme = await tenant('PRO')
   const writes = Array.from({ length: 40 }, (_, index) => createService(acme.ctx, { name: `${index}` }))
   let writing = true
@@ -166,7 +166,7 @@ test('the cursor and the parts agree, whatever is written meanwhile', async () =
   const seen: number[] = []
   while (writing) {
     const { services, cursor } = await read(acme)
-    expect(services).toHaveLength((positionOf(cursor) ?? 0) - 2)
+    expect(services).toHaveLength((decodeCursor(cursor) ?? 0) - 2)
     seen.push(services.length)
   }
   await written

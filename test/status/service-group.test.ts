@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Conflict, Invalid, TierLimitReached } from '../../src/errors.ts'
+import { Conflict, Invalid, TierLimitReached } from '../../src/core/errors.ts'
 import { createService } from '../../src/status/service.ts'
 import {
   createServiceGroup,
@@ -27,7 +27,7 @@ async function groupsOf({ ctx }: Tenant, ...names: string[]): Promise<string[]> 
 }
 
 describe('a group', () => {
-  test('is refused when there are as many as the tier has services, however many are made at once', async () => {
+  test('is rejected at the tier’s limit of services, also concurrently', async () => {
     const acme = await tenant()
     const attempts = Array.from({ length: 12 }, (_, index) => createServiceGroup(acme.ctx, { name: `Group ${index}` }))
     const { done, refused } = await together(attempts)
@@ -35,7 +35,7 @@ describe('a group', () => {
     for (const reason of refused) expect(reason).toMatchObject({ constructor: TierLimitReached, limit: 10 })
   })
 
-  test('is made, changed, ordered and deleted, and each is told', async () => {
+  test('is created, updated, reordered and deleted, each with an event', async () => {
     const acme = await tenant()
     const [a = '', b = '', c = ''] = await groupsOf(acme, 'a', 'b', 'c')
     expect(await updateServiceGroup(acme.ctx, { id: b, description: 'Both', version: 1 })).toMatchObject({
@@ -55,7 +55,7 @@ describe('a group', () => {
     ])
   })
 
-  test('that is deleted leaves its services on the page, in no group', async () => {
+  test('that is deleted leaves its services on the page without a group', async () => {
     const acme = await tenant()
     const [groupId = ''] = await groupsOf(acme, 'Platform')
     const service = await createService(acme.ctx, { name: 'API', groupId })
@@ -63,7 +63,7 @@ describe('a group', () => {
     expect(await prisma.service.findUnique({ where: { id: service.id } })).toMatchObject({ groupId: null, position: 0 })
   })
 
-  test('is refused with the path of what is wrong', async () => {
+  test('is rejected with the path of each problem', async () => {
     const acme = await tenant()
     const [id = ''] = await groupsOf(acme, 'Platform')
     await expect(createServiceGroup(acme.ctx, { name: 'x'.repeat(101) })).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe('a group', () => {
     expect(await acme.news()).toHaveLength(1)
   })
 
-  test('edited by two from one version takes one edit', async () => {
+  test('accepts one of two concurrent edits of one version', async () => {
     const acme = await tenant()
     const [id = ''] = await groupsOf(acme, 'Platform')
     for (let version = 1; version <= 10; version++) {

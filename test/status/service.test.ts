@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { setTier } from '../../src/billing/tier.ts'
-import { Conflict, Invalid, NotFound, TierLimitReached } from '../../src/errors.ts'
+import { Conflict, Invalid, NotFound, TierLimitReached } from '../../src/core/errors.ts'
 import { createIncident } from '../../src/status/incident.ts'
 import { createService, deleteService, reorderServices, updateService } from '../../src/status/service.ts'
 import { createServiceGroup } from '../../src/status/service-group.ts'
@@ -19,7 +19,7 @@ async function namesOf({ id }: Tenant): Promise<string[]> {
 }
 
 describe('a new service', () => {
-  test('comes last on the page, and its event says who made it and what it is called', async () => {
+  test('is last on the page, and its event has its name and its creator', async () => {
     const { ctx, id, events } = await tenant()
     const group = await createServiceGroup(ctx, { name: 'Platform' })
     const input = { name: ' API ', groupId: group.id, description: 'What apps call.' }
@@ -34,7 +34,7 @@ describe('a new service', () => {
     expect((await events())[1]).toEqual({
       organizationId: id,
       seq: 4,
-      entryId: null,
+      updateId: null,
       since: null,
       kind: 'SERVICE_CREATED',
       at: noon,
@@ -45,7 +45,7 @@ describe('a new service', () => {
     })
   })
 
-  test('is refused with the path of everything that is wrong', async () => {
+  test('is rejected with the path of each problem', async () => {
     const { ctx, news } = await tenant()
     await expect(createService(ctx, { name: ' ', description: 'x'.repeat(2001) })).rejects.toMatchObject({
       constructor: Invalid,
@@ -60,7 +60,7 @@ describe('a new service', () => {
     expect(await news()).toEqual([])
   })
 
-  test('is refused when the tier allows no more, also to those who ask at the same time', async () => {
+  test('is rejected at the tier’s limit, also concurrently', async () => {
     const acme = await tenant()
     const attempts = Array.from({ length: 30 }, (_, index) => createService(acme.ctx, { name: `${index}` }))
     const { done, refused } = await together(attempts)
@@ -72,7 +72,7 @@ describe('a new service', () => {
     expect(await acme.news()).toHaveLength(10)
   })
 
-  test('is possible again when the tier rises, and when another one is deleted', async () => {
+  test('is possible again after an upgrade or a deletion', async () => {
     const acme = await tenant()
     const [first = ''] = await acme.services(...'abcdefghij')
     await expect(createService(acme.ctx, { name: 'k' })).rejects.toThrow(TierLimitReached)
@@ -85,7 +85,7 @@ describe('a new service', () => {
 })
 
 describe('an edit', () => {
-  test('changes what is given and nothing else, and raises the version', async () => {
+  test('changes only the given fields and increments the version', async () => {
     const { ctx, services, news } = await tenant()
     const [id = ''] = await services('API')
     const group = await createServiceGroup(ctx, { name: 'Platform' })
@@ -110,7 +110,7 @@ describe('an edit', () => {
     ])
   })
 
-  test('that would make it unusable is refused with its path', async () => {
+  test('is rejected with the path of an invalid field', async () => {
     const { ctx, services, news } = await tenant()
     const [id = ''] = await services('API')
     for (const [field, value] of [
@@ -126,14 +126,14 @@ describe('an edit', () => {
     expect(await news()).toEqual(['SERVICE_CREATED API'])
   })
 
-  test('into another tenant’s group is refused', async () => {
+  test('cannot move it to another tenant’s group', async () => {
     const [mine, theirs] = [await tenant(), await tenant()]
     const [id = ''] = await mine.services('API')
     const group = await createServiceGroup(theirs.ctx, { name: 'Platform' })
     await expect(updateService(mine.ctx, { id, groupId: group.id })).rejects.toThrow(NotFound)
   })
 
-  test('made from an old version is a conflict', async () => {
+  test('conflicts when based on an old version', async () => {
     const { ctx, services, news } = await tenant()
     const [id = ''] = await services('API')
     await updateService(ctx, { id, name: 'First', version: 1 })
@@ -141,7 +141,7 @@ describe('an edit', () => {
     expect(await news()).toEqual(['SERVICE_CREATED API', 'SERVICE_UPDATED First'])
   })
 
-  test('of two made from one version at the same time wins once, every time', async () => {
+  test('succeeds once of two concurrent edits of one version', async () => {
     const { ctx, services, news } = await tenant()
     const [id = ''] = await services('API')
     for (let version = 1; version <= 15; version++) {
@@ -155,7 +155,7 @@ describe('an edit', () => {
 })
 
 describe('a deletion', () => {
-  test('takes the service from its incidents, and tells its last name', async () => {
+  test('removes the service from incidents and records its last name', async () => {
     const acme = await tenant()
     const { ctx } = acme
     const [, second = ''] = await acme.services('a', 'b', 'c')
@@ -174,7 +174,7 @@ describe('a deletion', () => {
     await expect(deleteService(ctx, second)).rejects.toThrow(NotFound)
   })
 
-  test('of one service at the same time happens once', async () => {
+  test('happens once, also concurrently', async () => {
     const acme = await tenant()
     const [first = ''] = await acme.services('a', 'b', 'c')
     const { done, refused } = await together(Array.from({ length: 5 }, () => deleteService(acme.ctx, first)))
@@ -183,8 +183,8 @@ describe('a deletion', () => {
   })
 })
 
-describe('an order', () => {
-  test('puts every service where it says', async () => {
+describe('a reordering', () => {
+  test('moves every service to its new position', async () => {
     const acme = await tenant()
     const [a = '', b = '', c = ''] = await acme.services('a', 'b', 'c')
     const ordered = await reorderServices(acme.ctx, { ids: [c, a, b] })
@@ -197,7 +197,7 @@ describe('an order', () => {
     })
   })
 
-  test('has to name each service once', async () => {
+  test('must name each service once', async () => {
     const acme = await tenant()
     const [a = '', b = ''] = await acme.services('a', 'b')
     for (const [ids, path] of [
@@ -218,7 +218,7 @@ describe('an order', () => {
     expect(await acme.news()).toHaveLength(2)
   })
 
-  test('of another tenant’s services leaves theirs where they are', async () => {
+  test('cannot move another tenant’s services', async () => {
     const [mine, theirs] = [await tenant(), await tenant()]
     const [a = ''] = await mine.services('a')
     const [b = '', c = ''] = await theirs.services('b', 'c')
@@ -227,7 +227,7 @@ describe('an order', () => {
     expect(await namesOf(theirs)).toEqual(['b', 'c'])
   })
 
-  test('stays dense whatever is created, deleted and ordered at the same time', async () => {
+  test('leaves no duplicate positions under concurrent changes', async () => {
     const acme = await tenant('PRO')
     const ids = await acme.services('a', 'b', 'c', 'd')
     await together<unknown>([

@@ -1,5 +1,5 @@
 import { createOrganization } from '../../src/account/organization.ts'
-import type { Context } from '../../src/context.ts'
+import type { Context } from '../../src/core/context.ts'
 import type { Event, PrismaClient } from '../../src/generated/prisma/client.ts'
 import type { Scope, Tier } from '../../src/generated/prisma/enums.ts'
 import { createService } from '../../src/status/service.ts'

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MINUTE } from '../../src/core/time.ts'
 import { IncidentImpact, MonitorState, ServiceStatus } from '../../src/generated/prisma/enums.ts'
 import {
   indicators,
   pageStatus,
   shownStatus,
-  statusOf,
+  toServiceStatus,
   unknownSinceOf,
-  worstOf,
+  worstStatus,
 } from '../../src/status/shown-status.ts'
-import { MINUTE } from '../../src/time.ts'
 import { noon } from '../support/context.ts'
 
 const statuses = Object.values(ServiceStatus)
@@ -23,7 +23,7 @@ const anyImpact = fc.constantFrom(...Object.values(IncidentImpact))
 
 const nothing = { override: null, incidents: [], monitors: [], underMaintenance: false } as const
 
-describe('the status a service shows', () => {
+describe('the shown status of a service', () => {
   test.each<[what: string, incidents: ServiceStatus[], underMaintenance: boolean, shown: ServiceStatus]>([
     ['nothing', [], false, 'OPERATIONAL'],
     ['maintenance', [], true, 'UNDER_MAINTENANCE'],
@@ -47,23 +47,23 @@ describe('the status a service shows', () => {
     ['PAUSED', 'OPERATIONAL', 'UNDER_MAINTENANCE'],
     ['DEGRADED', 'DEGRADED_PERFORMANCE', 'UNDER_MAINTENANCE'],
     ['DOWN', 'MAJOR_OUTAGE', 'UNDER_MAINTENANCE'],
-  ])('with a monitor that is %s', (state, shown, underMaintenance) => {
+  ])('with a monitor in state %s', (state, shown, underMaintenance) => {
     const causes = { ...nothing, monitors: [found(state), found('UP')] }
     expect(shownStatus({ ...causes, underMaintenance: false })).toBe(shown)
     expect(shownStatus({ ...causes, underMaintenance: true })).toBe(underMaintenance)
     expect(shownStatus({ ...causes, incidents: ['MAJOR_OUTAGE'], underMaintenance: true })).toBe('MAJOR_OUTAGE')
   })
 
-  test('under maintenance does not depend on what its monitors find', () => {
+  test('ignores its monitors during maintenance', () => {
     fc.assert(
       fc.property(fc.array(anyStatus), fc.array(anyMonitor), (incidents, monitors) => {
         const shown = shownStatus({ ...nothing, incidents, monitors, underMaintenance: true })
-        expect(shown).toBe(worstOf([...incidents, 'UNDER_MAINTENANCE']))
+        expect(shown).toBe(worstStatus([...incidents, 'UNDER_MAINTENANCE']))
       }),
     )
   })
 
-  test('is the owner’s override whatever else bears on it', () => {
+  test('is the owner’s override, whatever else happens', () => {
     const causes = fc.record({
       override: anyStatus,
       incidents: fc.array(anyStatus),
@@ -87,12 +87,12 @@ describe('the worst of several statuses', () => {
   test.each(fromGoodToBad.flatMap((good, index) => fromGoodToBad.slice(index).map((bad) => [good, bad] as const)))(
     'of %s and %s is the second',
     (good, bad) => {
-      expect([worstOf([good, bad]), worstOf([bad, good])]).toEqual([bad, bad])
+      expect([worstStatus([good, bad]), worstStatus([bad, good])]).toEqual([bad, bad])
     },
   )
 })
 
-describe('silence', () => {
+describe('an unknown status', () => {
   const since = (minute: number) => new Date(noon.getTime() + minute * MINUTE)
 
   test.each<[MonitorState, ServiceStatus | 'UNKNOWN']>([
@@ -100,30 +100,30 @@ describe('silence', () => {
     ['UP', 'UNKNOWN'],
     ['DEGRADED', 'DEGRADED_PERFORMANCE'],
     ['DOWN', 'MAJOR_OUTAGE'],
-  ])('of the only monitor of a service, which was %s, is shown as %s', (state, expected) => {
+  ])('of the only monitor, last %s, is shown as %s', (state, expected) => {
     const causes = { ...nothing, monitors: [found(state, noon)] }
     expect(shownStatus(causes)).toBe(expected)
   })
 
-  test('is shown once no monitor knows anything, and lasts since the last one did', () => {
+  test('begins when the last of its monitors becomes silent', () => {
     expect(unknownSinceOf([])).toBeNull()
     expect(unknownSinceOf([found('UP', since(1)), found('UP')])).toBeNull()
     expect(unknownSinceOf([found('UP', since(1)), found('UP', since(3))])).toEqual(since(3))
   })
 
-  test('gives way to what a person says: an override, an incident, maintenance', () => {
+  test('yields to overrides, manual incidents and maintenance', () => {
     const causes = { ...nothing, monitors: [found('UP', noon)] }
     expect(shownStatus({ ...causes, override: 'OPERATIONAL' })).toBe('OPERATIONAL')
     expect(shownStatus({ ...causes, incidents: ['PARTIAL_OUTAGE'] })).toBe('PARTIAL_OUTAGE')
     expect(shownStatus({ ...causes, underMaintenance: true })).toBe('UNDER_MAINTENANCE')
   })
 
-  test('is never OPERATIONAL to callers whose statuses have none for it', () => {
-    expect(statusOf('UNKNOWN')).toBe('DEGRADED_PERFORMANCE')
-    for (const status of statuses) expect(statusOf(status)).toBe(status)
+  test('is never reported as OPERATIONAL to callers without UNKNOWN', () => {
+    expect(toServiceStatus('UNKNOWN')).toBe('DEGRADED_PERFORMANCE')
+    for (const status of statuses) expect(toServiceStatus(status)).toBe(status)
   })
 
-  test('of a page tells since when, and of how much of it', () => {
+  test('of a page says since when and for how many services', () => {
     const silent = (minute: number) => ({ shown: 'UNKNOWN', unknownSince: since(minute), watched: true }) as const
     const known = { shown: 'OPERATIONAL', unknownSince: null, watched: true } as const
     const unwatched = { ...known, watched: false }
@@ -133,9 +133,9 @@ describe('silence', () => {
       shown: 'UNKNOWN',
       unknownSince: since(2),
     })
-    const said = (...services: Parameters<typeof pageStatus>[0]) => pageStatus(services, []).description
-    expect(said(silent(1), known)).toBe('Monitoring of one service has been silent since 2026-11-20 12:01 UTC')
-    expect(said(silent(1), known, silent(1))).toMatch(/^Monitoring of 2 services has been silent/)
+    const descriptionOf = (...services: Parameters<typeof pageStatus>[0]) => pageStatus(services, []).description
+    expect(descriptionOf(silent(1), known)).toBe('Monitoring of one service has been silent since 2026-11-20 12:01 UTC')
+    expect(descriptionOf(silent(1), known, silent(1))).toMatch(/^Monitoring of 2 services has been silent/)
     expect(pageStatus([silent(1)], ['MAJOR'])).toMatchObject({ indicator: 'MAJOR', unknownSince: null })
   })
 })
@@ -168,7 +168,7 @@ describe('the status of a page', () => {
   const badness = (services: ServiceStatus[], impacts: IncidentImpact[]) =>
     ['NONE', 'MAINTENANCE', 'MINOR', 'MAJOR', 'CRITICAL'].indexOf(pageStatus(shown(...services), impacts).indicator)
 
-  test('is one of the indicators, and good only when all is', () => {
+  test('is NONE only when everything is operational', () => {
     fc.assert(
       fc.property(...anyPage, (services, impacts) => {
         const { indicator } = pageStatus(shown(...services), impacts)
@@ -179,7 +179,7 @@ describe('the status of a page', () => {
     )
   })
 
-  test('does not depend on the order of services and incidents', () => {
+  test('ignores the order of services and incidents', () => {
     fc.assert(
       fc.property(...anyPage, (services, impacts) => {
         const [one, other] = [shown(...services), shown(...services.toReversed())]
@@ -188,7 +188,7 @@ describe('the status of a page', () => {
     )
   })
 
-  test('never gets better by one more service or incident, and is as bad as the worst of two pages put together', () => {
+  test('never improves with more services or incidents, and combines as the worst', () => {
     fc.assert(
       fc.property(...anyPage, ...anyPage, (services, impacts, moreServices, moreImpacts) => {
         const both = badness([...services, ...moreServices], [...impacts, ...moreImpacts])

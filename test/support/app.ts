@@ -1,17 +1,16 @@
 import type { Logger } from 'pino'
 import { inject } from 'vitest'
-import type { App } from '../../src/app.ts'
-import { startApp } from '../../src/app.ts'
+import type { App } from '../../src/app/start.ts'
+import { startApp } from '../../src/app/start.ts'
 import type { Blacklist } from '../../src/blacklist/list.ts'
-import type { Config, DnsServer } from '../../src/config.ts'
-import { readConfig } from '../../src/config.ts'
-import type { Clock } from '../../src/time.ts'
+import type { Config, DnsServer } from '../../src/core/config.ts'
+import { readConfig } from '../../src/core/config.ts'
+import type { Clock } from '../../src/core/time.ts'
+import type { DatabaseHandle } from '../../src/database/client.ts'
 import { atTheEnd } from './at-the-end.ts'
-import { copyDataDir, serverDatabase, serverUrl } from './database.ts'
+import { borrowDatabase } from './database.ts'
 import { silent, temporaryDirectory } from './scratch.ts'
-
-/** The operator's token of every service under test. */
-export const operatorToken = 'op_token-of-the-tests'
+import { operatorToken } from './service-data.ts'
 
 /** The settings of a service under test: a free port, its own data, little geo data, and `dns` as the whole of the DNS. */
 export function testConfig(dns: DnsServer, dataDir: string, settings: NodeJS.ProcessEnv = {}): Config {
@@ -27,25 +26,6 @@ export function testConfig(dns: DnsServer, dataDir: string, settings: NodeJS.Pro
   })
 }
 
-/** Where a service under test keeps its data: a copy of the suite's migrated, empty database. */
-export async function testData(): Promise<{ dataDir: string; settings: NodeJS.ProcessEnv; remove(): Promise<void> }> {
-  const { path: dataDir, remove } = await temporaryDirectory()
-  const template = inject('databaseTemplate')
-  if (serverUrl === undefined) {
-    copyDataDir(template, dataDir)
-    return { dataDir, settings: {}, remove }
-  }
-  const own = await serverDatabase(serverUrl, template)
-  return {
-    dataDir,
-    settings: { DATABASE_URL: own.url },
-    remove: async () => {
-      await own.remove()
-      await remove()
-    },
-  }
-}
-
 /** The whole service, for the test file or the test that calls this; stopped after it. */
 export async function testApp(options: {
   readonly dns: DnsServer
@@ -53,13 +33,25 @@ export async function testApp(options: {
   readonly now?: Clock
   readonly lists?: readonly Blacklist[]
   readonly log?: Logger
+  /** A database of the caller's to run on. */
+  readonly database?: DatabaseHandle
 }): Promise<App> {
-  const { dns, settings: given, ...rest } = options
-  const { dataDir, settings, remove } = await testData()
-  const app = await startApp({ log: silent, ...rest, config: testConfig(dns, dataDir, { ...settings, ...given }) })
+  const { dns, settings = {}, database, ...rest } = options
+  const directory = await temporaryDirectory()
+  const own = database ?? settings['DATABASE_URL']
+  const borrowed = own === undefined ? await borrowDatabase() : null
+  const given = database ?? borrowed?.database
+  const app = await startApp({
+    log: silent,
+    ...rest,
+    config: testConfig(dns, directory.path, settings),
+    // It is given back once the service has closed everything else.
+    ...(given && { openDatabase: async () => ({ ...given, close: async () => {} }) }),
+  })
   atTheEnd(async () => {
     await app.close()
-    await remove()
+    await borrowed?.release()
+    await directory.remove()
   })
   return app
 }

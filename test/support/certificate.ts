@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { addressFamily } from '../../src/network/address.ts'
+import { addressFamily } from '../../src/core/ip-address.ts'
 
 /** A certificate with its key, both PEM. */
 export interface Certified {

@@ -15,7 +15,7 @@ export interface Child {
   kill(): Promise<void>
 }
 
-/** The files of the tests that run as processes of their own; those and the service are bundled once for a run. */
+/** The files of the tests that run as processes of their own. */
 const children = {
   'billing-child': 'test/support/billing-child.ts',
   'database-child': 'test/support/database-child.ts',
@@ -24,11 +24,10 @@ const children = {
   'worker-child': 'test/notification/worker-child.ts',
 }
 
-/** Bundles what the tests run as processes, as `npm start` does it: a bundle starts three times as fast as the sources. */
-export async function bundleProcesses(): Promise<void> {
-  const bundles = Object.entries(children).map(([name, file]) => `${name}=${file}`)
-  await promisify(execFile)(process.execPath, ['src/build.js', ...bundles], { cwd: root })
-}
+// As `npm start` bundles the service, and before any test, for that may take longer than a test: a bundle starts three times as
+// fast as the sources.
+const bundles = Object.entries(children).map(([name, file]) => `${name}=${file}`)
+await promisify(execFile)(process.execPath, ['src/build.js', ...bundles], { cwd: root })
 
 /** Starts one of the tests' own files in a process of its own. */
 export function startChild(name: keyof typeof children, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {

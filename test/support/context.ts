@@ -1,5 +1,5 @@
-import { readConfig } from '../../src/config.ts'
-import type { Actor, Context } from '../../src/context.ts'
+import { readConfig } from '../../src/core/config.ts'
+import type { Actor, Context } from '../../src/core/context.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { silent } from './scratch.ts'
 

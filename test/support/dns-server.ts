@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Answer,
   AUTHORITATIVE_ANSWER,
@@ -12,7 +13,7 @@ import {
   RECURSION_DESIRED,
   TRUNCATED_RESPONSE,
 } from 'dns-packet'
-import type { DnsServer } from '../../src/config.ts'
+import type { DnsServer } from '../../src/core/config.ts'
 
 /** A query as the server saw it. */
 export interface SeenQuery {
@@ -40,6 +41,8 @@ export interface Reply {
   readonly bytes?: Uint8Array
   /** Where a forger sends from: another socket. UDP only. */
   readonly forged?: boolean
+  /** Sent a byte at a time, until the other side hangs up. TCP only. */
+  readonly drips?: boolean
 }
 
 /** What the server does with a query: the messages it sends, in order; none drops the query. Await a gate to delay. */
@@ -101,9 +104,11 @@ export async function startDnsServer(initial: Behaviour = silence): Promise<Test
     queries.push(query)
     for (const notice of arrivals) notice()
     const replies = await behaviour(query)
-    return ([] as Reply[])
-      .concat(replies)
-      .map((reply) => ({ bytes: reply.bytes ?? encodeReply(query, question, reply), forged: reply.forged }))
+    return ([] as Reply[]).concat(replies).map((reply) => ({
+      bytes: reply.bytes ?? encodeReply(query, question, reply),
+      forged: reply.forged,
+      drips: reply.drips,
+    }))
   }
 
   udp.on('message', async (message, from) => {
@@ -123,10 +128,12 @@ export async function startDnsServer(initial: Behaviour = silence): Promise<Test
       if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return
       const query = decode(received.subarray(2))
       received = Buffer.alloc(0)
-      for (const { bytes } of await repliesTo(query, socket.remotePort ?? 0, 'tcp')) {
+      for (const { bytes, drips } of await repliesTo(query, socket.remotePort ?? 0, 'tcp')) {
         const length = Buffer.alloc(2)
         length.writeUInt16BE(bytes.length)
-        socket.write(Buffer.concat([length, bytes]))
+        const message = Buffer.concat([length, bytes])
+        if (drips) await drip(socket, message)
+        else socket.write(message)
       }
     })
   })
@@ -179,6 +186,14 @@ export async function startDnsServer(initial: Behaviour = silence): Promise<Test
       stopped ??= stop()
       return stopped
     },
+  }
+}
+
+async function drip(socket: Socket, message: Uint8Array): Promise<void> {
+  for (const byte of message) {
+    if (socket.destroyed) return
+    socket.write(Buffer.of(byte))
+    await sleep(1)
   }
 }
 

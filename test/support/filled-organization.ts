@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { newOrganization, post } from './graphql-client.ts'
 
@@ -8,6 +9,7 @@ export interface FilledOrganization {
   /** Its first key, with scope ADMIN. */
   readonly key: string
   readonly ids: {
+    readonly StatusPage: string
     readonly ApiKey: string
     readonly ServiceGroup: string
     readonly Service: string
@@ -107,12 +109,14 @@ export async function filledOrganization(
     { title: 'New disks', message: 'Short interruptions.', serviceIds: [service.id], ...maintenance },
     'id updates { nodes { id } }',
   )
+  const page = await succeed<{ statusPage: { id: string } }>(url, key, '{ organization { statusPage { id } } }')
   return {
     id,
     slug,
     key,
     heartbeatId: heartbeat.id,
     ids: {
+      StatusPage: page.statusPage.id,
       ApiKey: keyId,
       ServiceGroup: group.id,
       Service: service.id,
@@ -149,5 +153,7 @@ async function delivered(url: string, key: string, subjectId: string): Promise<s
   const { deliveries } = await succeed<{ deliveries: Found }>(url, key, query)
   const ended = deliveries.edges.filter(({ node }) => node.endedAt !== null)
   const found = ended.find(({ node }) => node.event.subjectId === subjectId)
-  return ended.length === 2 && found ? found.node.id : delivered(url, key, subjectId)
+  if (ended.length === 2 && found) return found.node.id
+  await sleep(50)
+  return delivered(url, key, subjectId)
 }

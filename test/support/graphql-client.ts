@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql'
 import { type Client, createClient } from 'graphql-ws'
 import { WebSocket } from 'ws'
-import { operatorToken } from './app.ts'
+import { operatorToken } from './service-data.ts'
 
 /** An operation and who sends it. */
 export interface Operation {

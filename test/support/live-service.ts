@@ -1,18 +1,22 @@
+import { createQuota } from '../../src/account/quota.ts'
 import { watchRevokedKeys } from '../../src/account/revoked-keys.ts'
-import { createUsageCounters } from '../../src/account/usage.ts'
 import { createWrongKeys } from '../../src/account/wrong-keys.ts'
+import type { Dependencies } from '../../src/app/request-context.ts'
+import { contextOf, visitorContext } from '../../src/app/request-context.ts'
+import { schema } from '../../src/app/schema.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
-import { openEventLog } from '../../src/eventlog/tail.ts'
+import { openEventLog } from '../../src/event-log/tail.ts'
 import type { GraphContext } from '../../src/graphql/builder.ts'
-import { createLiveSubscriptions } from '../../src/graphql/live.ts'
-import { schema } from '../../src/graphql/schema.ts'
+import { createCostCheck } from '../../src/graphql/cost-check.ts'
+import { createLiveSubscriptions } from '../../src/graphql/live-subscriptions.ts'
+import { createPersistedQueries } from '../../src/graphql/persisted-queries.ts'
 import { createGraphqlServer } from '../../src/graphql/server.ts'
 import { createSharedExecution } from '../../src/graphql/shared-execution.ts'
-import { createWebsocketDoor } from '../../src/graphql/websocket.ts'
-import type { Parts } from '../../src/http/caller.ts'
-import { callerOf, contextOf, visitorContext } from '../../src/http/caller.ts'
+import { createWebsocketServer } from '../../src/graphql/websocket.ts'
+import { callerOf } from '../../src/http/caller.ts'
 import { createHttpServer } from '../../src/http/server.ts'
-import { openChecks } from '../../src/monitoring/checks.ts'
+import { openResultFeed } from '../../src/monitoring/result-feed.ts'
+import { readSizes } from '../../src/status/sizes.ts'
 import { seal } from '../monitoring/setup.ts'
 import { testContext } from './context.ts'
 import { silent } from './scratch.ts'
@@ -23,50 +27,58 @@ export async function startLiveService(
   settings: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { config, now } = testContext(database.prisma, { settings })
-  const usage = createUsageCounters(database.pool)
+  const usage = createQuota(database.pool)
   const eventLog = await openEventLog({ database, now, log: silent })
   const revokedKeys = await watchRevokedKeys({ database, log: silent })
-  const checks = await openChecks({ database, log: silent })
+  const checks = await openResultFeed({ database, log: silent })
   const site = { baseUrl: 'https://allclear.example' }
   // Nothing is probed or paid, and no blacklist asked.
   const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
   const wrongKeys = createWrongKeys(now)
-  const parts: Parts = {
+  const parts: Dependencies = {
     config,
     db: database.prisma,
     usage,
     wrongKeys,
     ...unused,
     seal,
-    checks,
+    resultFeed: checks,
     eventLog,
     site,
     now,
     log: silent,
   }
-  const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log: silent })
+  const shared = createSharedExecution({ visitorContext: async () => visitorContext(parts, null), log: silent, now })
   const live = createLiveSubscriptions({
     contextOf: (caller) => contextOf(parts, caller),
     shared,
     revokedKeys,
     log: silent,
+    now,
   })
+  const checkCost = createCostCheck(readSizes)
   const yoga = createGraphqlServer({
     schema,
+    checkCost,
     contextOf: (...caller) => contextOf(parts, ...caller),
     live: live.plugin,
+    persisted: createPersistedQueries(),
+    onMutation: () => {},
     log: silent,
+    now,
   })
   const server = createHttpServer({
     router: (_request, response) => response.writeHead(404).end(),
-    yoga,
-    websocket: createWebsocketDoor({
+    graphql: yoga,
+    websocket: createWebsocketServer({
       yoga,
+      checkCost,
       callerOf: (request) => callerOf(request, parts),
-      admit: (caller) => contextOf(parts, caller),
+      authenticate: (caller) => contextOf(parts, caller),
       shared,
       revokedKeys,
       log: silent,
+      now,
     }),
     callerOf: (request) => callerOf(request, parts),
   })

@@ -1,8 +1,8 @@
-import type { Context } from '../../src/context.ts'
-import { transaction } from '../../src/context.ts'
-import { append } from '../../src/eventlog/event.ts'
+import type { Context } from '../../src/core/context.ts'
+import { transaction } from '../../src/core/context.ts'
+import { newId } from '../../src/core/id.ts'
+import { appendEvents } from '../../src/event-log/event.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
-import { newId } from '../../src/id.ts'
 import { noon } from './context.ts'
 
 /** A bare organization, with an empty log. */
@@ -19,7 +19,7 @@ export async function appendEach(ctx: Context, organizationId: string, subjects:
   for (const subjectId of subjects) {
     await transaction(ctx, async (tx) => {
       await tx.db.organization.update({ where: { id: organizationId }, data: { name: subjectId } })
-      await append(tx, organizationId, [{ kind: 'SERVICE_UPDATED', subjectId, subjectName: subjectId }])
+      await appendEvents(tx, organizationId, [{ kind: 'SERVICE_UPDATED', subjectId, subjectName: subjectId }])
     })
   }
 }

@@ -1,5 +1,5 @@
-import type { Context } from '../../src/context.ts'
-import { change } from '../../src/eventlog/change.ts'
+import type { Context } from '../../src/core/context.ts'
+import { change } from '../../src/event-log/change.ts'
 
 /** Serves an organization's page under a domain, as if that had been proven. */
 export async function serveUnder(ctx: Context, organizationId: string, name: string): Promise<void> {

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterAll } from 'vitest'
+import type { Clock } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
-import { LOG_CHANNEL } from '../../src/eventlog/event.ts'
+import { LOG_CHANNEL } from '../../src/event-log/event.ts'
 import { errorResponse } from '../../src/http/errors.ts'
-import { createPageCache } from '../../src/page/page-cache.ts'
-import { createPainter } from '../../src/page/painter.ts'
-import { pageDocuments } from '../../src/page/rest.ts'
-import type { Clock } from '../../src/time.ts'
+import { documentRoutes } from '../../src/status-page/http/documents.ts'
+import { createPageCache } from '../../src/status-page/page-cache.ts'
+import { createPngRenderer } from '../../src/status-page/png-renderer.ts'
 import { silent } from './scratch.ts'
 
 /** The documents of status pages over HTTP, for the test file that calls this; closed after the file's tests. */
@@ -22,15 +22,15 @@ export async function startPageServer(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const cache = createPageCache(now)
-  const unlisten = await database.listen(LOG_CHANNEL, cache.forget)
-  const painter = createPainter()
-  app.route('/', pageDocuments({ site: { baseUrl: url }, db: database.prisma, cache, painter, now }))
+  const unlisten = await database.listen(LOG_CHANNEL, cache.invalidate)
+  const pngRenderer = createPngRenderer()
+  app.route('/', documentRoutes({ site: { baseUrl: url }, db: database.prisma, cache, pngRenderer, now }))
   app.onError((error, c) => errorResponse(c, error, now(), silent))
   afterAll(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
     await unlisten()
-    await painter.close()
+    await pngRenderer.close()
   })
   return { url, app }
 }

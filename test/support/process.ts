@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import type { DnsServer } from '../../src/config.ts'
-import { operatorToken } from './app.ts'
+import type { DnsServer } from '../../src/core/config.ts'
+import { operatorToken } from './service-data.ts'
+// Bundles the service.
+import './child.ts'
 
 /** The service in a process of its own, as `npm start` runs it. */
 export interface ServiceProcess {

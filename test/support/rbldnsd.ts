@@ -6,7 +6,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { encode } from 'dns-packet'
-import type { DnsServer } from '../../src/config.ts'
+import type { DnsServer } from '../../src/core/config.ts'
 
 /** A zone and its data, in rbldnsd's own format (rbldnsd(8)); a zone may be given several times with different types. */
 export interface RbldnsdZone {

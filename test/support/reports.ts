@@ -1,6 +1,6 @@
 import type { ListInfos } from '../../src/blacklist/html/landing.tsx'
 import type { BlacklistResult, DomainReport, IpReport } from '../../src/blacklist/report.ts'
-import { count, domainVerdict, ipVerdict, sum } from '../../src/blacklist/verdict.ts'
+import { countResults, domainVerdict, ipVerdict, sumCounts } from '../../src/blacklist/verdict.ts'
 
 /** When every report made here was made. */
 export const checkedAt = new Date('2026-11-20T12:52:19Z')
@@ -16,7 +16,7 @@ export const lists: ListInfos = {
     ),
     list(
       'SpamCop',
-      'Hosts that SpamCop users and spam traps reported within the last day; entries expire by themselves.',
+      'Hosts that SpamCop users and spam traps reported within the last day. Entries expire automatically.',
     ),
     { ...list('Barracuda', 'Spam sources seen by Barracuda appliances.'), health: 'refusing' },
     list('PSBL', 'The Passive Spam Block List: hosts that sent mail to spam traps; anyone may remove an entry.'),
@@ -43,7 +43,7 @@ export const listing = {
   listed: true,
   response: 'Blocked - see https://lists.example/query/203.0.113.7',
   codes: ['127.0.0.2'],
-  note: 'SBL: a source of spam, or of services for spammers',
+  note: 'SBL: spam source or spam support service',
 } as const
 
 /** What an entry of policy changes in an answer. */
@@ -52,7 +52,7 @@ export const policy = {
   policy: true,
   response: 'https://lists.example/pbl/query/203.0.113.7',
   codes: ['127.0.0.11'],
-  note: 'PBL: an end-user range from which no mail should come directly',
+  note: 'PBL: end-user range that should not send mail directly',
 } as const
 
 /** The answers of all six lists, changed by name. */
@@ -64,7 +64,7 @@ export function answers(changes: Readonly<Record<string, Partial<BlacklistResult
 export function ipReport(target: string, results = answers(), changes: Partial<IpReport> = {}): IpReport {
   const geo = { country: 'Germany', city: 'Falkenstein', isp: 'Example Hosting GmbH', asn: 'AS64500' }
   const verdict = ipVerdict(target, results)
-  return { targetType: 'ip', target, checkedAt, verdict, geo, results, ...count(results), ...changes }
+  return { targetType: 'ip', target, checkedAt, verdict, geo, results, ...countResults(results), ...changes }
 }
 
 /** The report on a domain. */
@@ -83,7 +83,7 @@ export function domainReport(
     resolvedIps: ipReports.map((report) => report.target),
     resolutionFailed: false,
     resolvedIpsTruncated: false,
-    ...sum([count(results), ...ipReports]),
+    ...sumCounts([countResults(results), ...ipReports]),
     ...changes,
   } as const
   return { ...report, verdict: domainVerdict(report) }

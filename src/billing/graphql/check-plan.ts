@@ -1,21 +1,22 @@
 import type { CreatedApiKey } from '../../account/api-key.ts'
-import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../errors.ts'
+import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../core/errors.ts'
+import { withIdempotencyKey } from '../../core/idempotency.ts'
 import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
 import { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
-import { inputOf, REPLACED } from '../../graphql/input.ts'
-import { buyCheckPlan, claimCheckPlan } from '../check-plan.ts'
+import { IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
+import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
+import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../check-plan.ts'
 
 builder.enumType(CheckPlanCurrency, {
   name: 'CheckPlanCurrency',
-  description: 'The coins that pay for a check plan.',
+  description: 'A cryptocurrency that pays for a check plan.',
   values: describedValues({ BTC: 'Bitcoin.', LTC: 'Litecoin.' }),
 })
 builder.enumType(InvoiceStatus, {
   name: 'InvoiceStatus',
-  description:
-    'PROCESSING: paid, not confirmed yet. EXPIRED: not paid in full in time; a late payment still settles it.',
+  description: 'The status of an invoice.',
   values: describedValues({
     EXPIRED: 'Not paid in full in time; a late payment still settles it.',
     INVALID: 'The payment was never confirmed.',
@@ -29,14 +30,14 @@ export const Invoice = builder.objectRef<CheckPlanInvoice>('CheckPlanInvoice').i
   fields: (t) => ({
     id: t.exposeID('id'),
     status: t.expose('status', { type: InvoiceStatus, description: 'The state of the payment.' }),
-    currency: t.expose('currency', { type: CheckPlanCurrency, description: 'The currency it is paid in.' }),
-    checkoutUrl: t.exposeString('checkoutUrl', { nullable: true, description: 'Where to pay.' }),
+    currency: t.expose('currency', { type: CheckPlanCurrency, description: 'The payment currency.' }),
+    checkoutUrl: t.exposeString('checkoutUrl', { nullable: true, description: 'The URL for paying.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when it can be paid in time.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the time to pay ends.' }),
     settledAt: t.expose('settledAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the payment was confirmed; null: not yet.',
+      description: 'When the payment was confirmed, or null.',
     }),
   }),
 })
@@ -50,18 +51,19 @@ const BuyCheckPlanPayload = builder
       secret: t.exposeString('secret', {
         nullable: true,
         description:
-          'For claimCheckPlan, once it is settled. Null with a key of an organization, whose plan is prolonged.',
+          'The secret for claimCheckPlan once the invoice is settled. Null for a caller with an organization’s key, whose plan is extended.',
       }),
     }),
   })
 
-const EMAIL = 'Needed without a key; else the contact address is taken.'
+const EMAIL = 'The buyer’s email address. Required without a key; defaults to the organization’s contact address.'
 
 const BuyCheckPlanInput = builder.inputType('BuyCheckPlanInput', {
-  description: 'How to pay, and who.',
+  description: 'The currency and the buyer.',
   fields: (t) => ({
     currency: t.field({ type: CheckPlanCurrency, description: 'The currency to pay in.' }),
     email: t.string({ required: false, description: EMAIL }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -69,27 +71,30 @@ builder.mutationField('buyCheckPlan', (t) =>
   t.field({
     type: BuyCheckPlanPayload,
     description:
-      'Makes an invoice for thirty days of the pro check plan: for the organization whose key the caller holds, or for a new one. One that can still be paid is given again. A plan that has no end is refused: there is nothing to buy. At most 20 invoices a day (UTC) are made for an organization, and without a key for a client address.',
+      'Creates an invoice for thirty days of the pro check plan, for the caller’s organization or, without a key, for a new one. Returns an existing invoice that can still be paid. Fails with Conflict when the plan has no end. Limit: 20 invoices a day (UTC) per organization, or per client address without a key.',
     args: {
       input: t.arg({ type: BuyCheckPlanInput, required: false }),
-      currency: t.arg({ type: CheckPlanCurrency, ...REPLACED, description: 'The currency to pay in.' }),
-      email: t.arg.string({ ...REPLACED, description: EMAIL }),
+      currency: t.arg({ type: CheckPlanCurrency, ...DEPRECATED_ARGUMENT, description: 'The currency to pay in.' }),
+      email: t.arg.string({ ...DEPRECATED_ARGUMENT, description: EMAIL }),
     },
     errors: { types: [Invalid, Conflict, LimitExceeded, Unavailable] },
-    resolve: (_root, args, ctx) =>
-      buyCheckPlan(ctx, inputOf<(typeof BuyCheckPlanInput)['$inferInput']>(args, ['currency'])),
+    resolve: (_root, args, ctx) => {
+      const input = inputOf<(typeof BuyCheckPlanInput)['$inferInput']>(args, ['currency'])
+      const asked = { operation: 'buyCheckPlan', input, key: input.idempotencyKey }
+      return withIdempotencyKey(ctx, asked, purchaseSerializer(ctx), (claiming) => buyCheckPlan(claiming, input))
+    },
   }),
 )
 
 const ClaimCheckPlanPayload = builder
   .objectRef<{ invoice: CheckPlanInvoice; apiKey: CreatedApiKey | null }>('ClaimCheckPlanPayload')
   .implement({
-    description: 'The invoice, and the key of the new organization.',
+    description: 'The invoice, and the API key of the new organization.',
     fields: (t) => ({
-      invoice: t.expose('invoice', { type: Invoice, description: 'The invoice that was claimed.' }),
+      invoice: t.expose('invoice', { type: Invoice, description: 'The claimed invoice.' }),
       apiKey: t.string({
         nullable: true,
-        description: 'The key, this once; null before the invoice is settled, and after it was given.',
+        description: 'The API key, returned once; null before the invoice is settled and after the first call.',
         resolve: ({ apiKey }) => apiKey?.secret,
       }),
     }),
@@ -106,11 +111,11 @@ const ClaimCheckPlanInput = builder.inputType('ClaimCheckPlanInput', {
 builder.mutationField('claimCheckPlan', (t) =>
   t.field({
     type: ClaimCheckPlanPayload,
-    description: 'Gives who has bought a check plan without an organization the key of the one that was made for it.',
+    description: 'Returns the API key of the organization that was created for a purchase without a key.',
     args: {
       input: t.arg({ type: ClaimCheckPlanInput, required: false }),
-      invoiceId: t.arg.id({ ...REPLACED, description: 'The invoice’s id.' }),
-      secret: t.arg.string({ ...REPLACED, description: 'The secret that came with the invoice.' }),
+      invoiceId: t.arg.id({ ...DEPRECATED_ARGUMENT, description: 'The invoice’s id.' }),
+      secret: t.arg.string({ ...DEPRECATED_ARGUMENT, description: 'The secret that came with the invoice.' }),
     },
     errors: { types: [Invalid, NotFound] },
     resolve: (_root, args, ctx) => {

@@ -2,16 +2,16 @@ import { planAt } from '../../account/plan.ts'
 import type { Organization as OrganizationRow, PaidSubscription } from '../../generated/prisma/client.ts'
 import { CheckPlan, SubscriptionStatus, Tier } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs, STATEMENT } from '../../graphql/cost.ts'
+import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
 import { upgradeUrls } from '../checkout.ts'
-import type { Limits, UsageOfLimits } from '../overview.ts'
-import { limitsOf, subscriptionOf, subscriptionsOf, usageOfLimits } from '../overview.ts'
+import type { Limits, LimitUsage } from '../overview.ts'
+import { limitsOf, listSubscriptions, primarySubscription, usageOf } from '../overview.ts'
 import { Invoice } from './check-plan.ts'
 
 builder.enumType(SubscriptionStatus, {
   name: 'SubscriptionStatus',
-  description: 'As the payment provider names them. ACTIVE, TRIALING and PAST_DUE give the tier that is paid for.',
+  description: 'The status at the payment provider. ACTIVE, TRIALING and PAST_DUE grant the paid tier.',
   values: describedValues({
     ACTIVE: 'Paid.',
     CANCELED: 'Ended.',
@@ -24,31 +24,33 @@ builder.enumType(SubscriptionStatus, {
   }),
 })
 const TierLimits = builder.objectRef<Limits>('TierLimits').implement({
-  description: 'What an organization may have, by its tier and its check plan.',
+  description: 'The limits of an organization, from its tier and check plan.',
   fields: (t) => ({
-    monitors: t.exposeInt('monitors', { description: 'How many monitors it may have.' }),
-    services: t.exposeInt('services', { description: 'How many services it may have.' }),
-    subscribers: t.exposeInt('subscribers', { description: 'How many subscribers it may have.' }),
+    monitors: t.exposeInt('monitors', { description: 'Maximum number of monitors.' }),
+    services: t.exposeInt('services', { description: 'Maximum number of services.' }),
+    subscribers: t.exposeInt('subscribers', { description: 'Maximum number of subscribers.' }),
     minIntervalSeconds: t.exposeInt('minIntervalSeconds', {
-      description: 'The shortest interval between checks, in seconds.',
+      description: 'The shortest interval of a monitor, in seconds.',
     }),
-    historyDays: t.exposeInt('historyDays', { description: 'How many days of history are shown.' }),
-    checksPerDay: t.exposeInt('checksPerDay', { description: 'The free plan’s are counted by client address.' }),
+    historyDays: t.exposeInt('historyDays', { description: 'Days of history shown.' }),
+    checksPerDay: t.exposeInt('checksPerDay', {
+      description: 'Blacklist checks a day. The free plan counts per client address.',
+    }),
   }),
 })
 
-const TierUsage = builder.objectRef<UsageOfLimits>('TierUsage').implement({
-  description: 'What an organization has of that.',
+const TierUsage = builder.objectRef<LimitUsage>('TierUsage').implement({
+  description: 'An organization’s usage of its limits.',
   fields: (t) => ({
-    monitors: t.exposeInt('monitors', { description: 'How many monitors it has.' }),
-    services: t.exposeInt('services', { description: 'How many services it has.' }),
-    subscribers: t.exposeInt('subscribers', { description: 'How many subscribers it has.' }),
+    monitors: t.exposeInt('monitors', { description: 'Number of monitors.' }),
+    services: t.exposeInt('services', { description: 'Number of services.' }),
+    subscribers: t.exposeInt('subscribers', { description: 'Number of subscribers.' }),
     minIntervalSeconds: t.exposeInt('minIntervalSeconds', {
       nullable: true,
-      description: 'The shortest in use; null: none is.',
+      description: 'The shortest interval in use, in seconds; null without monitors.',
     }),
-    historyDays: t.exposeInt('historyDays', { description: 'How many days of history there are.' }),
-    checksPerDay: t.exposeInt('checksPerDay', { description: 'Of the current UTC day, by the pro plan.' }),
+    historyDays: t.exposeInt('historyDays', { description: 'Days of history available.' }),
+    checksPerDay: t.exposeInt('checksPerDay', { description: 'Checks of the pro plan in the current UTC day.' }),
   }),
 })
 
@@ -58,98 +60,98 @@ const BillingSubscription = builder.objectRef<PaidSubscription>('BillingSubscrip
     status: t.field({
       type: SubscriptionStatus,
       description: 'The status at the payment provider.',
-      // Those without a status have not begun, and are not given.
+      // A subscription without a status is pending and is not listed.
       resolve: ({ status }) => status ?? 'INCOMPLETE',
     }),
     paysFor: t.expose('paysFor', {
       type: Tier,
       nullable: true,
-      description: 'Null: nothing, by its status or amount.',
+      description: 'The tier it pays for; null if its status or amount grants none.',
     }),
     currentPeriodEnd: t.expose('currentPeriodEnd', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the period that is paid for ends.',
+      description: 'The end of the paid period.',
     }),
     cancelAtPeriodEnd: t.exposeBoolean('cancelAtPeriodEnd', {
       description: 'Whether it ends with the current period.',
     }),
     isGift: t.boolean({
       description:
-        'Whether somebody may have begun it who does not belong to the organization: no checkout of the organization went before.',
+        'Whether a person outside the organization may have started it: it did not start from the organization’s own checkout.',
       resolve: ({ isOwn }) => !isOwn,
     }),
   }),
 })
 
 const UpgradeUrls = builder.objectRef<{ pro?: string; team?: string }>('UpgradeUrls').implement({
-  description:
-    'Addresses to open in a browser, of the tiers that are higher. Each is good for an hour, and needs no key.',
+  description: 'URLs for upgrading in a browser. Each is valid for an hour and needs no key.',
   fields: (t) => ({
     pro: t.string({
       nullable: true,
-      description: 'Upgrades to the pro tier; null: not higher than the current tier, or not sold.',
+      description: 'The URL for the pro tier; null if the current tier is not lower.',
       resolve: ({ pro }) => pro,
     }),
     team: t.string({
       nullable: true,
-      description: 'Upgrades to the team tier; null: not higher than the current tier, or not sold.',
+      description: 'The URL for the team tier; null if the current tier is not lower.',
       resolve: ({ team }) => team,
     }),
   }),
 })
 
 const Billing = builder.objectRef<OrganizationRow>('Billing').implement({
-  description: 'What an organization pays for, and what it may have by that.',
+  description: 'The plans, limits and usage of an organization.',
   fields: (t) => ({
     tier: t.expose('tier', { type: Tier, description: 'The status-page tier.' }),
     limits: t.field({
       type: TierLimits,
-      description: 'What the tier and the check plan allow.',
+      description: 'The limits of the tier and the check plan.',
       resolve: (organization, _args, ctx) => limitsOf(ctx, organization),
     }),
     usage: t.field({
       type: TierUsage,
-      description: 'How much of the limits is used.',
-      resolve: (organization, _args, ctx) => usageOfLimits(ctx, organization),
+      description: 'The usage of the limits.',
+      resolve: (organization, _args, ctx) => usageOf(ctx, organization),
     }),
     subscription: t.field({
       type: BillingSubscription,
       nullable: true,
-      description: 'The own one that pays for most, else that of somebody else, else the last one.',
-      resolve: ({ id }, _args, ctx) => subscriptionOf(ctx, id),
+      description: 'The organization’s own subscription with the highest tier, else a gift, else the newest.',
+      resolve: ({ id }, _args, ctx) => primarySubscription(ctx, id),
     }),
     subscriptions: t.field({
       type: [BillingSubscription],
       description:
-        'Up to fifty, the organization’s own first, newest first: the tier is the highest that one pays for.',
-      extensions: costs({ itself: STATEMENT, items: 50 }),
-      resolve: ({ id }, _args, ctx) => subscriptionsOf(ctx, id),
+        'Up to fifty subscriptions: the organization’s own before gifts, newest first. The tier is the highest that one of them pays for.',
+      extensions: costs({ itself: STATEMENT_COST, items: 50 }),
+      resolve: ({ id }, _args, ctx) => listSubscriptions(ctx, id),
     }),
     tierFloor: t.expose('tierFloor', {
       type: Tier,
       nullable: true,
-      description: 'The tier that the operator has given, which subscriptions can only raise; null: the default tier.',
+      description:
+        'The minimum tier set by the operator, which subscriptions can only raise; null for the default tier.',
     }),
     upgradeUrls: t.field({
       type: UpgradeUrls,
-      description: 'Where to upgrade to a higher tier.',
+      description: 'The upgrade URLs of higher tiers.',
       resolve: (organization, _args, ctx) => upgradeUrls(ctx, organization),
     }),
     checkPlan: t.field({
       type: CheckPlan,
-      description: 'The check plan as of now.',
+      description: 'The current check plan.',
       resolve: (organization, _args, ctx) => planAt(organization, ctx.now()),
     }),
     checkPlanUntil: t.expose('checkPlanUntil', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the paid check plan ends; null: it does not end.',
+      description: 'When the paid check plan ends; null if it has no end.',
     }),
     invoices: t.field({
       type: [Invoice],
-      description: 'The last twenty of the check plan, newest first.',
-      extensions: costs({ itself: STATEMENT, items: 20 }),
+      description: 'The latest twenty invoices of the check plan, newest first.',
+      extensions: costs({ itself: STATEMENT_COST, items: 20 }),
       resolve: ({ id }, _args, { db }) =>
         db.checkPlanInvoice.findMany({
           where: { organizationId: id },
@@ -163,7 +165,7 @@ const Billing = builder.objectRef<OrganizationRow>('Billing').implement({
 builder.prismaObjectField('Organization', 'billing', (t) =>
   t.field({
     type: Billing,
-    description: 'What it pays for and what that allows.',
+    description: 'The plans, limits and usage of the organization.',
     resolve: ({ id }, _args, { db }) => db.organization.findUniqueOrThrow({ where: { id } }),
   }),
 )

@@ -1,5 +1,5 @@
-import { requireOperator } from '../../account/access.ts'
-import { Conflict, Invalid, NotFound } from '../../errors.ts'
+import { requireOperator } from '../../core/access.ts'
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { PaymentProvider, UnmatchedReason } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
@@ -16,38 +16,45 @@ builder.enumType(UnmatchedReason, {
   name: 'UnmatchedReason',
   description: 'Why a payment could not be matched.',
   values: describedValues({
-    NO_REFERENCE: 'The payment names no organization.',
-    NO_SUBSCRIPTION: 'A single payment, which buys no tier.',
+    NO_REFERENCE: 'The payment has no reference to an organization.',
+    NO_SUBSCRIPTION: 'A one-time payment, which buys no tier.',
     UNKNOWN_AMOUNT: 'The amount is not the price of a tier.',
-    UNKNOWN_ORGANIZATION: 'There is no organization of that reference.',
-    UNKNOWN_SUBSCRIPTION: 'No payment of an organization has begun this subscription yet.',
+    UNKNOWN_ORGANIZATION: 'The referenced organization does not exist.',
+    UNKNOWN_SUBSCRIPTION: 'No checkout of an organization has started this subscription yet.',
   }),
 })
 
 const PaymentEvent = builder.prismaObject('PaymentEvent', {
-  description: 'An event of a payment provider, for the operator.',
+  description: 'An event of a payment provider. Operator only.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The provider’s own.' }),
+    id: t.exposeID('id', { description: 'The provider’s id of the event.' }),
     provider: t.expose('provider', { type: PaymentProvider, description: 'The payment provider.' }),
-    type: t.exposeString('type', { description: 'The provider’s name of the event’s type.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'As the provider says.' }),
-    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When it arrived here.' }),
+    type: t.exposeString('type', { description: 'The event type at the provider.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the provider created it.' }),
+    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When we received it.' }),
     subscriptionId: t.exposeString('objectId', {
       nullable: true,
-      description: 'The provider’s id of what it is about.',
+      description: 'The provider’s id of the subscription or invoice.',
     }),
-    amount: t.exposeInt('amount', { nullable: true, description: 'In minor units, before coupons and taxes.' }),
-    currency: t.exposeString('currency', { nullable: true, description: 'The currency, in small letters.' }),
-    email: t.exposeString('email', { nullable: true, description: 'The payer’s.' }),
-    reason: t.expose('reason', { type: UnmatchedReason, nullable: true, description: 'Null once it is matched.' }),
+    amount: t.exposeInt('amount', {
+      nullable: true,
+      description: 'The amount in minor units, before coupons and taxes.',
+    }),
+    currency: t.exposeString('currency', { nullable: true, description: 'The lower-case currency code.' }),
+    email: t.exposeString('email', { nullable: true, description: 'The payer’s email address.' }),
+    reason: t.expose('reason', {
+      type: UnmatchedReason,
+      nullable: true,
+      description: 'Why the payment could not be matched; null once matched.',
+    }),
     organizationId: t.exposeID('organizationId', {
       nullable: true,
-      description: 'The organization it was assigned to; null: none yet.',
+      description: 'The organization that the payment belongs to, or null.',
     }),
     assignedAt: t.expose('assignedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was assigned by hand.',
+      description: 'When the operator assigned it.',
     }),
   }),
 })
@@ -57,7 +64,7 @@ const newestFirst = orderOf('PaymentEvent', { receivedAt: ['time', 'desc'], id: 
 builder.queryField('unmatchedPayments', (t) =>
   t.field({
     type: connectionOf('PaymentEvent'),
-    description: 'Payments of which it is not known whose they are, or for what; newest first. Operator only.',
+    description: 'Payments without a known organization or tier, newest first. Operator only.',
     args: pageArgs,
     resolve: (_root, args, ctx, info) => {
       requireOperator(ctx)
@@ -73,19 +80,19 @@ builder.queryField('unmatchedPayments', (t) =>
 )
 
 const PaidTierEnum = builder.enumType('PaidTier', {
-  description: 'The tiers that are paid for.',
+  description: 'A paid tier.',
   values: describedValues({ PRO: 'The pro tier.', TEAM: 'The team tier.' }),
 })
 
 const AssignPaymentInput = builder.inputType('AssignPaymentInput', {
-  description: 'Which payment to assign, and to which organization.',
+  description: 'The payment to assign, and its organization.',
   fields: (t) => ({
     paymentEventId: t.id({ description: 'The payment event to assign.' }),
     organizationId: t.id({ description: 'The organization to assign it to.' }),
     tier: t.field({
       type: PaidTierEnum,
       required: false,
-      description: 'What it buys, where its amount is the price of no tier.',
+      description: 'The tier that it buys, if its amount is not the price of a tier.',
     }),
   }),
 })
@@ -93,7 +100,7 @@ const AssignPaymentInput = builder.inputType('AssignPaymentInput', {
 builder.mutationField('assignPayment', (t) =>
   t.field({
     type: PaymentEvent,
-    description: 'Gives a payment, and the subscription it is about, to an organization. Operator only.',
+    description: 'Assigns a payment and its subscription to an organization. Operator only.',
     args: { input: t.arg({ type: AssignPaymentInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => assignPayment(ctx, input),

@@ -1,25 +1,24 @@
-import { requireScope } from '../../account/access.ts'
-import { Conflict, Invalid, NotFound, Unavailable } from '../../errors.ts'
+import { Conflict, Invalid, NotFound, Unavailable } from '../../core/errors.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { inputOf, REPLACED } from '../../graphql/input.ts'
-import { paidTierNamed, paymentLink, upgradeUrl } from '../checkout.ts'
+import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
+import { startUpgrade } from '../checkout.ts'
 import { setTier } from '../tier.ts'
 
 const StartCheckoutPayload = builder.objectRef<{ url: string }>('StartCheckoutPayload').implement({
-  description: 'Where to pay.',
+  description: 'The URL for paying.',
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'To open in a browser within an hour; leads on to the payment link.' }),
+    url: t.exposeString('url', { description: 'Redirects to the payment link. Open it in a browser within an hour.' }),
   }),
 })
 
 const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
-  description: 'What to upgrade to.',
+  description: 'The upgrade.',
   fields: (t) => ({
     tier: t.field({ type: Tier, description: 'The tier to upgrade to.' }),
     own: t.boolean({
       required: false,
-      description: 'Whether to pay also where somebody else pays for this tier already.',
+      description: 'Whether to pay even if a gift subscription already pays for this tier.',
     }),
   }),
 })
@@ -27,28 +26,24 @@ const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
 builder.mutationField('startCheckout', (t) =>
   t.field({
     type: StartCheckoutPayload,
-    description: 'Gives the address at which the caller’s organization upgrades. Needs a key.',
+    description: 'Returns the URL for upgrading the caller’s organization. Requires a key.',
     args: {
       input: t.arg({ type: StartCheckoutInput, required: false }),
-      tier: t.arg({ type: Tier, ...REPLACED, description: 'The tier to upgrade to.' }),
+      tier: t.arg({ type: Tier, ...DEPRECATED_ARGUMENT, description: 'The tier to upgrade to.' }),
     },
     errors: { types: [Invalid, NotFound, Conflict, Unavailable] },
     resolve: async (_root, args, ctx) => {
       const { tier, own } = inputOf<(typeof StartCheckoutInput)['$inferInput']>(args, ['tier'])
-      const choice = { own: own === true }
-      const organizationId = requireScope(ctx, 'READ')
-      const paid = paidTierNamed(tier.toLowerCase())
-      await paymentLink(ctx, organizationId, paid, choice)
-      return { url: upgradeUrl(ctx, organizationId, paid === 'PRO' ? 'pro' : 'team', choice) }
+      return startUpgrade(ctx, tier.toLowerCase(), { own: own === true })
     },
   }),
 )
 
 const SetTierInput = builder.inputType('SetTierInput', {
-  description: 'The tier to set.',
+  description: 'The organization and its minimum tier.',
   fields: (t) => ({
-    organizationId: t.id({ description: 'The organization that is given the tier.' }),
-    tier: t.field({ type: Tier, required: false, description: 'Null: the default one again.' }),
+    organizationId: t.id({ description: 'The organization.' }),
+    tier: t.field({ type: Tier, required: false, description: 'The minimum tier; null restores the default.' }),
   }),
 })
 
@@ -56,7 +51,7 @@ builder.mutationField('setTier', (t) =>
   t.prismaField({
     type: 'Organization',
     description:
-      'Gives an organization a status-page tier, which subscriptions can only raise, until another is given. Operator only.',
+      'Sets the minimum status-page tier of an organization, which subscriptions can only raise. Operator only.',
     args: { input: t.arg({ type: SetTierInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: async (query, _root, { input }, ctx) => {

@@ -1,9 +1,9 @@
 import type { CheckPlanCurrency } from '../../generated/prisma/enums.ts'
 
-/** What the coins are called that the check plan is paid in. */
+/** Names of the cryptocurrencies that pay for the check plan. */
 export const coinNames = { BTC: 'Bitcoin', LTC: 'Litecoin' } as const satisfies Record<CheckPlanCurrency, string>
 
-/** The buttons of a form that pays: one for each coin, sent as `currency`. */
+/** Renders the submit buttons of a payment form: one for each cryptocurrency, sent as `currency`. */
 export function CoinButtons() {
   return (
     <div class="actions">

@@ -1,5 +1,5 @@
 import { checksPerDay, tierLimits } from '../../account/plan.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../core/config.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import { checkPlanDays, checkPlanPrice } from '../check-plan-invoice.ts'
 import { moneyText, priceOf } from '../price.ts'
@@ -8,26 +8,26 @@ import { tierTitle } from './tier-title.ts'
 
 export interface PricingProps {
   readonly config: Config
-  /** Whether coins are taken here. */
+  /** Whether crypto payments are set up. */
   readonly hasCoins: boolean
-  readonly problem: Problem | null
+  readonly problem: FormError | null
 }
 
-/** Why what was just sent does not work, and which form it came from. */
-export interface Problem {
+/** The error of a submitted form. */
+export interface FormError {
   readonly of: 'tier' | 'plan'
-  /** The field that it is about; null: none of them. */
+  /** The invalid field; null when the error concerns no field. */
   readonly field: 'key' | 'email' | null
   readonly message: string
 }
 
-/** The page at `/pricing`: limits and prices are those that the service goes by. */
+/** Renders the page at `/pricing` with the limits and prices in effect. */
 export function Pricing({ config, hasCoins, problem }: PricingProps) {
   return (
     <>
       <section class="hero">
         <h1>Prices</h1>
-        <p class="lead">Status pages and blacklist checks are separate plans, and both can be used for free.</p>
+        <p class="lead">Status pages and blacklist checks are separate plans. Both have a free tier.</p>
       </section>
       <section aria-labelledby="pages">
         <h2 id="pages">Status pages</h2>
@@ -45,8 +45,8 @@ export function Pricing({ config, hasCoins, problem }: PricingProps) {
             <h3>Free</h3>
             <p class="price">{moneyText({ ...checkPlanPrice, amount: 0 })}</p>
             <ul>
-              <li>{number(checksPerDay.FREE)} checks a day</li>
-              <li>Without an account, counted by address</li>
+              <li>{formatNumber(checksPerDay.FREE)} checks a day</li>
+              <li>No account needed; counted per IP address</li>
             </ul>
           </div>
           <div class="tier">
@@ -55,16 +55,16 @@ export function Pricing({ config, hasCoins, problem }: PricingProps) {
               {moneyText(checkPlanPrice)} <span>for {checkPlanDays} days</span>
             </p>
             <ul>
-              <li>{number(checksPerDay.PRO)} checks a day</li>
+              <li>{formatNumber(checksPerDay.PRO)} checks a day</li>
               <li>Bulk checks of up to 20 targets</li>
-              <li>Paid in Bitcoin or Litecoin, without a card; ends by itself</li>
+              <li>Pay with Bitcoin or Litecoin; does not renew automatically</li>
             </ul>
           </div>
         </div>
         {hasCoins ? (
           <BuyForm problem={problem?.of === 'plan' ? problem : null} />
         ) : (
-          <p>This service takes no coins yet; its operator can give an organization the pro plan.</p>
+          <p>Crypto payments aren’t set up here. Ask the operator for the pro plan.</p>
         )}
       </section>
     </>
@@ -81,21 +81,20 @@ function TierCard({ tier, config }: { readonly tier: Tier; readonly config: Conf
         {moneyText(price)} {tier === 'FREE' ? null : <span>a month</span>}
       </p>
       <ul>
-        <li>{number(limits.monitors)} monitors</li>
-        <li>checked every {limits.minIntervalSeconds} s</li>
-        <li>{number(limits.services)} services</li>
-        <li>{number(limits.subscribers)} subscribers</li>
-        <li>{number(limits.historyDays)} days of history</li>
+        <li>{formatNumber(limits.monitors)} monitors</li>
+        <li>probes every {limits.minIntervalSeconds} s</li>
+        <li>{formatNumber(limits.services)} services</li>
+        <li>{formatNumber(limits.subscribers)} subscribers</li>
+        <li>{formatNumber(limits.historyDays)} days of history</li>
       </ul>
     </div>
   )
 }
 
-function UpgradeForm({ config, problem }: { readonly config: Config; readonly problem: Problem | null }) {
+function UpgradeForm({ config, problem }: { readonly config: Config; readonly problem: FormError | null }) {
   const links = { pro: config.STRIPE_PAYMENT_LINK_PRO, team: config.STRIPE_PAYMENT_LINK_TEAM }
   const offered = (['pro', 'team'] as const).filter((tier) => links[tier] !== undefined)
-  if (offered.length === 0)
-    return <p>This service takes no payments yet; its operator can give an organization a tier.</p>
+  if (offered.length === 0) return <p>Payments aren’t set up here. Ask the operator for a higher tier.</p>
   return (
     <form class="buy" action="/pricing/upgrade" method="post">
       <ProblemText problem={problem} />
@@ -112,23 +111,21 @@ function UpgradeForm({ config, problem }: { readonly config: Config; readonly pr
   )
 }
 
-function BuyForm({ problem }: { readonly problem: Problem | null }) {
+function BuyForm({ problem }: { readonly problem: FormError | null }) {
   return (
     <form class="buy" action="/pricing/check-plan" method="post">
       <ProblemText problem={problem} />
-      <label for="plan-email">E-mail address</label>
-      <input id="plan-email" name="email" type="email" autocomplete="email" {...complaintOf('email', problem)} />
-      <label for="plan-key">API key, if you have one: its plan is prolonged</label>
+      <label for="plan-email">Email address</label>
+      <input id="plan-email" name="email" type="email" autocomplete="email" {...errorAttributesOf('email', problem)} />
+      <label for="plan-key">API key (optional; extends its organization’s plan)</label>
       <KeyField id="plan-key" required={false} problem={problem} />
       <CoinButtons />
-      <p class="note">
-        Without a key you are shown one when you have paid: on the page you come back to, in this browser.
-      </p>
+      <p class="note">Without a key, you get one after the payment, on the page you return to in this browser.</p>
     </form>
   )
 }
 
-function KeyField(props: { readonly id: string; readonly required: boolean; readonly problem: Problem | null }) {
+function KeyField(props: { readonly id: string; readonly required: boolean; readonly problem: FormError | null }) {
   return (
     <input
       id={props.id}
@@ -138,18 +135,18 @@ function KeyField(props: { readonly id: string; readonly required: boolean; read
       required={props.required}
       autocomplete="off"
       spellcheck={false}
-      {...complaintOf('key', props.problem)}
+      {...errorAttributesOf('key', props.problem)}
     />
   )
 }
 
-/** What tells of a field that the problem is about it. */
-function complaintOf(field: 'key' | 'email', problem: Problem | null) {
+/** Returns the ARIA attributes of an invalid field. */
+function errorAttributesOf(field: 'key' | 'email', problem: FormError | null) {
   return problem?.field === field ? ({ 'aria-invalid': 'true', 'aria-describedby': problemId(problem) } as const) : {}
 }
 
-/** The page is a new one and the form far down on it: the focus leads there. */
-function ProblemText({ problem }: { readonly problem: Problem | null }) {
+/** Renders the error and moves the focus to it, because the form is far down on the reloaded page. */
+function ProblemText({ problem }: { readonly problem: FormError | null }) {
   if (problem === null) return null
   return (
     <p class="problem" id={problemId(problem)} role="alert" tabindex={-1} autofocus>
@@ -158,6 +155,6 @@ function ProblemText({ problem }: { readonly problem: Problem | null }) {
   )
 }
 
-const problemId = ({ of }: Problem) => `${of}-problem`
+const problemId = ({ of }: FormError) => `${of}-problem`
 
-const number = (value: number) => value.toLocaleString('en')
+const formatNumber = (value: number) => value.toLocaleString('en')

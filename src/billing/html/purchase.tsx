@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../core/config.ts'
 import type { CheckPlanInvoice, Organization } from '../../generated/prisma/client.ts'
 import { UtcTime } from '../../http/utc-time.tsx'
 import { checkPlanDays, checkPlanPrice } from '../check-plan-invoice.ts'
@@ -7,8 +7,8 @@ import { moneyText, priceOf } from '../price.ts'
 import { coinNames } from './coins.tsx'
 import { tierTitle } from './tier-title.ts'
 
-/** The last step here before the provider's own pages: who buys what, for how much. */
-export function Confirm(props: {
+/** Renders the confirmation of an upgrade before the redirect to Stripe. */
+export function ConfirmUpgrade(props: {
   readonly organization: Organization
   readonly tier: PaidTier
   readonly config: Config
@@ -20,26 +20,26 @@ export function Confirm(props: {
       <p class="eyebrow">{organization.name}</p>
       <h1>Upgrade to {tierTitle(tier)}</h1>
       <p class="lead">
-        {moneyText(priceOf(tier, config))} a month, until you cancel. You pay on the payment provider’s page, and come
-        back here.
+        {moneyText(priceOf(tier, config))} a month, until you cancel. You pay on the payment provider’s page, then
+        return here.
       </p>
       {organization.tier === 'FREE' ? null : (
         <p>
-          What you pay now for {tierTitle(organization.tier)} is a subscription of its own: cancel it through its
-          receipt once the new one runs.
+          Your current {tierTitle(organization.tier)} subscription is separate. Cancel it through its receipt once the
+          new one is active.
         </p>
       )}
       <p class="actions">
         <a class="button" href={url}>
-          Go on to pay
+          Continue to payment
         </a>
       </p>
     </section>
   )
 }
 
-/** The last step here before the payment server's page, for who has a key: whose plan is paid for, and until when. */
-export function Prolong({
+/** Renders the confirmation of a plan extension before the redirect to the payment server. */
+export function ConfirmExtension({
   organization,
   invoice,
 }: {
@@ -51,51 +51,56 @@ export function Prolong({
       <p class="eyebrow">{organization.name}</p>
       <h1>{checkPlanDays} days of the pro check plan</h1>
       <p class="lead">
-        {moneyText(checkPlanPrice)}, to be paid until <UtcTime at={invoice.expiresAt} />. The days are added by
-        themselves once the network has confirmed the payment, which takes minutes to an hour.
+        {moneyText(checkPlanPrice)}, payable until <UtcTime at={invoice.expiresAt} />. We add the days once the network
+        confirms the payment, which takes minutes to an hour.
       </p>
       <PayLink invoice={invoice} />
     </section>
   )
 }
 
-/** A purchase of the check plan by who had no key, as the browser that made it is shown it. */
-export function Purchased({ invoice, secret }: { readonly invoice: CheckPlanInvoice; readonly secret: string | null }) {
+/** Renders the purchase of a buyer without a key. */
+export function PurchaseStatus({
+  invoice,
+  secret,
+}: {
+  readonly invoice: CheckPlanInvoice
+  readonly secret: string | null
+}) {
   return (
     <section class="hero">
       <p class="eyebrow">
         {checkPlanDays} days of the pro check plan · {moneyText(checkPlanPrice)} in {invoice.currency}
       </p>
-      {secret === null ? <Progress invoice={invoice} /> : <Key secret={secret} />}
+      {secret === null ? <PaymentProgress invoice={invoice} /> : <NewKey secret={secret} />}
     </section>
   )
 }
 
-function Key({ secret }: { readonly secret: string }) {
+function NewKey({ secret }: { readonly secret: string }) {
   return (
     <>
       <h1>Your key</h1>
-      <p class="lead">Copy it now: it is shown this once, and is not kept here.</p>
+      <p class="lead">Copy it now. We don’t store it, so you won’t see it again.</p>
       <pre>
         <code>{secret}</code>
       </pre>
       <p>
-        Send it as <code>Authorization: Bearer</code>; it is also what prolongs the plan. The{' '}
-        <a href="/docs">API docs</a> tell the rest.
+        Send it as <code>Authorization: Bearer</code>. Use it to extend the plan, too. See the{' '}
+        <a href="/docs">documentation</a>.
       </p>
     </>
   )
 }
 
-function Progress({ invoice }: { readonly invoice: CheckPlanInvoice }) {
+function PaymentProgress({ invoice }: { readonly invoice: CheckPlanInvoice }) {
   switch (invoice.status) {
     case 'NEW':
       return (
         <>
           <h1>Waiting for your payment</h1>
           <p class="lead">
-            It can be paid until <UtcTime at={invoice.expiresAt} />. Come back to this page in this browser to get your
-            key.
+            Pay by <UtcTime at={invoice.expiresAt} />. Return to this page in this browser to get your key.
           </p>
           <PayLink invoice={invoice} />
         </>
@@ -103,50 +108,50 @@ function Progress({ invoice }: { readonly invoice: CheckPlanInvoice }) {
     case 'PROCESSING':
       return (
         <>
-          <h1>Your payment has been seen</h1>
+          <h1>Payment detected</h1>
           <p class="lead">
-            The network is confirming it, which takes minutes to an hour. Come back to this page in this browser to get
-            your key.
+            Waiting for the network to confirm it, which takes minutes to an hour. Return to this page in this browser
+            to get your key.
           </p>
         </>
       )
     case 'SETTLED':
       return invoice.claimedAt === null ? (
         <>
-          <h1>Your payment has arrived</h1>
-          <p class="lead">The key is shown once: have a place ready to keep it.</p>
+          <h1>Payment received</h1>
+          <p class="lead">We show the key only once. Be ready to save it.</p>
           <form class="buy" method="post">
             <button type="submit">Show my key</button>
           </form>
         </>
       ) : (
         <>
-          <h1>Your key was shown</h1>
+          <h1>Your key was already shown</h1>
           <p class="lead">
-            That was on <UtcTime at={invoice.claimedAt} />, and it is not kept here. If it is lost, the operator of this
-            service can help: give this number, <code>{invoice.id}</code>.
+            We showed it on <UtcTime at={invoice.claimedAt} /> and don’t store it. If you lost it, contact the operator
+            with this number: <code>{invoice.id}</code>.
           </p>
         </>
       )
     case 'EXPIRED':
       return (
         <>
-          <h1>The time to pay is over</h1>
+          <h1>Invoice expired</h1>
           <p class="lead">
-            A full payment that comes late still counts, and shows here. Without one, nothing was bought.
+            A full payment that arrives late still counts and appears here. Otherwise, nothing was bought.
           </p>
-          <Again />
+          <BuyAgain />
         </>
       )
     case 'INVALID':
       return (
         <>
-          <h1>This payment is not valid</h1>
+          <h1>Payment rejected</h1>
           <p class="lead">
-            The payment server has refused it. If you have paid, the operator of this service can help: give this
-            number, <code>{invoice.id}</code>.
+            The payment server rejected it. If you have paid, contact the operator with this number:{' '}
+            <code>{invoice.id}</code>.
           </p>
-          <Again />
+          <BuyAgain />
         </>
       )
   }
@@ -163,11 +168,11 @@ function PayLink({ invoice: { checkoutUrl, currency } }: { readonly invoice: Che
   )
 }
 
-function Again() {
+function BuyAgain() {
   return (
     <p class="actions">
       <a class="button" href="/pricing#checks">
-        Buy anew
+        Buy again
       </a>
     </p>
   )

@@ -2,7 +2,7 @@ import type { Organization } from '../../generated/prisma/client.ts'
 import { ErrorContent } from '../../http/error-page.tsx'
 import { UtcTime } from '../../http/utc-time.tsx'
 import { RENEWAL_PATH } from '../check-plan.ts'
-import { checkPlanDays, checkPlanPrice, isEndless } from '../check-plan-invoice.ts'
+import { checkPlanDays, checkPlanPrice, isPermanent } from '../check-plan-invoice.ts'
 import { moneyText } from '../price.ts'
 import type { Renewal } from '../renewal.ts'
 import { CoinButtons } from './coins.tsx'
@@ -10,15 +10,15 @@ import { CoinButtons } from './coins.tsx'
 export interface RenewProps {
   readonly renewal: Renewal
   readonly now: Date
-  /** Whether coins are taken here. */
+  /** Whether crypto payments are set up. */
   readonly hasCoins: boolean
-  /** What lets its bearer pay. */
+  /** The token of the renewal link. */
   readonly token: string
-  /** Why what was just asked for cannot be done; null: nothing was, or it can. */
+  /** The error of the submitted form, or null. */
   readonly problem: string | null
 }
 
-/** The page that a reminder leads to: whose plan ends when, and how to pay for thirty days more. */
+/** Renders the page of a renewal link: the end of the plan, and how to pay for thirty more days. */
 export function Renew(props: RenewProps) {
   const { renewal, problem } = props
   return (
@@ -26,7 +26,7 @@ export function Renew(props: RenewProps) {
       <p class="eyebrow">{renewal.organization.name}</p>
       <h1>{titles[renewal.payment ?? 'INVOICED']}</h1>
       <p class="lead">
-        <End {...props} />
+        <PlanEnd {...props} />
       </p>
       {problem === null ? null : (
         <p class="problem" role="alert">
@@ -34,29 +34,26 @@ export function Renew(props: RenewProps) {
         </p>
       )}
       {renewal.payment === 'SEEN' ? (
-        <p>
-          The network is confirming it, which takes minutes to an hour. Then {checkPlanDays} days are added by
-          themselves.
-        </p>
+        <p>Waiting for the network to confirm it, which takes minutes to an hour. Then we add {checkPlanDays} days.</p>
       ) : renewal.payment === 'ARRIVED' ? (
-        <p>Nothing more is needed.</p>
+        <p>You don’t need to do anything.</p>
       ) : (
-        <Pay {...props} />
+        <PayForm {...props} />
       )}
     </section>
   )
 }
 
 const titles = {
-  SEEN: 'Your payment has been seen',
-  ARRIVED: 'Your payment has arrived',
+  SEEN: 'Payment detected',
+  ARRIVED: 'Payment received',
   INVOICED: 'Renew the pro check plan',
 } as const satisfies Record<NonNullable<Renewal['payment']>, string>
 
-function End({ renewal: { organization }, now }: RenewProps) {
+function PlanEnd({ renewal: { organization }, now }: RenewProps) {
   const { checkPlanUntil: until } = organization
-  if (isEndless(organization)) return <>The pro check plan has no end.</>
-  if (until === null) return <>The organization has no pro check plan at present.</>
+  if (isPermanent(organization)) return <>The pro check plan has no end.</>
+  if (until === null) return <>This organization has no pro check plan.</>
   return (
     <>
       The pro check plan {isOver(organization, now) ? 'ended' : 'ends'} on <UtcTime at={until} />.
@@ -64,19 +61,19 @@ function End({ renewal: { organization }, now }: RenewProps) {
   )
 }
 
-function Pay({ renewal: { organization, payment }, now, hasCoins, token }: RenewProps) {
-  if (isEndless(organization)) return <p>There is nothing to renew.</p>
-  if (!hasCoins) return <p>This service takes no coins at present; its operator can prolong the plan.</p>
+function PayForm({ renewal: { organization, payment }, now, hasCoins, token }: RenewProps) {
+  if (isPermanent(organization)) return <p>There is nothing to renew.</p>
+  if (!hasCoins) return <p>Crypto payments aren’t set up here. Ask the operator to extend the plan.</p>
   return (
     <form class="buy" action={RENEWAL_PATH} method="post">
       <input type="hidden" name="token" value={token} />
       <p>
-        {moneyText(checkPlanPrice)} for {checkPlanDays} days more, counted from{' '}
-        {isOver(organization, now) ? 'when the payment arrives' : 'that end, so that no day is lost'}.
+        {moneyText(checkPlanPrice)} for {checkPlanDays} more days, starting{' '}
+        {isOver(organization, now) ? 'when the payment arrives' : 'when the current plan ends'}.
       </p>
       <CoinButtons />
       <p class="note">
-        Nothing is charged by itself, now or later.
+        We never charge automatically.
         {payment === 'INVOICED' ? ' If you have just paid, this page shows it within a minute.' : null}
       </p>
     </form>
@@ -87,18 +84,18 @@ function isOver({ checkPlanUntil }: Organization, now: Date): boolean {
   return checkPlanUntil === null || now >= checkPlanUntil
 }
 
-/** What is shown for a link that is no good, and to who comes back from paying in a browser that keeps none. */
+/** Renders the page for an invalid link, and for a payer who returns without the cookie. */
 export function NothingToRenew({ reason }: { readonly reason: string }) {
   return (
-    <ErrorContent status={404} title="There is no plan to renew here">
+    <ErrorContent status={404} title="No plan to renew">
       <p class="lead">{reason}</p>
       <p>
-        If you have just paid, nothing more is needed: the days are added by themselves once the network has confirmed
-        the payment. To pay for a plan without such a link, use a key of its organization.
+        If you have just paid, you don’t need to do anything: we add the days once the network confirms the payment. To
+        pay for a plan without a link, use a key of its organization.
       </p>
       <p class="actions">
         <a class="button" href="/pricing#checks">
-          To the prices
+          View prices
         </a>
       </p>
     </ErrorContent>

@@ -1,6 +1,6 @@
 import type { Tier } from '../../generated/prisma/enums.ts'
 
-/** What a tier is called on pages. */
+/** Returns the name of a tier on pages. */
 export function tierTitle(tier: Tier): string {
   return ({ FREE: 'Free', PRO: 'Pro', TEAM: 'Team' } as const)[tier]
 }

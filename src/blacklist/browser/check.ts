@@ -1,25 +1,25 @@
-// The live part of a report that is still arriving: each answer comes as an inert <template>, which this moves into its
-// pending row's place. The report itself needs no script: the style sheet shows it once the footer has come.
+// Fills in a report while it arrives: the server sends each answer as an inert <template>, which this script moves to
+// its pending row. The report itself needs no script: the style sheet shows it once the footer has arrived.
 
-/** Milliseconds after which a report that has not come never will: a check takes five seconds at most. */
-const PATIENCE = 15_000
+/** How long to wait for the report, in milliseconds: a check takes five seconds at most. */
+const REPORT_TIMEOUT_MS = 15_000
 
-// Chromium tells a page nothing when its connection breaks; only time does.
-const patience = setTimeout(tellBroken, PATIENCE)
-const observer = new MutationObserver(placeAnswers)
+// Chromium sends no event when the connection breaks, so only a timeout detects it.
+const reportTimeout = setTimeout(showConnectionError, REPORT_TIMEOUT_MS)
+const observer = new MutationObserver(insertAnswers)
 observer.observe(document, { childList: true, subtree: true })
-placeAnswers()
+insertAnswers()
 if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', finish)
 else finish()
 
-function placeAnswers() {
+function insertAnswers() {
   for (const template of document.querySelectorAll<HTMLTemplateElement>('#pending template')) {
-    // What follows a template comes only after its end tag; without it, the template may still be arriving.
-    if (template.nextSibling || document.readyState !== 'loading') place(template)
+    // A template is complete once a node follows it; until then it may still be arriving.
+    if (template.nextSibling || document.readyState !== 'loading') insertAnswer(template)
   }
 }
 
-function place(template: HTMLTemplateElement) {
+function insertAnswer(template: HTMLTemplateElement) {
   const { for: target = '', list = '' } = template.dataset
   const answer = template.content.firstElementChild
   const row = document.querySelector(`#pending li[data-for="${CSS.escape(target)}"][data-list="${CSS.escape(list)}"]`)
@@ -33,18 +33,18 @@ function place(template: HTMLTemplateElement) {
 
 function showProgress() {
   const count = (rows: string) => document.querySelectorAll(`#pending li${rows}`).length
-  const asked = count('[data-state]')
+  const total = count('[data-state]')
   const listed = count('[data-state=listed]')
-  const sofar = listed === 0 ? '' : `, ${listed} with a listing`
-  write('#pending .verdict p', `${asked - count('[data-state=pending]')} of ${asked} answers are in${sofar}.`)
+  const listings = listed === 0 ? '' : `, ${listed} with a listing`
+  write('#pending .verdict p', `${total - count('[data-state=pending]')} of ${total} answers received${listings}.`)
 }
 
 function finish() {
-  clearTimeout(patience)
+  clearTimeout(reportTimeout)
   observer.disconnect()
-  placeAnswers()
+  insertAnswers()
   const report = document.querySelector<HTMLElement>('#report')
-  if (!report || !document.querySelector('body > footer')) return tellBroken()
+  if (!report || !document.querySelector('body > footer')) return showConnectionError()
   document.querySelector('#pending')?.remove()
   document.title = report.dataset['title'] ?? document.title
   announce(report.querySelector('.verdict p')?.textContent ?? '')
@@ -53,10 +53,10 @@ function finish() {
   }
 }
 
-function tellBroken() {
-  const broken = 'The connection broke before the report came. Load the page again to repeat the check.'
-  write('#pending .verdict p', broken)
-  announce(broken)
+function showConnectionError() {
+  const message = 'The connection was lost before the report arrived. Reload the page to check again.'
+  write('#pending .verdict p', message)
+  announce(message)
 }
 
 function announce(text: string) {

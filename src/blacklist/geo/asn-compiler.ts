@@ -1,4 +1,4 @@
-/** The worker thread in which `asn-file.ts` compiles: seconds of work that would hold up everything else. */
+/** Worker thread that compiles the table for `asn-file.ts`: seconds of work that would block the main thread. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AsnFiles, readAsnFiles } from './asn-csv.ts'
 import { packAsnTable } from './asn-table.ts'

@@ -2,22 +2,22 @@ import { createHash, randomUUID, webcrypto } from 'node:crypto'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
-import { startWorker } from '../../worker.ts'
+import { startWorker } from '../../core/worker-thread.ts'
 import type { AsnFiles } from './asn-csv.ts'
-import { asnLayout, readAsnTable } from './asn-table.ts'
+import { ASN_TABLE_LAYOUT, readAsnTable } from './asn-table.ts'
 import type { Network } from './record.ts'
 
-/** The CSV files to compile, and their version: another version is compiled anew. */
+/** The CSV files to compile, and their version: a new version is compiled again. */
 export interface AsnSource extends AsnFiles {
   readonly version: string
 }
 
-const SEAL_BYTES = 32
+const DIGEST_BYTES = 32
 
 /**
- * The lookup of networks, from the table at `path` when that is whole and made of this version of the source, else
- * compiled and stored there. Processes that do so at the same time do not disturb each other. Where nothing can be
- * stored it works all the same, with a warning.
+ * Opens the network lookup from the table at `path` when it is intact and of this source version; else compiles the
+ * table and stores it there. Concurrent processes do not disturb each other. When the table cannot be stored, logs a
+ * warning and uses it from memory.
  * @throws when the source cannot be read, or the signal aborts.
  */
 export async function openAsnTable(
@@ -26,28 +26,28 @@ export async function openAsnTable(
   log: Logger,
   signal: AbortSignal,
 ): Promise<(address: string) => Network | null> {
-  const stored = await restore(path, source.version, log)
+  const stored = await readStored(path, source.version, log)
   if (stored !== null) return readAsnTable(stored)
-  log.info('geo: compiling AS numbers (first start or new data, a few seconds)')
+  log.info('geo: compiling AS numbers (first start or new data; takes a few seconds)')
   const block = await compile(source, signal)
-  await store(path, source.version, block).catch((error: unknown) => {
-    log.warn({ err: error }, `geo: the compiled AS numbers cannot be kept in ${path}: every start compiles them again`)
+  await writeStored(path, source.version, block).catch((error: unknown) => {
+    log.warn({ err: error }, `geo: could not store the compiled AS numbers in ${path}: every start compiles them again`)
   })
   return readAsnTable(block)
 }
 
-async function restore(path: string, version: string, log: Logger): Promise<Uint8Array<ArrayBuffer> | null> {
+async function readStored(path: string, version: string, log: Logger): Promise<Uint8Array<ArrayBuffer> | null> {
   try {
     const file = await readAligned(path)
-    const block = file.subarray(SEAL_BYTES)
-    return (await seal(version, block)).equals(file.subarray(0, SEAL_BYTES)) ? block : null
+    const block = file.subarray(DIGEST_BYTES)
+    return (await digest(version, block)).equals(file.subarray(0, DIGEST_BYTES)) ? block : null
   } catch (error) {
-    log.debug({ err: error }, 'geo: no compiled AS numbers could be read')
+    log.debug({ err: error }, 'geo: could not read compiled AS numbers')
     return null
   }
 }
 
-/** The content of a file from the beginning of a block of memory, as the table's words need it: a Buffer may begin anywhere. */
+/** Reads a file into memory that is aligned for the table's words; a Buffer may start at any offset. */
 async function readAligned(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path)
   try {
@@ -59,23 +59,23 @@ async function readAligned(path: string): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
-/** Writes beside the file and renames, so that no reader ever meets half of it. */
-async function store(path: string, version: string, block: Uint8Array<ArrayBuffer>): Promise<void> {
+/** Writes a temporary file and renames it, so that no reader sees half of it. */
+async function writeStored(path: string, version: string, block: Uint8Array<ArrayBuffer>): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   try {
-    await writeFile(draft, [await seal(version, block), block])
+    await writeFile(draft, [await digest(version, block), block])
     await rename(draft, path)
   } finally {
     await rm(draft, { force: true })
   }
 }
 
-/** A digest that only the same layout, version and content have: a damaged, cut or outdated file has another one. */
-async function seal(version: string, block: Uint8Array<ArrayBuffer>): Promise<Buffer> {
-  // Off this thread, unlike createHash: 10 MB would hold it up for some ten milliseconds.
+/** Returns a digest of layout, version and content, which detects a damaged, truncated or outdated file. */
+async function digest(version: string, block: Uint8Array<ArrayBuffer>): Promise<Buffer> {
+  // Runs off this thread, unlike createHash, which would block it for some ten milliseconds (10 MB).
   const content = await webcrypto.subtle.digest('SHA-256', block)
-  return createHash('sha256').update(`${asnLayout}\n${version}\n`).update(Buffer.from(content)).digest()
+  return createHash('sha256').update(`${ASN_TABLE_LAYOUT}\n${version}\n`).update(Buffer.from(content)).digest()
 }
 
 async function compile(files: AsnFiles, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
@@ -87,7 +87,7 @@ async function compile(files: AsnFiles, signal: AbortSignal): Promise<Uint8Array
     return await new Promise((resolve, reject) => {
       worker.on('message', resolve)
       worker.on('error', reject)
-      worker.on('exit', () => reject(new Error('the thread that compiles AS numbers has stopped')))
+      worker.on('exit', () => reject(new Error('the worker thread that compiles AS numbers has stopped')))
     })
   } finally {
     signal.removeEventListener('abort', stop)

@@ -1,40 +1,40 @@
 import { isIPv4 } from 'node:net'
 import { endianness } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import { type Network, network } from './record.ts'
+import { type Network, toNetwork } from './record.ts'
 
 /** An address as unsigned 32-bit words, the most significant first: one for IPv4, four for IPv6. */
-export type Words = readonly number[]
+export type AddressWords = readonly number[]
 
-/** An autonomous system and who holds it. */
+/** An autonomous system and its holder. */
 export interface Holder {
   readonly number: number
   readonly name: string
 }
 
 /**
- * Where the holder changes among the addresses of one family: from each start (ascending, its words one after another)
- * up to the next, all addresses have the holder at the same place in `holders`: 0 nobody, else its position from 1.
+ * The address ranges of one family: all addresses from one start up to the next (ascending, the words of a start one
+ * after another) have the holder at the same index of `holders`: 0 for none, else its position from 1.
  */
 export interface Boundaries {
   readonly starts: ArrayLike<number>
   readonly holders: ArrayLike<number>
 }
 
-/** Who announces which addresses. */
+/** The holders of all announced addresses. */
 export interface AsnData {
   readonly ipv4: Boundaries
   readonly ipv6: Boundaries
   readonly holders: readonly Holder[]
 }
 
-/** Names the layout that `packAsnTable` writes, and changes with it; the words are in the machine's own byte order. */
-export const asnLayout = `asn-table/1 ${endianness()}`
+/** Identifies the layout that `packAsnTable` writes; change both together. Words use the machine's byte order. */
+export const ASN_TABLE_LAYOUT = `asn-table/1 ${endianness()}`
 
 /**
- * Packs the data into one block of about 10 MB, in which addresses are found without unpacking anything.
- * Words of 32 bits: the counts of IPv4 boundaries, IPv6 boundaries and holders; starts and holders of IPv4; starts and
- * holders of IPv6; each holder's number; where each holder's name ends. Then the names in UTF-8.
+ * Packs the data into one block of about 10 MB that lookups read without unpacking. The block has 32-bit words: the
+ * counts of IPv4 boundaries, IPv6 boundaries and holders; starts and holders of IPv4; starts and holders of IPv6; the
+ * number of each holder; the end of each holder's name. The names follow in UTF-8.
  */
 export function packAsnTable({ ipv4, ipv6, holders }: AsnData): Uint8Array<ArrayBuffer> {
   const names = holders.map((holder) => Buffer.from(holder.name))
@@ -61,7 +61,7 @@ export function packAsnTable({ ipv4, ipv6, holders }: AsnData): Uint8Array<Array
   return block
 }
 
-/** The lookup in a block that `packAsnTable` made: who announces an address, null when nobody does. */
+/** Returns a function that looks up the network of an address in a packed block; null when no network announces it. */
 export function readAsnTable(block: Uint8Array<ArrayBuffer>): (address: string) => Network | null {
   let at = block.byteOffset
   const column = (length: number) => {
@@ -81,34 +81,34 @@ export function readAsnTable(block: Uint8Array<ArrayBuffer>): (address: string) 
     const holder = holderOf(words.length === 1 ? ipv4 : ipv6, words)
     if (holder === 0) return null
     const name = names.toString('utf8', nameEnds[holder - 2] ?? 0, nameEnds[holder - 1])
-    return network(numbers[holder - 1] ?? 0, name)
+    return toNetwork(numbers[holder - 1] ?? 0, name)
   }
 }
 
 /**
- * The words of an address.
- * @throws when it is no address.
+ * Returns the words of an address.
+ * @throws when the text is not an address.
  */
-export function addressWords(address: string): Words {
+export function addressWords(address: string): AddressWords {
   if (isIPv4(address)) return [address.split('.').reduce((word, octet) => word * 256 + Number(octet), 0)]
   const { parts } = ipaddr.IPv6.parse(address)
   return [0, 2, 4, 6].map((index) => (parts[index] ?? 0) * 0x1_0000 + (parts[index + 1] ?? 0))
 }
 
-function holderOf({ starts, holders }: Boundaries, address: Words): number {
+function holderOf({ starts, holders }: Boundaries, address: AddressWords): number {
   let low = 0
   let high = holders.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (isPast(address, starts, middle * address.length)) low = middle + 1
+    if (isAtOrAfter(address, starts, middle * address.length)) low = middle + 1
     else high = middle
   }
   return holders[low - 1] ?? 0
 }
 
-/** Whether the address is the one that starts at `offset`, or comes after it. */
-function isPast(address: Words, starts: ArrayLike<number>, offset: number): boolean {
-  // Not with an iterator, which for every comparison of a search would make objects.
+/** Returns whether the address is at or after the start at `offset`. */
+function isAtOrAfter(address: AddressWords, starts: ArrayLike<number>, offset: number): boolean {
+  // Avoids an iterator, which would allocate objects for every comparison.
   for (let index = 0; index < address.length; index++) {
     const word = address[index] ?? 0
     const start = starts[offset + index] ?? 0

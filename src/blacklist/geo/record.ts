@@ -1,7 +1,7 @@
 import { countryName } from './country.ts'
 
-/** Where an address is, approximately. */
-export interface Place {
+/** The approximate location of an address. */
+export interface Location {
   readonly country: string | null
   readonly city: string | null
 }
@@ -12,8 +12,8 @@ export interface Network {
   readonly isp: string | null
 }
 
-/** The place in a record of a city database: DB-IP's flat keys, or the nested ones of MaxMind. */
-export function placeOf(record: unknown): Place {
+/** Reads the location from a record of a city database: DB-IP's flat keys, or MaxMind's nested ones. */
+export function locationOf(record: unknown): Location {
   const code = text(record, 'country_code') ?? text(record, 'country', 'iso_code')
   return {
     country: code === null ? null : countryName(code),
@@ -21,16 +21,18 @@ export function placeOf(record: unknown): Place {
   }
 }
 
-/** The network in a record of an ASN database (MaxMind's keys, which everybody uses). */
+/** Reads the network from a record of an ASN database (MaxMind's keys, the de facto standard). */
 export function networkOf(record: unknown): Network {
-  return network(
+  return toNetwork(
     Number(member(record, 'autonomous_system_number') ?? 0),
     text(record, 'autonomous_system_organization') ?? '',
   )
 }
 
-/** A network by the number and the holder's name. Number 0 means "not announced" (RFC 7607), a blank name unknown. */
-export function network(number: number, holder: string): Network {
+/**
+ * Creates a network from a number and a holder. Number 0 means "not announced" (RFC 7607); a blank name is unknown.
+ */
+export function toNetwork(number: number, holder: string): Network {
   const named = holder !== '' && holder !== '-Reserved AS-'
   return { asn: number > 0 ? `AS${number}` : null, isp: named ? holder : null }
 }
@@ -41,6 +43,6 @@ function text(record: unknown, ...path: readonly string[]): string | null {
 }
 
 function member(value: unknown, key: string): unknown {
-  // Any object may be read by any key; what is not there is undefined.
+  // Any object may be read by any key; a missing key gives undefined.
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
 }

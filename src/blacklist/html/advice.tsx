@@ -1,52 +1,52 @@
 import type { BlacklistResult, Report } from '../report.ts'
 import { reportOutcome } from '../verdict.ts'
 
-/** What a reader should do about a report, in plain words. */
+/** Renders the advice on a report. */
 export function Advice({ report }: { readonly report: Report }) {
   return (
     <section class="advice">
       <h2>What to do now</h2>
-      <p>{adviceOn(report)}</p>
+      <p>{adviceFor(report)}</p>
     </section>
   )
 }
 
-function adviceOn(report: Report): string {
+function adviceFor(report: Report): string {
   switch (reportOutcome(report)) {
     case 'listed':
-      return listed
+      return listedAdvice
     case 'policy':
-      return report.failedCount > 0 && canAnswerLater(report) ? `${policy} ${partlyUnknown}` : policy
+      return report.failedCount > 0 && mayAnswerLater(report) ? `${policyAdvice} ${partlyUnknownAdvice}` : policyAdvice
     case 'clean':
-      return clean
+      return cleanAdvice
     case 'incomplete':
-      if (!canAnswerLater(report)) return noIpv6
-      return report.failedCount === report.totalChecked ? nothingKnown : partlyKnown
+      if (!mayAnswerLater(report)) return noIpv6Advice
+      return report.failedCount === report.totalChecked ? nothingKnownAdvice : partlyKnownAdvice
   }
 }
 
-const listed =
-  'Find the cause first: an infected machine, a stolen mailbox, an open relay, a neighbour on a shared server. Then use “Contest this listing” on each list below; a listing contested before its cause is gone comes back. If your provider runs the server, send them this page.'
+const listedAdvice =
+  'Find the cause first: an infected machine, a stolen mailbox, an open relay or a neighbour on a shared server. Once it is fixed, use “Contest this listing” on each list below; otherwise the listing comes back. If your provider runs the server, send them this page.'
 
-const policy =
-  'Nothing, unless mail servers refuse mail from this address. A policy entry names addresses from which no mail should come directly, such as those of homes and of web servers; it accuses nobody. Send mail through your provider’s server, or, if a mail server is meant to run here, ask for the entry to be removed below.'
+const policyAdvice =
+  'Nothing, unless mail servers refuse mail from this address. A policy entry covers addresses that should not send mail directly, such as home connections and web servers; it does not report abuse. Send mail through your provider’s server. If you run a mail server here, request removal of the entry below.'
 
-const partlyUnknown = 'Not every list could be asked: check again in a few minutes.'
+const partlyUnknownAdvice = 'Some lists did not answer. Check again in a few minutes.'
 
-const clean =
-  'Nothing. If mail is still refused, the reason lies elsewhere: read the text of the bounce, then look at reverse DNS, SPF, DKIM and DMARC. Listings come and go, so check again when delivery changes.'
+const cleanAdvice =
+  'Nothing. If mail is still refused, look for another cause: read the bounce message, then check reverse DNS, SPF, DKIM and DMARC. Listings come and go, so check again when delivery changes.'
 
-const noIpv6 =
-  'No list that answered has a listing. The others are not known to hold IPv6 addresses, so checking again will not tell more.'
+const noIpv6Advice =
+  'No list that answered has a listing. The others are not known to cover IPv6, so checking again will not help.'
 
-const nothingKnown =
-  'No list gave a usable answer, so nothing follows from this check. Check again in a few minutes, or ask the lists on their own pages, linked below.'
+const nothingKnownAdvice =
+  'No list gave a usable answer, so this check is inconclusive. Check again in a few minutes, or look on the lists’ own pages, linked below.'
 
-const partlyKnown =
-  'No list that answered has a listing, but this is no all-clear: not everything could be found out. Check again in a few minutes, or ask the lists that gave no answer on their own pages, linked below.'
+const partlyKnownAdvice =
+  'No list that answered has a listing, but some lists did not answer, so this is not an all-clear. Check again in a few minutes, or look on the pages of those lists, linked below.'
 
-/** Whether what is not known now may be known at another time. */
-function canAnswerLater(report: Report): boolean {
+/** Returns whether a later check may give the missing answers. */
+function mayAnswerLater(report: Report): boolean {
   if (report.targetType === 'domain' && report.resolutionFailed) return true
   const parts: readonly { readonly results: readonly BlacklistResult[] }[] =
     report.targetType === 'ip' ? [report] : [report, ...report.ipReports]

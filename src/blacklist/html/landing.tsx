@@ -3,15 +3,15 @@ import type { HealthStatus } from '../health.ts'
 import { OperatorHint } from './operator-hint.tsx'
 import { checkPath } from './report.tsx'
 
-/** A list as visitors see it. */
+/** The data about a list that the landing page shows. */
 export interface ListInfo {
   readonly name: string
-  /** What the list is used for; one sentence. */
+  /** The purpose of the list, in one sentence. */
   readonly description: string
   readonly health: HealthStatus
 }
 
-/** The lists asked, by the kind of target. */
+/** The lists by kind of target. */
 export interface ListInfos {
   readonly ip: readonly ListInfo[]
   readonly domain: readonly ListInfo[]
@@ -19,80 +19,107 @@ export interface ListInfos {
 
 export interface LandingProps {
   readonly baseUrl: string
-  /** The caller's own address; null when it cannot be checked, such as a private one. */
+  /** The visitor's address; null when it cannot be checked, such as a private one. */
   readonly ownAddress: string | null
   readonly lists: ListInfos
-  /** What the lists are asked through, for a reader who can change that; else null. */
+  /** The DNS resolvers in use, for an operator; null for visitors. */
   readonly resolvers: readonly string[] | null
   readonly checksPerDay: { readonly free: number; readonly pro: number }
 }
 
-/** The page at `/`. */
+/** Renders the page at `/`. */
 export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay }: LandingProps) {
-  const silence = isSilence(lists)
+  const silence = isNoListUsable(lists)
   const shown = silence && resolvers === null ? withoutHealth(lists) : lists
   return (
     <>
       <section class="hero">
-        <h1>Find out whether an address or a domain is on a blacklist</h1>
+        <h1>Status pages with monitoring, and blacklist checks</h1>
         <p class="lead">
-          Allclear asks {lists.ip.length + lists.domain.length} DNS blacklists about an IP address or a domain, and
-          tells you what each one says, why, and where to contest it.
+          Allclear probes your services, shows every change within a second, and notifies the people who rely on you.
         </p>
-        <CheckForm />
-        {ownAddress === null ? null : (
-          <p class="own">
-            Check the address you come from:{' '}
-            <a href={checkPath(ownAddress)} rel="nofollow">
-              {ownAddress}
-            </a>
-          </p>
-        )}
+        <div class="doors">
+          <StatusPages />
+          <section class="door">
+            <h2>Check a blacklist</h2>
+            <p>
+              Check an IP address or a domain on {lists.ip.length + lists.domain.length} DNS blacklists. See each
+              answer, the reason, and where to contest a listing.
+            </p>
+            <CheckForm />
+            {ownAddress === null ? null : (
+              <p class="own">
+                Check your own address:{' '}
+                <a href={checkPath(ownAddress)} rel="nofollow">
+                  {ownAddress}
+                </a>
+              </p>
+            )}
+          </section>
+        </div>
       </section>
-      {silence ? <Silence resolvers={resolvers} /> : null}
+      {silence ? <NoListUsableNotice resolvers={resolvers} /> : null}
       <section>
-        <h2>Lists asked about an IP address</h2>
+        <h2>IP address lists</h2>
         <ListTable lists={shown.ip} />
       </section>
       <section>
-        <h2>Lists asked about a domain</h2>
-        <p>A domain’s addresses are looked up too, and each is checked like an address of its own.</p>
+        <h2>Domain lists</h2>
+        <p>A domain check also resolves the domain and checks each address.</p>
         <ListTable lists={shown.domain} />
       </section>
       <Examples baseUrl={baseUrl} />
       <section>
-        <h2>What is counted</h2>
+        <h2>Limits of checks</h2>
         <p>
-          {checksPerDay.free} checks a day are free, without an account; they are counted by your address and start
-          again at midnight UTC. A pro key has {checksPerDay.pro.toLocaleString('en')} a day, and checks up to 20
-          targets in one request. A request that is refused costs nothing.
+          You get {checksPerDay.free} free checks a day without an account. They count per IP address and reset at
+          midnight UTC. A pro key gets {checksPerDay.pro.toLocaleString('en')} a day, and can check up to 20 targets in
+          one request. Rejected requests don’t count.
         </p>
       </section>
     </>
   )
 }
 
-/** Whether no list at all can be used at present. */
-function isSilence({ ip, domain }: ListInfos): boolean {
+function StatusPages() {
+  return (
+    <section class="door">
+      <h2>Publish a status page</h2>
+      <p>
+        Show uptime, incidents and maintenance on your own page, at your own domain. People subscribe by mail, webhook,
+        chat, feed or calendar.
+      </p>
+      <p class="actions">
+        <a class="button" href="/docs/getting-started">
+          Get started
+        </a>
+        <a href="/docs/status-pages">How it works</a>
+      </p>
+    </section>
+  )
+}
+
+/** Returns whether no list is usable. */
+function isNoListUsable({ ip, domain }: ListInfos): boolean {
   return [...ip, ...domain].every(({ health }) => health !== 'ok' && health !== 'unknown')
 }
 
-/** Eight faults in a row would only alarm a visitor, who can do nothing about them. */
+/** Hides the health of all lists from visitors, who cannot fix it. */
 function withoutHealth({ ip, domain }: ListInfos): ListInfos {
   const unknown = (list: ListInfo): ListInfo => ({ ...list, health: 'unknown' })
   return { ip: ip.map(unknown), domain: domain.map(unknown) }
 }
 
-function Silence({ resolvers }: Pick<LandingProps, 'resolvers'>) {
+function NoListUsableNotice({ resolvers }: Pick<LandingProps, 'resolvers'>) {
   if (resolvers !== null) return <OperatorHint resolvers={resolvers} />
-  return <p class="note">The lists do not answer us at the moment. Please check again in a little while.</p>
+  return <p class="note">The lists are not answering right now. Try again in a few minutes.</p>
 }
 
-const healthWords: Readonly<Record<Exclude<HealthStatus, 'unknown' | 'ok'>, string>> = {
-  silent: 'Gives no answers',
+const healthLabels: Readonly<Record<Exclude<HealthStatus, 'unknown' | 'ok'>, string>> = {
+  silent: 'Not answering',
   refusing: 'Refusing our queries',
   wildcard: 'Unreliable answers',
-  unreachable: 'Not reachable',
+  unreachable: 'Unreachable',
 }
 
 function ListTable({ lists }: { readonly lists: readonly ListInfo[] }) {
@@ -115,7 +142,7 @@ function Health({ status }: { readonly status: HealthStatus }) {
   if (status === 'ok') return <span class="health">Answering</span>
   return (
     <span class="health" data-ill>
-      {healthWords[status]}
+      {healthLabels[status]}
     </span>
   )
 }
@@ -124,7 +151,7 @@ function Examples({ baseUrl }: { readonly baseUrl: string }) {
   const socket = baseUrl.replace(/^http/, 'ws')
   return (
     <section>
-      <h2>The same by API</h2>
+      <h2>Checks by API</h2>
       <h3>REST</h3>
       <pre>
         <code>{`curl '${baseUrl}/api/blacklist-monitor/ip?target=203.0.113.7'`}</code>
@@ -134,14 +161,15 @@ function Examples({ baseUrl }: { readonly baseUrl: string }) {
         <code>{`curl ${baseUrl}/graphql -H 'content-type: application/json' \\
   -d '{"query": "{ checkIp(target: \\"203.0.113.7\\") { ... on IpReport { verdict } } }"}'`}</code>
       </pre>
-      <h3>Websocket, each answer as it comes</h3>
+      <h3>WebSocket: each answer as it arrives</h3>
       <pre>
         <code>{`npx wscat -s graphql-transport-ws -c ${socket}/graphql
 > {"type": "connection_init"}
 > {"id": "1", "type": "subscribe", "payload": {"query": "subscription { checkProgress(target: \\"203.0.113.7\\") { ... on ListAnswered { result { name listed } } ... on IpReport { verdict } } }"}}`}</code>
       </pre>
       <p>
-        The whole of it is in the <a href="/docs">API docs</a> and the <a href="/graphql">GraphQL explorer</a>.
+        See the <a href="/docs">documentation</a>, the <a href="/docs/reference">API reference</a> and{' '}
+        <a href="/graphql">GraphiQL</a>.
       </p>
     </section>
   )

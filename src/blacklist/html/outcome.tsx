@@ -1,55 +1,55 @@
 import type { BlacklistResult } from '../report.ts'
 import type { Outcome } from '../verdict.ts'
 
-/** What one list's row shows. */
+/** The state of a list's row. */
 export type RowState = 'listed' | 'policy' | 'clean' | 'failed' | 'unsupported' | 'pending'
 
-/** The state that a list's answer gives its row. */
-export function stateOf(result: BlacklistResult): Exclude<RowState, 'pending'> {
+/** Returns the row state for a list's answer. */
+export function rowStateOf(result: BlacklistResult): Exclude<RowState, 'pending'> {
   if (result.listed) return result.policy ? 'policy' : 'listed'
   if (result.error === 'unsupported') return 'unsupported'
   return result.error === null ? 'clean' : 'failed'
 }
 
-/** The outcome in a word or two. */
-export const outcomeWords = {
+/** Labels of the outcomes. */
+export const outcomeLabels = {
   listed: 'Listed',
   policy: 'Policy entry',
   clean: 'Clean',
-  incomplete: 'Not fully known',
+  incomplete: 'Incomplete',
   pending: 'Checking',
 } as const
 
-const stateWords = {
+const stateLabels = {
   listed: 'Listed',
   policy: 'Policy entry',
   clean: 'Not listed',
   failed: 'No answer',
   unsupported: 'No known IPv6 data',
-  pending: 'Asking…',
+  pending: 'Checking…',
 } as const satisfies Record<RowState, string>
 
-/** The outcome in a word, with its shape. Colour comes from the nearest `data-outcome`. */
+/** Renders an outcome as a label with an icon. The nearest `data-outcome` sets the colour. */
 export function OutcomeMark({ outcome }: { readonly outcome: Outcome | 'pending' }) {
   return (
     <span class="mark">
-      <Shape of={outcome} />
-      {outcomeWords[outcome]}
+      <ShapeIcon of={outcome} />
+      {outcomeLabels[outcome]}
     </span>
   )
 }
 
-/** A row's state in words, with its shape. Colour comes from the nearest `data-state`. */
+/** Renders a row's state as a label with an icon. The nearest `data-state` sets the colour. */
 export function StateMark({ state }: { readonly state: RowState }) {
   return (
     <span class="mark">
-      <Shape of={state} />
-      {stateWords[state]}
+      <ShapeIcon of={state} />
+      {stateLabels[state]}
     </span>
   )
 }
 
-/** Each state has a shape of its own, so that none depends on its colour. */
+/** Icon paths: each state has its own shape, so that none depends on colour alone. */
 const shapes = {
   // A filled octagon with an exclamation mark.
   listed: 'M5 0h6l5 5v6l-5 5H5l-5-5V5zM7 3.5v5.5h2V3.5zM7 10.5v2h2v-2z',
@@ -62,11 +62,11 @@ const shapes = {
   failed: 'M8 .8 16 15H0zM7.1 5.8v4.4h1.8V5.8zM7.1 11.4v1.8h1.8v-1.8z',
   // A bar.
   unsupported: 'M2 7h12v2H2z',
-  // A ring with a gap, which turns while it waits.
+  // A ring with a gap, which spins.
   pending: 'M8 1a7 7 0 1 0 7 7h-2a5 5 0 1 1-5-5z',
 } as const
 
-function Shape({ of }: { readonly of: keyof typeof shapes }) {
+function ShapeIcon({ of }: { readonly of: keyof typeof shapes }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true">
       <path fill-rule="evenodd" d={shapes[of]} />

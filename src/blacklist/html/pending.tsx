@@ -1,50 +1,50 @@
 import type { BlacklistResult } from '../report.ts'
 import type { Target } from '../target.ts'
+import { AnswerRow, PendingRows } from './answer-rows.tsx'
 import type { ListInfo } from './landing.tsx'
-import { AnswerRow, PendingRows } from './lists.tsx'
-import { Fact, Heading, Unchecked, Verdict } from './report.tsx'
+import { Fact, Heading, UncheckedAddresses, Verdict } from './report.tsx'
 
 /**
- * The page while the lists are asked, laid out like the report that takes its place. It is sent piece by piece into one
- * `#pending` element, which the caller closes; the style sheet hides that as soon as the report is whole.
+ * Renders the start of a pending report, in the layout of the finished report. The server streams it into one
+ * `#pending` element, which the caller closes; the style sheet hides the element once the report is complete.
  */
-export function PendingHead({ target, lists }: { readonly target: Target; readonly lists: readonly ListInfo[] }) {
-  const name = textOf(target)
+export function PendingReport({ target, lists }: { readonly target: Target; readonly lists: readonly ListInfo[] }) {
+  const name = targetText(target)
   const facts = target.kind === 'ip' ? ['Location', 'Network'] : ['Addresses']
   return (
     <>
       <Heading target={name} />
-      <Verdict outcome="pending" sentences={['Asking the lists.', 'Their answers take a few seconds at most.']} />
+      <Verdict outcome="pending" sentences={['Checking the lists.', 'This takes a few seconds.']} />
       <dl class="facts">
         {['Answers', 'Checked', ...facts].map((fact) => (
           <Fact name={fact}>…</Fact>
         ))}
       </dl>
       <section class="advice">
-        <h2>What happens now</h2>
+        <h2>In progress</h2>
         <p>
-          Each list is asked directly, over DNS, as a mail server would ask it. What it says appears below as it comes
-          in, and the verdict stands here once all have answered or five seconds have passed.
+          Allclear queries each list directly over DNS, as a mail server does. Answers appear below as they arrive. The
+          verdict appears here when all lists have answered, or after five seconds.
         </p>
       </section>
       <p class="actions">
-        <a href="/">Check something else</a>
+        <a href="/">Check another target</a>
       </p>
       <section>
-        <h2>{target.kind === 'ip' ? 'What each list says' : `The name ${name}`}</h2>
+        <h2>{target.kind === 'ip' ? 'Answers by list' : `The name ${name}`}</h2>
         <PendingRows target={name} lists={lists} explained />
       </section>
     </>
   )
 }
 
-/** A target in the one spelling in which it is asked about and shown. */
-export function textOf(target: Target): string {
+/** Returns the canonical text of a target. */
+export function targetText(target: Target): string {
   return target.kind === 'ip' ? target.address : target.name
 }
 
-/** One list's answer, inert until the live script moves it into its pending row's place. */
-export function ArrivedRow(props: {
+/** Renders one list's answer as an inert template, which the page's script moves to its pending row. */
+export function AnswerTemplate(props: {
   readonly target: string
   readonly explained: boolean
   readonly result: BlacklistResult
@@ -56,7 +56,7 @@ export function ArrivedRow(props: {
   )
 }
 
-/** The addresses that a domain turned out to have, each with its lists still to answer. */
+/** Renders the resolved addresses of a domain with pending rows. */
 export function PendingAddresses({
   addresses,
   checked,
@@ -76,7 +76,7 @@ export function PendingAddresses({
           <PendingRows target={address} lists={lists} explained={false} />
         </section>
       ))}
-      <Unchecked addresses={addresses} checked={checked} />
+      <UncheckedAddresses addresses={addresses} checked={checked} />
     </>
   )
 }

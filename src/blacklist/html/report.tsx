@@ -6,18 +6,18 @@ import { isCheckable } from '../target.ts'
 import type { Outcome } from '../verdict.ts'
 import { outcomeOf, reportOutcome } from '../verdict.ts'
 import { Advice } from './advice.tsx'
-import { AnswerRows } from './lists.tsx'
+import { AnswerRows } from './answer-rows.tsx'
 import { OperatorHint } from './operator-hint.tsx'
-import { OutcomeMark, outcomeWords } from './outcome.tsx'
+import { OutcomeMark, outcomeLabels } from './outcome.tsx'
 
-/** The path of the page that checks a target. */
+/** Returns the path of the page that checks a target. */
 export function checkPath(target: string): string {
   return `/check/${encodeURIComponent(target)}`
 }
 
 /**
- * The finished report, to be read by a person or sent to their provider.
- * @param props.resolvers what the lists are asked through, for a reader who can change that; else null
+ * Renders the finished report.
+ * @param props.resolvers the DNS resolvers in use, for an operator; null for visitors
  */
 export function ReportSection({
   report,
@@ -28,7 +28,7 @@ export function ReportSection({
 }) {
   const outcome = reportOutcome(report)
   return (
-    <article id="report" data-title={`${outcomeWords[outcome]}: ${report.target} · Allclear`}>
+    <article id="report" data-title={`${outcomeLabels[outcome]}: ${report.target} · Allclear`}>
       <Heading target={report.target} />
       <Verdict outcome={outcome} sentences={report.verdict.split(/(?<=\.) /)} />
       <Facts report={report} />
@@ -40,7 +40,7 @@ export function ReportSection({
           href={`/api/blacklist-monitor/${report.targetType}?target=${encodeURIComponent(report.target)}`}
           rel="nofollow"
         >
-          This report as JSON
+          View as JSON
         </a>
       </p>
       {report.targetType === 'ip' ? <AddressLists report={report} /> : <DomainLists report={report} />}
@@ -48,14 +48,14 @@ export function ReportSection({
   )
 }
 
-/** What stands in the report's place when the check broke off by our own fault. */
-export function BrokenOff({ target }: { readonly target: string }) {
+/** Renders the message that replaces the report when a check fails because of our own error. */
+export function FailedCheck({ target }: { readonly target: string }) {
   return (
-    <article id="report" data-title={`Broken off: ${target} · Allclear`}>
+    <article id="report" data-title={`Check failed: ${target} · Allclear`}>
       <Heading target={target} />
       <Verdict
         outcome="incomplete"
-        sentences={['The check broke off before it was done.', 'The fault is ours, and it has been logged.']}
+        sentences={['The check failed.', 'This is an error in our service; we have logged it.']}
       />
       <p class="actions">
         <CheckAgain target={target} />
@@ -72,15 +72,15 @@ function CheckAgain({ target }: { readonly target: string }) {
   )
 }
 
-/** From more characters than this, the target is set smaller: it would fill more than two lines of a phone. */
-const LONG_TARGET = 30
+/** Longer targets get a smaller font, so that they fit on two lines of a phone. */
+const LONG_TARGET_LENGTH = 30
 
-/** The target as the page's heading, which may break after its dots and colons. */
+/** Renders the target as the page heading, with line breaks allowed after dots and colons. */
 export function Heading({ target }: { readonly target: string }) {
   return (
     <header>
       <p class="eyebrow">Blacklist report</p>
-      <h1 class={target.length > LONG_TARGET ? 'target long' : 'target'}>
+      <h1 class={target.length > LONG_TARGET_LENGTH ? 'target long' : 'target'}>
         {target.split(/(?<=[.:])/).map((part) => (
           <>
             {part}
@@ -92,7 +92,7 @@ export function Heading({ target }: { readonly target: string }) {
   )
 }
 
-/** The verdict in words, under its mark: the first sentence large. */
+/** Renders the verdict under its mark. */
 export function Verdict({
   outcome,
   sentences,
@@ -110,7 +110,7 @@ export function Verdict({
   )
 }
 
-/** A fact's name and value. */
+/** Renders the name and value of a fact. */
 export function Fact({ name, children }: { readonly name: string; readonly children?: Child }) {
   return (
     <div>
@@ -123,7 +123,7 @@ export function Fact({ name, children }: { readonly name: string; readonly child
 function Facts({ report }: { readonly report: Report }) {
   return (
     <dl class="facts">
-      <Fact name="Answers">{countsInWords(report)}</Fact>
+      <Fact name="Answers">{countsText(report)}</Fact>
       <Fact name="Checked">
         <UtcTime at={report.checkedAt} />
       </Fact>
@@ -132,40 +132,44 @@ function Facts({ report }: { readonly report: Report }) {
   )
 }
 
-function countsInWords({ listedCount, policyCount, cleanCount, failedCount }: Report): string {
+function countsText({ listedCount, policyCount, cleanCount, failedCount }: Report): string {
   const parts = [`${listedCount - policyCount} listed`, `${cleanCount - failedCount} not listed`]
   if (policyCount > 0) parts.splice(1, 0, policyCount === 1 ? '1 policy entry' : `${policyCount} policy entries`)
-  if (failedCount > 0) parts.push(`${failedCount} not known`)
+  if (failedCount > 0) parts.push(`${failedCount} unknown`)
   return parts.join(', ')
 }
 
 function GeoFacts({ geo }: { readonly geo: Geo }) {
   return (
     <>
-      <Fact name="Location">{placeOf(geo)}</Fact>
-      <Fact name="Network">{networkOf(geo)}</Fact>
+      <Fact name="Location">{locationText(geo)}</Fact>
+      <Fact name="Network">{networkText(geo)}</Fact>
     </>
   )
 }
 
 function AddressFacts({ report }: { readonly report: DomainReport }) {
   const found = report.resolvedIps.length
-  const none = report.resolutionFailed ? 'could not be looked up' : 'none'
+  const none = report.resolutionFailed ? 'could not be resolved' : 'none'
   return <Fact name="Addresses">{found === 0 ? none : `${found} found, ${report.ipReports.length} checked`}</Fact>
 }
 
-function placeOf({ city, country }: Geo): string {
-  return [city, country].filter((part) => part !== null).join(', ') || 'unknown'
+function locationText({ city, country, loading }: Geo): string {
+  return [city, country].filter((part) => part !== null).join(', ') || unknownText(loading)
 }
 
-function networkOf({ isp, asn }: Geo): string {
-  return [isp, asn].filter((part) => part !== null).join(', ') || 'unknown'
+function networkText({ isp, asn, loading }: Geo): string {
+  return [isp, asn].filter((part) => part !== null).join(', ') || unknownText(loading)
+}
+
+function unknownText(isLoading: true | undefined): string {
+  return isLoading ? 'still loading' : 'unknown'
 }
 
 function AddressLists({ report }: { readonly report: IpReport }) {
   return (
     <section>
-      <h2>What each list says</h2>
+      <h2>Answers by list</h2>
       <AnswerRows target={report.target} results={report.results} explained />
     </section>
   )
@@ -181,7 +185,7 @@ function DomainLists({ report }: { readonly report: DomainReport }) {
       {report.ipReports.map((ip) => (
         <AddressSection report={ip} />
       ))}
-      <Unchecked addresses={report.resolvedIps} checked={report.ipReports.map((ip) => ip.target)} />
+      <UncheckedAddresses addresses={report.resolvedIps} checked={report.ipReports.map((ip) => ip.target)} />
     </>
   )
 }
@@ -194,7 +198,7 @@ function AddressSection({ report }: { readonly report: IpReport }) {
         <h2>{report.target}</h2>
         <OutcomeMark outcome={outcome} />
         <p class="about">
-          Location {placeOf(report.geo)}. Network {networkOf(report.geo)}.
+          Location {locationText(report.geo)}. Network {networkText(report.geo)}.
         </p>
       </div>
       <AnswerRows target={report.target} results={report.results} explained={false} />
@@ -202,8 +206,8 @@ function AddressSection({ report }: { readonly report: IpReport }) {
   )
 }
 
-/** The addresses of a domain that were found and not checked, with the reason; nothing when there are none. */
-export function Unchecked({
+/** Renders the unchecked addresses of a domain with the reason; renders nothing when there are none. */
+export function UncheckedAddresses({
   addresses,
   checked,
 }: {
@@ -214,14 +218,14 @@ export function Unchecked({
   if (unchecked.length === 0) return null
   return (
     <section>
-      <h2>Found, but not checked</h2>
+      <h2>Not checked</h2>
       <ul class="plain">
         {unchecked.map((address) => (
           <li>
             <code>{address}</code>{' '}
             {isCheckable(address)
-              ? 'is one address more than are checked at once.'
-              : 'is not a public address, so no list can know it.'}
+              ? 'exceeds the number of addresses in one check.'
+              : 'is not a public address, so no list covers it.'}
           </li>
         ))}
       </ul>

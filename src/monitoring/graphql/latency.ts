@@ -1,13 +1,13 @@
 import { builder } from '../../graphql/builder.ts'
-import { costs, STATEMENT } from '../../graphql/cost.ts'
+import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
-import { perOperation } from '../../graphql/loader.ts'
+import { batchPerOperation } from '../../graphql/loader.ts'
 import type { LatencyPoint, LatencyRange, LatencyResolution } from '../latency.ts'
-import { readLatencies } from '../latency.ts'
+import { latencyRanges, latencyResolutions, pointCount, readLatencies } from '../latency.ts'
 import { organizationOf } from './uptime.ts'
 
 const LatencyRangeRef = builder.enumType('LatencyRange', {
-  description: 'How far back.',
+  description: 'The time range, up to now.',
   values: describedValues<LatencyRange>({
     DAYS_30: 'The last 30 days.',
     DAYS_7: 'The last 7 days.',
@@ -17,22 +17,28 @@ const LatencyRangeRef = builder.enumType('LatencyRange', {
 })
 
 const LatencyResolutionRef = builder.enumType('LatencyResolution', {
-  description: 'How much time one figure is of. Hours are those of UTC, days those of the organization’s time zone.',
+  description: 'The time that one point covers. Hours are UTC, days are in the organization’s time zone.',
   values: describedValues<LatencyResolution>({
-    DAY: 'A point a day.',
-    HOUR: 'A point an hour.',
-    MINUTES_5: 'A point every five minutes.',
+    DAY: 'One point per day.',
+    HOUR: 'One point per hour.',
+    MINUTES_5: 'One point per five minutes.',
   }),
 })
 
 const LatencyPointRef = builder.objectRef<LatencyPoint>('LatencyPoint').implement({
-  description: 'How long answers took in a piece of time; those that did not come are not in it.',
+  description: 'Response times within an interval. Failed requests are not included.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When it begins.' }),
-    count: t.exposeInt('count', { description: 'How many answers there were.' }),
-    p50: t.exposeFloat('p50', { nullable: true, description: 'The milliseconds that half of them did not exceed.' }),
-    p95: t.exposeFloat('p95', { nullable: true, description: 'The milliseconds that 95 % did not exceed.' }),
-    p99: t.exposeFloat('p99', { nullable: true, description: 'The milliseconds that 99 % did not exceed.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the interval begins.' }),
+    count: t.exposeInt('count', { description: 'The number of responses.' }),
+    p50: t.exposeFloat('p50', { nullable: true, description: 'The median, in milliseconds; null without responses.' }),
+    p95: t.exposeFloat('p95', {
+      nullable: true,
+      description: 'The 95th percentile, in milliseconds; null without responses.',
+    }),
+    p99: t.exposeFloat('p99', {
+      nullable: true,
+      description: 'The 99th percentile, in milliseconds; null without responses.',
+    }),
   }),
 })
 
@@ -45,7 +51,7 @@ interface Asked {
 
 const keyOf = ({ organizationId, range, resolution }: Asked) => `${organizationId} ${range} ${resolution}`
 
-const latenciesOf = perOperation(async (ctx, asked: readonly Asked[]): Promise<readonly LatencyPoint[][]> => {
+const latenciesOf = batchPerOperation(async (ctx, asked: readonly Asked[]): Promise<readonly LatencyPoint[][]> => {
   const read = new Map<string, Map<string, LatencyPoint[]>>()
   for (const each of asked) {
     const key = keyOf(each)
@@ -57,16 +63,23 @@ const latenciesOf = perOperation(async (ctx, asked: readonly Asked[]): Promise<r
   return asked.map((each) => read.get(keyOf(each))?.get(each.id) ?? [])
 })
 
+const isRange = (name: unknown): name is LatencyRange => latencyRanges.some((range) => range === name)
+const isResolution = (name: unknown): name is LatencyResolution =>
+  latencyResolutions.some((resolution) => resolution === name)
+
+const pointsAsked = ({ range, resolution }: Readonly<Record<string, unknown>>) =>
+  isRange(range) && isResolution(resolution) ? pointCount(range, resolution) : 0
+
 builder.prismaObjectField('Monitor', 'latency', (t) =>
   t.field({
     type: [LatencyPointRef],
-    extensions: costs({ itself: STATEMENT, items: 800 }),
-    description: 'How long it took to answer: a point for every piece of the range, at most 800.',
+    extensions: costs({ itself: STATEMENT_COST, items: pointsAsked }),
+    description: 'Response times: one point per interval of the range, at most 800.',
     args: {
-      range: t.arg({ type: LatencyRangeRef, defaultValue: 'HOURS_24', description: 'How far back.' }),
+      range: t.arg({ type: LatencyRangeRef, defaultValue: 'HOURS_24', description: 'The time range, up to now.' }),
       resolution: t.arg({
         type: LatencyResolutionRef,
-        description: 'How much time one point covers.',
+        description: 'The time that one point covers.',
         defaultValue: 'HOUR',
       }),
     },

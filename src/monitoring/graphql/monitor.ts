@@ -1,74 +1,82 @@
 import type { Watch } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { whySilent } from '../silence.ts'
-import { rhythmOf } from '../vouching.ts'
+import { rows, text } from '../../graphql/cost.ts'
+import { scheduleOf } from '../staleness.ts'
+import { stalenessReason } from '../staleness-change.ts'
 import { organizationOf } from './uptime.ts'
 
 const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
-  description: 'A monitor as it is found from one region.',
+  description: 'A monitor as seen from one region.',
   fields: (t) => ({
-    region: t.exposeString('region', { description: '*: it looks the same from everywhere, and is watched once.' }),
-    state: t.expose('state', { type: MonitorState, description: 'Its state as seen from this region.' }),
-    stateSince: t.expose('stateSince', { type: 'DateTime', description: 'Since when it has been in this state.' }),
+    region: t.exposeString('region', { description: 'The region; *: probed once, because it is the same everywhere.' }),
+    state: t.expose('state', { type: MonitorState, description: 'The state as seen from this region.' }),
+    stateSince: t.expose('stateSince', { type: 'DateTime', description: 'When the state began.' }),
     lastCheckedAt: t.expose('lastCheckedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last checked; null: not yet.',
+      description: 'When it was last probed; null: not yet.',
     }),
     lastKnownAt: t.expose('lastKnownAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When something about the target was last known.',
+      description: 'When the last known result was found.',
     }),
     lastOutcome: t.expose('lastOutcome', {
       type: ProbeOutcome,
       nullable: true,
-      description: 'What the last check found; null: there was none.',
+      description: 'The outcome of the last probe; null: there was none.',
     }),
-    lastMessage: t.exposeString('lastMessage', { description: 'What the last check said.' }),
+    lastMessage: t.exposeString('lastMessage', {
+      extensions: text(500),
+      description: 'The message of the last probe.',
+    }),
     lastLatencyMs: t.exposeInt('lastLatencyMs', {
       nullable: true,
-      description: 'How long the last answer took, in milliseconds; null: it could not be timed.',
+      description: 'The last response time in milliseconds; null: it could not be measured.',
     }),
     nextCheckAt: t.expose('dueAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Of a heartbeat, when it is late; null: none has come yet.',
+      description: 'When the next probe is due; for a heartbeat, when it is late. Null: no heartbeat has arrived yet.',
     }),
   }),
 })
 
-/** The newest check from any region. */
+/** The maximum number of regions of a monitor. */
+const MAX_REGIONS = 20
+
+/** The newest probe result from any region. */
 const LastCheck = builder.objectRef<Watch>('LastCheck').implement({
-  description: 'What a monitor’s newest check found.',
+  description: 'A monitor’s newest probe result.',
   fields: (t) => ({
-    at: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When the check began.' }),
-    region: t.exposeString('region', { description: 'Where the check ran; *: any region.' }),
-    outcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true, description: 'What the check found.' }),
-    message: t.exposeString('lastMessage'),
+    at: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When the probe began.' }),
+    region: t.exposeString('region', { description: 'The region that probed; *: any.' }),
+    outcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true, description: 'What the probe found.' }),
+    message: t.exposeString('lastMessage', { extensions: text(500) }),
     latencyMs: t.exposeInt('lastLatencyMs', {
       nullable: true,
-      description: 'How long the answer took, in milliseconds; null: it could not be timed.',
+      description: 'The response time in milliseconds; null: it could not be measured.',
     }),
   }),
 })
 
-/** A monitor, as its organization and the operator see it. */
+/** A monitor, for its organization and the operator. */
 export const Monitor = builder.prismaNode('Monitor', {
   id: { field: 'id' },
   nullable: true,
-  description: 'Something that is watched by itself. For the organization only.',
+  description: 'A monitor, which probes a target automatically. Visible to its organization only.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
-    kind: t.expose('kind', { type: MonitorKind, description: 'How it watches.' }),
-    service: t.relation('service', { nullable: true, description: 'The service whose status it bears on.' }),
-    state: t.expose('state', { type: MonitorState, description: 'Its state, agreed by all regions.' }),
-    stateSince: t.expose('stateSince', { type: 'DateTime', description: 'Since when it has been in this state.' }),
+    kind: t.expose('kind', { type: MonitorKind, description: 'What kind of probe it runs.' }),
+    service: t.relation('service', { nullable: true, description: 'The service whose status it affects.' }),
+    state: t.expose('state', { type: MonitorState, description: 'Its state, from the results of all regions.' }),
+    stateSince: t.expose('stateSince', { type: 'DateTime', description: 'When the state began.' }),
     stateCause: t.string({
       nullable: true,
+      extensions: text(500),
       description:
-        'Why it is in this state, in a sentence: what the first check said that found it so, or that it is unstable. Null while it is up.',
+        'Why it is in this state: the message of the first probe that found it so, or that it is unstable. Null while it is up.',
       select: { intervals: { where: { endedAt: null }, select: { cause: true }, take: 1 } },
       resolve: ({ intervals }) => intervals[0]?.cause || null,
     }),
@@ -76,40 +84,43 @@ export const Monitor = builder.prismaNode('Monitor', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Since when nothing is known of it: it is not checked, its checks find nothing out, or fewer regions report than must agree. Its state is what was last known. Null: something is known, or it is paused.',
+        'Since when it is stale: it is not probed, its probes have no result, or fewer regions report than must agree. Its state is the last known one. Null: its state is known, or it is paused.',
     }),
     unknownReason: t.string({
       nullable: true,
-      description: 'Why nothing is known of it, in a sentence; null while `unknownSince` is.',
+      extensions: text(500),
+      description: 'Why it is stale; null while `unknownSince` is null.',
       select: { watches: true, unknownSince: true, agreement: true },
       resolve: async (monitor, _args, ctx) => {
         if (monitor.unknownSince === null) return null
         const { tier } = await organizationOf(ctx, monitor.organizationId)
-        return whySilent(monitor, monitor.watches, rhythmOf(monitor, tier), ctx.now())
+        return stalenessReason(monitor, monitor.watches, scheduleOf(monitor, tier), ctx.now())
       },
     }),
     pausedBy: t.expose('pausedBy', { type: PausedBy, nullable: true, description: 'Null: it is not paused.' }),
     intervalSeconds: t.exposeInt('intervalSeconds', {
-      description: 'How often it is checked; of a heartbeat, how often its job reports.',
+      description: 'How often it is probed; for a heartbeat, how often its job reports.',
     }),
     effectiveIntervalSeconds: t.int({
-      description: 'How often it is really checked: not more often than the tier allows.',
+      description: 'The interval in effect: not shorter than the tier allows.',
       resolve: async (monitor, _args, ctx) => {
         const { tier } = await organizationOf(ctx, monitor.organizationId)
-        return rhythmOf(monitor, tier).intervalSeconds
+        return scheduleOf(monitor, tier).intervalSeconds
       },
     }),
-    timeoutMs: t.exposeInt('timeoutMs', { description: 'How long a check may take, in milliseconds.' }),
-    failureThreshold: t.exposeInt('failureThreshold', { description: 'How many failures in a row make it down.' }),
-    recoveryThreshold: t.exposeInt('recoveryThreshold', { description: 'How many successes in a row end that.' }),
+    timeoutMs: t.exposeInt('timeoutMs', { description: 'How long a probe may take, in milliseconds.' }),
+    failureThreshold: t.exposeInt('failureThreshold', { description: 'How many consecutive failures make it DOWN.' }),
+    recoveryThreshold: t.exposeInt('recoveryThreshold', {
+      description: 'How many consecutive successes end an outage.',
+    }),
     agreement: t.exposeInt('agreement', {
       nullable: true,
-      description: 'How many regions must find it down; null: a strict majority of those that report.',
+      description: 'How many regions must find it down; null: a strict majority of the regions that report.',
     }),
     lastCheck: t.field({
       type: LastCheck,
       nullable: true,
-      description: 'Null: there was none since it is watched.',
+      description: 'The newest probe result; null: there is none yet.',
       select: { watches: true },
       resolve: ({ watches }) =>
         watches
@@ -118,11 +129,12 @@ export const Monitor = builder.prismaNode('Monitor', {
     }),
     regions: t.field({
       type: [MonitorRegion],
-      description: 'Where it is watched from; nowhere while it is paused.',
+      extensions: rows(MAX_REGIONS),
+      description: 'The regions that probe it; empty while it is paused.',
       select: { watches: true },
       resolve: ({ watches }) => watches.sort((one, other) => one.region.localeCompare(other.region)),
     }),
-    version: t.exposeInt('version', { description: 'Raised by every edit.' }),
+    version: t.exposeInt('version', { description: 'The version, incremented by every edit.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })

@@ -1,18 +1,18 @@
-import { Conflict, Invalid, NotFound, RateLimited, TierLimitReached, Unavailable } from '../../errors.ts'
+import { Conflict, Invalid, NotFound, RateLimited, TierLimitReached, Unavailable } from '../../core/errors.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
-import { deletionOf } from '../../graphql/deletion.ts'
-import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
+import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
 import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor.ts'
 import { pauseMonitor, resumeMonitor } from '../pause.ts'
-import type { Trial } from '../trial.ts'
-import { testMonitor } from '../trial.ts'
-import { CheckDetail } from './check.ts'
+import type { TestRun } from '../test-run.ts'
+import { testMonitor } from '../test-run.ts'
 import { Monitor } from './monitor.ts'
 import { kindInputs } from './option-inputs.ts'
+import { CheckDetail } from './probe-result.ts'
 
-/** What a monitor of each kind takes, of which a new one is given exactly one. */
+/** The options of each kind; a new monitor has exactly one of them. */
 const kindFields = (t: InputFields, description: string) => ({
   http: t.field({ type: kindInputs.http, required: false, description }),
   tcp: t.field({ type: kindInputs.tcp, required: false, description }),
@@ -25,29 +25,29 @@ const kindFields = (t: InputFields, description: string) => ({
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
 
 const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
-  description: 'Exactly one of http, tcp, dns, ping, heartbeat and blacklist says what is watched.',
+  description: 'Give exactly one of http, tcp, dns, ping, heartbeat and blacklist.',
   fields: (t) => ({
     name: t.string({ description: 'The monitor’s name.' }),
-    serviceId: t.id({ required: false, description: 'The service whose status it bears on.' }),
+    serviceId: t.id({ required: false, description: 'The service whose status it affects.' }),
     intervalSeconds: t.int({
       required: false,
       description:
-        'Absent: 60; of a blacklist 3600, of a heartbeat 86400. Not less than the tier allows, at most a day, of a heartbeat 31 days.',
+        'Default: 60; 3600 for a blacklist, 86400 for a heartbeat. At least the minimum of the tier; at most a day, 31 days for a heartbeat.',
     }),
-    timeoutMs: t.int({ required: false, description: '500 to 30000, not longer than the interval. Absent: 10000.' }),
+    timeoutMs: t.int({ required: false, description: '500 to 30000, not longer than the interval. Default: 10000.' }),
     failureThreshold: t.int({
       required: false,
-      description: 'How many failures in a row make it down, 1 to 10. Absent: 2. Of a heartbeat always 1.',
+      description: 'How many consecutive failures make it DOWN, 1 to 10. Default: 2. Always 1 for a heartbeat.',
     }),
     recoveryThreshold: t.int({
       required: false,
-      description: 'How many successes in a row end that, 1 to 10. Absent: 1. Of a heartbeat always 1.',
+      description: 'How many consecutive successes end an outage, 1 to 10. Default: 1. Always 1 for a heartbeat.',
     }),
     agreement: t.int({
       required: false,
-      description: 'How many regions must find it down. Absent: a strict majority of those that report.',
+      description: 'How many regions must find it down. Default: a strict majority of the regions that report.',
     }),
-    ...kindFields(t, 'One of the six.'),
+    ...kindFields(t, 'The options of this kind of monitor.'),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -55,33 +55,39 @@ const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
 builder.mutationField('createMonitor', (t) =>
   t.field({
     type: Monitor,
-    description: 'Adds a monitor, which is watched from now on. Needs a key with scope WRITE.',
+    description: 'Creates a monitor and starts it. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CreateMonitorInput }) },
     errors: { types: [Invalid, NotFound, Conflict, RateLimited, TierLimitReached] },
-    resolve: creatingRow('createMonitor', createMonitor),
+    resolve: createRowResolver('createMonitor', createMonitor),
   }),
 )
 
 const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
-  description: 'What is left out stays as it is; so does the kind.',
+  description: 'Omitted fields stay unchanged, and so does the kind.',
   fields: (t) => ({
     id: t.id({ description: 'The monitor to change.' }),
     name: t.string({ required: false, description: 'The monitor’s name.' }),
-    serviceId: t.id({ required: false, description: 'Null takes it off its service.' }),
-    intervalSeconds: t.int({ required: false, description: 'How often it is checked, in seconds.' }),
-    timeoutMs: t.int({ required: false, description: 'How long a check may take, 500 to 30000 milliseconds.' }),
-    failureThreshold: t.int({ required: false, description: 'How many failures in a row make it down, 1 to 10.' }),
-    recoveryThreshold: t.int({ required: false, description: 'How many successes in a row end an outage, 1 to 10.' }),
+    serviceId: t.id({ required: false, description: 'Null detaches it from its service.' }),
+    intervalSeconds: t.int({ required: false, description: 'How often it is probed, in seconds.' }),
+    timeoutMs: t.int({ required: false, description: 'How long a probe may take, 500 to 30000 milliseconds.' }),
+    failureThreshold: t.int({ required: false, description: 'How many consecutive failures make it DOWN, 1 to 10.' }),
+    recoveryThreshold: t.int({
+      required: false,
+      description: 'How many consecutive successes end an outage, 1 to 10.',
+    }),
     agreement: t.int({ required: false, description: 'Null: a strict majority of the regions that report.' }),
-    ...kindFields(t, 'All of its options, in place of those it has. What was found by the others is forgotten.'),
-    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    ...kindFields(t, 'All options, replacing the current ones. Earlier results no longer count.'),
+    version: t.int({
+      required: false,
+      description: 'The version that you read. The update fails with a conflict when there is a newer one.',
+    }),
   }),
 })
 
 builder.mutationField('updateMonitor', (t) =>
   t.field({
     type: Monitor,
-    description: 'Changes a monitor. Needs a key with scope WRITE.',
+    description: 'Changes a monitor. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateMonitorInput }) },
     errors: { types: [Invalid, NotFound, RateLimited, Conflict] },
     resolve: (_root, { input }, ctx) => updateMonitor(ctx, input),
@@ -91,7 +97,7 @@ builder.mutationField('updateMonitor', (t) =>
 builder.mutationField('pauseMonitor', (t) =>
   t.field({
     type: Monitor,
-    description: 'Has a monitor watched no longer; that time counts for no uptime. Needs a key with scope WRITE.',
+    description: 'Pauses a monitor; the paused time does not count towards uptime. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => pauseMonitor(ctx, id),
@@ -101,28 +107,28 @@ builder.mutationField('pauseMonitor', (t) =>
 builder.mutationField('resumeMonitor', (t) =>
   t.field({
     type: Monitor,
-    description: 'Has a monitor that is paused watched again. Needs a key with scope WRITE.',
+    description: 'Resumes a paused monitor. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, TierLimitReached] },
     resolve: (_root, { id }, ctx) => resumeMonitor(ctx, id),
   }),
 )
 
-const TestMonitorPayload = builder.objectRef<Trial>('TestMonitorPayload').implement({
-  description: 'What a monitor finds that is run once. It is not recorded.',
+const TestMonitorPayload = builder.objectRef<TestRun>('TestMonitorPayload').implement({
+  description: 'The probe result of a test run, which is not stored.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When it began.' }),
-    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'What the check found.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the probe began.' }),
+    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'What the probe found.' }),
     message: t.exposeString('message'),
     latencyMs: t.int({
       nullable: true,
-      description: 'How long the answer took, in milliseconds; null: it could not be timed.',
+      description: 'The response time in milliseconds; null: it could not be measured.',
       resolve: ({ latencyMs }) => (latencyMs === null ? null : Math.round(latencyMs)),
     }),
     detail: t.expose('detail', {
       type: CheckDetail,
       nullable: true,
-      description: 'Measurements and findings beyond the outcome; null: none.',
+      description: 'Measurements in addition to the outcome. Null: none.',
     }),
   }),
 })
@@ -130,19 +136,19 @@ const TestMonitorPayload = builder.objectRef<Trial>('TestMonitorPayload').implem
 builder.mutationField('testMonitor', (t) =>
   t.field({
     type: TestMonitorPayload,
-    description: 'Runs a monitor once, here and now. Needs a key with scope WRITE.',
+    description: 'Probes a monitor once and returns the result. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, Invalid, Unavailable] },
     resolve: (_root, { id }, ctx) => testMonitor(ctx, id),
   }),
 )
 
-const DeleteMonitorPayload = deletionOf('Monitor')
+const DeleteMonitorPayload = deletionPayload('Monitor')
 
 builder.mutationField('deleteMonitor', (t) =>
   t.field({
     type: DeleteMonitorPayload,
-    description: 'Deletes a monitor with its history. Needs a key with scope WRITE.',
+    description: 'Deletes a monitor with its history. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteMonitor(ctx, id),
@@ -152,7 +158,7 @@ builder.mutationField('deleteMonitor', (t) =>
 builder.mutationField('rotateHeartbeatToken', (t) =>
   t.field({
     type: Monitor,
-    description: 'Gives a heartbeat a new URL; the old one is known no more. Needs a key with scope WRITE.',
+    description: 'Replaces the URL of a heartbeat; the old one stops working. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, Invalid] },
     resolve: (_root, { id }, ctx) => rotateHeartbeatToken(ctx, id),
@@ -161,35 +167,35 @@ builder.mutationField('rotateHeartbeatToken', (t) =>
 
 bulkCreation('createMonitors', CreateMonitorInput, {
   type: Monitor,
-  description: 'Adds up to 100 monitors, which are watched from now on. Needs a key with scope WRITE.',
+  description: 'Creates up to 100 monitors and starts them. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound, RateLimited, TierLimitReached],
   work: createMonitor,
 })
 
 bulkMutation('updateMonitors', UpdateMonitorInput, {
   type: Monitor,
-  description: 'Changes up to 100 monitors. Needs a key with scope WRITE.',
+  description: 'Changes up to 100 monitors. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound, RateLimited],
   work: updateMonitor,
 })
 
 bulkMutationOfIds('pauseMonitors', {
   type: Monitor,
-  description: 'Pauses up to 100 monitors. Needs a key with scope WRITE.',
+  description: 'Pauses up to 100 monitors. Requires a key with scope WRITE.',
   errors: [NotFound],
   work: pauseMonitor,
 })
 
 bulkMutationOfIds('resumeMonitors', {
   type: Monitor,
-  description: 'Has up to 100 monitors that are paused watched again. Needs a key with scope WRITE.',
+  description: 'Resumes up to 100 paused monitors. Requires a key with scope WRITE.',
   errors: [NotFound, TierLimitReached],
   work: resumeMonitor,
 })
 
 bulkMutationOfIds('deleteMonitors', {
   type: DeleteMonitorPayload,
-  description: 'Deletes up to 100 monitors with their history. Needs a key with scope WRITE.',
+  description: 'Deletes up to 100 monitors with their history. Requires a key with scope WRITE.',
   errors: [NotFound],
   work: deleteMonitor,
 })

@@ -1,13 +1,12 @@
 import { builder } from '../../graphql/builder.ts'
-import { DnsMatch, DnsRecordType, HttpMethod } from './option-words.ts'
+import { DnsMatch, DnsRecordType, HttpMethod } from './option-enums.ts'
 
 const degradedAboveMs = {
   required: false,
-  description: 'An answer that takes longer makes it degraded; absent: none does.',
+  description: 'A slower response makes the monitor DEGRADED. Default: no limit.',
 } as const
 
-const keptUnless = (changes: string) =>
-  `Null keeps the one that the monitor has, unless ${changes} changes: then it must be given again.`
+const keptUnless = (changes: string) => `Null keeps the current one; when ${changes} changes, give it again.`
 const keptByUrl = keptUnless('the scheme, host or port of the URL')
 
 const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
@@ -16,60 +15,64 @@ const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
     name: t.string({ description: 'The header’s name.' }),
     value: t.string({
       required: false,
-      description: `A secret; where redirects lead to others it is not sent. ${keptByUrl}`,
+      description: `A secret; not sent to other hosts after a redirect. ${keptByUrl}`,
     }),
   }),
 })
 
 const HttpKeywordInput = builder.inputType('HttpKeywordInput', {
-  description: 'A text that the answer must contain.',
+  description: 'A text that the response must contain.',
   fields: (t) => ({
     text: t.string({ description: 'The text to look for.' }),
-    absent: t.boolean({ required: false, description: 'True: it must not be in the answer.' }),
+    absent: t.boolean({ required: false, description: 'True: the response must not contain it.' }),
   }),
 })
 
 const HttpJsonInput = builder.inputType('HttpJsonInput', {
-  description: 'What a JSON answer must contain.',
+  description: 'What a JSON response must contain.',
   fields: (t) => ({
-    path: t.string({ description: 'A JSONPath that leads to one value, such as $.checks[0].status.' }),
-    equals: t.field({ type: 'JsonValue', required: false, description: 'Absent: anything will do.' }),
-    absent: t.boolean({ required: false, description: 'True: there must be no such value.' }),
+    path: t.string({ description: 'A JSONPath to a single value, such as $.checks[0].status.' }),
+    equals: t.field({ type: 'JsonValue', required: false, description: 'The expected value. Default: any.' }),
+    absent: t.boolean({ required: false, description: 'True: the path must not exist.' }),
   }),
 })
 
 const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
   description: 'What an HTTP monitor requests and expects.',
   fields: (t) => ({
-    url: t.string({ description: 'http:// or https://.' }),
-    method: t.field({ type: HttpMethod, required: false, description: 'Absent: GET.' }),
-    headers: t.field({ type: [HttpHeaderInput], required: false, description: 'At most 20.' }),
+    url: t.string({ description: 'An http:// or https:// URL.' }),
+    method: t.field({ type: HttpMethod, required: false, description: 'Default: GET.' }),
+    headers: t.field({ type: [HttpHeaderInput], required: false, description: 'The request headers, at most 20.' }),
     body: t.string({
       required: false,
-      description: `A secret; a redirect that would send it to others is not followed. ${keptByUrl}`,
+      description: `A secret; a redirect that would send it to another host is not followed. ${keptByUrl}`,
     }),
     expectedStatus: t.field({
       type: ['StatusRange'],
       required: false,
-      description: 'Of the answer after redirects. Absent: 2xx.',
+      description: 'The expected status after redirects. Default: 2xx.',
     }),
-    maxRedirects: t.int({ required: false, description: '0 to 10; 0: a redirect is the answer. Absent: 5.' }),
-    keyword: t.field({ type: HttpKeywordInput, required: false, description: 'A text that has to be in the answer.' }),
-    json: t.field({ type: HttpJsonInput, required: false, description: 'What has to be in an answer that is JSON.' }),
+    maxRedirects: t.int({ required: false, description: '0 to 10; 0 does not follow redirects. Default: 5.' }),
+    keyword: t.field({
+      type: HttpKeywordInput,
+      required: false,
+      description: 'A text that the response must contain.',
+    }),
+    json: t.field({ type: HttpJsonInput, required: false, description: 'What a JSON response must contain.' }),
     maxBodyBytes: t.int({
       required: false,
-      description: 'How much of an answer is looked into for the keyword and the JSON. Absent: 1 MiB.',
+      description: 'How much of a response is searched for the keyword and the JSON value. Default: 1 MiB.',
     }),
     verifyCertificate: t.boolean({
       required: false,
-      description: 'Whether the certificate has to be trusted. Absent: true.',
+      description: 'Whether the certificate must be trusted. Default: true.',
     }),
     certificateDays: t.int({
       required: false,
-      description: 'So many days before a trusted certificate ends, it is degraded; 0: never. Absent: 14.',
+      description: 'The monitor is DEGRADED this many days before the certificate expires; 0: never. Default: 14.',
     }),
     degradedAboveMs: t.int(degradedAboveMs),
-    ipVersion: t.int({ required: false, description: '4 or 6. Absent: whichever connects.' }),
+    ipVersion: t.int({ required: false, description: '4 or 6. Default: whichever connects.' }),
   }),
 })
 
@@ -78,28 +81,31 @@ const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
   fields: (t) => ({
     host: t.string({ description: 'The host name or address.' }),
     port: t.int({ description: 'The port.' }),
-    tls: t.boolean({ required: false, description: 'Absent: false.' }),
+    tls: t.boolean({ required: false, description: 'Whether to use TLS. Default: false.' }),
     verifyCertificate: t.boolean({
       required: false,
-      description: 'Whether the certificate has to be trusted. Absent: true.',
+      description: 'Whether the certificate must be trusted. Default: true.',
     }),
     send: t.string({
       required: false,
-      description: `A secret that is sent once connected, where \\r, \\n, \\t, \\0 and \\\\ stand for what they usually do. ${keptUnless('host, port or tls')}`,
+      description: `A secret text to send after connecting, with the escapes \\r, \\n, \\t, \\0 and \\\\. ${keptUnless('host, port or tls')}`,
     }),
-    expect: t.string({ required: false, description: 'What has to come, spelled likewise, in the first 16 KiB.' }),
+    expect: t.string({
+      required: false,
+      description: 'A text that the first 16 KiB received must contain, with the same escapes.',
+    }),
     degradedAboveMs: t.int(degradedAboveMs),
   }),
 })
 
 const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
-  description: 'What a DNS monitor asks for and expects.',
+  description: 'What a DNS monitor queries and expects.',
   fields: (t) => ({
-    name: t.string({ description: 'What to ask for; of an address, its reverse name.' }),
-    recordType: t.field({ type: DnsRecordType, required: false, description: 'Absent: A.' }),
-    expected: t.stringList({ required: false, description: 'Records as a zone file has them. Absent: any will do.' }),
-    match: t.field({ type: DnsMatch, required: false, description: 'Absent: EXACT.' }),
-    resolver: t.string({ required: false, description: 'ip, ip:port or [ip]:port. Absent: our own resolvers.' }),
+    name: t.string({ description: 'The name to query, or an address for its reverse name.' }),
+    recordType: t.field({ type: DnsRecordType, required: false, description: 'Default: A.' }),
+    expected: t.stringList({ required: false, description: 'The expected records, as in a zone file. Default: any.' }),
+    match: t.field({ type: DnsMatch, required: false, description: 'Default: EXACT.' }),
+    resolver: t.string({ required: false, description: 'ip, ip:port or [ip]:port. Default: our own resolvers.' }),
     degradedAboveMs: t.int(degradedAboveMs),
   }),
 })
@@ -108,7 +114,7 @@ const PingOptionsInput = builder.inputType('PingOptionsInput', {
   description: 'What a ping monitor sends, and where.',
   fields: (t) => ({
     host: t.string({ description: 'The host name or address.' }),
-    count: t.int({ required: false, description: 'How many packets are sent, 1 to 5. Absent: 3.' }),
+    count: t.int({ required: false, description: 'How many packets are sent, 1 to 5. Default: 3.' }),
     degradedAboveMs: t.int(degradedAboveMs),
   }),
 })
@@ -118,7 +124,7 @@ const HeartbeatOptionsInput = builder.inputType('HeartbeatOptionsInput', {
   fields: (t) => ({
     graceSeconds: t.int({
       required: false,
-      description: 'How much later than its interval the job may report, up to 86400. Absent: 300.',
+      description: 'How late the job may report after its interval, up to 86400. Default: 300.',
     }),
   }),
 })
@@ -127,11 +133,11 @@ const BlacklistOptionsInput = builder.inputType('BlacklistOptionsInput', {
   description: 'What a blacklist monitor watches.',
   fields: (t) => ({
     target: t.string({ description: 'An IP address or a domain.' }),
-    acknowledged: t.stringList({ required: false, description: 'Ids of lists whose listings do not count.' }),
+    acknowledged: t.stringList({ required: false, description: 'Ids of blacklists whose listings are ignored.' }),
   }),
 })
 
-/** What kinds take, as members of which an input holds one. */
+/** The input type of each kind's options. */
 export const kindInputs = {
   http: HttpOptionsInput,
   tcp: TcpOptionsInput,

@@ -1,55 +1,61 @@
 import { brandWithType } from '@pothos/core'
-import { includesScope } from '../../account/access.ts'
+import { includesScope } from '../../core/access.ts'
 import type { Monitor as MonitorRow } from '../../generated/prisma/client.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { costs, text } from '../../graphql/cost.ts'
+import { HEARTBEAT_PATH } from '../http/heartbeat.ts'
 import { heartbeatToken } from '../monitor.ts'
-import type { ShownOptions } from '../options.ts'
-import { shownOptions } from '../options.ts'
-import { HEARTBEAT_PATH } from '../rest.ts'
-import { DnsMatch, DnsRecordType, HttpMethod } from './option-words.ts'
+import type { RedactedOptions } from '../options.ts'
+import { redactOptions } from '../options.ts'
+import { DnsMatch, DnsRecordType, HttpMethod } from './option-enums.ts'
 
 const degradedAbove = {
   nullable: true,
-  description: 'An answer that takes longer, in milliseconds, makes it degraded; null: none does.',
+  description: 'A slower response, in milliseconds, makes the monitor DEGRADED; null: no limit.',
 } as const
 
-type Http = ShownOptions['HTTP']
+type Http = RedactedOptions['HTTP']
 
 const HttpHeader = builder.objectRef<Http['headers'][number]>('HttpHeader').implement({
-  description: 'A header that is sent. Its value is secret, and never given back.',
+  description: 'A request header. Its value is a secret and never returned.',
   fields: (t) => ({ name: t.exposeString('name', { description: 'The header’s name.' }) }),
 })
 
 const HttpKeyword = builder.objectRef<NonNullable<Http['keyword']>>('HttpKeyword').implement({
-  description: 'A text that has to be in an answer.',
+  description: 'A text that the response must contain.',
   fields: (t) => ({
-    text: t.exposeString('text', { description: 'The text to look for.' }),
-    absent: t.exposeBoolean('absent', { description: 'Whether it must not be in it.' }),
+    text: t.exposeString('text', { extensions: text(500), description: 'The text to look for.' }),
+    absent: t.exposeBoolean('absent', { description: 'Whether the response must not contain it.' }),
   }),
 })
 
 const HttpJson = builder.objectRef<NonNullable<Http['json']>>('HttpJson').implement({
-  description: 'What has to be in an answer that is JSON.',
+  description: 'What a JSON response must contain.',
   fields: (t) => ({
-    path: t.exposeString('path', { description: 'A JSONPath that leads to one value.' }),
+    path: t.exposeString('path', { extensions: text(200), description: 'A JSONPath to a single value.' }),
     equals: t.field({
       type: 'JsonValue',
+      extensions: text(1000),
       nullable: true,
-      description: 'What the value has to be; null: anything.',
+      description: 'The expected value; null: any.',
       resolve: ({ equals }) => equals,
     }),
-    absent: t.exposeBoolean('absent', { description: 'Whether there must be no such value.' }),
+    absent: t.exposeBoolean('absent', { description: 'Whether the path must not exist.' }),
   }),
 })
 
 const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
   description: 'What an HTTP monitor requests and expects.',
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'The address it requests.' }),
+    url: t.exposeString('url', { extensions: text(2048), description: 'The requested URL.' }),
     method: t.expose('method', { type: HttpMethod, description: 'The request method.' }),
-    headers: t.expose('headers', { type: [HttpHeader], description: 'The headers it sends.' }),
-    hasBody: t.exposeBoolean('hasBody', { description: 'Whether a body is sent. It is secret, and never given back.' }),
+    headers: t.expose('headers', {
+      type: [HttpHeader],
+      extensions: costs({ items: 20 }),
+      description: 'The headers it sends.',
+    }),
+    hasBody: t.exposeBoolean('hasBody', { description: 'Whether a body is sent. It is a secret and never returned.' }),
     expectedStatus: t.expose('expectedStatus', {
       type: ['StatusRange'],
       description: 'The status codes that count as success.',
@@ -58,16 +64,16 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
     keyword: t.field({
       type: HttpKeyword,
       nullable: true,
-      description: 'A text the answer must contain; null: none.',
+      description: 'A text the response must contain; null: none.',
       resolve: ({ keyword }) => keyword,
     }),
     json: t.field({
       type: HttpJson,
       nullable: true,
-      description: 'What a JSON answer must contain; null: anything.',
+      description: 'What a JSON response must contain; null: anything.',
       resolve: ({ json }) => json,
     }),
-    maxBodyBytes: t.exposeInt('maxBodyBytes', { description: 'How much of an answer is searched, in bytes.' }),
+    maxBodyBytes: t.exposeInt('maxBodyBytes', { description: 'How much of a response is searched, in bytes.' }),
     verifyCertificate: t.exposeBoolean('verifyCertificate', {
       description: 'Whether the certificate must be trusted.',
     }),
@@ -79,7 +85,7 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
   }),
 })
 
-const TcpOptions = builder.objectRef<ShownOptions['TCP']>('TcpOptions').implement({
+const TcpOptions = builder.objectRef<RedactedOptions['TCP']>('TcpOptions').implement({
   description: 'What a TCP monitor connects to and expects.',
   fields: (t) => ({
     host: t.exposeString('host', { description: 'The host name or address.' }),
@@ -88,25 +94,38 @@ const TcpOptions = builder.objectRef<ShownOptions['TCP']>('TcpOptions').implemen
     verifyCertificate: t.exposeBoolean('verifyCertificate', {
       description: 'Whether the certificate must be trusted.',
     }),
-    hasSend: t.exposeBoolean('hasSend', { description: 'Whether a text is sent. It is secret, and never given back.' }),
-    expect: t.exposeString('expect', { nullable: true, description: 'What must arrive; null: nothing.' }),
+    hasSend: t.exposeBoolean('hasSend', { description: 'Whether a text is sent. It is a secret and never returned.' }),
+    expect: t.exposeString('expect', {
+      extensions: text(1000),
+      nullable: true,
+      description: 'The expected text; null: none.',
+    }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
   }),
 })
 
-const DnsOptions = builder.objectRef<ShownOptions['DNS']>('DnsOptions').implement({
-  description: 'What a DNS monitor asks for and expects.',
+const DnsOptions = builder.objectRef<RedactedOptions['DNS']>('DnsOptions').implement({
+  description: 'What a DNS monitor queries and expects.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name to resolve.' }),
-    recordType: t.expose('recordType', { type: DnsRecordType, description: 'The record type to ask for.' }),
-    expected: t.exposeStringList('expected', { description: 'Empty: any records will do.' }),
-    match: t.expose('match', { type: DnsMatch, description: 'How the answer is compared with the expected records.' }),
-    resolver: t.exposeString('resolver', { nullable: true, description: 'Null: our own resolvers.' }),
+    recordType: t.expose('recordType', { type: DnsRecordType, description: 'The record type to query.' }),
+    expected: t.exposeStringList('expected', {
+      extensions: text(20_000),
+      description: 'The expected records; empty: any.',
+    }),
+    match: t.expose('match', {
+      type: DnsMatch,
+      description: 'How the response is compared with the expected records.',
+    }),
+    resolver: t.exposeString('resolver', {
+      nullable: true,
+      description: 'The resolver to query; null: our own resolvers.',
+    }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
   }),
 })
 
-const PingOptions = builder.objectRef<ShownOptions['PING']>('PingOptions').implement({
+const PingOptions = builder.objectRef<RedactedOptions['PING']>('PingOptions').implement({
   description: 'What a ping monitor sends, and where.',
   fields: (t) => ({
     host: t.exposeString('host', { description: 'The host name or address.' }),
@@ -115,11 +134,11 @@ const PingOptions = builder.objectRef<ShownOptions['PING']>('PingOptions').imple
   }),
 })
 
-const BlacklistOptions = builder.objectRef<ShownOptions['BLACKLIST']>('BlacklistOptions').implement({
+const BlacklistOptions = builder.objectRef<RedactedOptions['BLACKLIST']>('BlacklistOptions').implement({
   description: 'What a blacklist monitor watches.',
   fields: (t) => ({
     target: t.exposeString('target', { description: 'The IP address or domain.' }),
-    acknowledged: t.exposeStringList('acknowledged', { description: 'Ids of lists whose listings do not count.' }),
+    acknowledged: t.exposeStringList('acknowledged', { description: 'Ids of blacklists whose listings are ignored.' }),
   }),
 })
 
@@ -127,13 +146,13 @@ const HeartbeatOptions = builder.objectRef<MonitorRow>('HeartbeatOptions').imple
   description: 'How a job reports.',
   fields: (t) => ({
     graceSeconds: t.int({
-      description: 'How much later than its interval the job may report, in seconds.',
+      description: 'How late the job may report after its interval, in seconds.',
       resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.graceSeconds ?? 0,
     }),
     url: t.string({
       nullable: true,
       description:
-        'What the job calls when it has succeeded; with /start, /fail or its exit code at the end it says more. A secret: null unless your key has scope WRITE.',
+        'The URL that the job calls when it succeeds; append /start, /fail or its exit code to report more. A secret: null unless your key has scope WRITE.',
       resolve: (monitor, _args, { actor, seal, site }) => {
         const token = heartbeatToken(seal, monitor)
         const isShown = actor.kind !== 'apiKey' || includesScope(actor.scope, 'WRITE')
@@ -153,7 +172,7 @@ const typeOfKind = {
 } as const satisfies Record<MonitorKind, unknown>
 
 const MonitorOptions = builder.unionType('MonitorOptions', {
-  description: 'What a monitor watches, and how: the type that belongs to its kind.',
+  description: 'The options of a monitor, by its kind.',
   types: Object.values(typeOfKind),
 })
 
@@ -166,9 +185,9 @@ const ofKind = (kind: string) => ({
 builder.prismaObjectFields('Monitor', (t) => ({
   options: t.field({
     type: MonitorOptions,
-    description: 'What it watches, and how. Secrets are never given back.',
+    description: 'What it probes, and how. Secrets are never returned.',
     resolve: (monitor) => {
-      const shown = shownOptions(monitor)
+      const shown = redactOptions(monitor)
       const options = shown.kind === 'HEARTBEAT' ? { ...monitor } : { ...shown.options }
       brandWithType(options, typeOfKind[shown.kind])
       return options
@@ -190,12 +209,12 @@ builder.prismaObjectFields('Monitor', (t) => ({
   }),
 }))
 
-/** A monitor's options when it is of a kind, else null. */
-function optionsOf<K extends keyof ShownOptions>(
-  monitor: Parameters<typeof shownOptions>[0],
+/** Returns a monitor's options when it is of a kind, else null. */
+function optionsOf<K extends keyof RedactedOptions>(
+  monitor: Parameters<typeof redactOptions>[0],
   kind: K,
-): ShownOptions[K] | null {
-  const shown = shownOptions(monitor)
-  // The kind says which options these are.
-  return shown.kind === kind ? (shown.options as ShownOptions[K]) : null
+): RedactedOptions[K] | null {
+  const shown = redactOptions(monitor)
+  // TypeScript cannot see that the kind decides the type of the options.
+  return shown.kind === kind ? (shown.options as RedactedOptions[K]) : null
 }

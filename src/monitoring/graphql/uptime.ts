@@ -1,17 +1,17 @@
+import { SECOND } from '../../core/time.ts'
+import { invalid } from '../../core/validation.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
+import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
 import { costs } from '../../graphql/cost.ts'
-import { perOperation } from '../../graphql/loader.ts'
-import { DAY, SECOND } from '../../time.ts'
-import { invalid } from '../../validate.ts'
-import { startOfDay } from '../../zone.ts'
-import type { DayUptime } from '../day.ts'
-import { firstDayShown, readDays } from '../day.ts'
-import type { Asked } from '../past.ts'
-import { readUptimes } from '../past.ts'
+import { batchPerOperation } from '../../graphql/loader.ts'
 import type { Condition, Span, Tally } from '../uptime.ts'
 import { coveragePercent, uptimePercent } from '../uptime.ts'
+import type { DayUptime, RequestedSpan } from '../uptime-days.ts'
+import { readDays, visibleSpan } from '../uptime-days.ts'
+import type { SpanQuery } from '../uptime-history.ts'
+import { readUptimes } from '../uptime-history.ts'
 
 interface Measured extends Span {
   readonly tally: Tally
@@ -23,52 +23,70 @@ const seconds = (description: string, ...conditions: readonly Condition[]) => ({
 })
 
 const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
-  description: 'How a span of time was. Maintenance is left out; time in which nobody watched is unknown.',
+  description: 'The uptime of a period, without maintenance. Time without probes is unknown.',
   fields: (t) => ({
-    from: t.expose('from', { type: 'DateTime', description: 'Never before what the tier shows of the past.' }),
-    to: t.expose('to', { type: 'DateTime', description: 'Never ahead.' }),
+    from: t.expose('from', { type: 'DateTime', description: 'The start; not before the history that the tier shows.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'The end; never in the future.' }),
     percentage: t.float({
       nullable: true,
-      description: 'The share of the known time in which it was not down, rounded down; null when nothing is known.',
+      description:
+        'The share of the known time that was not down, in percent, rounded down; null when nothing is known.',
       resolve: ({ tally }) => uptimePercent(tally),
     }),
     coverage: t.float({
       nullable: true,
-      description: 'How much of the time that counts is known, in percent; null when maintenance was all there was.',
+      description:
+        'The share of time with a known state, in percent, without maintenance; null when all of it was maintenance.',
       resolve: ({ tally }) => coveragePercent(tally),
     }),
-    knownSeconds: t.int(seconds('Seconds in which something was known.', 'up', 'degraded', 'down')),
+    knownSeconds: t.int(seconds('Seconds known.', 'up', 'degraded', 'down')),
     upSeconds: t.int(seconds('Seconds up.', 'up')),
     degradedSeconds: t.int(seconds('Seconds degraded.', 'degraded')),
     downSeconds: t.int(seconds('Seconds down.', 'down')),
-    unknownSeconds: t.int(seconds('Seconds in which nothing was known.', 'unknown')),
-    maintenanceSeconds: t.int(seconds('Seconds under maintenance, which count neither way.', 'maintenance')),
+    unknownSeconds: t.int(seconds('Seconds unknown.', 'unknown')),
+    maintenanceSeconds: t.int(seconds('Seconds under maintenance, which do not count.', 'maintenance')),
   }),
 })
 
-const UptimeRef = builder
-  .objectRef<Measured>('Uptime')
-  .implement({ interfaces: [Figures], description: 'How available something was in a span of time.' })
+const FIGURES = [
+  'from',
+  'to',
+  'percentage',
+  'coverage',
+  'knownSeconds',
+  'upSeconds',
+  'degradedSeconds',
+  'downSeconds',
+  'unknownSeconds',
+  'maintenanceSeconds',
+] as const
+
+const UptimeRef = builder.objectRef<Measured>('Uptime').implement({
+  interfaces: [Figures],
+  description: 'The availability of a monitor or service in a span.',
+  extensions: cacheable(...FIGURES),
+})
 
 const UptimeDayRef = builder.objectRef<DayUptime>('UptimeDay').implement({
-  description: 'How a day of the organization’s time zone was, as far as it has passed.',
+  description: 'The uptime of a day in the organization’s time zone, up to now.',
+  extensions: cacheable('date', ...FIGURES),
   interfaces: [Figures],
   fields: (t) => ({
     date: t.string({
-      description: 'Such as 2026-11-20.',
+      description: 'The date, such as 2026-11-20.',
       resolve: ({ day }) => day.toISOString().slice(0, 'yyyy-mm-dd'.length),
     }),
   }),
 })
 
-/** What has a past: a monitor, or a service by all its monitors. */
+/** A monitor, or a service with all its monitors. */
 interface Subject {
   readonly id: string
   readonly organizationId: string
 }
 
-/** The organization that a subject belongs to, read once for all that are asked for together. */
-export const organizationOf = perOperation(
+/** Reads the organizations of subjects, once per request. */
+export const organizationOf = batchPerOperation(
   async ({ db }, ids: readonly string[]): Promise<readonly Pick<Organization, 'timeZone' | 'tier'>[]> => {
     const found = await db.organization.findMany({
       where: { id: { in: [...new Set(ids)] } },
@@ -79,31 +97,18 @@ export const organizationOf = perOperation(
   },
 )
 
-/** A span as it is asked for, cut at what the tier shows of the past. @throws Invalid when it ends before it begins. */
-export async function shownSpan(
-  ctx: GraphContext,
-  { organizationId }: Subject,
-  given: { readonly from?: Date | null | undefined; readonly to?: Date | null | undefined },
-): Promise<{ from: Date; to: Date }> {
-  const now = ctx.now()
-  const to = given.to && given.to < now ? given.to : now
-  const from = given.from ?? new Date(to.getTime() - USUAL)
-  if (from > to) throw invalid([{ path: ['from'], message: 'must not be after the end' }])
-  const organization = await organizationOf(ctx, organizationId)
-  const first = startOfDay(organization.timeZone, firstDayShown(organization, now))
-  return { from: new Date(Math.min(+to, Math.max(+from, +first))), to }
+/** Returns the requested span of a subject's history, as far as its organization's tier shows it. */
+export async function spanOf(ctx: GraphContext, { organizationId }: Subject, given: RequestedSpan): Promise<Span> {
+  return visibleSpan(await organizationOf(ctx, organizationId), given, ctx.now())
 }
 
-/** The span that is told of when none is asked for. */
-const USUAL = 30 * DAY
-
-const uptimeOf = perOperation((ctx, asked: readonly Asked[]) => readUptimes(ctx.db, asked, ctx.now()))
+const uptimeOf = batchPerOperation((ctx, asked: readonly SpanQuery[]) => readUptimes(ctx.db, asked, ctx.now()))
 
 interface AskedDays extends Subject {
   readonly count: number
 }
 
-const daysOf = perOperation(async (ctx, asked: readonly AskedDays[]): Promise<readonly DayUptime[][]> => {
+const daysOf = batchPerOperation(async (ctx, asked: readonly AskedDays[]): Promise<readonly DayUptime[][]> => {
   const read = new Map<string, Promise<Map<string, DayUptime[]>>>()
   for (const { organizationId, count } of asked) {
     const key = `${organizationId} ${count}`
@@ -117,31 +122,33 @@ const daysOf = perOperation(async (ctx, asked: readonly AskedDays[]): Promise<re
   return Promise.all(all)
 })
 
-/** The days of a subject, read together with those of others. @throws Invalid when `n` is not from 1 to 730. */
+/** Reads the days of a subject, batched with other subjects. @throws Invalid when `n` is not from 1 to 730. */
 function days(ctx: GraphContext, { id, organizationId }: Subject, n: number): Promise<DayUptime[]> {
-  if (n < 1 || n > MOST_DAYS) throw invalid([{ path: ['n'], message: `must be from 1 to ${MOST_DAYS}` }])
+  if (n < 1 || n > MAX_DAYS) throw invalid([{ path: ['n'], message: `must be from 1 to ${MAX_DAYS}` }])
   return daysOf(ctx, { id, organizationId, count: n })
 }
-const MOST_DAYS = 730
+const MAX_DAYS = 730
 
-const DAYS = costs({ itself: 5, items: ({ n }) => Math.min(Math.max(Number(n), 1), MOST_DAYS) })
+const UPTIME = costs({ itself: 20 })
+const DAYS = costs({ itself: 10, items: ({ n }) => Math.min(Math.max(Number(n), 1), MAX_DAYS) })
 
 const spanArgs = {
-  from: { required: false, type: 'DateTime', description: 'Absent: 30 days before the end.' },
-  to: { required: false, type: 'DateTime', description: 'Absent: now.' },
+  from: { required: false, type: 'DateTime', description: 'Default: 30 days before the end.' },
+  to: { required: false, type: 'DateTime', description: 'Default: now.' },
 } as const
 
 builder.prismaObjectFields('Monitor', (t) => ({
   uptime: t.field({
     type: UptimeRef,
-    description: 'How available it was in a span of time.',
+    extensions: UPTIME,
+    description: 'Its availability in a span.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
-    resolve: async (monitor, args, ctx) => uptimeOf(ctx, { id: monitor.id, ...(await shownSpan(ctx, monitor, args)) }),
+    resolve: async (monitor, args, ctx) => uptimeOf(ctx, { id: monitor.id, ...(await spanOf(ctx, monitor, args)) }),
   }),
   days: t.field({
     type: [UptimeDayRef],
     extensions: DAYS,
-    description: 'The last `n` days, the last of them today; no more than the tier shows.',
+    description: 'The last `n` days, including today; no more than the tier shows.',
     args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
     resolve: (monitor, { n }, ctx) => days(ctx, monitor, n),
   }),
@@ -150,14 +157,15 @@ builder.prismaObjectFields('Monitor', (t) => ({
 builder.prismaObjectFields('Service', (t) => ({
   uptime: t.field({
     type: UptimeRef,
-    description: 'By all its monitors: down when any was, known when any was.',
+    extensions: { ...CACHEABLE, ...UPTIME },
+    description: 'The availability by all its monitors: down when any was down, known when any was known.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
-    resolve: async (service, args, ctx) => uptimeOf(ctx, { id: service.id, ...(await shownSpan(ctx, service, args)) }),
+    resolve: async (service, args, ctx) => uptimeOf(ctx, { id: service.id, ...(await spanOf(ctx, service, args)) }),
   }),
   days: t.field({
     type: [UptimeDayRef],
-    extensions: DAYS,
-    description: 'The last `n` days by all its monitors, the last of them today; no more than the page shows.',
+    extensions: { ...CACHEABLE, ...DAYS },
+    description: 'The last `n` days by all its monitors, including today; no more than the page shows.',
     args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
     resolve: (service, { n }, ctx) => days(ctx, service, n),
   }),

@@ -1,16 +1,18 @@
 import { JSONPathEnvironment, type JSONValue } from 'json-p3'
-import { unknownPacking } from '../../network/outbound/exchange.ts'
+import { unsupportedEncoding } from '../../network/outbound/exchange.ts'
 import type { Answer } from '../../network/outbound.ts'
-import { oneLine } from '../finding.ts'
+import { oneLine } from '../probe-result.ts'
 import { BigInteger, exact, readJson } from './json.ts'
 
-/** What a body has to contain, or must not. */
+/** A text that a body must contain, or must not. */
 export interface Keyword {
   readonly text: string
   readonly absent: boolean
 }
 
-/** What a JSON body has to hold at a path: a value equal to `equals`, or any if that is undefined; with `absent` none. */
+/**
+ * A value that a JSON body must hold at a path: equal to `equals`, or any when that is undefined; none with `absent`.
+ */
 export interface JsonAssertion {
   readonly path: string
   readonly equals?: string | number | boolean | undefined
@@ -19,7 +21,7 @@ export interface JsonAssertion {
 
 const jsonPath = new JSONPathEnvironment()
 
-/** Whether a status is among those expected, each like `200`, `2xx` or `200-299`. */
+/** Returns whether a status matches one of the expected ones, such as `200`, `2xx` or `200-299`. */
 export function isExpectedStatus(expected: readonly string[], status: number): boolean {
   return expected.some((entry) => {
     const [first = '', last = first] = entry.split('-')
@@ -28,8 +30,8 @@ export function isExpectedStatus(expected: readonly string[], status: number): b
 }
 
 /**
- * Whether a text is a JSONPath that leads to at most one value (a singular query, RFC 9535 §2.3.5.1). Others could take
- * the time of the square of a body's length, and leave open which of their values is meant.
+ * Returns whether a text is a JSONPath that leads to at most one value (a singular query, RFC 9535 §2.3.5.1). Other
+ * queries could take quadratic time, and would be ambiguous.
  */
 export function isSingularPath(path: string): boolean {
   try {
@@ -39,25 +41,26 @@ export function isSingularPath(path: string): boolean {
   }
 }
 
-/** What is wrong with a body; null: nothing. A keyword has to come in what is read of an answer. */
-export function keywordMistake({ text, absent }: Keyword, answer: Answer): string | null {
+/** Returns how a body fails the keyword; null: it passes. A keyword must be within the part that is read. */
+export function keywordFailure({ text, absent }: Keyword, answer: Answer): string | null {
   if (textOf(answer).includes(text) !== absent) return null
-  if (absent) return `The answer contains ${quoted(text)}`
-  const packing = unknownPacking(answer.headers)
-  if (packing !== null) return `The answer is packed with ${oneLine(packing, 40)}, in which no keyword is looked for`
+  if (absent) return `The response contains ${quoted(text)}`
+  const encoding = unsupportedEncoding(answer.headers)
+  if (encoding !== null)
+    return `The response is encoded with ${oneLine(encoding, 40)}, which cannot be searched for the keyword`
   return answer.complete
-    ? `The answer does not contain ${quoted(text)}`
-    : `The first ${sizeOf(answer)} of the answer, which is all that is read of it, do not contain ${quoted(text)}`
+    ? `The response does not contain ${quoted(text)}`
+    : `The first ${sizeOf(answer)} of the response do not contain ${quoted(text)}; the rest is not read`
 }
 
-/** Why it is not known whether a body is as it has to be; null: it is known. */
-export function keywordDoubt({ text, absent }: Keyword, answer: Answer): string | null {
+/** Returns why it is unknown whether a body passes the keyword; null: it is known. */
+export function keywordUncertainty({ text, absent }: Keyword, answer: Answer): string | null {
   if (!absent) return null
-  const packing = unknownPacking(answer.headers)
-  if (packing !== null)
-    return `Not known whether the answer contains ${quoted(text)}: it is packed with ${oneLine(packing, 40)}`
+  const encoding = unsupportedEncoding(answer.headers)
+  if (encoding !== null)
+    return `Unknown whether the response contains ${quoted(text)}: it is encoded with ${oneLine(encoding, 40)}`
   if (answer.complete) return null
-  return `Not known whether the answer contains ${quoted(text)}: only its first ${sizeOf(answer)} are read, without it`
+  return `Unknown whether the response contains ${quoted(text)}: its first ${sizeOf(answer)} do not, and the rest is not read`
 }
 
 function sizeOf({ body }: Answer): string {
@@ -70,23 +73,23 @@ function sizeOf({ body }: Answer): string {
   return `${Number(size.toPrecision(3))} ${unit}`
 }
 
-/** What is wrong with a body; null: nothing. */
-export function jsonMistake({ path, equals, absent }: JsonAssertion, answer: Answer): string | null {
-  const packing = unknownPacking(answer.headers)
-  if (packing !== null) return `The answer is packed with ${oneLine(packing, 40)}, and not read as JSON`
-  if (!answer.complete) return 'The answer is too long to be read as JSON'
+/** Returns how a body fails the assertion; null: it passes. */
+export function jsonFailure({ path, equals, absent }: JsonAssertion, answer: Answer): string | null {
+  const encoding = unsupportedEncoding(answer.headers)
+  if (encoding !== null) return `The response is encoded with ${oneLine(encoding, 40)}, which cannot be read as JSON`
+  if (!answer.complete) return 'The response is too long to be read as JSON'
   const json = readJson(textOf(answer))
   if ('refused' in json) return json.refused
   const node = jsonPath.match(path, json.value as JSONValue)
-  if (node === undefined) return absent ? null : `The answer has no ${path}`
-  if (absent) return `The answer has ${path}`
+  if (node === undefined) return absent ? null : `The response has no ${path}`
+  if (absent) return `The response has ${path}`
   const value = exact(node.value)
   return equals === undefined || isEqual(value, equals)
     ? null
-    : `${path} is ${shown(value)} instead of ${quoted(equals)}`
+    : `${path} is ${describe(value)} instead of ${quoted(equals)}`
 }
 
-/** Long integers are compared digit by digit, with a text of digits or with what a number really holds. */
+/** Compares long integers digit by digit, with a text of digits or with the exact value of a number. */
 function isEqual(value: unknown, equals: string | number | boolean): boolean {
   if (!(value instanceof BigInteger)) return value === equals
   return typeof equals === 'number' && Number.isInteger(equals)
@@ -94,7 +97,7 @@ function isEqual(value: unknown, equals: string | number | boolean): boolean {
     : value.digits === equals
 }
 
-/** The body as text, in the encoding that the answer names. */
+/** Decodes the body in the charset that the response names. */
 function textOf({ headers, body }: Answer): string {
   const [, charset = 'utf-8'] = /charset="?([^\s;"]+)/i.exec(headers['content-type'] ?? '') ?? []
   try {
@@ -104,7 +107,7 @@ function textOf({ headers, body }: Answer): string {
   }
 }
 
-function shown(value: unknown): string {
+function describe(value: unknown): string {
   if (value instanceof BigInteger) return value.digits
   if (typeof value !== 'object' || value === null) return quoted(value)
   return Array.isArray(value) ? 'an array' : 'an object'

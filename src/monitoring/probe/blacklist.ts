@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { blacklists } from '../../blacklist/list.ts'
 import type { BlacklistResult, Report } from '../../blacklist/report.ts'
 import { parseTarget } from '../../blacklist/target.ts'
-import { Invalid } from '../../errors.ts'
-import type { Finding } from '../finding.ts'
-import { found } from '../finding.ts'
+import { Invalid } from '../../core/errors.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { probeResult } from '../probe-result.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
 const listIds = blacklists(undefined).map(({ id }) => id)
@@ -21,7 +21,7 @@ const options = z.strictObject({
       return z.NEVER
     }
   }),
-  /** Ids of lists whose listings the owner knows of: they do not count. */
+  /** Ids of lists whose listings are ignored. */
   acknowledged: z
     .array(z.enum(listIds, { error: `must be the id of a list: ${listIds.join(', ')}` }))
     .transform((ids) => [...new Set(ids)])
@@ -30,7 +30,7 @@ const options = z.strictObject({
 
 export type BlacklistOptions = z.output<typeof options>
 
-/** Checks an IP address or a domain, with the addresses it resolves to, on the blacklists. */
+/** Checks an IP address, or a domain with its addresses, against the blacklists. */
 export const blacklist: Probe<typeof options> = {
   kind: 'BLACKLIST',
   options,
@@ -42,20 +42,20 @@ export const blacklist: Probe<typeof options> = {
     const idOf = new Map(checker.lists.map(({ name, id }) => [name, id]))
     const answers = answersIn(report).map((each) => ({ ...each, id: idOf.get(each.result.name) ?? '' }))
     const isUnresolved = report.targetType === 'domain' && report.resolutionFailed
-    const finding = judgeAnswers(answers, new Set<string>(acknowledged), isUnresolved, run)
+    const result = judgeAnswers(answers, new Set<string>(acknowledged), isUnresolved, run)
     const isNowhere = report.targetType === 'domain' && !isUnresolved && report.resolvedIps.length === 0
-    if (finding.outcome !== 'UP' || !isNowhere || !(await isNoName(target, run))) return finding
-    return { ...finding, outcome: 'UNKNOWN', message: `${target} does not exist (NXDOMAIN): ${finding.message}` }
+    if (result.outcome !== 'UP' || !isNowhere || !(await isNonexistent(target, run))) return result
+    return { ...result, outcome: 'UNKNOWN', message: `${target} does not exist (NXDOMAIN): ${result.message}` }
   },
 }
 
-/** Whether DNS says that there is no such name; the answer was asked for just now, and is remembered. */
-async function isNoName(name: string, { tools, signal }: ProbeRun): Promise<boolean> {
+/** Returns whether a name does not exist; the answer is cached from the check. */
+async function isNonexistent(name: string, { tools, signal }: ProbeRun): Promise<boolean> {
   const answer = await tools.checker.lookup.dns.query(name, 'A', { signal })
   return answer.kind === 'none' && answer.nxdomain
 }
 
-/** What a list said of the target, or of an address that it resolves to. */
+/** A list's answer about the target, or about an address that it resolves to. */
 interface Answer {
   readonly id: string
   readonly result: BlacklistResult
@@ -72,42 +72,43 @@ function answersIn(report: Report): Omit<Answer, 'id'>[] {
 }
 
 /**
- * A list that refuses or fails has neither listed nor cleared the target: it opens no outage and ends none. That a list
- * holds no IPv6 addresses is no failure.
+ * Judges the answers. A list that refuses or fails neither lists nor clears the target: it starts no outage and ends
+ * none. A list without IPv6 data has not failed.
  */
 function judgeAnswers(
   all: readonly Answer[],
   acknowledged: ReadonlySet<string>,
   isUnresolved: boolean,
   { state, lastDown }: ProbeRun,
-): Finding {
-  const heeded = all.filter(({ id, result }) => !acknowledged.has(id) && result.error !== 'unsupported')
-  const listings = heeded.filter(isHeld)
-  const failures = heeded.filter(({ result }) => result.error !== null)
+): ProbeResult {
+  const counted = all.filter(({ id, result }) => !acknowledged.has(id) && result.error !== 'unsupported')
+  const listings = counted.filter(isHeld)
+  const failures = counted.filter(({ result }) => result.error !== null)
   const detail = { listedOn: idsOf(listings), failedLists: idsOf(failures) }
-  if (listings.length > 0) return found('DOWN', `Listed on ${placesOf(listings)}`, { detail })
+  if (listings.length > 0) return probeResult('DOWN', `Listed on ${placesOf(listings)}`, { detail })
 
   const unknown = `no usable answer from ${namesOf(failures)}`
-  if (heeded.length > 0 && failures.length === heeded.length) return found('UNKNOWN', capitalized(unknown), { detail })
+  if (counted.length > 0 && failures.length === counted.length)
+    return probeResult('UNKNOWN', capitalized(unknown), { detail })
   const held = lastDown?.listedOn
   const open = held ? failures.filter(({ id }) => held.includes(id)) : failures
   if (state === 'DOWN' && (open.length > 0 || isUnresolved)) {
-    const why = open.length > 0 ? `no usable answer from ${namesOf(open)}` : 'its addresses could not be looked up'
-    return found('UNKNOWN', `Not known whether it is still listed: ${why}`, { detail })
+    const why = open.length > 0 ? `no usable answer from ${namesOf(open)}` : 'its addresses could not be resolved'
+    return probeResult('UNKNOWN', `Unknown whether it is still listed: ${why}`, { detail })
   }
-  const policies = heeded.filter(({ result }) => result.policy)
+  const policies = counted.filter(({ result }) => result.policy)
   const known = all.filter(({ id, result }) => acknowledged.has(id) && result.listed)
   const remarks = [
-    `${policies.length > 0 ? 'Accused by' : 'Listed on'} none of ${countOf(idsOf(heeded).length - detail.failedLists.length)}`,
+    `${policies.length > 0 ? 'Accused by' : 'Listed on'} none of ${countOf(idsOf(counted).length - detail.failedLists.length)}`,
     ...(policies.length > 0 ? [placesOf(policies)] : []),
     ...(known.length > 0 ? [`acknowledged: ${placesOf(known)}`] : []),
     ...(failures.length > 0 ? [unknown] : []),
-    ...(isUnresolved ? ['its addresses could not be looked up'] : []),
+    ...(isUnresolved ? ['its addresses could not be resolved'] : []),
   ]
-  return found('UP', remarks.join('; '), { detail })
+  return probeResult('UP', remarks.join('; '), { detail })
 }
 
-/** Whether a listing is held against the target; that no mail should come from a domain's web server is no fault of it. */
+/** Returns whether a listing counts; a policy entry for a domain's web server does not. */
 function isHeld({ result, address }: Answer): boolean {
   return result.listed && !(result.policy && address !== null)
 }
@@ -120,7 +121,7 @@ function namesOf(answers: readonly Answer[]): string {
   return [...new Set(answers.map(({ result }) => result.name))].join(', ')
 }
 
-/** The lists, each with the addresses it holds when it is not the target itself. */
+/** Names the lists, each with the listed address unless that is the target. */
 function placesOf(answers: readonly Answer[]): string {
   const place = ({ result: { name, policy }, address }: Answer) => {
     const more = [address, policy ? 'policy entry' : null].filter((part) => part !== null)
@@ -137,7 +138,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Does `work` with a signal that aborts at the run's deadline, when lists that have not answered have failed. */
+/** Runs `work` with a signal that aborts at the deadline; lists that have not answered then count as failed. */
 async function withinLimits<T>({ timeoutMs, signal }: ProbeRun, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController()
   const end = () => ending.abort()

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { blacklists } from '../../blacklist/list.ts'
-import { parseDnsServer } from '../../config.ts'
-import type { Issue } from '../../errors.ts'
-import { addressFamily, isDocumentation, isPublic, parseAddress, reversedLabels } from '../../network/address.ts'
+import { parseDnsServer } from '../../core/config.ts'
+import type { Issue } from '../../core/errors.ts'
+import { addressFamily, isDocumentation, isPublic, parseAddress, reversedLabels } from '../../core/ip-address.ts'
+import { SECOND } from '../../core/time.ts'
 import { createDnsClient } from '../../network/dns/client.ts'
 import type { DnsFailure, DnsResult, RecordType } from '../../network/dns/message.ts'
 import { queryTypes } from '../../network/dns/message.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/guard.ts'
 import { isPublicName } from '../../network/public-name.ts'
-import { SECOND } from '../../time.ts'
-import type { Finding } from '../finding.ts'
-import { found, oneLine } from '../finding.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { oneLine, probeResult } from '../probe-result.ts'
 import { hostText } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
@@ -28,10 +28,10 @@ const resolver = z
 
 const options = z
   .strictObject({
-    /** A name to ask for; or an address, whose reverse name is asked for. */
+    /** A name to query, or an address for its reverse name. */
     name: hostText,
     recordType: z.enum(queryTypes).default('A'),
-    /** Records as a zone file has them; empty: any will do. */
+    /** Records as in a zone file; empty: any. */
     expected: z.array(z.string().trim().min(1, 'must not be blank').max(1000)).max(20).default([]),
     /** EXACT: these and no others, in any order. CONTAINS: at least these. */
     match: z.enum(['EXACT', 'CONTAINS']).default('EXACT'),
@@ -41,7 +41,7 @@ const options = z
   })
   .superRefine((given, ctx) => {
     if (given.recordType !== 'PTR' && parseAddress(given.name) !== null) {
-      ctx.addIssue({ code: 'custom', path: ['name'], message: 'must be a domain name, for this type of record' })
+      ctx.addIssue({ code: 'custom', path: ['name'], message: 'must be a domain name for this record type' })
     }
     const family = families[given.recordType]
     if (family === undefined) return
@@ -56,7 +56,7 @@ const families: Partial<Record<RecordType, 4 | 6>> = { A: 4, AAAA: 6 }
 
 export type DnsOptions = z.output<typeof options>
 
-/** Asks for records anew each time, and compares them. */
+/** Queries records without the cache, and compares them. */
 export const dns: Probe<typeof options> = {
   kind: 'DNS',
   options,
@@ -64,18 +64,26 @@ export const dns: Probe<typeof options> = {
   minIntervalSeconds: 10,
   run: async (given, run) => {
     const [refused] = dnsRefusals(given, run.tools.allowPrivate)
-    if (refused) return found('UNKNOWN', `Not asked: ${refused.path.join('.')} ${refused.message}`)
+    if (refused) return probeResult('UNKNOWN', `Not queried: ${refused.path.join('.')} ${refused.message}`)
+    if (given.resolver !== undefined && !(await awaitResolverSlot(given.resolver, run))) {
+      return probeResult('UNKNOWN', `Not queried: too many probes of the resolver ${given.resolver} were due at once`)
+    }
     const started = performance.now()
-    const asked = await (given.resolver === undefined ? askOurs(given, run) : askTheirs(given, given.resolver, run))
+    const asked = await (given.resolver === undefined
+      ? queryOwnResolvers(given, run)
+      : queryNamedResolver(given, given.resolver, run))
     const latencyMs = performance.now() - started
     if ('outcome' in asked) return asked
     return asked.kind === 'none'
-      ? absent(given, asked.nxdomain, latencyMs)
+      ? noRecord(given, asked.nxdomain, latencyMs)
       : judgeRecords(given, asked.values, latencyMs, run.tools.allowPrivate)
   },
 }
 
-/** Why options that are valid cannot be used here: tenants see the public DNS alone, and lists have a kind of their own. */
+/**
+ * Returns why valid options are not allowed: tenants may query public DNS only, and blacklists have a kind of their
+ * own.
+ */
 export function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
   const asked = questionOf(given)
   const server = given.resolver === undefined ? null : parseDnsServer(given.resolver)
@@ -88,13 +96,15 @@ export function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
     return [
       {
         path: ['name'],
-        message: `must belong to the public DNS, or be asked of a resolver that you name; ${PRIVATE_NETWORKS_HINT}`,
+        message: `must be a public name, unless you name a resolver; ${PRIVATE_NETWORKS_HINT}`,
       },
     ]
   }
-  // Lists allow us so many queries a day, which the blacklist checks keep count of.
+  // Blacklists limit our queries per day, which blacklist checks count.
   const list = lists.find(({ publicZone }) => `.${asked}`.endsWith(`.${publicZone}`))
-  return list ? [{ path: ['name'], message: `is watched with a monitor of kind BLACKLIST (${list.name})` }] : []
+  return list
+    ? [{ path: ['name'], message: `must not be a blacklist: use a monitor of kind BLACKLIST (${list.name})` }]
+    : []
 }
 
 const lists = blacklists(undefined)
@@ -107,40 +117,46 @@ function questionOf({ name: given }: DnsOptions): string {
 
 type Answered = Exclude<DnsResult, DnsFailure>
 
-/** A name that resolvers answer for by themselves (RFC 6761 §6.3). */
+/** A name that resolvers answer themselves (RFC 6761 §6.3). */
 const CONTROL = 'localhost'
 
-/** Asks our own resolvers, which may fail by our own fault: what they do not answer is theirs only if they do answer. */
-async function askOurs(given: DnsOptions, { tools, timeoutMs, signal }: ProbeRun): Promise<Answered | Finding> {
+/**
+ * Queries our own resolvers. Without an answer, the target counts as DOWN only if the resolvers do answer another
+ * query.
+ */
+async function queryOwnResolvers(
+  given: DnsOptions,
+  { tools, timeoutMs, signal }: ProbeRun,
+): Promise<Answered | ProbeResult> {
   const asked = questionOf(given)
   const ask = (subject: string, type: RecordType, limitMs: number) =>
     tools.dns.query(subject, type, { fresh: true, timeoutMs: limitMs, signal })
-  const control = afterwards(timeoutMs / 2, () => ask(CONTROL, 'A', timeoutMs * 0.4))
+  const control = startAfter(timeoutMs / 2, () => ask(CONTROL, 'A', timeoutMs * 0.4))
   const result = await ask(asked, given.recordType, timeoutMs)
   control.cancel()
   if (result.kind !== 'failed') return result
   switch (result.reason) {
     case 'servfail':
-      return found('DOWN', `The DNS servers of ${asked} gave no usable answer (SERVFAIL)`, { suspect: asked })
+      return probeResult('DOWN', `The DNS servers of ${asked} gave no usable answer (SERVFAIL)`, { suspect: asked })
     case 'timeout':
-      return saidAnything(await control.outcome)
-        ? found('DOWN', `No answer for ${asked} within ${seconds(timeoutMs)}`, { suspect: asked })
-        : found('UNKNOWN', 'Our own DNS resolvers do not answer')
+      return responded(await control.outcome)
+        ? probeResult('DOWN', `No answer for ${asked} within ${seconds(timeoutMs)}`, { suspect: asked })
+        : probeResult('UNKNOWN', 'Our own DNS resolvers do not answer')
     case 'malformed':
-      return found('UNKNOWN', `Our own DNS resolvers gave an answer for ${asked} that cannot be read`)
+      return probeResult('UNKNOWN', `Our own DNS resolvers returned an unreadable response for ${asked}`)
     case 'refused':
-      return found('UNKNOWN', 'Our own DNS resolvers refuse to answer (REFUSED)')
+      return probeResult('UNKNOWN', 'Our own DNS resolvers refuse to answer (REFUSED)')
     default:
-      return found('UNKNOWN', 'Our own DNS resolvers cannot be reached')
+      return probeResult('UNKNOWN', 'Our own DNS resolvers cannot be reached')
   }
 }
 
-function saidAnything(result: DnsResult | null): boolean {
+function responded(result: DnsResult | null): boolean {
   return result !== null && (result.kind !== 'failed' || result.reason === 'servfail' || result.reason === 'refused')
 }
 
-/** Begins `work` after so many milliseconds, unless it is cancelled before; then its outcome is null. */
-function afterwards<T>(ms: number, work: () => Promise<T>): { readonly outcome: Promise<T | null>; cancel(): void } {
+/** Starts `work` after `ms` milliseconds; when cancelled before, its outcome is null. */
+function startAfter<T>(ms: number, work: () => Promise<T>): { readonly outcome: Promise<T | null>; cancel(): void } {
   let cancel = () => {}
   const outcome = new Promise<T | null>((resolve) => {
     const timer = setTimeout(() => resolve(work()), ms)
@@ -152,23 +168,32 @@ function afterwards<T>(ms: number, work: () => Promise<T>): { readonly outcome: 
   return { outcome, cancel: () => cancel() }
 }
 
-/** Asks the resolver that the owner named: whatever it does is what is watched. */
-async function askTheirs(given: DnsOptions, resolver: string, run: ProbeRun): Promise<Answered | Finding> {
+/**
+ * Waits for the rate limit of a resolver, which many names and organizations may share. Returns whether it was
+ * admitted.
+ */
+async function awaitResolverSlot(resolver: string, { tools, waitMs = 0, signal }: ProbeRun): Promise<boolean> {
+  const address = parseDnsServer(resolver)?.address
+  return address === undefined || tools.outbound.awaitConnectionSlot(address, { waitMs, signal })
+}
+
+/** Queries the resolver that the owner named: its behaviour is what the monitor watches. */
+async function queryNamedResolver(given: DnsOptions, resolver: string, run: ProbeRun): Promise<Answered | ProbeResult> {
   const { tools, timeoutMs, signal } = run
   const servers = [parseDnsServer(resolver)].filter((server) => server !== null)
   const client = createDnsClient({ servers, timeoutMs, now: tools.now, cacheSize: 1 })
   try {
     const result = await client.query(questionOf(given), given.recordType, { signal })
     if (result.kind !== 'failed') return result
-    // No socket was to be had, or none from which there is a way: of IPv6, say, on a machine that has IPv4 only.
+    // No socket, or no route: for example to IPv6 on a machine with IPv4 only.
     if (result.reason === 'unreachable' && client.statistics.sent === 0) {
-      return found('UNKNOWN', `The machine that watches has no way to the resolver ${resolver}`)
+      return probeResult('UNKNOWN', `Our machine has no route to the resolver ${resolver}`)
     }
-    const cut = client.statistics.tcp > 0
-    const failure = failures(timeoutMs)[result.reason] ?? 'was not heard to the end'
-    const said = cut ? 'gave an answer too long for UDP, and none over TCP' : failure
-    const heard = client.statistics.received > 0
-    return found('DOWN', `The resolver ${resolver} ${said}`, { suspect: heard ? null : resolver })
+    const usedTcp = client.statistics.tcp > 0
+    const failure = failures(timeoutMs)[result.reason] ?? 'did not complete its response'
+    const problem = usedTcp ? 'truncated its response over UDP and did not answer over TCP' : failure
+    const hasResponded = client.statistics.received > 0
+    return probeResult('DOWN', `The resolver ${resolver} ${problem}`, { suspect: hasResponded ? null : resolver })
   } finally {
     await client.close()
   }
@@ -179,53 +204,58 @@ function failures(timeoutMs: number): Partial<Record<DnsFailure['reason'], strin
     timeout: `did not answer within ${seconds(timeoutMs)}`,
     refused: 'refused to answer (REFUSED)',
     servfail: 'gave no usable answer (SERVFAIL)',
-    malformed: 'gave an answer that cannot be read',
+    malformed: 'returned an unreadable response',
     unreachable: 'cannot be reached',
   }
 }
 
-function absent({ name: given, recordType }: DnsOptions, nxdomain: boolean, latencyMs: number): Finding {
+function noRecord({ name: given, recordType }: DnsOptions, nxdomain: boolean, latencyMs: number): ProbeResult {
   const message = nxdomain ? `${given} does not exist (NXDOMAIN)` : `${given} has no ${recordType} record`
-  return found('DOWN', message, { latencyMs, detail: { answers: [] } })
+  return probeResult('DOWN', message, { latencyMs, detail: { answers: [] } })
 }
 
-function judgeRecords(given: DnsOptions, values: readonly string[], latencyMs: number, allowPrivate: boolean): Finding {
+function judgeRecords(
+  given: DnsOptions,
+  values: readonly string[],
+  latencyMs: number,
+  allowPrivate: boolean,
+): ProbeResult {
   const { name: subject, recordType, expected, match, degradedAboveMs } = given
-  if (given.resolver === undefined && !allowPrivate && families[recordType] && values.some(isOurs)) {
-    return found(
+  if (given.resolver === undefined && !allowPrivate && families[recordType] && values.some(isPrivate)) {
+    return probeResult(
       'UNKNOWN',
-      `${subject} has private addresses here, which are compared only for a resolver that you name`,
+      `${subject} resolves to private addresses, which are compared only with a resolver that you name`,
     )
   }
-  const has = new Map(values.map((value) => [comparable(recordType, value), shown(value)]))
-  const wanted = new Map(expected.map((value) => [comparable(recordType, value), shown(value)]))
+  const has = new Map(values.map((value) => [comparable(recordType, value), shorten(value)]))
+  const wanted = new Map(expected.map((value) => [comparable(recordType, value), shorten(value)]))
   const missing = [...wanted].flatMap(([key, value]) => (has.has(key) ? [] : [value]))
   const exact = match === 'EXACT' && wanted.size > 0
   const surplus = [...has].flatMap(([key, value]) => (exact && !wanted.has(key) ? [value] : []))
-  const measured = { latencyMs, detail: { answers: [...has.values()].slice(0, MOST_SHOWN) } }
+  const measured = { latencyMs, detail: { answers: [...has.values()].slice(0, MAX_RECORDS) } }
   if (missing.length + surplus.length > 0) {
     const wrong = [
       ...(missing.length > 0 ? [`lack ${missing.join(', ')}`] : []),
       ...(surplus.length > 0 ? [`have the unexpected ${surplus.join(', ')}`] : []),
     ]
-    return found('DOWN', `The ${recordType} records of ${subject} ${wrong.join(' and ')}`, measured)
+    return probeResult('DOWN', `The ${recordType} records of ${subject} ${wrong.join(' and ')}`, measured)
   }
   if (degradedAboveMs !== undefined && latencyMs > degradedAboveMs) {
-    return found('DEGRADED', `Answered in ${Math.round(latencyMs)} ms, more than ${degradedAboveMs} ms`, measured)
+    return probeResult('DEGRADED', `Answered in ${Math.round(latencyMs)} ms, more than ${degradedAboveMs} ms`, measured)
   }
-  return found('UP', `${recordType} ${[...has.values()].join(', ')}`, measured)
+  return probeResult('UP', `${recordType} ${[...has.values()].join(', ')}`, measured)
 }
 
-/** Whether an address may tell of the network that our own resolvers know. */
-function isOurs(address: string): boolean {
+/** Returns whether an address may reveal the network of our own resolvers. */
+function isPrivate(address: string): boolean {
   return !isPublic(address) && !isDocumentation(address)
 }
 
-/** More records, and longer ones, are not kept. */
-const MOST_SHOWN = 20
-const shown = (value: string) => oneLine(value, 300)
+/** The maximum number of stored records. */
+const MAX_RECORDS = 20
+const shorten = (value: string) => oneLine(value, 300)
 
-/** One spelling of a record's value: only texts are told apart by the case of their letters. */
+/** Normalizes a record's value: only TXT records are case-sensitive. */
 function comparable(type: RecordType, value: string): string {
   if (type === 'TXT') return joinedStrings(value)
   if (families[type] !== undefined) return parseAddress(value) ?? value
@@ -237,7 +267,7 @@ function comparable(type: RecordType, value: string): string {
     .trim()
 }
 
-/** The text of a TXT record, which a zone file may write as several quoted strings (RFC 1035 §5.1): they are one text. */
+/** Joins the quoted strings of a TXT record in a zone file (RFC 1035 §5.1). */
 function joinedStrings(value: string): string {
   if (!/^\s*"(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*\s*$/s.test(value)) return value
   const strings = value.match(/"(?:[^"\\]|\\.)*"/gs) ?? []

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Failure } from '../../network/outbound.ts'
-import type { Finding } from '../finding.ts'
-import { found } from '../finding.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { probeResult } from '../probe-result.ts'
 
-/** A host to watch: a name, or an address in any spelling; read as its canonical text. */
+/** A host name, or an address in any spelling; normalized. */
 export const hostText = z
   .string()
   .trim()
@@ -15,13 +15,16 @@ export const hostText = z
     return z.NEVER
   })
 
-/** What it means for a monitor that its host could not be reached: down, or unknown when that says nothing of the host. */
-export function notReached(host: string, { reason, fault, message, phases, address, certificate }: Failure): Finding {
+/** Returns the result of an unreachable host: DOWN, or UNKNOWN when the failure says nothing about the host. */
+export function unreachableResult(
+  host: string,
+  { reason, fault, message, phases, address, certificate }: Failure,
+): ProbeResult {
   const unknown = fault === 'ours' || reason === 'forbidden' || reason === 'invalid'
   const detail = {
     phases,
     ...(address !== null && { address }),
     ...(certificate !== null && { certificateEndsAt: certificate.validTo.toISOString() }),
   }
-  return found(unknown ? 'UNKNOWN' : 'DOWN', message, { detail, suspect: fault === 'unclear' ? host : null })
+  return probeResult(unknown ? 'UNKNOWN' : 'DOWN', message, { detail, suspect: fault === 'unclear' ? host : null })
 }

@@ -1,44 +1,44 @@
 import { z } from 'zod'
+import { DAY } from '../../core/time.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Answer, Certificate } from '../../network/outbound.ts'
-import { DAY } from '../../time.ts'
-import type { Detail, Finding } from '../finding.ts'
-import { found } from '../finding.ts'
-import { isExpectedStatus, isSingularPath, jsonMistake, keywordDoubt, keywordMistake } from './assertion.ts'
-import { notReached } from './host.ts'
+import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
+import { probeResult } from '../probe-result.ts'
+import { isExpectedStatus, isSingularPath, jsonFailure, keywordFailure, keywordUncertainty } from './assertion.ts'
+import { unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
-/** What is read of an answer that nothing is asserted of: enough to see that it comes. */
+/** How much of a response is read without assertions: enough to see that it arrives. */
 const UNASSERTED_BYTES = 64 * 1024
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 
 const webAddress = z
   .string()
   .trim()
   .max(2048, 'must have at most 2048 characters')
   .transform((text, ctx) => {
-    const mistake = urlMistake(text)
-    if (mistake === null) return new URL(text).href.replace(/#.*$/, '')
-    ctx.addIssue({ code: 'custom', message: mistake })
+    const problem = urlProblem(text)
+    if (problem === null) return new URL(text).href.replace(/#.*$/, '')
+    ctx.addIssue({ code: 'custom', message: problem })
     return z.NEVER
   })
 
-function urlMistake(text: string): string | null {
+function urlProblem(text: string): string | null {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an http:// or https:// URL'
   const { hostname, username, password, port } = new URL(text)
-  if (readHost(hostname) === null) return 'must have a host name or an IP address'
-  if (username !== '' || password !== '') return 'must not have a user: send an Authorization header instead'
-  return port === '25' ? 'must not have port 25, which is for mail' : null
+  if (readHost(hostname) === null) return 'must contain a host name or an IP address'
+  if (username !== '' || password !== '') return 'must not contain credentials: use an Authorization header'
+  return port === '25' ? 'must not use port 25, which is for mail' : null
 }
 
-/** Headers that belong to the connection (RFC 9110 §7.6.1), or follow from the URL and the body. */
+/** Headers that belong to the connection (RFC 9110 §7.6.1) or follow from the URL and the body. */
 const reserved = /^(?:host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/i
 
 const header = z.strictObject({
   name: z
     .string()
     .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a header')
-    .refine((name) => !reserved.test(name), 'must not be a header that is set by itself'),
+    .refine((name) => !reserved.test(name), 'must not be a header that is set automatically'),
   /** A secret. */
   value: z
     .string()
@@ -57,7 +57,7 @@ const json = z.strictObject({
   path: z
     .string()
     .max(200)
-    .refine(isSingularPath, "must be a JSONPath that leads to one value, such as $.checks[0].status or $['a b']"),
+    .refine(isSingularPath, "must be a JSONPath to a single value, such as $.checks[0].status or $['a b']"),
   equals: z.union([z.string().max(1000), z.number(), z.boolean()]).optional(),
   absent: z.boolean().default(false),
 })
@@ -72,17 +72,17 @@ const options = z
       .string()
       .refine((text) => Buffer.byteLength(text) <= 64 * 1024, 'must have at most 64 KiB')
       .optional(),
-    /** Each like `200`, `2xx` or `200-299`; of the answer after redirects. */
+    /** Each like `200`, `2xx` or `200-299`; after redirects. */
     expectedStatus: z.array(status).min(1, 'must not be empty').max(20).default(['2xx']),
-    /** 0: a redirect is the answer. */
+    /** 0: redirects are not followed. */
     maxRedirects: z.int().min(0).max(10).default(5),
     keyword: keyword.optional(),
     json: json.optional(),
-    /** How much of an answer is looked into for the keyword and the JSON. */
-    maxBodyBytes: z.int().min(1).max(MOST_BYTES).default(MOST_BYTES),
-    /** Whether the certificate has to be trusted. */
+    /** How much of a response is searched for the keyword and the JSON value. */
+    maxBodyBytes: z.int().min(1).max(MAX_BYTES).default(MAX_BYTES),
+    /** Whether the certificate must be trusted. */
     verifyCertificate: z.boolean().default(true),
-    /** So many days before a trusted certificate ends, the monitor is degraded; 0: never. */
+    /** The monitor is DEGRADED this many days before the certificate expires; 0: never. */
     certificateDays: z.int().min(0).max(365).default(14),
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
     /** Absent: whichever connects. */
@@ -95,13 +95,13 @@ const options = z
     }
     for (const [name, given] of Object.entries({ keyword: word, json: assertion })) {
       if (method !== 'HEAD' || given === undefined) continue
-      ctx.addIssue({ code: 'custom', path: [name], message: 'must be left out for HEAD, whose answers have no body' })
+      ctx.addIssue({ code: 'custom', path: [name], message: 'must be left out for HEAD, whose responses have no body' })
     }
   })
 
 export type HttpOptions = z.output<typeof options>
 
-/** Sends a request anew each time, and looks at its answer. */
+/** Sends a request and judges its response. */
 export const http: Probe<typeof options> = {
   kind: 'HTTP',
   options,
@@ -115,35 +115,35 @@ export const http: Probe<typeof options> = {
       run,
     )
     if (answer.kind === 'answer') return judge(given, answer, run)
-    const finding = notReached(new URL(url).hostname, answer)
+    const result = unreachableResult(new URL(url).hostname, answer)
     const expiry = answer.reason === 'certificate' ? expired(answer.certificate, run) : null
-    return expiry === null ? finding : { ...finding, message: expiry }
+    return expiry === null ? result : { ...result, message: expiry }
   },
 }
 
-function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Finding {
+function judge(given: HttpOptions, answer: Answer, run: ProbeRun): ProbeResult {
   const { phases, address, certificate } = answer
   const latencyMs = phases.total
-  const detail: Detail = {
+  const detail: ProbeDetail = {
     phases,
     address,
     status: answer.status,
     ...(certificate !== null && { certificateEndsAt: certificate.validTo.toISOString() }),
   }
-  const mistake = mistakeOf(given, answer)
-  if (mistake !== null) return found('DOWN', mistake, { latencyMs, detail })
-  const doubt = given.keyword ? keywordDoubt(given.keyword, answer) : null
-  if (doubt !== null) return found('UNKNOWN', doubt, { latencyMs, detail })
-  const flaw = slowness(given, latencyMs) ?? expirySoon(given, certificate, run)
-  if (flaw !== null) return found('DEGRADED', flaw, { latencyMs, detail })
-  return found('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
+  const mistake = failureOf(given, answer)
+  if (mistake !== null) return probeResult('DOWN', mistake, { latencyMs, detail })
+  const uncertainty = given.keyword ? keywordUncertainty(given.keyword, answer) : null
+  if (uncertainty !== null) return probeResult('UNKNOWN', uncertainty, { latencyMs, detail })
+  const degradation = slowness(given, latencyMs) ?? expirySoon(given, certificate, run)
+  if (degradation !== null) return probeResult('DEGRADED', degradation, { latencyMs, detail })
+  return probeResult('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
 }
 
-function mistakeOf({ expectedStatus, keyword: word, json: assertion }: HttpOptions, answer: Answer): string | null {
+function failureOf({ expectedStatus, keyword: word, json: assertion }: HttpOptions, answer: Answer): string | null {
   if (!isExpectedStatus(expectedStatus, answer.status)) {
     return `HTTP ${answer.status} instead of ${expectedStatus.join(', ')}`
   }
-  return (word && keywordMistake(word, answer)) ?? (assertion && jsonMistake(assertion, answer)) ?? null
+  return (word && keywordFailure(word, answer)) ?? (assertion && jsonFailure(assertion, answer)) ?? null
 }
 
 function slowness({ degradedAboveMs }: HttpOptions, latencyMs: number): string | null {
@@ -161,7 +161,7 @@ function expirySoon(
   return leftMs < certificateDays * DAY ? `TLS certificate expires ${inDays(leftMs)}` : null
 }
 
-/** How long ago the certificate expired; null when that is not what is wrong with it. */
+/** Returns how long ago the certificate expired; null when it has another problem. */
 function expired(certificate: Certificate | null, { tools }: ProbeRun): string | null {
   const agoMs = tools.now().getTime() - (certificate?.validTo.getTime() ?? Number.POSITIVE_INFINITY)
   if (certificate?.problem !== 'CERT_HAS_EXPIRED' || agoMs < 0) return null

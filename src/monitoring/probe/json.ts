@@ -1,10 +1,10 @@
-/** JSON that is deeper nests nothing but brackets: a body of them takes a third of a second to parse. */
-const DEEPEST = 500
+/** Deeper JSON is nothing but brackets, and takes a third of a second to parse. */
+const MAX_DEPTH = 500
 
-/** What a text is as JSON; `refused` says why it is none, or is not read. */
+/** A parsed JSON text; `refused` says why it could not be parsed. */
 export type Json = { readonly value: unknown } | { readonly refused: string }
 
-/** An integer that a number of JavaScript cannot hold exactly, by its digits. */
+/** An integer that a JavaScript number cannot hold exactly, as its digits. */
 export class BigInteger {
   readonly digits: string
 
@@ -13,33 +13,33 @@ export class BigInteger {
   }
 }
 
-/** Reads a text as JSON, in milliseconds whatever it is. Long integers are `BigInteger`s. */
+/** Parses a text as JSON, in milliseconds whatever the text. Long integers become `BigInteger`s. */
 export function readJson(text: string): Json {
-  if (depthOf(text) > DEEPEST)
-    return { refused: `The answer nests deeper than ${DEEPEST} levels: it is not read as JSON` }
+  if (depthOf(text) > MAX_DEPTH)
+    return { refused: `The response is JSON with more than ${MAX_DEPTH} levels, which is not read` }
   try {
     const value: unknown = JSON.parse(text)
     if (!/\d{16}/.test(text)) return { value }
-    // Known to be JSON by now, in which these are whole numbers: they become texts that no answer can have.
+    // The text is valid JSON, so these are whole numbers: they become strings that no response can contain.
     return {
       value: JSON.parse(text.replace(longIntegers, (match) => (match.startsWith('"') ? match : `"${mark}${match}"`))),
     }
   } catch {
-    return { refused: 'The answer is not valid JSON' }
+    return { refused: 'The response is not valid JSON' }
   }
 }
 
-/** What stands for a long integer, as a text of the answer begins with it only by being escaped. */
+/** Marks a long integer: a string of the response can begin with it only in escaped form. */
 const mark = '\\ud800'
 
 const longIntegers = /"(?:[^"\\]|\\.)*"|(?<![\w.+-])-?[1-9]\d{15,}(?![\w.])/g
 
-/** A value of what was read: a long integer as such. */
+/** Returns a parsed value, with a long integer as `BigInteger`. */
 export function exact(value: unknown): unknown {
   return typeof value === 'string' && /^\ud800-?\d{16,}$/.test(value) ? new BigInteger(value.slice(1)) : value
 }
 
-/** How deep the brackets of a text nest, outside of its strings. */
+/** Returns how deep the brackets of a text nest, outside of strings. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -55,7 +55,7 @@ function depthOf(text: string): number {
   return deepest
 }
 
-/** Where the string that begins at `start` ends: at its quote, or with the text. */
+/** Returns where the string that begins at `start` ends: at its quote, or at the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     const quote = text.indexOf('"', at)

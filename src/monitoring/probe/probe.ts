@@ -1,22 +1,22 @@
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { Checker } from '../../blacklist/checker.ts'
+import type { Clock } from '../../core/time.ts'
 import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
+import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import type { DnsClient } from '../../network/dns/client.ts'
 import type { Outbound } from '../../network/outbound.ts'
-import type { Turns } from '../../network/turns.ts'
-import type { Clock } from '../../time.ts'
-import type { Detail, Finding } from '../finding.ts'
+import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
 
-/** What probes work with. */
+/** What probes use. */
 export interface ProbeTools {
-  /** The only way to reach what a tenant names. */
+  /** The only way to connect to hosts that tenants name. */
   readonly outbound: Outbound
   /** Our own resolvers. */
   readonly dns: DnsClient
   readonly checker: Checker
-  /** Whose turn it is to ask a third party, of all organizations. */
-  readonly turns: Turns
+  /** Limits probes of one third party, for all organizations together. */
+  readonly limiter: DestinationLimiter
   /** The setting `ALLOW_PRIVATE_NETWORKS`. */
   readonly allowPrivate: boolean
   readonly now: Clock
@@ -26,29 +26,31 @@ export interface ProbeTools {
 /** One run of a probe. */
 export interface ProbeRun {
   readonly tools: ProbeTools
-  /** In how many milliseconds it has to end. */
+  /** The timeout in milliseconds, without waiting for rate limits. */
   readonly timeoutMs: number
-  /** Ends it early, when the process stops: what comes then is not used. */
+  /** How long it may wait for rate limits before connecting, in milliseconds; absent: not at all. */
+  readonly waitMs?: number
+  /** Ends it early, when the process stops; the result is then discarded. */
   readonly signal: AbortSignal
-  /** The monitor's state before, for kinds whose answer can be incomplete. */
+  /** The monitor's current state, for kinds whose answer can be incomplete. */
   readonly state: MonitorState
-  /** What the last DOWN result told, when that is at hand, for kinds whose answer can be incomplete. */
-  readonly lastDown?: Detail | null
+  /** The detail of the last DOWN result if known, for kinds whose answer can be incomplete. */
+  readonly lastDown?: ProbeDetail | null
 }
 
-/** What holds for the monitors of a kind. */
+/** The rules of a kind of monitor. */
 export interface KindRules<O extends z.ZodType = z.ZodType> {
   readonly kind: MonitorKind
-  /** Reads and validates what an owner gives; what it gives can be read again. */
+  /** Validates and normalizes the options of an owner; its output is valid input. */
   readonly options: O
-  /** Whether it looks the same from everywhere, so that one worker of any region is enough. */
+  /** Whether the result is the same from everywhere, so that one worker of any region is enough. */
   readonly anywhere: boolean
-  /** The shortest interval that makes sense for it, in seconds. */
+  /** The shortest allowed interval, in seconds. */
   readonly minIntervalSeconds: number
 }
 
-/** A kind of monitor that is probed. Options are what `options` reads, with secrets opened. */
+/** A kind of monitor with a probe. */
 export interface Probe<O extends z.ZodType = z.ZodType> extends KindRules<O> {
-  /** Never rejects: what goes wrong is a finding. Ends by its deadline. */
-  run(options: z.output<O>, run: ProbeRun): Promise<Finding>
+  /** Runs the probe by its deadline, with secrets opened. Never rejects: an error becomes a result. */
+  run(options: z.output<O>, run: ProbeRun): Promise<ProbeResult>
 }

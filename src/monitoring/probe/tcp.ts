@@ -1,28 +1,28 @@
 import type { Socket } from 'node:net'
 import { z } from 'zod'
+import { SECOND } from '../../core/time.ts'
 import { hundredths } from '../../network/outbound/failure.ts'
 import type { Connection } from '../../network/outbound.ts'
-import { SECOND } from '../../time.ts'
-import type { Detail, Finding } from '../finding.ts'
-import { found, oneLine } from '../finding.ts'
-import { hostText, notReached } from './host.ts'
+import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
+import { oneLine, probeResult } from '../probe-result.ts'
+import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
-/** Where mail servers take mail from anybody. */
+/** The port on which mail servers accept mail from anyone. */
 const MAIL_PORT = 25
-/** So much of what comes is searched. */
-const MOST_BYTES = 16 * 1024
+/** How much of the received data is searched, in bytes. */
+const MAX_BYTES = 16 * 1024
 
 const options = z
   .strictObject({
     host: hostText,
     port: z.int().min(1).max(65_535),
     tls: z.boolean().default(false),
-    /** Whether the certificate has to be trusted. */
+    /** Whether the certificate must be trusted. */
     verifyCertificate: z.boolean().default(true),
-    /** A secret: what is sent once connected, where `\r`, `\n`, `\t`, `\0` and `\\` stand for what they do in most languages. */
+    /** A secret: the text to send after connecting, with the escapes `\r`, `\n`, `\t`, `\0` and `\\`. */
     send: z.string().max(1000).optional(),
-    /** What has to come, spelled likewise, anywhere in the first 16 KiB. */
+    /** The text that the first 16 KiB received must contain, with the same escapes. */
     expect: z.string().min(1, 'must not be empty').max(1000).optional(),
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
   })
@@ -31,34 +31,37 @@ const options = z
     ctx.addIssue({
       code: 'custom',
       path: ['send'],
-      message: 'must be left out for port 25: nobody sends mail from here',
+      message: 'must be left out for port 25: sending mail is not allowed',
     })
   })
 
 export type TcpOptions = z.output<typeof options>
 
-/** Connects, with TLS if asked for; sends and waits for what is expected. */
+/** Connects, with TLS if configured; sends a text and waits for the expected one. */
 export const tcp: Probe<typeof options> = {
   kind: 'TCP',
   options,
   anywhere: false,
   minIntervalSeconds: 10,
   run: async (given, run) => {
-    const started = performance.now()
     const tls = given.tls ? { verify: given.verifyCertificate } : undefined
     const connected = await run.tools.outbound.connect({ ...given, tls }, run)
-    if (connected.kind === 'failed') return notReached(given.host, connected)
+    if (connected.kind === 'failed') return unreachableResult(given.host, connected)
     try {
-      const remainingMs = run.timeoutMs - (performance.now() - started)
-      const said = await converse(connected.socket, given, remainingMs, run.signal)
-      return judge(given, run, connected, said, performance.now() - started)
+      // Waiting for rate limits does not count as the target's time.
+      const started = performance.now() - connected.phases.total
+      const ending = await converse(connected.socket, given, run.timeoutMs - connected.phases.total, run.signal)
+      return judge(given, run, connected, ending, performance.now() - started)
     } finally {
       connected.socket.destroy()
     }
   },
 }
 
-/** How a conversation ended: with what was expected, or without, because time was up, the other side closed, or said too much. */
+/**
+ * How the exchange ended: `met` with the expected text, `timeout`, `closed` by the other side, `unmet` after 16 KiB, or
+ * `aborted`.
+ */
 type Ending = 'met' | 'timeout' | 'closed' | 'unmet' | 'aborted'
 
 function converse(
@@ -83,8 +86,8 @@ function converse(
     if (signal.aborted) onAbort()
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk])
-      if (received.subarray(0, MOST_BYTES).includes(wanted)) end('met')
-      else if (received.length >= MOST_BYTES) end('unmet')
+      if (received.subarray(0, MAX_BYTES).includes(wanted)) end('met')
+      else if (received.length >= MAX_BYTES) end('unmet')
     })
     socket.on('close', () => end('closed'))
   })
@@ -96,8 +99,8 @@ function judge(
   { address, phases, certificate }: Connection,
   ending: Ending,
   latencyMs: number,
-): Finding {
-  const detail: Detail = {
+): ProbeResult {
+  const detail: ProbeDetail = {
     phases: { ...phases, total: hundredths(latencyMs) },
     address,
     ...(certificate !== null && { certificateEndsAt: certificate.validTo.toISOString() }),
@@ -105,19 +108,19 @@ function judge(
   const expected = oneLine(JSON.stringify(expect) ?? '', 100)
   switch (ending) {
     case 'aborted':
-      return found('UNKNOWN', 'Ended before its time')
+      return probeResult('UNKNOWN', 'The probe was aborted')
     case 'timeout':
-      return found('DOWN', `Connected, but ${expected} did not come within ${timeoutMs / SECOND} s`, { detail })
+      return probeResult('DOWN', `Connected, but ${expected} did not arrive within ${timeoutMs / SECOND} s`, { detail })
     case 'closed':
-      return found('DOWN', `Connected, but closed before ${expected} came`, { detail })
+      return probeResult('DOWN', `Connected, but closed before ${expected} arrived`, { detail })
     case 'unmet':
-      return found('DOWN', `Connected, but ${expected} is not in the first 16 KiB`, { detail })
+      return probeResult('DOWN', `Connected, but ${expected} is not in the first 16 KiB`, { detail })
     case 'met': {
       const measured = { latencyMs, detail }
       const took = `in ${Math.round(latencyMs)} ms`
       if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs)
-        return found('UP', `Connected ${took}`, measured)
-      return found('DEGRADED', `Connected ${took}, more than ${degradedAboveMs} ms`, measured)
+        return probeResult('UP', `Connected ${took}`, measured)
+      return probeResult('DEGRADED', `Connected ${took}, more than ${degradedAboveMs} ms`, measured)
     }
   }
 }

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import { type Clock, SECOND } from '../../time.ts'
+import { type Clock, SECOND } from '../../core/time.ts'
 import type { DnsFailure, DnsResult } from './message.ts'
 
-/** What was learned, least recently used out first. */
+/** A cache of results, least recently used out first. */
 export interface DnsCache {
-  /** What is kept under the key, its `ttl` being what remains of it, in whole seconds. */
+  /** Returns the result of a key; its `ttl` is what remains, in whole seconds. */
   get(key: string): DnsResult | undefined
-  /** Keeps a result for its `ttl`, a failure for as long as its reason says. */
+  /** Stores a result for its `ttl`, and a failure for the time of its reason. */
   set(key: string, result: DnsResult): void
   delete(key: string): void
 }
@@ -17,7 +17,10 @@ interface Entry {
   readonly lifetime: number
 }
 
-/** Seconds a failure is kept: an upstream's word holds longer than its silence (RFC 2308 §7 allows 5 minutes at most). */
+/**
+ * How long a failure is cached, in seconds: an upstream's answer longer than its silence (RFC 2308 §7 allows at most 5
+ * minutes).
+ */
 const failureTtl: Record<DnsFailure['reason'], number> = {
   refused: 10,
   servfail: 10,
@@ -28,7 +31,7 @@ const failureTtl: Record<DnsFailure['reason'], number> = {
   withheld: 0,
 }
 
-/** A cache of at most `size` results. A clock that is set back ends what was kept in its future. */
+/** Creates a cache of at most `size` results. When the clock is set back, later entries expire. */
 export function createCache(size: number, now: Clock): DnsCache {
   const entries = new LRUCache<string, Entry>({ max: size })
   return {

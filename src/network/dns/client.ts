@@ -1,52 +1,55 @@
-import type { DnsServer } from '../../config.ts'
-import type { Clock } from '../../time.ts'
+import type { DnsServer } from '../../core/config.ts'
+import type { Clock } from '../../core/time.ts'
 import { createCache } from './cache.ts'
+import { cancelFailover, type Failover, retransmitWhenDue, startFailover } from './failover.ts'
 import { type DnsFailure, type DnsResult, isQueryable, type Question, type RecordType } from './message.ts'
-import { abandon, type Pursuit, pursue, retransmitWhenDue } from './pursuit.ts'
 import type { DnsStatistics } from './transport.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
 export type { DnsResult, RecordType } from './message.ts'
 
-/** Whether a caller has left. It is looked at, not listened to, so that it need not be an `AbortSignal`, which is costly. */
+/** Whether a caller has left. It is polled, so that it need not be an `AbortSignal`, which is costly. */
 export type Signal = Pick<AbortSignal, 'aborted'>
 
 export interface QueryOptions {
-  /** Ends the wait of this caller, with `aborted`: within some ten milliseconds, or at once by `dismiss`. */
+  /** Ends the wait of this caller with `aborted`: within some ten milliseconds, or at once by `dismiss`. */
   readonly signal?: Signal
-  /** The deadline of this caller instead of the client's, in milliseconds. */
+  /** Replaces the client's timeout for this caller, in milliseconds. */
   readonly timeoutMs?: number
-  /** Shortens how long an answer is kept, in seconds, such as a list's refusal code; undefined leaves it. Must not throw. */
+  /**
+   * Shortens the cache time of an answer, in seconds, such as a blacklist's refusal code; undefined keeps it. Must not
+   * throw.
+   */
   readonly ttlOf?: (values: readonly string[]) => number | undefined
-  /** Asks even when the cache holds a result. */
+  /** Sends a query even when the cache has a result. */
   readonly fresh?: boolean
-  /** Asked when a query would have to be sent: false keeps it back, with `withheld`. Must not throw. */
+  /** Called before a query is sent: false stops it, with `withheld`. Must not throw. */
   readonly admit?: () => boolean
 }
 
 /** A caching stub resolver. */
 export interface DnsClient {
-  /** What is known without asking: what the cache holds. Cheap enough to be called for every list of every check. */
+  /** Returns a result from the cache. Cheap enough for every list of every check. */
   peek(name: string, type: RecordType): DnsResult | undefined
   /**
-   * Asks, from the cache if it can. Never rejects, and always resolves by the deadline. Callers that ask the same at the same
-   * time share one query, each with its own deadline; it is given up when the last of them has left.
+   * Queries, from the cache if possible. Never rejects, and always resolves by the deadline. Concurrent callers with
+   * the same question share one query, each with its own deadline; it is cancelled when the last caller leaves.
    */
   query(name: string, type: RecordType, options?: QueryOptions): Promise<DnsResult>
-  /** Lets those callers go at once who have left by now. */
+  /** Resolves callers that have left, without waiting for the next tick. */
   dismiss(): void
-  /** Drops what the cache holds, so that the next query asks anew. */
+  /** Removes a result from the cache, so that the next query is sent. */
   forget(name: string, type: RecordType): void
   /** Ends every query with `aborted` and closes every socket; later queries are aborted at once. */
   close(): Promise<void>
   readonly statistics: Readonly<DnsStatistics>
 }
 
-/** A query that callers are waiting for. */
+/** A query in flight, with its callers. */
 interface Flight {
   readonly key: string
-  /** Null when it has ended. */
-  pursuit: Pursuit | null
+  /** Null once it has ended. */
+  failover: Failover | null
   waiters: readonly Waiter[]
 }
 
@@ -58,10 +61,10 @@ interface Waiter {
   readonly signal: Signal | undefined
 }
 
-/** When an unanswered query is repeated first, in milliseconds; sooner when the deadline is short. */
+/** When an unanswered query is first repeated, in milliseconds; sooner when the timeout is short. */
 const retransmitDelay = 800
-/** How often all flights are looked over for deadlines, signals and retransmissions, in milliseconds. */
-const lookInterval = 10
+/** How often all flights are checked for deadlines, signals and retransmissions, in milliseconds. */
+const tickInterval = 10
 
 const failed = (reason: DnsFailure['reason']): DnsFailure => Object.freeze({ kind: 'failed', reason })
 const aborted = failed('aborted')
@@ -70,8 +73,8 @@ const timeout = failed('timeout')
 const withheld = failed('withheld')
 
 /**
- * Makes a client of recursive resolvers, asked in the order given.
- * @param settings `timeoutMs` is the deadline of a query; `cacheSize` how many results are kept at most.
+ * Creates a client of recursive resolvers, tried in the given order.
+ * @param settings `timeoutMs` is the timeout of a query; `cacheSize` the maximum number of cached results.
  */
 export function createDnsClient(settings: {
   readonly servers: readonly DnsServer[]
@@ -94,13 +97,13 @@ export function createDnsClient(settings: {
   const upstreams = servers.map((server) => createUpstream(server, now, statistics))
   const flights = new Map<string, Flight>()
   let closed = false
-  let looking: NodeJS.Timeout | null = null
+  let timer: NodeJS.Timeout | null = null
 
   function peek(name: string, type: RecordType): DnsResult | undefined {
-    return recall(keyOf(name, type))
+    return readCache(keyOf(name, type))
   }
 
-  function recall(key: string): DnsResult | undefined {
+  function readCache(key: string): DnsResult | undefined {
     const known = cache.get(key)
     if (known !== undefined) statistics.cacheHits++
     return known
@@ -108,7 +111,7 @@ export function createDnsClient(settings: {
 
   function query(name: string, type: RecordType, options: QueryOptions = {}): Promise<DnsResult> {
     const key = keyOf(name, type)
-    const known = options.fresh ? undefined : recall(key)
+    const known = options.fresh ? undefined : readCache(key)
     if (known !== undefined) return Promise.resolve(known)
     if (closed || options.signal?.aborted) return Promise.resolve(aborted)
     if (!isQueryable(name)) return Promise.resolve(malformed)
@@ -118,42 +121,44 @@ export function createDnsClient(settings: {
     let flight = flights.get(key)
     if (flight !== undefined) statistics.coalesced++
     else if (admit?.() === false) return Promise.resolve(withheld)
-    else flight = depart(key, { name: name.toLowerCase(), type }, timeoutMs, at)
+    else flight = startFlight(key, { name: name.toLowerCase(), type }, timeoutMs, at)
     const { waiters } = flight
     return new Promise((resolve) => {
       flight.waiters = [...waiters, { resolve, ttlOf, deadline: at + timeoutMs, signal }]
     })
   }
 
-  function depart(key: string, question: Question, timeoutMs: number, at: number): Flight {
+  function startFlight(key: string, question: Question, timeoutMs: number, at: number): Flight {
     const delay = Math.min(retransmitDelay, timeoutMs / 3)
-    const pursuit = pursue(question, inOrder(upstreams), at, delay, (result) => land(flight, result))
-    const flight: Flight = { key, pursuit, waiters: [] }
+    const pursuit = startFailover(question, inOrder(upstreams), at, delay, (result) => finishFlight(flight, result))
+    const flight: Flight = { key, failover: pursuit, waiters: [] }
     flights.set(key, flight)
-    looking ??= setTimeout(look, lookInterval)
+    timer ??= setTimeout(tick, tickInterval)
     return flight
   }
 
-  /** One timer for all: timers and listeners of their own cost the queries of a check a fifth of their time (measured). */
-  function look() {
-    looking = null
+  /**
+   * One timer for all flights: timers and listeners per query cost a fifth of the time of a check's queries (measured).
+   */
+  function tick() {
+    timer = null
     dismiss()
     const at = performance.now()
-    for (const { pursuit } of flights.values()) if (pursuit !== null) retransmitWhenDue(pursuit, at)
-    if (flights.size > 0) looking = setTimeout(look, lookInterval)
+    for (const { failover: pursuit } of flights.values()) if (pursuit !== null) retransmitWhenDue(pursuit, at)
+    if (flights.size > 0) timer = setTimeout(tick, tickInterval)
   }
 
-  function stopLooking() {
-    if (looking !== null) clearTimeout(looking)
-    looking = null
+  function stopTicking() {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
   }
 
-  /** Lets those go who have left or waited long enough; with the last one, the query. */
+  /** Resolves callers that have left or reached their deadline; the last one ends the query. */
   function dismiss() {
     const at = performance.now()
     for (const flight of flights.values()) {
       for (const waiter of flight.waiters) {
-        if (waiter.signal?.aborted) leave(flight, waiter, aborted)
+        if (waiter.signal?.aborted) resolveWaiter(flight, waiter, aborted)
         else if (at >= waiter.deadline) expire(flight, waiter)
       }
     }
@@ -161,33 +166,33 @@ export function createDnsClient(settings: {
 
   function expire(flight: Flight, waiter: Waiter) {
     statistics.timeouts++
-    leave(flight, waiter, flight.pursuit?.failure ?? timeout)
+    resolveWaiter(flight, waiter, flight.failover?.failure ?? timeout)
   }
 
-  function leave(flight: Flight, waiter: Waiter, result: DnsResult) {
+  function resolveWaiter(flight: Flight, waiter: Waiter, result: DnsResult) {
     flight.waiters = flight.waiters.filter((other) => other !== waiter)
     waiter.resolve(result)
-    if (flight.waiters.length === 0) end(flight, result)
+    if (flight.waiters.length === 0) endFlight(flight, result)
   }
 
-  /** Every upstream failed, or one knew. */
-  function land(flight: Flight, result: DnsResult) {
+  /** Ends a flight with its result. */
+  function finishFlight(flight: Flight, result: DnsResult) {
     const { waiters } = flight
-    const kept = waiters.reduce((so, { ttlOf }) => shorten(so, ttlOf), result)
-    end(flight, kept)
+    const kept = waiters.reduce((so, { ttlOf }) => shortenTtl(so, ttlOf), result)
+    endFlight(flight, kept)
     for (const { resolve } of waiters) resolve(kept)
   }
 
   /**
-   * Ends a flight, and has it hold nothing any more: in V8, a Map that is filled and emptied all the time leaves old tables
-   * behind, and what was in them stays in memory until the next full collection (a quarter of the time of a query, measured).
+   * Ends a flight and clears its references: in V8, a Map that is filled and emptied constantly leaves old tables
+   * behind, whose contents stay in memory until the next full collection (a quarter of the time of a query, measured).
    */
-  function end(flight: Flight, result: DnsResult) {
-    if (flight.pursuit !== null) abandon(flight.pursuit)
-    flight.pursuit = null
+  function endFlight(flight: Flight, result: DnsResult) {
+    if (flight.failover !== null) cancelFailover(flight.failover)
+    flight.failover = null
     flight.waiters = []
     flights.delete(flight.key)
-    if (flights.size === 0) stopLooking()
+    if (flights.size === 0) stopTicking()
     cache.set(flight.key, result)
   }
 
@@ -198,26 +203,26 @@ export function createDnsClient(settings: {
     forget: (name, type) => cache.delete(keyOf(name, type)),
     async close() {
       closed = true
-      for (const flight of flights.values()) land(flight, aborted)
+      for (const flight of flights.values()) finishFlight(flight, aborted)
       await Promise.all(upstreams.map((upstream) => upstream.close()))
     },
     statistics,
   }
 }
 
-/** Names are the same in either case (RFC 4343). */
+/** Names are case-insensitive (RFC 4343). */
 function keyOf(name: string, type: RecordType): string {
   return `${type} ${name.toLowerCase()}`
 }
 
-/** Silent upstreams last. */
+/** Moves silent upstreams to the end. */
 function inOrder(upstreams: readonly Upstream[]): readonly Upstream[] {
   if (!upstreams.some((upstream) => upstream.isSilent())) return upstreams
   const silent = upstreams.filter((upstream) => upstream.isSilent())
   return [...upstreams.filter((upstream) => !silent.includes(upstream)), ...silent]
 }
 
-function shorten(result: DnsResult, ttlOf: QueryOptions['ttlOf']): DnsResult {
+function shortenTtl(result: DnsResult, ttlOf: QueryOptions['ttlOf']): DnsResult {
   if (result.kind !== 'answer') return result
   const ttl = ttlOf?.(result.values) ?? result.ttl
   return ttl < result.ttl ? { ...result, ttl } : result

@@ -1,4 +1,13 @@
-import { type ResourceRecord, readName, readSections, recordTypes, textOf } from './record.ts'
+import {
+  type Answer,
+  type DecodedPacket,
+  decode,
+  encode,
+  type OptAnswer,
+  RECURSION_DESIRED,
+  type StringAnswer,
+} from 'dns-packet'
+import { textOf } from './record.ts'
 
 /** The record types that can be asked for. */
 export const queryTypes = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT', 'SOA', 'SRV', 'CAA', 'PTR'] as const
@@ -30,17 +39,21 @@ export type DnsFailure = Extract<DnsResult, { kind: 'failed' }>
 
 /** Where the question starts: behind the header (RFC 1035 §4.1.1). */
 const headerLength = 12
-/** What a query's header holds behind its id: recursion desired, one question, one additional record. */
-const queryHeader = Buffer.from('01000001000000000001', 'hex')
 /** Offers answers of 1232 bytes over UDP, below every usual path's MTU (RFC 6891 §6.1.2, DNS Flag Day 2020). */
-const optRecord = Buffer.from('00002904d0000000000000', 'hex')
-const classInternet = 1
-const dot = 0x2e
+const optRecord = {
+  type: 'OPT',
+  name: '.',
+  udpPayloadSize: 1232,
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flags: 0,
+  flag_do: false,
+  options: [],
+} as const satisfies OptAnswer
 /** Response bit and operation code of the flags, and what they are in the answer to a query. */
 const responseMask = 0xf800
 const queryResponse = 0x8000
 const truncatedBit = 0x0200
-const authoritativeBit = 0x0400
 const rcodeMask = 0x000f
 const rcodes = { noError: 0, nameError: 3, refused: 5 } as const
 /** The longest chain of CNAMEs that is followed; resolvers stop at about the same length. */
@@ -55,30 +68,13 @@ export function isQueryable(name: string): boolean {
 }
 
 /** The query as it goes over the wire (RFC 1035 §4.1): recursion desired, EDNS. */
-export function encodeQuery(id: number, { name, type }: Question): Buffer {
-  const nameEnd = headerLength + 1 + name.length
-  const query = Buffer.allocUnsafe(nameEnd + 5 + optRecord.length)
-  query.writeUInt16BE(id, 0)
-  queryHeader.copy(query, 2)
-  query.write(`.${name}`, headerLength, 'latin1')
-  // Where a dot is, the length of the label behind it belongs.
-  for (let at = nameEnd - 1, length = 0; at >= headerLength; at--) {
-    if (query[at] !== dot) length++
-    else {
-      query[at] = length
-      length = 0
-    }
-  }
-  query[nameEnd] = 0
-  query.writeUInt16BE(recordTypes[type], nameEnd + 1)
-  query.writeUInt16BE(classInternet, nameEnd + 3)
-  optRecord.copy(query, nameEnd + 5)
-  return query
+export function encodeQuery(id: number, question: Question): Buffer {
+  return encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [question], additionals: [optRecord] })
 }
 
 /**
  * Whether a message claims to answer a query of `encodeQuery`: same id, a response to a query, and the question echoed,
- * letters of either case. What fails this was not sent for us, or by somebody else (RFC 5452 §9.1).
+ * letters of either case. Other messages are not for us, or are forged (RFC 5452 §9.1).
  */
 export function answersQuery(message: Buffer, query: Buffer): boolean {
   const questionEnd = endOfQuestion(query)
@@ -102,29 +98,68 @@ export function readReply(message: Buffer, question: Question): DnsResult | 'tru
   if (rcode === rcodes.refused) return { kind: 'failed', reason: 'refused' }
   if (rcode !== rcodes.noError && rcode !== rcodes.nameError) return { kind: 'failed', reason: 'servfail' }
 
-  try {
-    return readRecords(message, question)
-  } catch (error) {
-    if (error instanceof RangeError) return { kind: 'failed', reason: 'malformed' }
-    throw error
-  }
+  const packet = decoded(message)
+  if (packet === null) return { kind: 'failed', reason: 'malformed' }
+  return readRecords(packet, rcode === rcodes.nameError, question)
 }
 
-/** @throws RangeError when a record is broken. */
-function readRecords(message: Buffer, question: Question): DnsResult {
-  const flags = message.readUInt16BE(2)
-  const nxdomain = (flags & rcodeMask) === rcodes.nameError
-  const { answers, authorities, additionals } = readSections(message, endOfQuestion(message))
+function readRecords(packet: DecodedPacket, nxdomain: boolean, question: Question): DnsResult {
+  const { answers = [], authorities = [], additionals = [] } = packet
   if (additionals.some(hasExtendedRcode)) return { kind: 'failed', reason: 'servfail' }
 
-  const found = follow(message, answers, question)
+  const found = follow(answers, question)
   if (!nxdomain && found.values.length > 0) {
     return { kind: 'answer', values: found.values, ttl: clamp(found.ttl, positiveTtl.least, positiveTtl.most) }
   }
-  if (!nxdomain && isReferral(flags, authorities)) return { kind: 'failed', reason: 'servfail' }
-  const ttl = Math.min(found.ttl, absenceTtl(message, authorities))
+  if (!nxdomain && !packet.flag_aa && isReferral(authorities)) return { kind: 'failed', reason: 'servfail' }
+  const ttl = Math.min(found.ttl, absenceTtl(authorities))
   return { kind: 'none', nxdomain, ttl: clamp(ttl, negativeTtl.least, negativeTtl.most) }
 }
+
+/** What a message holds; null when it is broken, does not end with its last record, or takes too long to read. */
+function decoded(message: Buffer): DecodedPacket | null {
+  try {
+    const packet = decode(withBudget(message))
+    return decode.bytes === message.length ? packet : null
+  } catch {
+    // Whatever the library throws, it is because of what was sent.
+    return null
+  }
+}
+
+/**
+ * A message that throws when it is read too often. In 64 KB there is room for names whose compression takes seconds to
+ * follow (2.5 s measured): thousands of records whose names are thousands of pointers. `decode` reads labels by `toString`,
+ * strings by `subarray`, pointers and types by `readUInt16BE`, and bitmaps of eight types by `readUInt8`.
+ */
+function withBudget(message: Buffer): Buffer {
+  let left = mostReads
+  const spend = (reads: number) => {
+    left -= reads
+    if (left < 0) throw new RangeError('A message takes too long to read')
+  }
+  return Object.assign(message.subarray(), {
+    toString(encoding?: BufferEncoding, start?: number, end?: number) {
+      spend(1)
+      return message.toString(encoding, start, end)
+    },
+    subarray(start?: number, end?: number) {
+      spend(1)
+      return message.subarray(start, end)
+    },
+    readUInt16BE(offset?: number) {
+      spend(1)
+      return message.readUInt16BE(offset)
+    },
+    readUInt8(offset?: number) {
+      spend(8)
+      return message.readUInt8(offset)
+    },
+  })
+}
+
+/** Enough for two thousand addresses of a name of five labels. */
+const mostReads = 20_000
 
 /** Where the question ends: behind the first zero byte, for its name is not compressed, and its type and class. */
 function endOfQuestion(message: Buffer): number {
@@ -143,47 +178,50 @@ function lowerCase(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
 }
 
-/** Codes above 15, such as BADVERS, have their upper bits in the OPT record's TTL (RFC 6891 §6.1.3). */
-function hasExtendedRcode({ type, ttl }: ResourceRecord): boolean {
-  return type === recordTypes.OPT && ttl >>> 24 !== 0
+/** Codes above 15, such as BADVERS, have their upper bits in the OPT record (RFC 6891 §6.1.3). */
+function hasExtendedRcode(record: Answer): boolean {
+  return record.type === 'OPT' && record.extendedRcode !== 0
 }
 
 /** The asked records, through the CNAMEs that lead to them, and the least TTL of all that were used. */
-function follow(message: Buffer, answers: readonly ResourceRecord[], { name, type }: Question) {
-  const records = answers.map((record) => ({ ...record, owner: readName(message, record.name).toLowerCase() }))
+function follow(answers: readonly Answer[], { name, type }: Question) {
+  const records = answers.map((record) => ({ record, owner: foldCase(record.name) }))
   let owner = name
   let ttl = Number.POSITIVE_INFINITY
   for (let hop = 0; hop <= longestChain; hop++) {
-    const owned = records.filter((record) => record.owner === owner)
-    const asked = owned.filter((record) => record.type === recordTypes[type])
-    const alias = owned.find((record) => record.type === recordTypes.CNAME)
-    if (asked.length > 0) {
-      return { values: asked.map((record) => textOf(message, record)), ttl: asked.reduce(lesserTtl, ttl) }
-    }
+    const owned = records.filter((each) => each.owner === owner).map(({ record }) => record)
+    const asked = owned.filter((record) => record.type === type)
+    const alias = owned.find(isAlias)
+    if (asked.length > 0) return { values: asked.map(textOf), ttl: asked.reduce(lesserTtl, ttl) }
     if (alias === undefined) break
     ttl = lesserTtl(ttl, alias)
-    owner = readName(message, alias.data).toLowerCase()
+    owner = foldCase(alias.data)
   }
   return { values: [], ttl }
 }
 
-function lesserTtl(ttl: number, record: ResourceRecord): number {
-  return Math.min(ttl, record.ttl)
+function isAlias(record: Answer): record is StringAnswer {
+  return record.type === 'CNAME'
+}
+
+/** Only ASCII letters have a case in DNS (RFC 4343). */
+function foldCase(name: string): string {
+  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+function lesserTtl(ttl: number, record: Answer): number {
+  return record.type === 'OPT' ? ttl : Math.min(ttl, record.ttl ?? 0)
 }
 
 /** NS without SOA in an answer that is not authoritative: "ask those", not "there is nothing" (RFC 2308 §2.2.1). */
-function isReferral(flags: number, authorities: readonly ResourceRecord[]): boolean {
-  return (
-    (flags & authoritativeBit) === 0 &&
-    authorities.some(({ type }) => type === recordTypes.NS) &&
-    !authorities.some(({ type }) => type === recordTypes.SOA)
-  )
+function isReferral(authorities: readonly Answer[]): boolean {
+  return authorities.some(({ type }) => type === 'NS') && !authorities.some(({ type }) => type === 'SOA')
 }
 
-/** The lesser of the SOA's own TTL and its MINIMUM, which are its last four bytes. */
-function absenceTtl(message: Buffer, authorities: readonly ResourceRecord[]): number {
-  const soa = authorities.find(({ type }) => type === recordTypes.SOA)
-  return soa === undefined ? negativeTtl.withoutSoa : Math.min(soa.ttl, message.readUInt32BE(soa.end - 4))
+/** The lesser of the SOA's own TTL and its MINIMUM. */
+function absenceTtl(authorities: readonly Answer[]): number {
+  const soa = authorities.find((record) => record.type === 'SOA')
+  return soa === undefined ? negativeTtl.withoutSoa : Math.min(soa.ttl ?? 0, soa.data.minimum ?? 0)
 }
 
 function clamp(value: number, least: number, most: number): number {

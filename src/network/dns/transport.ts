@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect, isIPv6 } from 'node:net'
-import type { DnsServer } from '../../config.ts'
+import type { DnsServer } from '../../core/config.ts'
 import { answersQuery, encodeQuery, type Question } from './message.ts'
 
-/** Counts since the client was made. */
+/** Counts since the client was created. */
 export interface DnsStatistics {
   /** Queries sent over UDP, without their retransmissions. */
   sent: number
   retransmitted: number
-  /** Messages that answer a query of ours. */
+  /** Messages that answer one of our queries. */
   received: number
-  /** Messages that answer none: late, duplicate, forged or garbled. */
+  /** Messages that answer none: late, duplicate, forged or malformed. */
   rejected: number
   cacheHits: number
   /** Callers that joined a query in flight. */
@@ -23,7 +23,7 @@ export interface DnsStatistics {
   tcp: number
 }
 
-/** Who hears what became of a query that was sent: the message that answers it, or why there will be none. */
+/** Receives the outcome of a query: the message that answers it, or why there will be none. */
 export interface Listener {
   answered(message: Buffer): void
   failed(reason: 'unreachable' | 'malformed'): void
@@ -36,29 +36,29 @@ export interface Datagram {
   readonly listener: Listener
 }
 
-/** A UDP socket connected to one server, so that the system discards what comes from elsewhere. */
+/** A UDP socket connected to one server, so that the system discards packets from elsewhere. */
 export interface UdpSocket {
-  /** How many queries it was given; the longer a source port is in use, the easier it is to forge answers to it. */
+  /** How many queries it has sent; the longer a source port is in use, the easier it is to forge answers to it. */
   readonly used: number
-  /** Sends a query; the listener hears at most once of it, and not before this returns. */
+  /** Sends a query; calls the listener at most once, and not before this returns. */
   send(question: Question, listener: Listener): Datagram
   resend(datagram: Datagram): void
-  /** Ends the wait for an answer, if there still is one. */
+  /** Stops waiting for an answer. */
   forget(datagram: Datagram): void
-  /** Closes it once nothing is awaited on it any more; resolves then. */
+  /** Closes the socket once no answer is awaited; resolves then. */
   retire(): Promise<void>
   close(): Promise<void>
 }
 
-/** Enough for a burst of answers while the process is busy, in bytes. */
+/** The receive buffer in bytes: enough for a burst of answers while the process is busy. */
 const receiveBufferSize = 1024 * 1024
 
 /**
  * Opens a socket on a random port. It does not keep the process alive.
- * @throws the system's error when there is no way to the server, or no socket to be had.
+ * @throws the system's error when there is no route to the server, or no socket left.
  */
 export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics): Promise<UdpSocket> {
-  /** What is awaited. A few dozen at most; see `end` in client.ts for what a Map would keep in memory. */
+  /** Awaited answers: a few dozen at most; see `endFlight` in client.ts for what a Map would keep in memory. */
   const pending: Datagram[] = []
   const type = isIPv6(server.address) ? 'udp6' : 'udp4'
   const socket = createSocket({ type, recvBufferSize: receiveBufferSize }).unref()
@@ -92,7 +92,7 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
     if (forget(datagram)) datagram.listener.failed('unreachable')
   }
   const failAll = () => [...pending].forEach(fail)
-  /** ICMP's word that nobody listens comes with the next packet to be sent or received, and holds for all that is awaited. */
+  /** An ICMP "port unreachable" arrives with the next packet sent or received, and applies to all awaited answers. */
   const transmit = (datagram: Datagram) => {
     socket.send(datagram.query, (error: NodeJS.ErrnoException | null) => {
       if (error?.code === 'ECONNREFUSED') failAll()
@@ -141,8 +141,8 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
 }
 
 /**
- * Asks over TCP (RFC 7766), on a connection of its own; a message has at most 65,535 bytes. The listener hears once, and not
- * before this returns; a message that does not answer the query is malformed. Gives what cancels it.
+ * Queries over TCP (RFC 7766), on a new connection; a message has at most 65,535 bytes. Calls the listener once, and
+ * not before this returns; a message that does not answer the query is malformed. Returns the function that cancels it.
  */
 export function sendOverTcp(
   server: DnsServer,
@@ -158,13 +158,13 @@ export function sendOverTcp(
   socket.write(Buffer.concat([length, query]))
 
   let received: Buffer = Buffer.alloc(0)
-  const finish = (tell: () => void) => {
+  const finish = (notify: () => void) => {
     cancel()
-    tell()
+    notify()
   }
   const cancel = () => {
     socket.removeAllListeners()
-    // A connection that is given up may still report an error, which is nobody's concern any more.
+    // A cancelled connection may still report an error.
     socket.on('error', () => undefined)
     socket.destroy()
   }

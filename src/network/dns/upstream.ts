@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import type { DnsServer } from '../../config.ts'
-import { type Clock, SECOND } from '../../time.ts'
+import type { DnsServer } from '../../core/config.ts'
+import { type Clock, SECOND } from '../../core/time.ts'
 import { type DnsResult, type Question, readReply } from './message.ts'
 import {
   type Datagram,
@@ -14,57 +14,63 @@ import {
 /** One recursive resolver. */
 export interface Upstream {
   /**
-   * Asks once. `onResult` is called at most once, never before this returns, and not after `cancel`; it is never told of a
-   * timeout, which is the caller's to keep.
+   * Queries once. Calls `onResult` at most once, never before this returns, and not after `cancel`; timeouts are up to
+   * the caller.
    */
   ask(question: Question, onResult: (result: DnsResult) => void): Exchange
-  /** Whether it has been silent lately, so that others are better asked first. */
+  /** Returns whether it has not answered lately, so that others should be queried first. */
   isSilent(): boolean
   /** Closes its sockets. All exchanges must have been cancelled. */
   close(): Promise<void>
 }
 
-/** One question on its way to one upstream and back. */
+/** One question to one upstream. */
 export interface Exchange {
-  /** Sends the same packet again, if it was sent and no answer of any kind has come. */
+  /** Sends the same packet again, if it was sent and not answered yet. */
   resend(): void
   cancel(): void
 }
 
 /**
- * A record with methods. Neither here nor elsewhere on a query's way are closures bound to names: tsx has each of those
- * named anew when it is made, which doubled the cost of a query (measured).
+ * A record with methods, without closures bound to names: tsx names each of those anew when it is created, which
+ * doubled the cost of a query (measured).
  */
 interface Asked extends Exchange, Listener {
   readonly question: Question
   readonly onResult: (result: DnsResult) => void
   state: 'waiting' | 'udp' | 'tcp' | 'done'
-  /** What carries it while its state is `udp`. */
+  /** Its socket and datagram while its state is `udp`. */
   socket: UdpSocket | null
   datagram: Datagram | null
   resent: boolean
   cancelTcp: (() => void) | null
 }
 
-/** Queries in flight; above about 100, rbldnsd's default receive buffer overflows and loses some (measured). */
-const mostInFlight = 64
-/** Sockets in use at a time, and the queries each is used for: a forger has to guess the port as well as the id (RFC 5452 §9.2). */
+/**
+ * The maximum number of queries in flight; above about 100, rbldnsd's default receive buffer overflows and loses some
+ * (measured).
+ */
+const maxInFlight = 64
+/**
+ * The number of sockets in use, and of queries per socket: a forger must guess the port as well as the id (RFC 5452
+ * §9.2).
+ */
 const socketCount = 4
 const queriesPerSocket = 300
-/** So many exchanges without any answer make an upstream silent, for so long. */
-const silencesTolerated = 3
-const silencePeriod = 30 * SECOND
+/** After this many unanswered exchanges an upstream counts as silent, for this long in milliseconds. */
+const maxUnanswered = 3
+const silentMs = 30 * SECOND
 
-/** Makes an upstream; sockets are opened when the first question comes. */
+/** Creates an upstream; sockets are opened with the first question. */
 export function createUpstream(server: DnsServer, now: Clock, statistics: DnsStatistics): Upstream {
-  const line = createLine()
+  const queue = createQueue()
   const sockets = new Set<UdpSocket>()
   /** Sockets in `sockets` that still take queries. */
   const usable: UdpSocket[] = []
   const openings = new Set<Promise<void>>()
   let inFlight = 0
-  let advancing = false
-  let silences = 0
+  let sendScheduled = false
+  let unanswered = 0
   let silentSince = 0
 
   function ask(question: Question, onResult: (result: DnsResult) => void): Exchange {
@@ -82,7 +88,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
         asked.socket?.resend(asked.datagram)
       },
       cancel() {
-        if (asked.state === 'udp' && asked.resent) countSilence()
+        if (asked.state === 'udp' && asked.resent) countUnanswered()
         end(asked)
       },
       answered(message) {
@@ -92,13 +98,13 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
         finish(asked, { kind: 'failed', reason })
       },
     }
-    line.push(asked)
+    queue.push(asked)
     openSockets()
-    advanceSoon()
+    sendQueuedSoon()
     return asked
   }
 
-  /** Keeps the number of usable sockets. */
+  /** Replaces used sockets. */
   function openSockets() {
     while (usable.length + openings.size < socketCount) {
       const opening = openUdpSocket(server, statistics).then(
@@ -106,7 +112,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
           openings.delete(opening)
           sockets.add(socket)
           usable.push(socket)
-          advance()
+          sendQueued()
         },
         () => {
           openings.delete(opening)
@@ -118,26 +124,27 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   }
 
   function failWaiting() {
-    for (let asked = line.shift(); asked; asked = line.shift()) finish(asked, { kind: 'failed', reason: 'unreachable' })
+    for (let asked = queue.shift(); asked; asked = queue.shift())
+      finish(asked, { kind: 'failed', reason: 'unreachable' })
   }
 
   /**
-   * Sends at the end of this turn of the event loop: of many queries that are cancelled together none is sent in the place
-   * of another, and sending them in one go took a sixth off the processor time of a query (measured against rbldnsd).
+   * Sends at the end of this turn of the event loop: queries that are cancelled together are not sent one after the
+   * other, and sending in one go took a sixth off the processor time of a query (measured against rbldnsd).
    */
-  function advanceSoon() {
-    if (advancing) return
-    advancing = true
+  function sendQueuedSoon() {
+    if (sendScheduled) return
+    sendScheduled = true
     setImmediate(() => {
-      advancing = false
-      advance()
+      sendScheduled = false
+      sendQueued()
     })
   }
 
-  /** Sends what waits, as long as there is a socket and room. */
-  function advance() {
-    while (usable.length > 0 && inFlight < mostInFlight) {
-      const asked = line.shift()
+  /** Sends queued queries while there is a socket and room. */
+  function sendQueued() {
+    while (usable.length > 0 && inFlight < maxInFlight) {
+      const asked = queue.shift()
       if (asked === undefined) return
       inFlight++
       send(asked)
@@ -158,7 +165,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   }
 
   function answered(asked: Asked, message: Buffer) {
-    silences = 0
+    unanswered = 0
     const result = readReply(message, asked.question)
     if (result !== 'truncated') return finish(asked, result)
     if (asked.state === 'tcp') return finish(asked, { kind: 'failed', reason: 'malformed' })
@@ -166,8 +173,8 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
     asked.cancelTcp = sendOverTcp(server, asked.question, statistics, asked)
   }
 
-  function countSilence() {
-    silences++
+  function countUnanswered() {
+    unanswered++
     silentSince = now().getTime()
   }
 
@@ -183,15 +190,15 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
     asked.cancelTcp?.()
     if (!held) return
     inFlight--
-    advanceSoon()
+    sendQueuedSoon()
   }
 
   return {
     ask,
     isSilent() {
-      if (silences < silencesTolerated) return false
+      if (unanswered < maxUnanswered) return false
       const silentFor = now().getTime() - silentSince
-      return silentFor >= 0 && silentFor < silencePeriod
+      return silentFor >= 0 && silentFor < silentMs
     },
     async close() {
       await Promise.all(openings)
@@ -200,8 +207,8 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   }
 }
 
-/** First in, first out; those that are done meanwhile are skipped, and let go of in time. */
-function createLine() {
+/** Creates a first-in-first-out queue; skips cancelled queries and releases them in time. */
+function createQueue() {
   let arrivals: Asked[] = []
   let next: Asked[] = []
   return {

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { performance } from 'node:perf_hooks'
-import { SECOND } from '../../time.ts'
+import { SECOND } from '../../core/time.ts'
 import type { Limits } from '../outbound.ts'
 import type { Certificate, Failure, FailureReason, Fault, Phases } from './failure.ts'
 import { hundredths } from './failure.ts'
 
-/** Ends an attempt: thrown in this room only, and given to its callers as a `Failure`. */
+/** Ends an attempt. Thrown only within the outbound client, which returns it as a `Failure`. */
 export class Stop extends Error {
   readonly reason: FailureReason
   readonly fault: Fault
@@ -19,41 +19,71 @@ export class Stop extends Error {
 
 type Phase = Exclude<keyof Phases, 'total'>
 
-/** What is known of an attempt so far. */
+/** The state of an attempt. */
 export interface Attempt {
   readonly phases: Record<Phase, number | null>
   address: string | null
   certificate: Certificate | null
-  /** What the deadline would find missing, such as `connection`. */
+  /** What is missing when the deadline comes, such as `connection`. */
   awaited: string
-  /** Aborted with a `Stop` when the deadline or the caller's signal comes. */
+  /** Aborts with a `Stop` at the deadline or when the caller's signal aborts. */
   readonly signal: AbortSignal
   readonly started: number
+  /** How long it has been paused, and may still be paused, in milliseconds. */
+  pausedMs: number
+  maxPauseMs: number
+  /** Runs `work` that is not the target's fault: extends the deadline by its duration, which counts for no phase. */
+  pauseDuring<T>(work: () => Promise<T>): Promise<T>
 }
 
+/** The default maximum wait for rate limits, in milliseconds. */
+const MAX_WAIT_MS = 5 * SECOND
+
 /**
- * Makes an attempt that ends by its limits; `work` has to give up whatever it waits for when the attempt's signal comes.
- * A `Stop` that it throws becomes the failure; anything else is a bug and is thrown on.
+ * Runs an attempt that ends by its limits; `work` must stop waiting when the attempt's signal aborts. A thrown `Stop`
+ * becomes the failure; any other error is a bug and is rethrown.
  */
 export async function attempt<T>(
-  { timeoutMs, signal }: Limits,
+  { timeoutMs, signal, waitMs = MAX_WAIT_MS }: Limits,
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<T | Failure> {
   const ending = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let leftMs = timeoutMs
+  let resumedAt = performance.now()
+  const resume = () => {
+    resumedAt = performance.now()
+    timer = setTimeout(onDeadline, leftMs)
+  }
   const state: Attempt = {
     phases: { dns: null, connect: null, tls: null, firstByte: null },
     address: null,
     certificate: null,
     awaited: 'answer',
     signal: ending.signal,
-    started: performance.now(),
+    started: resumedAt,
+    pausedMs: 0,
+    maxPauseMs: waitMs,
+    async pauseDuring(work) {
+      const pausedAt = performance.now()
+      clearTimeout(timer)
+      leftMs = Math.max(0, leftMs - (pausedAt - resumedAt))
+      try {
+        return await work()
+      } finally {
+        const elapsed = performance.now() - pausedAt
+        state.pausedMs += elapsed
+        state.maxPauseMs = Math.max(0, state.maxPauseMs - elapsed)
+        resume()
+      }
+    },
   }
   const onDeadline = () =>
     ending.abort(new Stop('timeout', 'unclear', `No ${state.awaited} within ${inSeconds(timeoutMs)}`))
-  const onAbort = () => ending.abort(new Stop('aborted', 'ours', 'Ended before its time'))
-  const timer = setTimeout(onDeadline, timeoutMs)
+  const onAbort = () => ending.abort(new Stop('aborted', 'ours', 'The probe was aborted'))
+  resume()
   try {
-    if (signal !== undefined) listen(signal, onAbort)
+    if (signal !== undefined) listenToAbort(signal, onAbort)
     ending.signal.throwIfAborted()
     return await work(state)
   } catch (error) {
@@ -67,12 +97,12 @@ export async function attempt<T>(
   }
 }
 
-/** The phases of an attempt until now. */
-export function phasesOf({ phases, started }: Attempt): Phases {
-  return { ...phases, total: hundredths(performance.now() - started) }
+/** Returns the phases of an attempt so far, without paused time. */
+export function phasesOf({ phases, started, pausedMs: stoodStill }: Attempt): Phases {
+  return { ...phases, total: hundredths(performance.now() - started - stoodStill) }
 }
 
-/** Does the work of a phase and adds its time; `awaited` is what the deadline would find missing. */
+/** Runs the work of a phase and adds its duration; `awaited` is what is missing when the deadline comes. */
 export async function inPhase<T>(state: Attempt, phase: Phase, awaited: string, work: () => Promise<T>): Promise<T> {
   state.awaited = awaited
   const started = performance.now()
@@ -84,8 +114,8 @@ export async function inPhase<T>(state: Attempt, phase: Phase, awaited: string, 
 }
 
 /**
- * Waits for what `start` begins; the end of the attempt gives it up.
- * @param start begins it, settles it later and never at once, and gives what gives it up.
+ * Waits for what `start` begins; the end of the attempt cancels it.
+ * @param start begins it, settles it later and never synchronously, and returns the function that cancels it.
  * @throws Stop
  */
 export function awaiting<T>(
@@ -112,9 +142,9 @@ export function awaiting<T>(
   })
 }
 
-function listen(signal: AbortSignal, onAbort: () => void) {
+function listenToAbort(signal: AbortSignal, onAbort: () => void) {
   if (signal.aborted) onAbort()
-  // One signal may end all the attempts of a process; Node 20 takes more than ten listeners for a leak.
+  // One signal may end all attempts of a process; Node 20 warns of a leak above ten listeners.
   setMaxListeners(0, signal)
   signal.addEventListener('abort', onAbort)
 }

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { addressFamily, addressRange } from '../address.ts'
+import { addressFamily, addressRange } from '../../core/ip-address.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { FailureReason, Fault } from './failure.ts'
 
-/** How long an address is tried alone before the next one is tried beside it, in milliseconds (RFC 8305 §5). */
-const HEAD_START = 250
+/** The delay before the next address is tried in parallel, in milliseconds (RFC 8305 §5). */
+const ATTEMPT_DELAY_MS = 250
 
 export interface Dialled {
   readonly socket: Socket
@@ -13,11 +13,17 @@ export interface Dialled {
 }
 
 /**
- * Connects to the first of these addresses that takes the connection. Node's own way with many addresses drops each after
- * 250 ms, and so never reaches what is far away.
+ * Connects to the first address that accepts. Node's own algorithm drops each address after 250 ms, and so never
+ * reaches distant hosts.
+ * @param tryAcquire whether the rate limit admits an address; the first address is already admitted.
  * @throws Stop
  */
-export function dial(addresses: readonly string[], port: number, state: Attempt): Promise<Dialled> {
+export function dial(
+  addresses: readonly string[],
+  port: number,
+  state: Attempt,
+  tryAcquire: (address: string) => boolean = () => true,
+): Promise<Dialled> {
   return inPhase(state, 'connect', 'connection', () =>
     awaiting(state, (resolve, reject) => {
       const dialled = new Set<Socket>()
@@ -25,9 +31,17 @@ export function dial(addresses: readonly string[], port: number, state: Attempt)
       const waiting = [...addresses]
       let timer: NodeJS.Timeout | undefined
 
+      /** Returns the next address that the rate limit admits. */
+      function shift(): string | undefined {
+        const address = waiting.shift()
+        if (address === undefined || address === addresses[0] || tryAcquire(address)) return address
+        failures.push(rateLimited('the host'))
+        return shift()
+      }
+
       function next() {
         clearTimeout(timer)
-        const address = waiting.shift()
+        const address = shift()
         if (address === undefined) return
         const socket = connect({ host: address, port, noDelay: true, autoSelectFamily: false })
         dialled.add(socket)
@@ -37,14 +51,14 @@ export function dial(addresses: readonly string[], port: number, state: Attempt)
           state.address = address
           resolve({ socket, address })
         })
-        // It stays on the socket, so that a connection that breaks later does not throw.
+        // Stays on the socket, so that a connection that breaks later does not throw.
         socket.on('error', (error: NodeJS.ErrnoException) => {
           if (!dialled.delete(socket)) return
           failures.push(dialFailure(error.code, address, port))
           next()
-          if (dialled.size === 0) reject(mostTelling(failures))
+          if (dialled.size === 0) reject(representativeFailure(failures))
         })
-        timer = setTimeout(next, HEAD_START)
+        timer = setTimeout(next, ATTEMPT_DELAY_MS)
       }
 
       function giveUp() {
@@ -59,18 +73,29 @@ export function dial(addresses: readonly string[], port: number, state: Attempt)
   )
 }
 
-/** One address may lie where this machine has no way to, such as IPv6, while another shows how the target is. */
-function mostTelling(failures: readonly Stop[]): Stop {
+/** Returns the failure of a rate limit; the host itself may work. */
+export function rateLimited(host: string): Stop {
+  return new Stop('spared', 'ours', `Too many connections to the addresses of ${host} were due at once`)
+}
+
+/**
+ * Returns the failure that says most about the target: one address may be unreachable from this machine, such as IPv6,
+ * while another shows how the target is. When an address was not tried because of rate limits, nothing is known about
+ * the target.
+ */
+function representativeFailure(failures: readonly Stop[]): Stop {
   const [first = dialFailure(undefined, '', 0)] = failures
+  const untried = failures.find(({ reason }) => reason === 'spared')
+  if (untried) return untried
   return failures.find(({ fault }) => fault !== 'ours') ?? first
 }
 
-/** Errors of this machine: no route, no socket, or not permitted. */
-const local: Readonly<Record<string, string>> = {
+/** Errors of this machine: no route, no socket or no permission. */
+const localErrors: Readonly<Record<string, string>> = {
   ENETUNREACH: 'This machine has no route to the address',
   ENETDOWN: 'The network of this machine is down',
   EADDRNOTAVAIL: 'This machine has no address to connect from',
-  EAFNOSUPPORT: 'This machine does not speak the version of IP of the address',
+  EAFNOSUPPORT: 'This machine does not support the IP version of the address',
   EMFILE: 'This machine has too many open connections',
   ENFILE: 'This machine has too many open connections',
   ENOBUFS: 'This machine has no memory left for connections',
@@ -81,8 +106,8 @@ const local: Readonly<Record<string, string>> = {
 }
 
 /**
- * What it means that an address did not take a connection, by the code of the error.
- * @param families the versions of IP in which this machine has an address that leads anywhere.
+ * Returns the failure of a connection by its error code.
+ * @param families the versions of IP in which this machine has a routable address.
  */
 export function dialFailure(
   code: string | undefined,
@@ -90,25 +115,25 @@ export function dialFailure(
   port: number,
   families: () => ReadonlySet<4 | 6> = ownFamilies,
 ): Stop {
-  const ours = local[code ?? '']
+  const ours = localErrors[code ?? '']
   if (ours !== undefined) return new Stop('local', 'ours', ours)
   const family = addressFamily(address)
   if (code === 'EHOSTUNREACH' && !families().has(family)) {
-    return new Stop('local', 'ours', `This machine has no way to an IPv${family} address`)
+    return new Stop('local', 'ours', `This machine has no route to an IPv${family} address`)
   }
   const [reason, fault, message] =
-    remote[code ?? ''] ?? (['unreachable', 'unclear', 'The host cannot be reached'] as const)
+    remoteErrors[code ?? ''] ?? (['unreachable', 'unclear', 'The host cannot be reached'] as const)
   return new Stop(reason, fault, message.replace('{port}', String(port)))
 }
 
-/** Of addresses that are neither of this machine alone nor of its link alone. */
+/** Ignores loopback and link-local addresses. */
 function ownFamilies(): ReadonlySet<4 | 6> {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   const leading = all.filter(({ address, internal }) => !internal && addressRange(address) !== 'link-local')
   return new Set(leading.map(({ address }) => addressFamily(address)))
 }
 
-const remote: Readonly<Record<string, readonly [FailureReason, Fault, string]>> = {
+const remoteErrors: Readonly<Record<string, readonly [FailureReason, Fault, string]>> = {
   ECONNREFUSED: ['refused', 'theirs', 'Connection to port {port} refused'],
   ECONNRESET: ['closed', 'theirs', 'Connection to port {port} reset'],
   ETIMEDOUT: ['timeout', 'unclear', 'No connection'],

@@ -5,11 +5,11 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { Hop } from './redirect.ts'
 
-/** The head of an answer, in bytes. */
-const LARGEST_HEAD = 16 * 1024
+/** The maximum size of a response head, in bytes. */
+const MAX_HEAD_BYTES = 16 * 1024
 
 /**
- * Sends a request over a connection, and gives the head of its answer; the body is still to be read.
+ * Sends a request over a connection, and returns its response before the body is read.
  * @throws Stop
  */
 export function exchange(socket: Socket, hop: Hop, state: Attempt): Promise<IncomingMessage> {
@@ -32,23 +32,23 @@ function open(socket: Socket, { url, method, headers }: Hop): ClientRequest {
       method,
       path: url.pathname + url.search,
       headers: { ...Object.fromEntries(headers), host: url.host },
-      maxHeaderSize: LARGEST_HEAD,
+      maxHeaderSize: MAX_HEAD_BYTES,
     })
   } catch {
-    // Its message could show a header.
-    throw new Stop('invalid', 'theirs', 'The request has a method, path or header that cannot be sent')
+    // The error's message could reveal a header.
+    throw new Stop('invalid', 'theirs', 'The request has an invalid method, path or header')
   }
 }
 
 function exchangeFailure({ code = '' }: NodeJS.ErrnoException): Stop {
-  if (code === 'HPE_HEADER_OVERFLOW') return new Stop('protocol', 'theirs', 'The head of the answer exceeds 16 KiB')
-  if (code.startsWith('HPE_')) return new Stop('protocol', 'theirs', 'The answer is not valid HTTP')
-  return new Stop('closed', 'theirs', 'Connection closed without an answer')
+  if (code === 'HPE_HEADER_OVERFLOW') return new Stop('protocol', 'theirs', 'The response headers exceed 16 KiB')
+  if (code.startsWith('HPE_')) return new Stop('protocol', 'theirs', 'The response is not valid HTTP')
+  return new Stop('closed', 'theirs', 'Connection closed without a response')
 }
 
 /**
- * Reads the body of an answer, unpacked if it is packed in one of the ways we ask for, and no further than `limit` bytes:
- * neither its length nor what it unpacks to grows our memory.
+ * Reads and decodes the body of a response, up to `limit` bytes: neither its length nor its decoded size can fill the
+ * memory.
  * @throws Stop
  */
 export function readBody(
@@ -58,7 +58,7 @@ export function readBody(
 ): Promise<{ readonly body: Buffer; readonly complete: boolean }> {
   state.awaited = 'complete answer'
   return awaiting(state, (resolve, reject) => {
-    const unpack = unpackers[answer.headers['content-encoding']?.trim().toLowerCase() ?? '']?.()
+    const unpack = decoders[answer.headers['content-encoding']?.trim().toLowerCase() ?? '']?.()
     const chunks: Buffer[] = []
     let size = 0
     let received = 0
@@ -76,15 +76,15 @@ export function readBody(
       reject(stop)
     }
 
-    answer.on('error', () => fail(new Stop('closed', 'theirs', 'Connection closed before the answer was complete')))
+    answer.on('error', () => fail(new Stop('closed', 'theirs', 'Connection closed before the response was complete')))
     answer.on('data', (chunk: Buffer) => {
       received += chunk.length
-      // What is packed is smaller than what it unpacks to, give or take a little: more could go on for ever.
-      if (unpack !== undefined && received > 2 * limit + LARGEST_HEAD) fail(unreadable())
+      // Encoded data is hardly larger than decoded data: more could go on endlessly.
+      if (unpack !== undefined && received > 2 * limit + MAX_HEAD_BYTES) fail(undecodable())
     })
-    // Nothing at all cannot be unpacked, and need not be.
+    // An empty body cannot be decoded.
     answer.on('end', () => received === 0 && finish(true))
-    const body = unpack === undefined ? answer : answer.pipe(unpack.on('error', () => fail(unreadable())))
+    const body = unpack === undefined ? answer : answer.pipe(unpack.on('error', () => fail(undecodable())))
     body.on('data', (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
@@ -95,16 +95,16 @@ export function readBody(
   })
 }
 
-/** What the header Accept-Encoding asks for. */
+/** The value of the header Accept-Encoding. */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 
-/** The way in which an answer is packed that we cannot unpack; null: it is read as it was meant. */
-export function unknownPacking(headers: IncomingMessage['headers']): string | null {
-  const packing = headers['content-encoding']?.trim().toLowerCase() ?? ''
-  return packing === '' || packing === 'identity' || packing in unpackers ? null : packing.slice(0, 40)
+/** Returns the content encoding of a response when it is not supported, else null. */
+export function unsupportedEncoding(headers: IncomingMessage['headers']): string | null {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  return encoding === '' || encoding === 'identity' || encoding in decoders ? null : encoding.slice(0, 40)
 }
 
-/** What is called deflate: in zlib's form, as RFC 9110 §8.4.1.2 has it, or bare, as some servers send it. */
+/** Decodes deflate, either in zlib's format (RFC 9110 §8.4.1.2) or raw, as some servers send it. */
 class Inflate extends Transform {
   #unpack: Transform | null = null
 
@@ -132,13 +132,13 @@ class Inflate extends Transform {
   }
 }
 
-const unpackers: Readonly<Record<string, () => Transform>> = {
+const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: () => new Inflate(),
   br: createBrotliDecompress,
 }
 
-function unreadable(): Stop {
-  return new Stop('protocol', 'theirs', 'The answer does not unpack')
+function undecodable(): Stop {
+  return new Stop('protocol', 'theirs', 'The response body cannot be decoded')
 }

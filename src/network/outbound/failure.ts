@@ -1,33 +1,34 @@
-/** How many milliseconds each phase took; null for one that did not come. Those of redirects are added up. */
+/** The duration of each phase in milliseconds, summed over redirects; null for a phase that did not happen. */
 export interface Phases {
   readonly dns: number | null
   readonly connect: number | null
   readonly tls: number | null
-  /** From the request to the head of its answer. */
+  /** From the request to the head of its response. */
   readonly firstByte: number | null
   readonly total: number
 }
 
-/** Milliseconds as they are told: what a clock says beyond hundredths is noise. */
+/** Rounds milliseconds to hundredths; further digits are noise. */
 export function hundredths(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100
 }
 
-/** The certificate that a server showed. */
+/** The certificate of a server. */
 export interface Certificate {
   readonly validFrom: Date
   readonly validTo: Date
-  /** Why it is not to be trusted, as OpenSSL's or Node's code, such as `CERT_HAS_EXPIRED`; null: it is trusted. */
+  /** Why it is not trusted, as the code of OpenSSL or Node, such as `CERT_HAS_EXPIRED`; null: it is trusted. */
   readonly problem: string | null
 }
 
 /**
- * Why something outside was not reached, or gave no usable answer.
- * - `invalid`: the host or URL cannot be used; `forbidden`: the guard does not let it be reached.
- * - `unknown-name`: DNS knows no address; `unresolved`: no resolver gave a usable answer.
- * - `refused`, `unreachable`, `closed`: by the other side or the network between; `certificate`, `tls`, `protocol`: what it
- *   said was wrong; `redirects`: too many.
- * - `timeout`: the deadline came; `aborted`: the caller's signal did; `local`: this machine could not.
+ * Why a host was not reached or gave no usable response.
+ * - `invalid`: the host or URL cannot be used; `forbidden`: the guard does not allow it.
+ * - `unknown-name`: DNS has no address; `unresolved`: no resolver gave a usable answer.
+ * - `refused`, `unreachable`, `closed`: by the other side or the network between; `certificate`, `tls`, `protocol`: the
+ * other side's data was wrong; `redirects`: too many.
+ * - `timeout`: the deadline passed; `aborted`: the caller's signal aborted; `local`: an error of this machine.
+ * - `spared`: the rate limit of the address did not admit the connection in time.
  */
 export type FailureReason =
   | 'invalid'
@@ -44,19 +45,20 @@ export type FailureReason =
   | 'timeout'
   | 'aborted'
   | 'local'
+  | 'spared'
 
-/** Whose fault a failure is: surely theirs, perhaps that of our own network, or surely ours. */
+/** Who caused a failure: certainly the target, possibly our own network, or certainly we. */
 export type Fault = 'theirs' | 'unclear' | 'ours'
 
-/** What came of an attempt that failed; it is a value, for failures are what monitors look for. */
+/** A failed attempt; a value, because monitors look for failures. */
 export interface Failure {
   readonly kind: 'failed'
   readonly reason: FailureReason
   readonly fault: Fault
-  /** One sentence for people, without a full stop. Holds host names, but no path, header, body or address that DNS gave. */
+  /** One sentence without a full stop. Contains host names, but no path, header, body or address from DNS. */
   readonly message: string
   readonly phases: Phases
-  /** The address that a connection was made to last. */
+  /** The address of the last connection. */
   readonly address: string | null
   readonly certificate: Certificate | null
 }

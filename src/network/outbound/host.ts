@@ -1,17 +1,17 @@
-import { parseAddress } from '../address.ts'
+import { parseAddress } from '../../core/ip-address.ts'
 import { isQueryable } from '../dns/message.ts'
 
-/** A host that can be looked for. */
+/** A host that can be resolved. */
 export type Host =
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'name'; readonly name: string }
-  /** A name that always means the machine itself (RFC 6761 §6.3). */
+  /** A name that always means this machine (RFC 6761 §6.3). */
   | { readonly kind: 'this machine'; readonly name: string }
 
 /**
- * What a host means, read as browsers read it: so `0x7f.1`, `2130706433` and `127.1` are the address 127.0.0.1, and no
- * two readings of one spelling can differ. IPv6 with or without brackets. Null when it is no host: a zone id, a port, a
- * user or a path make it none.
+ * Parses a host as browsers do: `0x7f.1`, `2130706433` and `127.1` are the address 127.0.0.1, so that every reader
+ * agrees. Accepts IPv6 with or without brackets. Null when it is not a host: for example with a zone id, port, user or
+ * path.
  */
 export function readHost(text: string): Host | null {
   const literal = parseAddress(text.replace(/^\[(.*)\]$/, '$1'))

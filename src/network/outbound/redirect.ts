@@ -1,22 +1,22 @@
 import type { OutboundRequest } from '../outbound.ts'
 import { Stop } from './attempt.ts'
 
-/** One request on the way of its redirects. */
+/** One request of a chain of redirects. */
 export interface Hop {
   readonly url: URL
   readonly method: string
-  /** The values by lower-case name; Host and Content-Length come by themselves. */
+  /** The values by lower-case name; Host and Content-Length are added automatically. */
   readonly headers: ReadonlyMap<string, string[]>
-  /** Those that every request has, without the caller's own. */
+  /** The default headers, without the caller's own. */
   readonly defaults: Hop['headers']
   readonly body: Buffer | undefined
 }
 
-/** SMTP, which can be spoken to in the body of an HTTP request: nobody sends mail through us (the Fetch Standard's bad ports). */
+/** SMTP, which could be addressed in the body of an HTTP request, to send mail (the Fetch Standard's bad ports). */
 const MAIL_PORT = '25'
 
 /**
- * The first hop of a request, with the headers that every request has.
+ * Creates the first hop of a request, with the default headers.
  * @throws Stop `invalid` or `forbidden`.
  */
 export function firstHop(request: OutboundRequest, defaults: Hop['headers']): Hop {
@@ -36,9 +36,9 @@ export function firstHop(request: OutboundRequest, defaults: Hop['headers']): Ho
 }
 
 /**
- * Where an answer redirects to (RFC 9110 §15.4); null when it does not. Other parties than the one asked are told none of
- * the caller's own headers, for any may be a secret, and get no body: a redirect that asks for that is not followed.
- * @throws Stop when it redirects to where nothing can be asked.
+ * Returns where a response redirects to (RFC 9110 §15.4); null when it does not. Other parties get neither the caller's
+ * own headers, any of which may be a secret, nor a body: a redirect that requires that is not followed.
+ * @throws Stop when the target of the redirect cannot be requested.
  */
 export function nextHop(
   { url, method, headers, defaults, body }: Hop,
@@ -60,22 +60,22 @@ export function nextHop(
   }
 }
 
-/** What to throw when redirects do not end, by where they led: the last one leads on, and perhaps to where it was already. */
-export function tooManyRedirects(hops: readonly Hop[], most: number): Stop {
+/** Returns the failure of too many redirects, which names the loop if there is one. */
+export function tooManyRedirects(hops: readonly Hop[], maximum: number): Stop {
   const last = hops.at(-1)
   const before = hops.findLastIndex(({ url, method }, index) => {
     return index < hops.length - 1 && url.href === last?.url.href && method === last.method
   })
   if (before === -1)
-    return new Stop('redirects', 'theirs', `More than ${most} ${most === 1 ? 'redirect' : 'redirects'}`)
+    return new Stop('redirects', 'theirs', `More than ${maximum} ${maximum === 1 ? 'redirect' : 'redirects'}`)
   // Paths may hold secrets.
   const places = hops.slice(before).map(({ url }) => url.origin)
-  const way = places.filter((place, index) => place !== places[index - 1])
-  const loop = way.length === 1 ? `within ${way[0]}` : `: ${way.join(' → ')}`
-  return new Stop('redirects', 'theirs', `Redirects in a loop${way.length === 1 ? ' ' : ''}${loop}`)
+  const origins = places.filter((place, index) => place !== places[index - 1])
+  const loop = origins.length === 1 ? `within ${origins[0]}` : `: ${origins.join(' → ')}`
+  return new Stop('redirects', 'theirs', `Redirects in a loop${origins.length === 1 ? ' ' : ''}${loop}`)
 }
 
-/** The same origin, or the same host in its secure form. */
+/** Returns whether two URLs have the same origin, or the same host upgraded to https. */
 function isSameParty(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true
   return (
@@ -86,20 +86,20 @@ function isSameParty(from: URL, to: URL): boolean {
   )
 }
 
-/** A URL that cannot be used is the caller's mistake, but a redirect to one is the server's. */
+/** Parses a URL. An invalid one is the caller's mistake; as a redirect it is the server's. */
 function readUrl(text: string, base: URL | undefined): URL {
-  const where = base === undefined ? 'The URL is' : 'Redirects to what is'
+  const where = base === undefined ? 'The URL is' : 'The redirect target is'
   const reason = base === undefined ? 'invalid' : 'redirects'
   if (!URL.canParse(text, base)) throw new Stop(reason, 'theirs', `${where} not a valid URL`)
   const url = new URL(text, base)
   if (!/^https?:$/.test(url.protocol)) {
     const scheme =
       base === undefined
-        ? 'The URL is no http:// or https:// URL'
-        : `Redirects to ${url.protocol.slice(0, 20)}//, not to http:// or https://`
+        ? 'The URL is not an http:// or https:// URL'
+        : `The redirect target is a ${url.protocol.slice(0, 20)} URL, not an http:// or https:// URL`
     throw new Stop(reason, 'theirs', scheme)
   }
-  if (url.username !== '' || url.password !== '') throw new Stop(reason, 'theirs', `${where} a URL with a user`)
+  if (url.username !== '' || url.password !== '') throw new Stop(reason, 'theirs', `${where} a URL with credentials`)
   if (url.port === MAIL_PORT) throw new Stop('forbidden', 'theirs', `${where} on port 25, which is for mail`)
   return url
 }

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
-import { SECOND } from '../../time.ts'
-import { addressFamily, parseAddress } from '../address.ts'
+import { addressFamily, parseAddress } from '../../core/ip-address.ts'
+import { SECOND } from '../../core/time.ts'
 import type { DnsClient, DnsResult, RecordType } from '../dns/client.ts'
 import type { Resolved } from '../outbound.ts'
 import { isPublicName } from '../public-name.ts'
@@ -8,27 +8,27 @@ import { type Attempt, awaiting, Stop } from './attempt.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from './guard.ts'
 import { type Host, readHost } from './host.ts'
 
-export interface Resolving {
+export interface ResolveSettings {
   readonly dns: DnsClient
   readonly allowPrivate: boolean
 }
 
-/** How long the addresses of one family wait for those of the other, in milliseconds. */
-const GRACE = 300
-/** Names may have hundreds of addresses; so many are tried. */
-const MOST_ADDRESSES = 8
-/** A name that every resolver knows, mostly without asking others. */
+/** How long the addresses of one family wait for the other, in milliseconds. */
+const FAMILY_GRACE_MS = 300
+/** The maximum number of addresses tried; names may have hundreds. */
+const MAX_ADDRESSES = 8
+/** A name that every resolver knows, usually from its cache. */
 const CONTROL = 'a.root-servers.net'
-/** How long a resolver that was silent about a name may take to show that it is there. */
-const SIGN_OF_LIFE = SECOND
+/** How long a resolver that timed out on a name may take to answer the control query, in milliseconds. */
+const CONTROL_TIMEOUT_MS = SECOND
 
 /**
- * The addresses of a host, IPv4 first, the families in turn. When one of them may not be reached, none is: an honest name
- * has no such address on the public internet, and one that has it now and then (DNS rebinding) is not given a choice.
+ * Resolves a host: IPv4 first, the families alternating. When one address is forbidden, all are: an honest name has no
+ * such address on the public internet, and DNS rebinding must not get a choice.
  * @throws Stop
  */
 export async function resolve(
-  { dns, allowPrivate }: Resolving,
+  { dns, allowPrivate }: ResolveSettings,
   text: string,
   family: 4 | 6 | undefined,
   state: Attempt,
@@ -43,25 +43,25 @@ export async function resolve(
         ? ['127.0.0.1', '::1']
         : await addressesOf({ dns, allowPrivate }, host.name, family, state)
   if (!found.every((address) => mayReach(address, allowPrivate))) throw forbidden(host, canonical, allowPrivate)
-  const addresses = inTurn(found).filter((address) => family === undefined || addressFamily(address) === family)
+  const addresses = interleaved(found).filter((address) => family === undefined || addressFamily(address) === family)
   if (addresses.length === 0) throw new Stop('unknown-name', 'theirs', `${canonical} has no IPv${family} address`)
-  return { kind: 'resolved', host: canonical, addresses: addresses.slice(0, MOST_ADDRESSES) }
+  return { kind: 'resolved', host: canonical, addresses: addresses.slice(0, MAX_ADDRESSES) }
 }
 
-/** Names of the operator's own network are to tenants as if they did not exist. */
+/** To tenants, names of the operator's own network do not exist. */
 function forbidden({ kind }: Host, canonical: string, allowPrivate: boolean): Stop {
-  if (kind === 'name' && !allowPrivate && !isPublicName(canonical)) return noName(canonical)
-  const whose = kind === 'address' ? `${canonical} is` : `${canonical} leads to`
+  if (kind === 'name' && !allowPrivate && !isPublicName(canonical)) return nonexistent(canonical)
+  const whose = kind === 'address' ? `${canonical} is` : `${canonical} resolves to`
   const what = allowPrivate ? 'is not reached' : `is not public; ${PRIVATE_NETWORKS_HINT}`
   return new Stop('forbidden', 'theirs', `${whose} an address that ${what}`)
 }
 
-function noName(name: string): Stop {
+function nonexistent(name: string): Stop {
   return new Stop('unknown-name', 'theirs', `${name} does not exist`)
 }
 
 async function addressesOf(
-  { dns, allowPrivate }: Resolving,
+  { dns, allowPrivate }: ResolveSettings,
   name: string,
   family: 4 | 6 | undefined,
   state: Attempt,
@@ -73,14 +73,14 @@ async function addressesOf(
     .map(parseAddress)
     .filter((address) => address !== null)
   if (found.length > 0) return found
-  const absent = results.every(({ kind }) => kind === 'none') || results.some(isNoName)
+  const absent = results.every(({ kind }) => kind === 'none') || results.some(isNonexistent)
   if (!absent) throw await unresolved(dns, name, results, state)
   const local = allowPrivate ? await systemAddresses(name, state) : []
   if (local.length > 0) return local
-  throw results.some(isNoName) ? noName(name) : new Stop('unknown-name', 'theirs', `${name} has no address`)
+  throw results.some(isNonexistent) ? nonexistent(name) : new Stop('unknown-name', 'theirs', `${name} has no address`)
 }
 
-/** What DNS says of each type; without those that come much later than an answer that could do. */
+/** Queries each type; does not wait long for the others after a usable answer. */
 function ask(dns: DnsClient, name: string, types: readonly RecordType[], state: Attempt): Promise<DnsResult[]> {
   return awaiting(state, (resolve) => {
     const results: DnsResult[] = []
@@ -90,30 +90,29 @@ function ask(dns: DnsClient, name: string, types: readonly RecordType[], state: 
       if (results.length === types.length) {
         clearTimeout(timer)
         resolve(results)
-      } else if (result.kind === 'answer') timer = setTimeout(() => resolve([...results]), GRACE)
+      } else if (result.kind === 'answer') timer = setTimeout(() => resolve([...results]), FAMILY_GRACE_MS)
     }
     for (const type of types) void dns.query(name, type, { signal: state.signal }).then(take)
     return () => clearTimeout(timer)
   })
 }
 
-/** What to throw when nothing is known. A resolver can be silent of a name because those who serve the name are. */
+/** Returns the failure when no query was answered. A resolver can time out because the name's own servers do. */
 async function unresolved(dns: DnsClient, name: string, results: readonly DnsResult[], state: Attempt): Promise<Stop> {
   const reasons = new Set(results.map((result) => (result.kind === 'failed' ? result.reason : null)))
   if (reasons.has('unreachable') || reasons.has('aborted'))
     return new Stop('unresolved', 'ours', 'None of our DNS resolvers can be reached')
   if (reasons.has('refused')) return new Stop('unresolved', 'ours', `Our DNS resolvers refuse to look up ${name}`)
-  if (reasons.has('malformed'))
-    return new Stop('unresolved', 'ours', 'Our DNS resolvers give answers that cannot be read')
+  if (reasons.has('malformed')) return new Stop('unresolved', 'ours', 'Our DNS resolvers return unreadable responses')
   if (!reasons.has('timeout')) return new Stop('unresolved', 'unclear', `The nameservers of ${name} do not work`)
-  const sign = await dns.query(CONTROL, 'A', { fresh: true, signal: state.signal, timeoutMs: SIGN_OF_LIFE })
+  const control = await dns.query(CONTROL, 'A', { fresh: true, signal: state.signal, timeoutMs: CONTROL_TIMEOUT_MS })
   state.signal.throwIfAborted()
-  const silent = sign.kind === 'failed' && (sign.reason === 'timeout' || sign.reason === 'unreachable')
+  const silent = control.kind === 'failed' && (control.reason === 'timeout' || control.reason === 'unreachable')
   if (silent) return new Stop('unresolved', 'ours', 'None of our DNS resolvers answers')
   return new Stop('unresolved', 'unclear', `The nameservers of ${name} do not answer`)
 }
 
-/** What the system knows beside DNS: its hosts file, mDNS. */
+/** Reads addresses that the system knows beside DNS: its hosts file, mDNS. */
 function systemAddresses(name: string, state: Attempt): Promise<readonly string[]> {
   return awaiting(state, (resolve) => {
     void lookup(name, { all: true }).then(
@@ -124,7 +123,7 @@ function systemAddresses(name: string, state: Attempt): Promise<readonly string[
   })
 }
 
-function isNoName(result: DnsResult): boolean {
+function isNonexistent(result: DnsResult): boolean {
   return result.kind === 'none' && result.nxdomain
 }
 
@@ -132,7 +131,7 @@ function typeOf(family: 4 | 6): RecordType {
   return family === 4 ? 'A' : 'AAAA'
 }
 
-function inTurn(addresses: readonly string[]): string[] {
+function interleaved(addresses: readonly string[]): string[] {
   const [four, six] = [4, 6].map((family) => addresses.filter((address) => addressFamily(address) === family))
   const longest = Math.max(four?.length ?? 0, six?.length ?? 0)
   return Array.from({ length: longest }, (_, index) => [four?.[index], six?.[index]])

@@ -4,48 +4,49 @@ import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { Certificate } from './failure.ts'
 
 /**
- * Speaks TLS over a connection, which stays open when that fails. The certificate is noted in the attempt whether it is trusted or not.
- * @throws Stop `certificate` when it is not trusted and `verify` asks for that, `tls` or `closed` when there is no handshake.
+ * Starts TLS over a connection, which stays open on failure. Stores the certificate in the attempt, trusted or not.
+ * @throws Stop `certificate` when it is not trusted and `verify` is set, `tls` or `closed` when the handshake fails.
  */
 export async function secure(
   socket: Socket,
   { host, verify, context }: { readonly host: string; readonly verify: boolean; readonly context: SecureContext },
   state: Attempt,
 ): Promise<TLSSocket> {
-  const secured = await inPhase(state, 'tls', 'TLS handshake', () => shakeHands(socket, host, context, state))
+  const secured = await inPhase(state, 'tls', 'TLS handshake', () => handshake(socket, host, context, state))
   const certificate = certificateOf(secured)
   state.certificate = certificate
   if (!verify || certificate.problem === null) return secured
-  throw new Stop('certificate', 'theirs', distrust(certificate, host))
+  throw new Stop('certificate', 'theirs', distrustMessage(certificate, host))
 }
 
-function shakeHands(socket: Socket, host: string, context: SecureContext, state: Attempt): Promise<TLSSocket> {
+function handshake(socket: Socket, host: string, context: SecureContext, state: Attempt): Promise<TLSSocket> {
   return awaiting(state, (resolve, reject) => {
-    // An address is no server name (RFC 6066 §3). The certificate is judged afterwards, so that it can be told of.
+    // An address is not a server name (RFC 6066 §3). The certificate is verified afterwards, so that failures can
+    // include it.
     const servername = isIP(host) ? '' : host
     const secured = connect({ socket, host, servername, secureContext: context, rejectUnauthorized: false })
     secured.once('secureConnect', () => resolve(secured))
-    // It stays, so that a connection that breaks later does not throw.
+    // Stays on the socket, so that a connection that breaks later does not throw.
     secured.on('error', (error: NodeJS.ErrnoException) => reject(handshakeFailure(error, host)))
     return () => secured.destroy()
   })
 }
 
-/** What a failed handshake means, by OpenSSL's code without its beginning. */
+/** The messages of failed handshakes, by OpenSSL's code without its prefix. */
 const handshakeFailures: readonly (readonly [RegExp, (host: string) => string])[] = [
   [
     /^(WRONG_VERSION_NUMBER|HTTP_REQUEST|HTTPS_PROXY_REQUEST|PACKET_LENGTH_TOO_LONG|RECORD_TOO_SMALL)$/,
-    () => 'Answers, but not with TLS',
+    () => 'The server does not use TLS on this port',
   ],
-  [/UNRECOGNIZED_NAME$/, (host) => `The server knows no such name (SNI): ${host}`],
-  [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION$/, () => 'Offers only TLS 1.1 or older'],
-  [/CERTIFICATE_REQUIRED$|ALERT_(BAD_|NO_)?CERTIFICATE$/, () => 'The server asks for a certificate of the client'],
+  [/UNRECOGNIZED_NAME$/, (host) => `The server does not recognize the name ${host} (SNI)`],
+  [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION$/, () => 'The server supports only TLS 1.1 or older'],
+  [/CERTIFICATE_REQUIRED$|ALERT_(BAD_|NO_)?CERTIFICATE$/, () => 'The server requires a client certificate'],
   [
     /HANDSHAKE_FAILURE$|NO_SHARED_CIPHER$|INSUFFICIENT_SECURITY$/,
-    () => 'The server takes none of our TLS versions and ciphers',
+    () => 'The server accepts none of our TLS versions and ciphers',
   ],
   [/KEY_TOO_SMALL$|MD_TOO_WEAK$/, () => 'The server’s TLS keys are too weak'],
-  [/INTERNAL_ERROR$/, () => 'The server had an error of its own in the TLS handshake'],
+  [/INTERNAL_ERROR$/, () => 'The server failed with an internal error in the TLS handshake'],
 ]
 
 function handshakeFailure({ code = '' }: NodeJS.ErrnoException, host: string): Stop {
@@ -58,12 +59,12 @@ function handshakeFailure({ code = '' }: NodeJS.ErrnoException, host: string): S
 
 function certificateOf(secured: TLSSocket): Certificate {
   const { valid_from, valid_to } = secured.getPeerCertificate()
-  // Node types it as an error, and gives its code.
+  // Node types it as an error, but returns its code.
   const problem = secured.authorized ? null : String(secured.authorizationError)
   return { validFrom: new Date(valid_from), validTo: new Date(valid_to), problem }
 }
 
-function distrust({ problem }: Certificate, host: string): string {
+function distrustMessage({ problem }: Certificate, host: string): string {
   if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID') return `TLS certificate is not for ${host}`
   return problems[problem ?? ''] ?? 'TLS certificate is not trusted'
 }
@@ -79,9 +80,9 @@ const problems: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownIssuer,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownIssuer,
   CERT_REVOKED: 'TLS certificate has been revoked',
-  CERT_SIGNATURE_FAILURE: 'TLS certificate has a wrong signature',
+  CERT_SIGNATURE_FAILURE: 'TLS certificate has an invalid signature',
   CERT_CHAIN_TOO_LONG: 'TLS certificate has a chain that is too long',
   PATH_LENGTH_EXCEEDED: 'TLS certificate has a chain that is too long',
-  INVALID_CA: 'TLS certificate is issued by one that may issue none',
+  INVALID_CA: 'TLS certificate is issued by a certificate that is not an authority',
   INVALID_PURPOSE: 'TLS certificate is not for servers',
 }

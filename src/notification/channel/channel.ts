@@ -1,80 +1,83 @@
 import { z } from 'zod'
+import type { Clock } from '../../core/time.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Outbound } from '../../network/outbound.ts'
-import type { Clock } from '../../time.ts'
-import type { Letter } from '../letter.ts'
+import type { NotificationContent } from '../content.ts'
 import type { Mailer } from './mailer.ts'
 
-/** Where messages go, as a channel has read it. */
+/** An address as parsed by its channel. */
 export interface Address {
-  /** All that sending takes; what is equal reaches the same. */
+  /** Everything that sending needs; equal texts reach the same receiver. */
   readonly text: string
-  /** What may be shown of it. */
+  /** The displayable part. */
   readonly label: string
-  /** The host that is asked, or `mail`: what is spared together. */
+  /** The host, or `mail`, whose limits the message counts against. */
   readonly destination: string
-  /** What may not be flooded with requests to confirm: the mailbox, or the host that somebody might be behind. */
+  /** The mailbox or host whose confirmation messages are limited. */
   readonly target: string
 }
 
 /** A message to one subscriber. */
 export interface Message {
-  /** The same at every attempt, so that a receiver can drop a second one. */
+  /** The same for all attempts, so that a receiver can drop duplicates. */
   readonly id: string
-  readonly letter: Letter
+  readonly content: NotificationContent
   readonly address: string
-  /** What webhooks are signed with, the newest first; of other channels none. */
+  /** The signing secrets of a webhook, newest first; empty for other channels. */
   readonly secrets: readonly string[]
-  /** Where the subscriber changes or ends the subscription. */
+  /** The page to change or end the subscription. */
   readonly manageUrl: string
-  /** Where a POST ends it at once (RFC 8058). */
+  /** The URL at which a POST ends it at once (RFC 8058). */
   readonly unsubscribeUrl: string
-  /** What ties the messages about one thing to one subscriber together. */
+  /** The thread of messages about one subject to one subscriber. */
   readonly thread: string
-  /** Whether it is the first of its thread. */
+  /** Whether it is the first message of its thread. */
   readonly opensThread: boolean
 }
 
-/** What became of an attempt to send. A value, for failing is what networks do. */
+/** The outcome of an attempt to send. A value instead of an exception, since network failures are expected. */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly status: number | null; readonly message: string }
   | {
       readonly kind: 'failed'
       readonly status: number | null
-      /** Without secrets: the owner of the page reads it. */
+      /** Without secrets, because the organization reads it. */
       readonly message: string
-      /** PASSING may be tried again. REFUSED: this message never will be taken. GONE: nor any other at this address. */
-      readonly lasts: 'PASSING' | 'REFUSED' | 'GONE'
-      /** How long the receiver asks to be left alone, in milliseconds. */
+      /** TEMPORARY: the delivery is retried. REFUSED: the receiver never accepts this message. GONE: it accepts no message any more. */
+      readonly permanence: 'TEMPORARY' | 'REFUSED' | 'GONE'
+      /** The receiver's `Retry-After` in milliseconds. */
       readonly retryAfterMs: number | null
     }
 
-/** What channels send with. */
+/** The result of sending; `postponed`: nothing was sent, because the destination is at its limit. */
+export type SendResult = Outcome | { readonly kind: 'postponed' }
+
+/** The clients that channels send with. */
 export interface SendTools {
   readonly outbound: Pick<Outbound, 'request'>
-  /** Null: no mail is sent from here. */
+  /** Null: email isn't set up. */
   readonly mailer: Mailer | null
   readonly now: Clock
 }
 
-/** A way to reach subscribers. Adding one is a file and a line of `channels.ts`. */
+/** A way to reach subscribers. To add one, write a file and a line in `channels.ts`. */
 export interface Channel {
-  /** What it calls itself in sentences. */
+  /** The name in sentences. */
   readonly name: string
-  /** Reads an address as somebody gave it. */
+  /** Parses an address from input. */
   readonly address: z.ZodType<Address>
   /** Sends a message. Never rejects; ends within `SEND_TIMEOUT`. */
-  send(message: Message, tools: SendTools): Promise<Outcome>
+  send(message: Message, tools: SendTools): Promise<SendResult>
 }
 
-const LONGEST_URL = 2048
+const MAX_URL_LENGTH = 2048
 
 /** Reads a URL to which messages are posted, with a mistake of its own to look for. */
-export function postAddress(mistakeOf: (url: URL) => string | null, target: (url: URL) => string) {
+export function webhookAddress(mistakeOf: (url: URL) => string | null, target: (url: URL) => string) {
   return z
     .string()
     .trim()
-    .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
+    .max(MAX_URL_LENGTH, `must have at most ${MAX_URL_LENGTH} characters`)
     .transform((text, ctx): Address => {
       const mistake = urlMistake(text) ?? mistakeOf(new URL(text))
       if (mistake !== null) {
@@ -95,7 +98,7 @@ function urlMistake(text: string): string | null {
   return port === '25' ? 'must not have port 25, which is for mail' : null
 }
 
-/** The path may be a secret, so no more is shown of it than tells one from another. */
+/** Returns the host and the last characters: the path may be a secret. */
 function labelOf({ host, pathname, search }: URL): string {
   const rest = pathname + search
   return rest === '/' ? host : `${host}/…${rest.slice(-4)}`
@@ -105,10 +108,10 @@ function labelOf({ host, pathname, search }: URL): string {
  * Reads the URL of a service's incoming webhook: at one of its hosts, or below one of them. Who knows such a URL is
  * allowed to write there, so nobody but its owner can be flooded.
  */
-export function hookAddress(service: string, hosts: readonly string[]) {
+export function incomingWebhookAddress(service: string, hosts: readonly string[]) {
   const mistakeOf = ({ protocol, hostname }: URL) => {
     const isTheirs = hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`))
     return protocol === 'https:' && isTheirs ? null : `must be a webhook URL of ${service}, at ${hosts.join(' or ')}`
   }
-  return postAddress(mistakeOf, ({ href }) => href)
+  return webhookAddress(mistakeOf, ({ href }) => href)
 }

@@ -1,52 +1,52 @@
 import type { z } from 'zod'
 import { emailText } from '../../account/page-settings.ts'
-import type { Letter } from '../letter.ts'
+import type { NotificationContent } from '../content.ts'
 import { foldMailbox } from '../mailbox.ts'
 import type { Address, Channel } from './channel.ts'
 import type { MailContent } from './mail-template.ts'
 import { htmlOf, textOf } from './mail-template.ts'
 
-/** The destination of all mail: what is spared is our own SMTP server. */
+/** The destination of all email, whose limits protect our SMTP server. */
 export const MAIL = 'mail'
 
-/** Mailboxes are told apart without regard to case: no server of today has two that differ in nothing else. */
+/** Addresses are case-insensitive: no current server distinguishes mailboxes by case. */
 const address = emailText.trim().transform((text): Address => {
   const [mailbox = '', domain = ''] = [text.slice(0, text.lastIndexOf('@')), text.slice(text.lastIndexOf('@') + 1)]
   const canonical = `${mailbox}@${domain}`.toLowerCase()
   return { text: canonical, label: canonical, destination: MAIL, target: foldMailbox(canonical) }
 }) satisfies z.ZodType<Address>
 
-/** Mail, in text and HTML, in one thread per incident and reader. */
+/** Email in text and HTML, in one thread per subject and subscriber. */
 export const email: Channel = {
   name: 'e-mail',
   address,
-  async send({ id, letter, address, manageUrl, unsubscribeUrl, thread, opensThread }, { mailer, now }) {
+  async send({ id, content, address, manageUrl, unsubscribeUrl, thread, opensThread }, { mailer, now }) {
     if (mailer === null) {
-      const message = 'No mail is sent from here: SMTP_URL is not set.'
-      return { kind: 'failed', status: null, message, lasts: 'PASSING', retryAfterMs: null }
+      const message = 'Email isn’t set up: SMTP_URL is not set.'
+      return { kind: 'failed', status: null, message, permanence: 'TEMPORARY', retryAfterMs: null }
     }
-    const content = contentOf(letter, manageUrl)
+    const mail = contentOf(content, manageUrl)
     const root = `${thread}@${mailer.domain}`
     return mailer.send({
       to: address,
-      fromName: `${letter.page.name} status`,
-      // The same for the whole thread: some readers go by it.
-      subject: `[${letter.page.name} status] ${letter.topic}`,
-      text: textOf(content),
-      html: htmlOf(content),
+      fromName: `${content.page.name} status`,
+      // The same for the whole thread, because some mail clients group by it.
+      subject: `[${content.page.name} status] ${content.topic}`,
+      text: textOf(mail),
+      html: htmlOf(mail),
       messageId: opensThread ? root : `${id}@${mailer.domain}`,
       inReplyTo: opensThread ? null : root,
-      list: { id: `${letter.page.slug}.${mailer.domain}`, unsubscribeUrl },
+      list: { id: `${content.page.slug}.${mailer.domain}`, unsubscribeUrl },
       date: now(),
     })
   },
 }
 
-/** A letter to a subscriber, who is told where the page is and how to be told no more. */
-function contentOf({ page, ...letter }: Letter, manageUrl: string): MailContent {
+/** Adds links to the page and to unsubscribe. */
+function contentOf({ page, ...content }: NotificationContent, manageUrl: string): MailContent {
   const links = [
     { label: 'Status page', url: page.url },
-    { label: 'Change or end it', url: manageUrl },
+    { label: 'Manage or unsubscribe', url: manageUrl },
   ]
-  return { ...letter, about: `${page.name} status`, links }
+  return { ...content, about: `${page.name} status`, links }
 }

@@ -1,8 +1,8 @@
-import type { Letter, Tone } from '../letter.ts'
+import type { NotificationContent, Tone } from '../content.ts'
 
 /** What a mail says. Texts are plain, but for `message`. */
 export interface MailContent
-  extends Pick<Letter, 'headline' | 'tone' | 'facts' | 'message' | 'html' | 'action' | 'reason'> {
+  extends Pick<NotificationContent, 'headline' | 'tone' | 'facts' | 'message' | 'html' | 'action' | 'reason'> {
   /** What it belongs to, above the headline in small. */
   readonly about: string
   /** Where else its reader may want to go. */
@@ -50,7 +50,7 @@ ${html === '' ? '' : `<div style="margin:0 0 16px">${html}</div>`}
 `
 }
 
-/** Each with enough contrast to white to be told from the others. */
+/** Distinguishable colours with enough contrast to white. */
 const colours = {
   good: '#0b6e5a',
   planned: '#1f5a94',

@@ -1,8 +1,8 @@
 import { createTransport } from 'nodemailer'
 import addressparser from 'nodemailer/lib/addressparser'
-import type { Config } from '../../config.ts'
-import { StartError } from '../../errors.ts'
-import { SECOND } from '../../time.ts'
+import type { Config } from '../../core/config.ts'
+import { StartError } from '../../core/errors.ts'
+import { SECOND } from '../../core/time.ts'
 import type { Outcome } from './channel.ts'
 
 /** A mail to one reader. No field but `text` and `html` may have line breaks; the library would refuse or fold them. */
@@ -33,7 +33,7 @@ export interface Mailer {
 /** Connections to the SMTP server at most. */
 const CONNECTIONS = 8
 /** How many mails are under way, or taken and not yet noted, at most: so many a crash may send twice. */
-export const MAILS_AT_ONCE = CONNECTIONS
+export const MAX_CONCURRENT_MAILS = CONNECTIONS
 /** Of a whole sending, in milliseconds: what is not over then may have been taken or not, and is sent again with the same id. */
 const TIMEOUT = 45 * SECOND
 
@@ -101,7 +101,9 @@ export function requireSender(text: string): string {
   const [sender, ...more] = addressparser(text)
   const address = sender && 'address' in sender ? (sender.address ?? '') : ''
   if (more.length === 0 && /^[^\s@<>]+@[^\s@<>]+$/.test(address)) return address
-  throw new StartError(`MAIL_FROM is ${JSON.stringify(text)}, but takes one mail address, such as status@example.com.`)
+  throw new StartError(
+    `MAIL_FROM is ${JSON.stringify(text)}, but must be one email address, such as status@example.com.`,
+  )
 }
 
 /** An error of the library; `responseCode` is the server's, `command` what it refused. */
@@ -123,19 +125,19 @@ function failureOf(error: SmtpError): Outcome {
     kind: 'failed',
     status,
     message: clean(response ?? message),
-    lasts: refused ? 'REFUSED' : 'PASSING',
+    permanence: refused ? 'REFUSED' : 'TEMPORARY',
     retryAfterMs: null,
   }
 }
 
-const LONGEST_MESSAGE = 300
+const MAX_MESSAGE_LENGTH = 300
 
 /** What a server says, on one line that is not too long. */
 const clean = (text: string) =>
   text
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-    .slice(0, LONGEST_MESSAGE)
+    .slice(0, MAX_MESSAGE_LENGTH)
 const statusIn = (response: string) => Number(/^\d{3}/.exec(response)?.[0] ?? 250)
 
 function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -1,11 +1,11 @@
+import { SECOND } from '../../core/time.ts'
 import type { Answer } from '../../network/outbound.ts'
-import { SECOND } from '../../time.ts'
-import type { Outcome, SendTools } from './channel.ts'
+import type { SendResult, SendTools } from './channel.ts'
 
 /** How long a receiver may take to answer, in milliseconds. */
-export const SEND_TIMEOUT = 10 * SECOND
+const SEND_TIMEOUT = 10 * SECOND
 /** What is read of an answer: enough for an error code. */
-const READ = 4096
+const MAX_ANSWER_BYTES = 4096
 
 /** A body to post. */
 export interface Post {
@@ -22,7 +22,7 @@ export async function post(
   { url, body, headers = {} }: Post,
   { outbound, now }: SendTools,
   lasting: (answer: Answer) => 'REFUSED' | 'GONE' | null,
-): Promise<Outcome> {
+): Promise<SendResult> {
   const answer = await outbound.request(
     {
       url,
@@ -32,18 +32,19 @@ export async function post(
         value,
       })),
       body,
-      maxBodyBytes: READ,
+      maxBodyBytes: MAX_ANSWER_BYTES,
     },
     { timeoutMs: SEND_TIMEOUT },
   )
+  if (answer.kind === 'failed' && answer.reason === 'spared') return { kind: 'postponed' }
   if (answer.kind === 'failed') {
-    return { kind: 'failed', status: null, message: `${answer.message}.`, lasts: 'PASSING', retryAfterMs: null }
+    return { kind: 'failed', status: null, message: `${answer.message}.`, permanence: 'TEMPORARY', retryAfterMs: null }
   }
   const { status } = answer
   const message = `Answered with status ${status}.`
   if (status >= 200 && status < 300) return { kind: 'delivered', status, message }
   const retryAfterMs = readRetryAfter(answer.headers, now())
-  return { kind: 'failed', status, message, lasts: lasting(answer) ?? 'PASSING', retryAfterMs }
+  return { kind: 'failed', status, message, permanence: lasting(answer) ?? 'TEMPORARY', retryAfterMs }
 }
 
 /** What `Retry-After` asks for (RFC 9110 §10.2.3), seconds or a date, in milliseconds from now; null: nothing usable. */

@@ -1,27 +1,27 @@
-import { plainText } from '../../markdown.ts'
-import type { Letter, Tone } from '../letter.ts'
+import { plainText } from '../../core/markdown.ts'
+import type { NotificationContent, Tone } from '../content.ts'
 import type { Channel } from './channel.ts'
-import { hookAddress } from './channel.ts'
-import { cut } from './cut.ts'
+import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
+import { truncate } from './truncate.ts'
 
 /** The most characters that Slack takes in the text of a section. */
-const LONGEST_TEXT = 3000
+const MAX_TEXT_LENGTH = 3000
 
 /**
- * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks): 403, 404 and 410
- * say that the hook, its channel or its team is no more or may not be written to; 400 that the message is not taken.
+ * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks): 403, 404 and 410 mean
+ * that the webhook, its channel or its team is gone or closed, and 400 that the message is invalid.
  */
 export const slack: Channel = {
   name: 'Slack',
-  address: hookAddress('Slack', ['hooks.slack.com', 'hooks.slack-gov.com']),
-  send: ({ letter, address, manageUrl }, tools) =>
-    post({ url: address, body: JSON.stringify(bodyOf(letter, manageUrl)) }, tools, ({ status }) =>
+  address: incomingWebhookAddress('Slack', ['hooks.slack.com', 'hooks.slack-gov.com']),
+  send: ({ content, address, manageUrl }, tools) =>
+    post({ url: address, body: JSON.stringify(bodyOf(content, manageUrl)) }, tools, ({ status }) =>
       [403, 404, 410].includes(status) ? 'GONE' : status === 400 ? 'REFUSED' : null,
     ),
 }
 
-function bodyOf({ page, headline, tone, facts, html, action, reason }: Letter, manageUrl: string) {
+function bodyOf({ page, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
   const said = [
     `*${escapeText(headline)}*`,
     ...facts.map(([name, value]) => `${escapeText(name)}: ${escapeText(value)}`),
@@ -35,11 +35,14 @@ function bodyOf({ page, headline, tone, facts, html, action, reason }: Letter, m
       {
         color: colours[tone],
         blocks: [
-          { type: 'section', text: { type: 'mrkdwn', text: cut(said.join('\n'), LONGEST_TEXT) } },
+          { type: 'section', text: { type: 'mrkdwn', text: truncate(said.join('\n'), MAX_TEXT_LENGTH) } },
           {
             type: 'context',
             elements: [
-              { type: 'mrkdwn', text: cut(`${escapeText(reason)} ${link(manageUrl, 'Change or end it')}`, 2000) },
+              {
+                type: 'mrkdwn',
+                text: truncate(`${escapeText(reason)} ${link(manageUrl, 'Manage or unsubscribe')}`, 2000),
+              },
             ],
           },
         ],

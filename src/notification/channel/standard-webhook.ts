@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { SECOND } from '../../time.ts'
+import { SECOND } from '../../core/time.ts'
 import type { Channel, Message } from './channel.ts'
-import { postAddress } from './channel.ts'
+import { webhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
 /**
@@ -11,7 +11,7 @@ import { post } from './post.ts'
 export const webhook: Channel = {
   name: 'webhook',
   // Anybody may be behind a host, so it is the host that is not to be flooded.
-  address: postAddress(
+  address: webhookAddress(
     () => null,
     ({ hostname }) => hostname,
   ),
@@ -28,7 +28,7 @@ export const webhook: Channel = {
   },
 }
 
-function bodyOf({ letter: { event }, manageUrl, unsubscribeUrl }: Message): string {
+function bodyOf({ content: { event }, manageUrl, unsubscribeUrl }: Message): string {
   const data = { ...event.data, manage_url: manageUrl, unsubscribe_url: unsubscribeUrl }
   return JSON.stringify({ type: event.type, timestamp: event.at.toISOString(), data })
 }

@@ -1,9 +1,9 @@
-import { plainText } from '../../markdown.ts'
-import type { Letter, Tone } from '../letter.ts'
+import { plainText } from '../../core/markdown.ts'
+import type { NotificationContent, Tone } from '../content.ts'
 import type { Channel } from './channel.ts'
-import { hookAddress } from './channel.ts'
-import { cut } from './cut.ts'
+import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
+import { truncate } from './truncate.ts'
 
 /**
  * Workflows of Microsoft Teams that post to a channel "when a webhook request is received", which take an adaptive card in a
@@ -12,20 +12,20 @@ import { post } from './post.ts'
  */
 export const teams: Channel = {
   name: 'Microsoft Teams',
-  address: hookAddress('Microsoft Teams', ['logic.azure.com', 'environment.api.powerplatform.com']),
-  send: ({ letter, address, manageUrl }, tools) =>
-    post({ url: address, body: JSON.stringify(bodyOf(letter, manageUrl)) }, tools, ({ status }) =>
+  address: incomingWebhookAddress('Microsoft Teams', ['logic.azure.com', 'environment.api.powerplatform.com']),
+  send: ({ content, address, manageUrl }, tools) =>
+    post({ url: address, body: JSON.stringify(bodyOf(content, manageUrl)) }, tools, ({ status }) =>
       [404, 410].includes(status) ? 'GONE' : null,
     ),
 }
 
 /** Teams takes 28 KB. */
-const LONGEST_TEXT = 5000
+const MAX_TEXT_LENGTH = 5000
 
-function bodyOf({ page, headline, tone, facts, html, action, reason }: Letter, manageUrl: string) {
+function bodyOf({ page, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
   const paragraph = (text: string, more: object = {}) => ({
     type: 'TextBlock',
-    text: cut(escapeText(text), LONGEST_TEXT),
+    text: truncate(escapeText(text), MAX_TEXT_LENGTH),
     wrap: true,
     ...more,
   })
@@ -39,14 +39,17 @@ function bodyOf({ page, headline, tone, facts, html, action, reason }: Letter, m
       ...(facts.length === 0
         ? []
         : [
-            { type: 'FactSet', facts: facts.map(([title, value]) => ({ title, value: cut(escapeText(value), 1000) })) },
+            {
+              type: 'FactSet',
+              facts: facts.map(([title, value]) => ({ title, value: truncate(escapeText(value), 1000) })),
+            },
           ]),
       ...(html === '' ? [] : [paragraph(plainText(html))]),
       paragraph(reason, { isSubtle: true, size: 'Small' }),
     ],
     actions: [
       { type: 'Action.OpenUrl', title: action.label, url: action.url },
-      { type: 'Action.OpenUrl', title: 'Change or end it', url: manageUrl },
+      { type: 'Action.OpenUrl', title: 'Manage or unsubscribe', url: manageUrl },
     ],
   }
   return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }

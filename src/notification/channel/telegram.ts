@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { plainText } from '../../markdown.ts'
+import { plainText } from '../../core/markdown.ts'
+import { SECOND } from '../../core/time.ts'
 import type { Answer } from '../../network/outbound.ts'
-import { SECOND } from '../../time.ts'
-import type { Letter } from '../letter.ts'
-import type { Address, Channel, Outcome } from './channel.ts'
-import { cut } from './cut.ts'
+import type { NotificationContent } from '../content.ts'
+import type { Address, Channel, SendResult } from './channel.ts'
 import { escapeHtml } from './mail-template.ts'
 import { jsonOf, post } from './post.ts'
+import { truncate } from './truncate.ts'
 
 const HOST = 'api.telegram.org'
 /** Below the 4,096 characters of a message, which count without its marks. */
-const LONGEST_MESSAGE = 3000
+const MAX_MESSAGE_LENGTH = 3000
 
 /** A bot of the subscriber's own, and a chat that it may write to. */
 const address = z
@@ -37,11 +37,11 @@ const address = z
 export const telegram: Channel = {
   name: 'Telegram',
   address,
-  async send({ letter, address, manageUrl }, tools) {
+  async send({ content, address, manageUrl }, tools) {
     const [botToken, chatId] = [address.slice(0, address.indexOf('/')), address.slice(address.indexOf('/') + 1)]
     const body = JSON.stringify({
       chat_id: chatId,
-      text: textOf(letter, manageUrl),
+      text: textOf(content, manageUrl),
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     })
@@ -69,19 +69,19 @@ function retryAfterOf(answer: Answer): number | null {
   return parsed.success ? parsed.data.retry_after * SECOND : null
 }
 
-function withWait(outcome: Outcome, wait: number | null): Outcome {
+function withWait(outcome: SendResult, wait: number | null): SendResult {
   return outcome.kind === 'failed' && wait !== null ? { ...outcome, retryAfterMs: wait } : outcome
 }
 
 /** Of the tags that Telegram knows, bold and links (https://core.telegram.org/bots/api#html-style). */
-function textOf({ page, headline, facts, html, action, reason }: Letter, manageUrl: string): string {
+function textOf({ page, headline, facts, html, action, reason }: NotificationContent, manageUrl: string): string {
   const link = (url: string, label: string) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`
   return [
     `${escapeHtml(page.name)} status\n<b>${escapeHtml(headline)}</b>`,
-    facts.map(([name, value]) => `${escapeHtml(name)}: ${escapeHtml(cut(value, 500))}`).join('\n'),
-    escapeHtml(cut(plainText(html), LONGEST_MESSAGE)),
+    facts.map(([name, value]) => `${escapeHtml(name)}: ${escapeHtml(truncate(value, 500))}`).join('\n'),
+    escapeHtml(truncate(plainText(html), MAX_MESSAGE_LENGTH)),
     link(action.url, action.label),
-    `${escapeHtml(reason)} ${link(manageUrl, 'Change or end it')}`,
+    `${escapeHtml(reason)} ${link(manageUrl, 'Manage or unsubscribe')}`,
   ]
     .filter(Boolean)
     .join('\n\n')

@@ -1,9 +1,12 @@
-import { Conflict, NotFound } from '../../errors.ts'
+import { Conflict, NotFound } from '../../core/errors.ts'
 import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { costs, text } from '../../graphql/cost.ts'
 import type { Attempt } from '../attempt.ts'
 import { readAttempts } from '../attempt.ts'
 import { redeliver } from '../delivery.ts'
+
+const MOST_ATTEMPTS = 50
 
 const DeliveryAttempt = builder.objectRef<Attempt>('DeliveryAttempt').implement({
   description: 'One attempt to deliver a message.',
@@ -11,7 +14,7 @@ const DeliveryAttempt = builder.objectRef<Attempt>('DeliveryAttempt').implement(
     at: t.expose('at', { type: 'DateTime', description: 'When the attempt began.' }),
     delivered: t.exposeBoolean('delivered', { description: 'Whether the receiver accepted the message.' }),
     status: t.exposeInt('status', { nullable: true, description: 'What the receiver answered, of HTTP or SMTP.' }),
-    message: t.exposeString('message'),
+    message: t.exposeString('message', { extensions: text(300) }),
     durationMs: t.exposeInt('durationMs', { description: 'How long it took, in milliseconds.' }),
   }),
 })
@@ -19,36 +22,36 @@ const DeliveryAttempt = builder.objectRef<Attempt>('DeliveryAttempt').implement(
 const Delivery = builder.prismaNode('Delivery', {
   id: { field: 'id' },
   nullable: true,
-  description:
-    'A message to a subscriber; its id is told to the receiver with each attempt. For the organization only.',
+  description: 'A message to a subscriber. Each attempt carries its id. Visible to the organization only.',
   fields: (t) => ({
     subscriber: t.relation('subscriber', { description: 'The recipient.' }),
     channel: t.expose('channel', { type: ChannelKind, description: 'The kind of channel.' }),
     event: t.prismaField({
       type: 'Event',
       nullable: true,
-      description: 'What it tells of; null: of the subscription itself.',
+      description: 'The announced event; null: the message is about the subscription.',
       resolve: (query, { organizationId, seq }, _args, { db }) =>
         seq === null ? null : db.event.findUnique({ ...query, where: { organizationId_seq: { organizationId, seq } } }),
     }),
-    status: t.expose('status', { type: DeliveryStatus, description: 'How far the delivery is.' }),
+    status: t.expose('status', { type: DeliveryStatus, description: 'The status of the delivery.' }),
     attempts: t.field({
       type: [DeliveryAttempt],
-      description: 'Oldest first.',
-      resolve: ({ attempts }) => readAttempts(attempts),
+      extensions: costs({ items: MOST_ATTEMPTS }),
+      description: 'The last fifty attempts, oldest first.',
+      resolve: ({ attempts }) => readAttempts(attempts).slice(-MOST_ATTEMPTS),
     }),
     nextAttemptAt: t.expose('dueAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it is tried next; while it is being tried, when it would be if that were lost.',
+      description: 'When the next attempt starts; during an attempt, when the next would start if its worker crashes.',
     }),
     deferredUntil: t.expose('deferredUntil', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Until when it had to wait because the mails of a day for your tier, or of an hour for its mailbox, were used up.',
+        'Until when it was deferred, because your tier’s daily or the mailbox’s hourly number of emails was used up.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Since when it is tried.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',
       nullable: true,
@@ -61,7 +64,7 @@ builder.mutationField('redeliver', (t) =>
   t.field({
     type: Delivery,
     description:
-      'Sends a message again that was delivered or given up, under the same id. Needs a key with scope WRITE.',
+      'Sends a message again that was delivered or given up, under the same id. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, Conflict] },
     resolve: (_root, { id }, ctx) => redeliver(ctx, id),

@@ -1,32 +1,34 @@
-import { hasScope, seesOrganization } from '../../account/access.ts'
+import { canReadOrganization, hasScope } from '../../core/access.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { ChannelKind, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs } from '../../graphql/cost.ts'
+import { rows } from '../../graphql/cost.ts'
+import { MAX_SERVICES } from '../../status/ownership.ts'
 import { secretsOf } from '../token.ts'
-import { SubscriberState } from './words.ts'
+import { SubscriberState } from './enums.ts'
 
-/** Granted to whoever showed a subscriber's token. */
+/** The scope granted to the holder of a subscriber's token. */
 export const HOLDER = 'holder'
 
 /** A subscriber, as its organization and the holder of its token see it. */
 export const Subscriber = builder.prismaNode('Subscriber', {
   id: { field: 'id' },
   nullable: true,
-  description: 'Somebody who is told of what happens on a page. For the organization, and for the holder of its token.',
-  authScopes: ({ organizationId }, { actor }) => seesOrganization(actor, organizationId) || { $granted: HOLDER },
+  description:
+    'An address that receives notifications of a page. Visible to the organization and to the holder of its token.',
+  authScopes: ({ organizationId }, { actor }) => canReadOrganization(actor, organizationId) || { $granted: HOLDER },
   fields: (t) => ({
     channel: t.expose('channel', { type: ChannelKind, description: 'How it is reached.' }),
     address: t.exposeString('label', {
-      description: 'The mail address; of other channels no more than tells them apart.',
+      description: 'The email address; for other channels, a shortened form that identifies it.',
     }),
-    state: t.field({ type: SubscriberState, resolve: stateOf, description: 'How far the subscription is.' }),
+    state: t.field({ type: SubscriberState, resolve: stateOf, description: 'The state of the subscription.' }),
     topics: t.expose('topics', { type: [Topic], description: 'What it is notified about.' }),
-    allServices: t.exposeBoolean('allServices', { description: 'Whether it is told of every service.' }),
+    allServices: t.exposeBoolean('allServices', { description: 'Whether it gets notified about every service.' }),
     services: t.prismaField({
       type: ['Service'],
-      extensions: costs({ items: 10 }),
-      description: 'Those it has chosen, in the order of the page.',
+      extensions: rows(MAX_SERVICES),
+      description: 'The chosen services, in page order.',
       resolve: (query, { id }, _args, { db }) =>
         db.service.findMany({
           ...query,
@@ -50,13 +52,13 @@ export const Subscriber = builder.prismaNode('Subscriber', {
       nullable: true,
       description: 'Why it was stopped; null: it was not.',
     }),
-    bounces: t.exposeInt('bounces', { description: 'How many messages were refused for good, in a row.' }),
+    bounces: t.exposeInt('bounces', { description: 'How many messages in a row were permanently refused.' }),
     signingSecret: t.string({
       nullable: true,
       authScopes: ({ organizationId }, _args, { actor }) =>
         hasScope(actor, organizationId, 'WRITE') || { $granted: HOLDER },
       description:
-        'What its webhooks are signed with, as Standard Webhooks says; null for other channels. Needs its token, or a key with scope WRITE.',
+        'The signing secret of a webhook, as defined by Standard Webhooks; null for other channels. Requires its token, or a key with scope WRITE.',
       resolve: (subscriber, _args, { seal, now }) => secretsOf(seal, subscriber, now())[0] ?? null,
     }),
   }),

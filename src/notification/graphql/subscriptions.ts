@@ -1,15 +1,15 @@
-import { Conflict, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../errors.ts'
+import { Conflict, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
+import { withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { inputOf, REPLACED } from '../../graphql/input.ts'
-import { IDEMPOTENCY_KEY } from '../../graphql/once.ts'
-import { once } from '../../idempotency.ts'
-import { subscribe, subscriberMemory } from '../subscribe.ts'
+import { IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
+import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
+import { subscribe, subscriberSerializer } from '../subscribe.ts'
 import {
   confirmSubscription,
   rotateWebhookSecret,
-  subscriberOf,
+  subscriberByToken,
   unsubscribe,
   updateSubscription,
 } from '../subscriber.ts'
@@ -18,24 +18,24 @@ import { HOLDER, Subscriber } from './subscriber.ts'
 const TelegramInput = builder.inputType('TelegramInput', {
   description: 'A Telegram chat and the bot that writes to it.',
   fields: (t) => ({
-    botToken: t.string({ description: 'Of a bot of your own, from @BotFather.' }),
+    botToken: t.string({ description: 'The token of your bot, from @BotFather.' }),
     chatId: t.string({ description: 'A chat that the bot may write to: its id, or the @name of a channel.' }),
   }),
 })
 
 const CHOICES = {
-  topics: 'Absent: incidents and maintenance.',
-  serviceIds: 'Only what bears on these, and what names no service; absent or empty: everything.',
+  topics: 'Default: incidents and maintenance.',
+  serviceIds: 'Only notifications about these services, or about none. Default: all services.',
 } as const
 
 const SubscribeInput = builder.inputType('SubscribeInput', {
-  description: 'Exactly one of email, webhook, slack, discord, teams and telegram says where to.',
+  description: 'The address: exactly one of email, webhook, slack, discord, teams and telegram.',
   fields: (t) => ({
-    slug: t.string({ description: 'Of the status page.' }),
+    slug: t.string({ description: 'The slug of the status page.' }),
     email: t.string({ required: false, description: 'A mail address.' }),
     webhook: t.string({
       required: false,
-      description: 'A URL; what is posted there is signed as Standard Webhooks says.',
+      description: 'The URL of a webhook. Messages are signed according to Standard Webhooks.',
     }),
     slack: t.string({ required: false, description: 'The URL of an incoming webhook.' }),
     discord: t.string({ required: false, description: 'The URL of a webhook.' }),
@@ -50,13 +50,14 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
 const SubscribePayload = builder
   .objectRef<{ readonly message: string; readonly subscriber: SubscriberRow | null }>('SubscribePayload')
   .implement({
-    description: 'What happens next.',
+    description: 'The result of a subscription request.',
     fields: (t) => ({
-      message: t.exposeString('message', { description: 'What happens next, for people.' }),
+      message: t.exposeString('message', { description: 'A human-readable next step.' }),
       subscriber: t.expose('subscriber', {
         type: Subscriber,
         nullable: true,
-        description: 'For the organization itself, whose subscribers need not confirm; null for everybody else.',
+        description:
+          'The subscriber, for a caller with a key of the organization: it needs no confirmation. Null for other callers.',
       }),
     }),
   })
@@ -65,12 +66,14 @@ builder.mutationField('subscribe', (t) =>
   t.field({
     type: SubscribePayload,
     description:
-      'Subscribes an address to a status page. A message with a link to confirm goes there; the answer is the same whether it was subscribed already or not.',
+      'Subscribes an address to a status page. Sends a confirmation link to it. The response does not reveal whether it was already subscribed.',
     args: { input: t.arg({ type: SubscribeInput }) },
     errors: { types: [Invalid, NotFound, Conflict, LimitExceeded, RateLimited, TierLimitReached] },
     resolve: async (_root, { input }, ctx) => {
       const asked = { operation: 'subscribe', input, key: input.idempotencyKey }
-      const subscriber = await once(ctx, asked, subscriberMemory(ctx), (claiming) => subscribe(claiming, input))
+      const subscriber = await withIdempotencyKey(ctx, asked, subscriberSerializer(ctx), (claiming) =>
+        subscribe(claiming, input),
+      )
       const message =
         subscriber === null
           ? 'A message is on its way to the address; it holds a link that confirms the subscription within 48 hours.'
@@ -85,10 +88,10 @@ builder.queryField('subscriber', (t) =>
     type: Subscriber,
     nullable: true,
     grantScopes: [HOLDER],
-    description: 'The subscription that a token stands for: the last part of the link in each message.',
+    description: 'The subscription with this token, which is the last part of the link in each message.',
     args: { token: t.arg.string() },
     resolve: (_root, { token }, ctx) =>
-      subscriberOf(ctx, token).catch((error: unknown) => {
+      subscriberByToken(ctx, token).catch((error: unknown) => {
         if (error instanceof NotFound) return null
         throw error
       }),
@@ -104,7 +107,7 @@ interface WithToken {
 const tokenInput = (name: string, description: string) =>
   builder.inputType(name, { description, fields: (t) => ({ token: t.string({ description: TOKEN }) }) })
 
-const ConfirmSubscriptionInput = tokenInput('ConfirmSubscriptionInput', 'Which subscription to confirm.')
+const ConfirmSubscriptionInput = tokenInput('ConfirmSubscriptionInput', 'The subscription to confirm.')
 
 builder.mutationField('confirmSubscription', (t) =>
   t.field({
@@ -113,7 +116,7 @@ builder.mutationField('confirmSubscription', (t) =>
     description: 'Confirms a subscription by its token.',
     args: {
       input: t.arg({ type: ConfirmSubscriptionInput, required: false }),
-      token: t.arg.string({ ...REPLACED, description: TOKEN }),
+      token: t.arg.string({ ...DEPRECATED_ARGUMENT, description: TOKEN }),
     },
     errors: { types: [Invalid, NotFound, TierLimitReached] },
     resolve: (_root, args, ctx) => confirmSubscription(ctx, inputOf<WithToken>(args, ['token']).token),
@@ -121,7 +124,7 @@ builder.mutationField('confirmSubscription', (t) =>
 )
 
 const UpdateSubscriptionInput = builder.inputType('UpdateSubscriptionInput', {
-  description: 'All that is to be told, in place of what was chosen before.',
+  description: 'The new preferences, which replace the previous ones.',
   fields: (t) => ({
     token: t.string({ description: TOKEN }),
     topics: t.field({ type: [Topic], required: false, description: CHOICES.topics }),
@@ -133,14 +136,14 @@ builder.mutationField('updateSubscription', (t) =>
   t.field({
     type: Subscriber,
     grantScopes: [HOLDER],
-    description: 'Changes what a subscriber is told of, by its token.',
+    description: 'Replaces the preferences of a subscriber, by its token.',
     args: { input: t.arg({ type: UpdateSubscriptionInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: (_root, { input }, ctx) => updateSubscription(ctx, input),
   }),
 )
 
-const UnsubscribeInput = tokenInput('UnsubscribeInput', 'Which subscription to end.')
+const UnsubscribeInput = tokenInput('UnsubscribeInput', 'The subscription to end.')
 
 builder.mutationField('unsubscribe', (t) =>
   t.field({
@@ -149,23 +152,23 @@ builder.mutationField('unsubscribe', (t) =>
     description: 'Ends a subscription by its token.',
     args: {
       input: t.arg({ type: UnsubscribeInput, required: false }),
-      token: t.arg.string({ ...REPLACED, description: TOKEN }),
+      token: t.arg.string({ ...DEPRECATED_ARGUMENT, description: TOKEN }),
     },
     errors: { types: [Invalid, NotFound] },
     resolve: (_root, args, ctx) => unsubscribe(ctx, inputOf<WithToken>(args, ['token']).token),
   }),
 )
 
-const RotateWebhookSecretInput = tokenInput('RotateWebhookSecretInput', 'Which webhook to give a new secret.')
+const RotateWebhookSecretInput = tokenInput('RotateWebhookSecretInput', 'The webhook whose secret to replace.')
 
 builder.mutationField('rotateWebhookSecret', (t) =>
   t.field({
     type: Subscriber,
     grantScopes: [HOLDER],
-    description: 'Gives a webhook a new secret, by its token; for a day messages are signed with the old one as well.',
+    description: 'Replaces a webhook’s secret, by its token. For a day, messages are also signed with the old one.',
     args: {
       input: t.arg({ type: RotateWebhookSecretInput, required: false }),
-      token: t.arg.string({ ...REPLACED, description: TOKEN }),
+      token: t.arg.string({ ...DEPRECATED_ARGUMENT, description: TOKEN }),
     },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, args, ctx) => rotateWebhookSecret(ctx, inputOf<WithToken>(args, ['token']).token),

@@ -4,13 +4,13 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Site } from '../../http/layout.tsx'
 import { Document, pageHeaders } from '../../http/layout.tsx'
 
-/** Whose page a subscription is of, and where that is. */
+/** The name and the address of the status page of a subscription. */
 export interface PageLink {
   readonly name: string
   readonly url: string
 }
 
-/** A page about subscriptions, in the name of the status page's owner. Nobody else is to find it, or to learn its address. */
+/** Sends a page about subscriptions in the name of the status page's owner. Search engines must not index it. */
 export function respondInFrame(
   c: Context,
   site: Site,

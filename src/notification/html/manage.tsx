@@ -1,7 +1,7 @@
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { StopReason } from '../../generated/prisma/enums.ts'
-import type { ChoiceProps } from './choices.tsx'
-import { ChoiceFields } from './choices.tsx'
+import type { PreferenceProps } from './preferences.tsx'
+import { PreferenceFields } from './preferences.tsx'
 
 export interface ManageProps {
   readonly subscriber: Pick<Subscriber, 'label' | 'confirmedAt' | 'stoppedAt' | 'stopReason'>
@@ -9,16 +9,16 @@ export interface ManageProps {
   /** The path of this page. */
   readonly path: string
   readonly confirmable: boolean
-  readonly choices: ChoiceProps
-  /** What webhooks are signed with; null for other channels. */
+  readonly preferences: PreferenceProps
+  /** The signing secret of a webhook; null for other channels. */
   readonly secret: string | null
-  /** What has just been done; null: nothing. */
+  /** A success message; null: none. */
   readonly done: string | null
-  /** What could not be done, and why; null: nothing. */
+  /** An error message; null: none. */
   readonly problem: string | null
 }
 
-/** What a subscriber sees of the subscription: how to confirm it, what it is told of, how to end it. */
+/** Renders a subscription for its subscriber: confirm it, change it, unsubscribe. */
 export function Manage(props: ManageProps) {
   const { subscriber, done, problem } = props
   return (
@@ -42,24 +42,23 @@ export function Manage(props: ManageProps) {
 }
 
 function State(props: ManageProps) {
-  const { subscriber, name, path, confirmable, choices, secret } = props
+  const { subscriber, name, path, confirmable, preferences, secret } = props
   const { confirmedAt, stoppedAt, stopReason } = subscriber
-  // Not by the link alone: programs that look at mail follow links, and would confirm what nobody wanted.
+  // Following the link must not confirm: mail scanners follow links.
   if (confirmable) return <Confirm name={name} path={path} />
-  if (stoppedAt !== null) return <p>{endings[stopReason ?? 'UNSUBSCRIBED']} To be told again, subscribe anew.</p>
-  if (confirmedAt === null)
-    return <p>This link was not used in time, and does nothing any more. You can subscribe anew.</p>
+  if (stoppedAt !== null) return <p>{endings[stopReason ?? 'UNSUBSCRIBED']} Subscribe again to get updates.</p>
+  if (confirmedAt === null) return <p>This link has expired. Subscribe again to get a new one.</p>
   return (
     <>
       <form class="subscribe" action={path} method="post">
-        <ChoiceFields {...choices} />
+        <PreferenceFields {...preferences} />
         <p class="actions">
           <button type="submit">Save</button>
         </p>
       </form>
       {secret === null ? null : <Secret secret={secret} path={path} />}
       <section>
-        <h2>End it</h2>
+        <h2>Unsubscribe</h2>
         <form action={`${path}/unsubscribe`} method="post">
           <p class="actions">
             <button type="submit" class="quiet">
@@ -75,11 +74,11 @@ function State(props: ManageProps) {
 function Confirm({ name, path }: Pick<ManageProps, 'name' | 'path'>) {
   return (
     <form action={`${path}/confirm`} method="post">
-      <p>Somebody, hopefully you, asked that updates on the status of {name} be sent there.</p>
+      <p>Confirm to get updates on the status of {name}.</p>
       <p class="actions">
-        <button type="submit">Yes, send them</button>
+        <button type="submit">Confirm subscription</button>
       </p>
-      <p class="about">If it was not you, do nothing: nothing more is sent.</p>
+      <p class="about">Didn’t ask for this? Ignore this page and we won’t send anything else.</p>
     </form>
   )
 }
@@ -89,7 +88,7 @@ function Secret({ secret, path }: { readonly secret: string; readonly path: stri
     <section>
       <h2>Signing secret</h2>
       <p>
-        Each message is signed as <a href="https://www.standardwebhooks.com">Standard Webhooks</a> says, with:
+        We sign each message according to <a href="https://www.standardwebhooks.com">Standard Webhooks</a> with:
       </p>
       <p>
         <code>{secret}</code>
@@ -97,18 +96,18 @@ function Secret({ secret, path }: { readonly secret: string; readonly path: stri
       <form action={`${path}/secret`} method="post">
         <p class="actions">
           <button type="submit" class="quiet">
-            Make a new one
+            Rotate secret
           </button>
         </p>
-        <p class="about">For a day messages are then signed with the old one as well.</p>
+        <p class="about">We also sign with the old secret for 24 hours.</p>
       </form>
     </section>
   )
 }
 
 const endings = {
-  UNSUBSCRIBED: 'You have unsubscribed: nothing more is sent.',
-  GONE: 'Nothing more is sent: the address is not there any more.',
-  BOUNCED: 'Nothing more is sent: the address has refused what was sent to it.',
-  COMPLAINED: 'Nothing more is sent: what was sent was reported as unwanted.',
+  UNSUBSCRIBED: 'You have unsubscribed.',
+  GONE: 'We stopped sending updates: the address no longer exists.',
+  BOUNCED: 'We stopped sending updates: the address rejected our messages.',
+  COMPLAINED: 'We stopped sending updates: a message was reported as spam.',
 } as const satisfies Record<StopReason, string>

@@ -1,17 +1,17 @@
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
-import type { ChoiceProps } from './choices.tsx'
-import { ChoiceFields } from './choices.tsx'
+import type { PreferenceProps } from './preferences.tsx'
+import { PreferenceFields } from './preferences.tsx'
 
-export interface SubscribeProps extends ChoiceProps {
+export interface SubscribeProps extends PreferenceProps {
   readonly name: string
   readonly action: string
-  readonly offersMail: boolean
-  /** What was typed before, and what is wrong with it; null: the form is new. */
+  readonly isMailEnabled: boolean
+  /** The rejected input and its error; null: an empty form. */
   readonly given: { readonly channel: string; readonly address: string; readonly problem: string } | null
 }
 
-const channelWords = {
-  EMAIL: 'E-mail',
+const channelLabels = {
+  EMAIL: 'Email',
   WEBHOOK: 'Webhook',
   SLACK: 'Slack',
   DISCORD: 'Discord',
@@ -19,18 +19,21 @@ const channelWords = {
   TELEGRAM: 'Telegram',
 } as const satisfies Record<ChannelKind, string>
 
-/** The form to subscribe with. It needs no script. */
-export function SubscribeForm({ name, action, offersMail, given, ...choices }: SubscribeProps) {
-  const offered = Object.entries(channelWords).filter(([kind]) => offersMail || kind !== 'EMAIL')
+/** Renders the form to subscribe. It works without scripts. */
+export function SubscribeForm({ name, action, isMailEnabled, given, ...preferences }: SubscribeProps) {
+  const offered = Object.entries(channelLabels).filter(([kind]) => isMailEnabled || kind !== 'EMAIL')
   return (
     <form class="subscribe" action={action} method="post">
-      <p class="lead">Be told when something happens at {name}. Nothing is sent before you have confirmed it.</p>
+      <p class="lead">
+        Get notified about incidents and maintenance of {name}.{' '}
+        {isMailEnabled ? 'We’ll email a link to confirm.' : 'We’ll send a link to confirm.'}
+      </p>
       {given === null ? null : (
         <p class="problem" id="problem" role="alert">
           {given.problem}
         </p>
       )}
-      <label for="channel">How</label>
+      <label for="channel">Channel</label>
       <select id="channel" name="channel">
         {offered.map(([kind, words]) => (
           <option value={kind} selected={given?.channel === kind}>
@@ -38,8 +41,8 @@ export function SubscribeForm({ name, action, offersMail, given, ...choices }: S
           </option>
         ))}
       </select>
-      {offersMail ? null : <p class="about">E-mail is not offered: this service has not been set up to send any.</p>}
-      <label for="address">Where</label>
+      {isMailEnabled ? null : <p class="about">Email isn’t set up on this service.</p>}
+      <label for="address">Address</label>
       <input
         id="address"
         name="address"
@@ -53,15 +56,15 @@ export function SubscribeForm({ name, action, offersMail, given, ...choices }: S
         aria-describedby={given === null ? 'where' : 'where problem'}
       />
       <p class="about" id="where">
-        {offersMail ? 'Your e-mail address; or the' : 'The'} URL of your webhook, or of an incoming webhook of Slack,
-        Discord or a workflow of Microsoft Teams; or the id of a Telegram chat.
+        {isMailEnabled ? 'Your email address, the' : 'The'} URL of your webhook or of an incoming webhook of Slack,
+        Discord or a Microsoft Teams workflow, or the ID of a Telegram chat.
       </p>
       <details open={given?.channel === 'TELEGRAM'}>
-        <summary>For Telegram: the token of your bot</summary>
-        <label for="botToken">Token of a bot that may write to the chat, from @BotFather</label>
+        <summary>Telegram: bot token</summary>
+        <label for="botToken">Token from @BotFather of a bot that can post to the chat</label>
         <input id="botToken" name="botToken" type="password" autocomplete="off" />
       </details>
-      <ChoiceFields {...choices} />
+      <PreferenceFields {...preferences} />
       <p class="actions">
         <button type="submit">Subscribe</button>
       </p>
@@ -69,14 +72,14 @@ export function SubscribeForm({ name, action, offersMail, given, ...choices }: S
   )
 }
 
-/** What everybody is told who has subscribed, whatever was known of the address. */
-export function Asked() {
+/** Renders the confirmation after subscribing, which is the same for known and new addresses. */
+export function SubscriptionRequested() {
   return (
     <>
-      <p class="lead">Thank you. A message is on its way to the address you gave; it holds a link to confirm with.</p>
+      <p class="lead">We sent a message with a confirmation link to the address you gave.</p>
       <p>
-        The link works for 48 hours. If nothing comes, look into the spam folder, or see whether the address is right.
-        When it was subscribed before, the message leads to what it is told.
+        The link works for 48 hours. If you don’t get a message, check your spam folder and the address. Already
+        subscribed? The message links to your settings.
       </p>
     </>
   )

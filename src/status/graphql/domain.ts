@@ -1,25 +1,25 @@
-import type { DomainChallenge } from '../../account/domain.ts'
-import { challengeOf, requestDomain } from '../../account/domain.ts'
-import { Invalid, NotFound } from '../../errors.ts'
+import type { DomainChallenge } from '../../account/custom-domain.ts'
+import { challengeOf, requestDomain } from '../../account/custom-domain.ts'
+import { Invalid, NotFound } from '../../core/errors.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
 import { DomainState } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
-import { ownerOnly } from '../../graphql/owner.ts'
+import { ownerOnly } from '../../graphql/owner-only.ts'
 import { StatusPage } from './page.ts'
 
 builder.enumType(DomainState, {
   name: 'DomainState',
-  description: 'How far the proof of a page’s domain is. The page is served there only while it is PROVEN.',
+  description: 'The verification status of a page’s domain. The page is served there only while it is PROVEN.',
   values: describedValues({
-    PENDING: 'It was requested, and its proof was not found yet.',
-    PROVEN: 'Its proof was found. It is checked again every six hours.',
-    LOST: 'Its proof was missing for three days, or another organization has proven the domain by DNS.',
+    PENDING: 'Requested. The proof has not been found yet.',
+    PROVEN: 'The proof was found. It is checked again every six hours.',
+    LOST: 'The proof has been missing for three days, or another organization has proven the domain by DNS.',
   }),
 })
 
 const DomainRecord = builder.objectRef<DomainChallenge['record']>('DomainRecord').implement({
-  description: 'A TXT record that proves a domain.',
+  description: 'A TXT record that proves ownership of a domain.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The record’s full name.' }),
     value: t.exposeString('value', { description: 'The record’s value.' }),
@@ -27,37 +27,37 @@ const DomainRecord = builder.objectRef<DomainChallenge['record']>('DomainRecord'
 })
 
 const DomainFile = builder.objectRef<DomainChallenge['file']>('DomainFile').implement({
-  description: 'A file at the domain’s own web server that proves it, instead of the record.',
+  description: 'A file on the domain’s web server that proves ownership, as an alternative to the TXT record.',
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'Where it is fetched from.' }),
-    content: t.exposeString('content', { description: 'All that it holds.' }),
+    url: t.exposeString('url', { description: 'The URL of the file.' }),
+    content: t.exposeString('content', { description: 'The exact content of the file.' }),
   }),
 })
 
 const PageDomain = builder.objectRef<CustomDomain>('PageDomain').implement({
-  description: 'The domain of a page, and how far its proof is. For the organization only.',
+  description: 'The custom domain of a page. Visible to the organization only.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The host name.' }),
-    state: t.expose('state', { type: DomainState, description: 'How far its proof is.' }),
+    state: t.expose('state', { type: DomainState, description: 'The verification status.' }),
     checkedAt: t.expose('checkedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When a check last found out whether it is proven.',
+      description: 'When the proof was last checked.',
     }),
     record: t.field({
       type: DomainRecord,
-      description: 'The TXT record that proves it. Keep it: it is checked again.',
+      description: 'The TXT record that proves ownership. Keep it in place: it is checked regularly.',
       resolve: (domain) => challengeOf(domain).record,
     }),
     file: t.field({
       type: DomainFile,
-      description: 'Proves it instead, while the domain still points to a web server of yours.',
+      description: 'An alternative to the TXT record, while the domain still points to your web server.',
       resolve: (domain) => challengeOf(domain).file,
     }),
   }),
 })
 
-const DOMAIN = 'The domain that was requested for the page; null: none. For the organization only.'
+const DOMAIN = 'The domain requested for the page. Null: none. Visible to the organization only.'
 
 builder.prismaObjectFields('Organization', (t) => ({
   domain: t.field({
@@ -81,7 +81,7 @@ builder.prismaObjectFields(StatusPage, (t) => ({
 const RequestDomainInput = builder.inputType('RequestDomainInput', {
   description: 'The domain to serve a page under.',
   fields: (t) => ({
-    pageId: t.id({ description: 'The page: the id of its organization.' }),
+    pageId: t.id({ description: 'The id of the page or of its organization.' }),
     domain: t.string({ description: 'A host name without a port, such as status.example.com.' }),
   }),
 })
@@ -90,7 +90,7 @@ builder.mutationField('requestDomain', (t) =>
   t.field({
     type: PageDomain,
     description:
-      'Requests a domain for a page, in place of the one it has. The answer says how to prove it; the page is served there once that is found. Request it again to have it checked at once. Needs a key with scope ADMIN.',
+      'Requests a domain for a page and replaces its current one. The result says how to prove ownership; the page is served there once the proof is found. Request it again to check at once. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: RequestDomainInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: (_root, { input }, ctx) => requestDomain(ctx, input),

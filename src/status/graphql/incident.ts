@@ -1,13 +1,15 @@
-import { Conflict, Invalid, NotFound } from '../../errors.ts'
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { bulkMutation } from '../../graphql/bulk.ts'
+import { cacheable } from '../../graphql/cacheable.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { costs, text } from '../../graphql/cost.ts'
-import { deletionOf } from '../../graphql/deletion.ts'
+import { rows, text } from '../../graphql/cost.ts'
+import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
 import { pageOf } from '../../graphql/keyset.ts'
-import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
-import { ownerOnly } from '../../graphql/owner.ts'
+import { ownerOnly } from '../../graphql/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/version.ts'
 import {
   createIncident,
   deleteIncident,
@@ -17,19 +19,21 @@ import {
   updateIncident,
   updateIncidentServices,
 } from '../incident.ts'
-import { LONGEST_ENTRY } from '../timeline.ts'
-import { newestFirst } from './lists.ts'
-import { timelineEnds } from './timeline.ts'
+import { MAX_SERVICES } from '../ownership.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { newestFirst } from './connections.ts'
+import { timelineLoader } from './timeline-loader.ts'
 
 builder.prismaObject('IncidentService', {
-  description: 'What an incident does to a service at present.',
+  description: 'A service affected by an incident.',
+  extensions: cacheable('service', 'status'),
   fields: (t) => ({
     service: t.relation('service', { description: 'The service.' }),
-    status: t.expose('status', { type: ServiceStatus, description: 'The status the incident gives it.' }),
+    status: t.expose('status', { type: ServiceStatus, description: 'The status that the incident gives the service.' }),
   }),
 })
 
-const entriesOf = timelineEnds({
+const loadUpdates = timelineLoader({
   table: 'IncidentUpdate',
   parent: 'incidentId',
   read: (db, ids, include) => db.incidentUpdate.findMany({ ...include, where: { id: { in: ids } } }),
@@ -38,21 +42,26 @@ const entriesOf = timelineEnds({
 const Incident = builder.prismaNode('Incident', {
   id: { field: 'id' },
   nullable: true,
-  description: 'Something that went wrong, with the timeline of what was said about it.',
+  description: 'An incident with its timeline of updates.',
+  extensions: cacheable('id', 'title', 'status', 'impact', 'startedAt', 'resolvedAt', 'services', 'updates'),
   fields: (t) => ({
     title: t.exposeString('title', { description: 'A short title.' }),
     status: t.expose('status', { type: IncidentStatus, description: 'The status of its newest update.' }),
-    impact: t.expose('impact', { type: IncidentImpact, description: 'How bad it is as a whole.' }),
+    impact: t.expose('impact', { type: IncidentImpact, description: 'The overall impact.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it started.' }),
-    resolvedAt: t.expose('resolvedAt', { type: 'DateTime', nullable: true, description: 'Null while it is open.' }),
+    resolvedAt: t.expose('resolvedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the incident was resolved. Null: it is open.',
+    }),
     services: t.relation('services', {
-      extensions: costs({ items: 3 }),
-      description: 'The services it touches, in the order of the page.',
+      extensions: rows(MAX_SERVICES, 'servicesOfIncident'),
+      description: 'The affected services, in page order.',
       query: { orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }] },
     }),
     updates: t.field({
       type: connectionOf('IncidentUpdate'),
-      description: 'Its timeline, newest first.',
+      description: 'The timeline, newest first.',
       args: pageArgs,
       resolve: ({ id }, args, ctx, info) =>
         pageOf({
@@ -62,82 +71,87 @@ const Incident = builder.prismaNode('Incident', {
           read: (slice) => {
             const include = nodeQuery('IncidentUpdate', ctx, info)
             return args.after == null && args.before == null
-              ? entriesOf(ctx, { parentId: id, take: slice.take, newestFirst: args.last == null, include })
+              ? loadUpdates(ctx, { parentId: id, take: slice.take, newestFirst: args.last == null, include })
               : ctx.db.incidentUpdate.findMany({ ...include, ...slice })
           },
           count: (query) => ctx.db.incidentUpdate.count(query),
         }),
     }),
-    version: t.exposeInt('version', {
-      nullable: true,
-      authScopes: ownerOnly,
-      description: 'Raised by every edit. Needs a key of the organization.',
-    }),
+    version: t.exposeInt('version', VERSION),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
       authScopes: ownerOnly,
-      description: 'When it was written down, which may be later than it started. Needs a key of the organization.',
+      description: 'When it was created, which may be after it started. Requires a key of the organization.',
     }),
   }),
 })
 
 builder.prismaObject('IncidentUpdateService', {
-  description: 'What an update said of a service.',
+  description: 'A service status set by an incident update.',
+  extensions: cacheable('service', 'status'),
   fields: (t) => ({
     service: t.relation('service', { description: 'The service.' }),
-    status: t.expose('status', { type: ServiceStatus, description: 'The status the update gives it.' }),
+    status: t.expose('status', { type: ServiceStatus, description: 'The status that the update sets.' }),
   }),
 })
 
 const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
   id: { field: 'id' },
   nullable: true,
-  description: 'An entry of an incident’s timeline.',
+  description: 'An update in an incident’s timeline.',
+  extensions: cacheable('id', 'incidentId', 'status', 'message', 'createdAt', 'editedAt', 'services'),
   fields: (t) => ({
     incidentId: t.exposeID('incidentId', { description: 'The incident it belongs to.' }),
     status: t.expose('status', { type: IncidentStatus, description: 'The incident’s status as of this update.' }),
-    message: t.exposeString('message', { description: 'Markdown.', extensions: text(LONGEST_ENTRY) }),
+    message: t.exposeString('message', {
+      description: 'The message, in markdown.',
+      extensions: text(MAX_MESSAGE_LENGTH),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    editedAt: t.expose('editedAt', { type: 'DateTime', nullable: true, description: 'Null unless it was edited.' }),
+    editedAt: t.expose('editedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last edited. Null: never.',
+    }),
     services: t.relation('services', {
-      extensions: costs({ items: 1 }),
-      description: 'What it said of services, in the order of the page.',
+      extensions: rows(MAX_SERVICES, 'servicesOfUpdate'),
+      description: 'The service statuses that the update sets, in page order.',
       query: { orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }] },
     }),
-    version: t.exposeInt('version', {
-      nullable: true,
-      authScopes: ownerOnly,
-      description: 'Raised by every edit. Needs a key of the organization.',
-    }),
+    version: t.exposeInt('version', VERSION),
   }),
 })
 
 const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
-  description: 'A service and the status an incident gives it.',
+  description: 'An affected service and its status.',
   fields: (t) => ({
     serviceId: t.id({ description: 'The service.' }),
-    status: t.field({ type: ServiceStatus, description: 'OPERATIONAL says that it has recovered.' }),
+    status: t.field({ type: ServiceStatus, description: 'The service’s status. OPERATIONAL: recovered.' }),
   }),
 })
 
 const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
   description: 'The incident to create, with its first update.',
   fields: (t) => ({
-    title: t.string({ description: 'A short title, as the page shows it.' }),
-    status: t.field({ type: IncidentStatus, description: 'The status to begin with.' }),
-    impact: t.field({ type: IncidentImpact, description: 'How bad the incident is as a whole.' }),
-    message: t.string({ description: 'The first entry of the timeline, in markdown.' }),
+    title: t.string({ description: 'A short title, shown on the page.' }),
+    status: t.field({ type: IncidentStatus, description: 'The initial status.' }),
+    impact: t.field({ type: IncidentImpact, description: 'The overall impact.' }),
+    message: t.string({ description: 'The first update, in markdown.' }),
     services: t.field({
       type: [IncidentServiceInput],
       required: false,
-      description: 'The services it affects, and how.',
+      description: 'The affected services and their statuses.',
     }),
-    startedAt: t.field({ type: 'DateTime', required: false, description: 'Absent: now. Never in the future.' }),
+    startedAt: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'When it started, not in the future. Default: now.',
+    }),
     resolvedAt: t.field({
       type: 'DateTime',
       required: false,
-      description: 'When it was resolved, of a past incident that is added for the record: nobody is notified.',
+      description: 'When the incident was resolved, to record a past incident. No subscriber is notified.',
     }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
@@ -146,38 +160,38 @@ const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
 builder.mutationField('createIncident', (t) =>
   t.field({
     type: Incident,
-    description: 'Tells of an incident. Needs a key with scope WRITE.',
+    description: 'Creates an incident. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CreateIncidentInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: creatingRow('createIncident', createIncident),
+    resolve: createRowResolver('createIncident', createIncident),
   }),
 )
 
 const UpdateIncidentInput = builder.inputType('UpdateIncidentInput', {
-  description: 'What is left out stays as it is.',
+  description: 'The changes. Omitted fields stay as they are.',
   fields: (t) => ({
     id: t.id({ description: 'The incident to change.' }),
     title: t.string({ required: false, description: 'A short title.' }),
-    impact: t.field({ type: IncidentImpact, required: false, description: 'How bad it is as a whole.' }),
+    impact: t.field({ type: IncidentImpact, required: false, description: 'The overall impact.' }),
     services: t.field({
       type: [IncidentServiceInput],
       required: false,
-      description: 'All the services it touches, in place of those it has.',
+      description: 'All affected services. Replaces the current list.',
     }),
-    startedAt: t.field({ type: 'DateTime', required: false, description: 'When it started; never in the future.' }),
+    startedAt: t.field({ type: 'DateTime', required: false, description: 'When it started, not in the future.' }),
     resolvedAt: t.field({
       type: 'DateTime',
       required: false,
-      description: 'When it was resolved, not before its start; only once it is.',
+      description: 'When it was resolved, not before its start. Allowed only for a resolved incident.',
     }),
-    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    version: t.int(VERSION_READ),
   }),
 })
 
 builder.mutationField('updateIncident', (t) =>
   t.field({
     type: Incident,
-    description: 'Changes what an incident is called and what it touches. Needs a key with scope WRITE.',
+    description: 'Updates an incident’s title, impact, services and times. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateIncidentInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updateIncident(ctx, input),
@@ -185,22 +199,22 @@ builder.mutationField('updateIncident', (t) =>
 )
 
 const IncidentServicesInput = builder.inputType('IncidentServicesInput', {
-  description: 'What changes of the services of an incident; those that are not named stay as they are.',
+  description: 'Changes to the affected services of an incident. Services that are not named stay as they are.',
   fields: (t) => ({
     incidentId: t.id({ description: 'The incident.' }),
     services: t.field({
       type: [IncidentServiceInput],
       required: false,
-      description: 'What the incident does to these services from now on.',
+      description: 'Affected services and their new statuses.',
     }),
-    removedServiceIds: t.idList({ required: false, description: 'The services that it touches no longer.' }),
-    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    removedServiceIds: t.idList({ required: false, description: 'Services that the incident no longer affects.' }),
+    version: t.int(VERSION_READ),
   }),
 })
 
 bulkMutation('updateIncidentServices', IncidentServicesInput, {
   type: Incident,
-  description: 'Changes the services of up to 100 incidents. Needs a key with scope WRITE.',
+  description: 'Updates the affected services of up to 100 incidents. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound],
   work: updateIncidentServices,
 })
@@ -209,19 +223,26 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
   description: 'The update to add to an incident.',
   fields: (t) => ({
     incidentId: t.id({ description: 'The incident to update.' }),
-    status: t.field({ type: IncidentStatus, description: 'RESOLVED closes the incident; any other reopens it.' }),
-    message: t.string({ description: 'Markdown.' }),
+    status: t.field({
+      type: IncidentStatus,
+      description: 'The new status. RESOLVED closes the incident; any other status reopens it.',
+    }),
+    message: t.string({ description: 'The message, in markdown.' }),
     services: t.field({
       type: [IncidentServiceInput],
       required: false,
-      description: 'What is new of services; the others stay as they are.',
+      description: 'Changed service statuses. Other services stay as they are.',
     }),
     createdAt: t.field({
       type: 'DateTime',
       required: false,
-      description: 'Its time, never in the future; absent: now. Before another update’s time nobody is notified.',
+      description:
+        'When the update was posted, not in the future. Default: now. If later updates exist, no subscriber is notified.',
     }),
-    version: t.int({ required: false, description: 'The incident’s version: a newer one makes a conflict.' }),
+    version: t.int({
+      required: false,
+      description: 'The incident’s version you read. If it has a newer one, the mutation returns a ConflictError.',
+    }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -230,31 +251,31 @@ builder.mutationField('postIncidentUpdate', (t) =>
   t.field({
     type: IncidentUpdate,
     description:
-      'Adds to the timeline of an incident, which takes 500 entries and one that resolves it. Needs a key with scope WRITE.',
+      'Posts an update to an incident. A timeline holds 500 updates, plus one that resolves the incident. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: PostIncidentUpdateInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: creatingRow('postIncidentUpdate', postIncidentUpdate),
+    resolve: createRowResolver('postIncidentUpdate', postIncidentUpdate),
   }),
 )
 
 const EditIncidentUpdateInput = builder.inputType('EditIncidentUpdateInput', {
-  description: 'What to change in an incident update.',
+  description: 'The changes to an incident update. Omitted fields stay as they are.',
   fields: (t) => ({
     id: t.id({ description: 'The update to change.' }),
-    message: t.string({ required: false, description: 'Markdown; absent: as it is.' }),
+    message: t.string({ required: false, description: 'The message, in markdown. Default: unchanged.' }),
     createdAt: t.field({
       type: 'DateTime',
       required: false,
-      description: 'Its time, never in the future. The incident’s status is that of its newest update.',
+      description: 'When the update was posted, not in the future. The incident takes the status of its newest update.',
     }),
-    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    version: t.int(VERSION_READ),
   }),
 })
 
 builder.mutationField('editIncidentUpdate', (t) =>
   t.field({
     type: IncidentUpdate,
-    description: 'Corrects an incident update. Nobody is notified. Needs a key with scope WRITE.',
+    description: 'Edits an incident update without notifying subscribers. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: EditIncidentUpdateInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => editIncidentUpdate(ctx, input),
@@ -263,9 +284,9 @@ builder.mutationField('editIncidentUpdate', (t) =>
 
 builder.mutationField('deleteIncidentUpdate', (t) =>
   t.field({
-    type: deletionOf('IncidentUpdate'),
+    type: deletionPayload('IncidentUpdate'),
     description:
-      'Deletes an incident update; the incident follows the newest one that is left. The only one stays. Needs a key with scope WRITE.',
+      'Deletes an incident update. The incident takes the status of the newest remaining update. The only update cannot be deleted. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { id }, ctx) => deleteIncidentUpdate(ctx, id),
@@ -274,8 +295,8 @@ builder.mutationField('deleteIncidentUpdate', (t) =>
 
 builder.mutationField('deleteIncident', (t) =>
   t.field({
-    type: deletionOf('Incident'),
-    description: 'Deletes an incident with its timeline, as if it had never been told. Needs a key with scope WRITE.',
+    type: deletionPayload('Incident'),
+    description: 'Deletes an incident with its timeline. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteIncident(ctx, id),

@@ -1,12 +1,14 @@
-import { Conflict, Invalid, NotFound } from '../../errors.ts'
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { cacheable } from '../../graphql/cacheable.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { costs, text } from '../../graphql/cost.ts'
-import { deletionOf } from '../../graphql/deletion.ts'
+import { rows, text } from '../../graphql/cost.ts'
+import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
 import { pageOf } from '../../graphql/keyset.ts'
-import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
-import { ownerOnly } from '../../graphql/owner.ts'
+import { ownerOnly } from '../../graphql/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/version.ts'
 import {
   cancelMaintenance,
   deleteMaintenance,
@@ -15,12 +17,13 @@ import {
   scheduleMaintenance,
   updateMaintenance,
 } from '../maintenance.ts'
-import { LONGEST_ENTRY } from '../timeline.ts'
-import { newestFirst } from './lists.ts'
+import { MAX_SERVICES } from '../ownership.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { newestFirst } from './connections.ts'
 import { Service } from './service.ts'
-import { timelineEnds } from './timeline.ts'
+import { timelineLoader } from './timeline-loader.ts'
 
-const entriesOf = timelineEnds({
+const loadUpdates = timelineLoader({
   table: 'MaintenanceUpdate',
   parent: 'maintenanceId',
   read: (db, ids, include) => db.maintenanceUpdate.findMany({ ...include, where: { id: { in: ids } } }),
@@ -29,16 +32,17 @@ const entriesOf = timelineEnds({
 const Maintenance = builder.prismaNode('Maintenance', {
   id: { field: 'id' },
   nullable: true,
-  description: 'Work on services that is announced beforehand; it starts and ends by itself.',
+  description: 'Planned work on services. It starts and ends automatically at the planned times.',
+  extensions: cacheable('id', 'title', 'status', 'startsAt', 'endsAt', 'services', 'updates'),
   fields: (t) => ({
     title: t.exposeString('title', { description: 'A short title.' }),
-    status: t.expose('status', { type: MaintenanceStatus, description: 'How far it is.' }),
-    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'When it is planned to start.' }),
-    endsAt: t.expose('endsAt', { type: 'DateTime', description: 'When it is planned to end.' }),
+    status: t.expose('status', { type: MaintenanceStatus, description: 'The status.' }),
+    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'The planned start.' }),
+    endsAt: t.expose('endsAt', { type: 'DateTime', description: 'The planned end.' }),
     services: t.field({
       type: [Service],
-      extensions: costs({ items: 3 }),
-      description: 'The services it touches, in the order of the page.',
+      extensions: rows(MAX_SERVICES, 'servicesOfMaintenance'),
+      description: 'The affected services, in page order.',
       select: (_args, _ctx, nestedSelection) => ({
         services: {
           select: { service: nestedSelection(true) },
@@ -49,7 +53,7 @@ const Maintenance = builder.prismaNode('Maintenance', {
     }),
     updates: t.field({
       type: connectionOf('MaintenanceUpdate'),
-      description: 'Its timeline, newest first.',
+      description: 'The timeline, newest first.',
       args: pageArgs,
       resolve: ({ id }, args, ctx, info) =>
         pageOf({
@@ -59,22 +63,18 @@ const Maintenance = builder.prismaNode('Maintenance', {
           read: (slice) => {
             const include = nodeQuery('MaintenanceUpdate', ctx, info)
             return args.after == null && args.before == null
-              ? entriesOf(ctx, { parentId: id, take: slice.take, newestFirst: args.last == null, include })
+              ? loadUpdates(ctx, { parentId: id, take: slice.take, newestFirst: args.last == null, include })
               : ctx.db.maintenanceUpdate.findMany({ ...include, ...slice })
           },
           count: (query) => ctx.db.maintenanceUpdate.count(query),
         }),
     }),
-    version: t.exposeInt('version', {
-      nullable: true,
-      authScopes: ownerOnly,
-      description: 'Raised by every edit. Needs a key of the organization.',
-    }),
+    version: t.exposeInt('version', VERSION),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
       authScopes: ownerOnly,
-      description: 'Needs a key of the organization.',
+      description: 'When it was created. Requires a key of the organization.',
     }),
   }),
 })
@@ -82,18 +82,22 @@ const Maintenance = builder.prismaNode('Maintenance', {
 const MaintenanceUpdate = builder.prismaNode('MaintenanceUpdate', {
   id: { field: 'id' },
   nullable: true,
-  description: 'An entry of a maintenance’s timeline.',
+  description: 'An update in a maintenance’s timeline.',
+  extensions: cacheable('id', 'maintenanceId', 'status', 'message', 'createdAt', 'editedAt'),
   fields: (t) => ({
     maintenanceId: t.exposeID('maintenanceId', { description: 'The maintenance it belongs to.' }),
     status: t.expose('status', { type: MaintenanceStatus, description: 'The maintenance’s status as of this update.' }),
-    message: t.exposeString('message', { description: 'Markdown.', extensions: text(LONGEST_ENTRY) }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    editedAt: t.expose('editedAt', { type: 'DateTime', nullable: true, description: 'Null unless it was edited.' }),
-    version: t.exposeInt('version', {
-      nullable: true,
-      authScopes: ownerOnly,
-      description: 'Raised by every edit. Needs a key of the organization.',
+    message: t.exposeString('message', {
+      description: 'The message, in markdown.',
+      extensions: text(MAX_MESSAGE_LENGTH),
     }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    editedAt: t.expose('editedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last edited. Null: never.',
+    }),
+    version: t.exposeInt('version', VERSION),
   }),
 })
 
@@ -101,9 +105,9 @@ const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
   description: 'The maintenance to schedule.',
   fields: (t) => ({
     title: t.string({ description: 'A short title.' }),
-    message: t.string({ description: 'The first entry of the timeline, in markdown.' }),
-    startsAt: t.field({ type: 'DateTime', description: 'In the past: it starts at once.' }),
-    endsAt: t.field({ type: 'DateTime', description: 'When it ends.' }),
+    message: t.string({ description: 'The first update, in markdown.' }),
+    startsAt: t.field({ type: 'DateTime', description: 'The planned start. In the past: starts immediately.' }),
+    endsAt: t.field({ type: 'DateTime', description: 'The planned end.' }),
     serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
@@ -112,34 +116,34 @@ const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
 builder.mutationField('scheduleMaintenance', (t) =>
   t.field({
     type: Maintenance,
-    description: 'Announces a maintenance. Needs a key with scope WRITE.',
+    description: 'Schedules a maintenance. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: ScheduleMaintenanceInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: creatingRow('scheduleMaintenance', scheduleMaintenance),
+    resolve: createRowResolver('scheduleMaintenance', scheduleMaintenance),
   }),
 )
 
 const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
-  description: 'What is left out stays as it is.',
+  description: 'The changes. Omitted fields stay as they are.',
   fields: (t) => ({
     id: t.id({ description: 'The maintenance to change.' }),
     title: t.string({ required: false, description: 'A short title.' }),
-    startsAt: t.field({ type: 'DateTime', required: false, description: 'When it starts.' }),
-    endsAt: t.field({ type: 'DateTime', required: false, description: 'When it ends.' }),
+    startsAt: t.field({ type: 'DateTime', required: false, description: 'The planned start.' }),
+    endsAt: t.field({ type: 'DateTime', required: false, description: 'The planned end.' }),
     serviceIds: t.idList({
       required: false,
-      description: 'All the services it touches, in place of those it has; settled once it is over.',
+      description: 'All affected services. Replaces the current list. Fixed once the maintenance is over.',
     }),
     message: t.string({
       required: false,
-      description: 'Added to the timeline, in markdown. A timeline takes 500 entries, and one that ends it.',
+      description: 'An update to post, in markdown. A timeline holds 500 updates, plus one that ends the maintenance.',
     }),
     status: t.field({
       type: MaintenanceStatus,
       required: false,
-      description: 'Starts or ends it before its time, or says that the work is being verified.',
+      description: 'The new status: starts or ends the maintenance early, or marks it as being verified.',
     }),
-    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    version: t.int(VERSION_READ),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -147,25 +151,25 @@ const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
 builder.mutationField('updateMaintenance', (t) =>
   t.field({
     type: Maintenance,
-    description: 'Changes a maintenance, or tells how it goes. Needs a key with scope WRITE.',
+    description: 'Updates a maintenance, or posts an update to it. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateMaintenanceInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: creatingRow('updateMaintenance', updateMaintenance),
+    resolve: createRowResolver('updateMaintenance', updateMaintenance),
   }),
 )
 
 const CancelMaintenanceInput = builder.inputType('CancelMaintenanceInput', {
-  description: 'Which maintenance to cancel, and why.',
+  description: 'The maintenance to cancel.',
   fields: (t) => ({
     id: t.id({ description: 'The maintenance to cancel.' }),
-    message: t.string({ required: false, description: 'Why, in markdown.' }),
+    message: t.string({ required: false, description: 'The reason, in markdown.' }),
   }),
 })
 
 builder.mutationField('cancelMaintenance', (t) =>
   t.field({
     type: Maintenance,
-    description: 'Calls a maintenance off. Needs a key with scope WRITE.',
+    description: 'Cancels a maintenance. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CancelMaintenanceInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => cancelMaintenance(ctx, input),
@@ -173,19 +177,23 @@ builder.mutationField('cancelMaintenance', (t) =>
 )
 
 const EditMaintenanceUpdateInput = builder.inputType('EditMaintenanceUpdateInput', {
-  description: 'What to change in a maintenance update.',
+  description: 'The changes to a maintenance update. Omitted fields stay as they are.',
   fields: (t) => ({
     id: t.id({ description: 'The update to change.' }),
-    message: t.string({ required: false, description: 'Markdown; absent: as it is.' }),
-    createdAt: t.field({ type: 'DateTime', required: false, description: 'Its time, never in the future.' }),
-    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    message: t.string({ required: false, description: 'The message, in markdown. Default: unchanged.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'When the update was posted, not in the future.',
+    }),
+    version: t.int(VERSION_READ),
   }),
 })
 
 builder.mutationField('editMaintenanceUpdate', (t) =>
   t.field({
     type: MaintenanceUpdate,
-    description: 'Corrects a maintenance update. Nobody is notified. Needs a key with scope WRITE.',
+    description: 'Edits a maintenance update without notifying subscribers. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: EditMaintenanceUpdateInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => editMaintenanceUpdate(ctx, input),
@@ -194,8 +202,8 @@ builder.mutationField('editMaintenanceUpdate', (t) =>
 
 builder.mutationField('deleteMaintenanceUpdate', (t) =>
   t.field({
-    type: deletionOf('MaintenanceUpdate'),
-    description: 'Deletes a maintenance update; the only one stays. Needs a key with scope WRITE.',
+    type: deletionPayload('MaintenanceUpdate'),
+    description: 'Deletes a maintenance update. The only update cannot be deleted. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, Conflict] },
     resolve: (_root, { id }, ctx) => deleteMaintenanceUpdate(ctx, id),
@@ -204,9 +212,9 @@ builder.mutationField('deleteMaintenanceUpdate', (t) =>
 
 builder.mutationField('deleteMaintenance', (t) =>
   t.field({
-    type: deletionOf('Maintenance'),
+    type: deletionPayload('Maintenance'),
     description:
-      'Deletes a maintenance with its timeline; the time in which it ran counts for uptime again. Needs a key with scope WRITE.',
+      'Deletes a maintenance with its timeline. Its time counts towards uptime again. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteMaintenance(ctx, id),

@@ -1,40 +1,50 @@
-import { existingFor } from '../../account/deletion.ts'
+import { visibleTo } from '../../account/deletion.ts'
 import type { PageLink } from '../../account/page-settings.ts'
 import { linksOf, slugText } from '../../account/page-settings.ts'
-import { cursorOf } from '../../eventlog/event.ts'
+import { encodeCursor } from '../../event-log/event.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { costs, STATEMENT } from '../../graphql/cost.ts'
-import { pageOf } from '../../graphql/keyset.ts'
+import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
+import { connectionOf, pageArgs } from '../../graphql/connection.ts'
+import { costs, rows, STATEMENT_COST, text } from '../../graphql/cost.ts'
+import { listCosts, TIMELINE_SEARCH_COST } from '../../graphql/filter.ts'
+import { MAX_SERVICES } from '../ownership.ts'
 import type { PageStatus } from '../shown-status.ts'
-import { byPeople, causesOfStatus, pageStatus, shownBy } from '../shown-status.ts'
-import { incidentsByStart, inPageOrder, maintenancesByStart } from './lists.ts'
-import { StatusIndicator } from './words.ts'
+import { manualIncidents, pageStatus, shownServiceOf, statusCausesSelect } from '../shown-status.ts'
+import { inPageOrder } from './connections.ts'
+import { StatusIndicator } from './enums.ts'
+import { IncidentOrder, incidentPage, PastIncidentFilter } from './incident-list.ts'
+import { MaintenanceFilter, MaintenanceOrder, maintenancePage } from './maintenance-list.ts'
 
 const PageLinkRef = builder.objectRef<PageLink>('PageLink').implement({
-  description: 'Where else a page’s visitors may want to go.',
+  description: 'A link on a status page.',
+  extensions: cacheable('label', 'url'),
   fields: (t) => ({
     label: t.exposeString('label', { description: 'The text of the link.' }),
-    url: t.exposeString('url', { description: 'Where the link leads.' }),
+    url: t.exposeString('url', { extensions: text(2000), description: 'The URL of the link.' }),
   }),
 })
 
+/** A page has at most ten links. */
+const LINKS = costs({ items: 10 })
+
 const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
-  description: 'How a page as a whole is doing.',
+  description: 'The overall status of a page.',
+  extensions: cacheable('indicator', 'description', 'unknownSince'),
   fields: (t) => ({
     indicator: t.expose('indicator', {
       type: StatusIndicator,
-      description: 'The worst of its services and open incidents.',
+      description: 'The worst status of its services and open incidents.',
     }),
     description: t.exposeString('description', {
-      description: 'The indicator in a few words, or that monitoring has been silent.',
+      extensions: text(2000),
+      description: 'The status in a few words, or a note that monitoring is silent.',
     }),
     unknownSince: t.expose('unknownSince', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Since when monitoring has been silent; the indicator is MINOR then, for nothing says that all is well. Null: it is not, or something worse is known.',
+        'When monitoring became silent. The indicator is then MINOR, because the status is unknown. Null: monitoring is not silent, or a worse status is known.',
     }),
   }),
 })
@@ -42,132 +52,178 @@ const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
 const open = { status: { not: 'RESOLVED' } } satisfies Prisma.IncidentWhereInput
 const resolved = { status: 'RESOLVED' } satisfies Prisma.IncidentWhereInput
 const newestStartFirst = [{ startedAt: 'desc' }, { id: 'desc' }] satisfies Prisma.IncidentOrderByWithRelationInput[]
-const over = { status: { in: ['COMPLETED', 'CANCELLED'] } } satisfies Prisma.MaintenanceWhereInput
+const ended = { status: { in: ['COMPLETED', 'CANCELLED'] } } satisfies Prisma.MaintenanceWhereInput
 const announced = { status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } } satisfies Prisma.MaintenanceWhereInput
 
-/** Asked for by statements of their own: in a nested one Prisma would read all and then take the first. */
-const MOST = 100
+/**
+ * These lists are read with statements of their own: for a nested list, Prisma would read all rows and take the first.
+ */
+const MAX_ITEMS = 100
 
 /**
- * The public page of an organization: what it shows may be read by anybody who knows its slug. The row is read before what
- * belongs to it, so that its cursor is never newer than the rest, and who subscribes from it misses nothing.
+ * The public page of an organization, which anybody may read by slug or id. Its row is read before its content, so that
+ * the cursor is never newer than the content, and a subscription from it misses nothing.
  */
-export const StatusPage = builder.prismaObject('Organization', {
+export const StatusPage = builder.prismaNode('Organization', {
   variant: 'StatusPage',
+  id: { field: 'pageId' },
+  nullable: true,
   description: 'The public status page of an organization.',
+  extensions: cacheable(
+    'id',
+    'slug',
+    'name',
+    'description',
+    'timeZone',
+    'accentColor',
+    'logoUrl',
+    'links',
+    'customDomain',
+    'cursor',
+    'status',
+    'services',
+    'serviceGroups',
+    'incidents',
+    'maintenances',
+    'pastIncidents',
+    'pastMaintenances',
+  ),
   fields: (t) => ({
-    slug: t.exposeString('slug', { description: 'The organization’s name in addresses.' }),
+    slug: t.exposeString('slug', { description: 'The organization’s name in URLs.' }),
     name: t.exposeString('name', { description: 'The organization’s name.' }),
     description: t.exposeString('description', {
-      description: 'What the page says about the organization; empty: nothing.',
+      extensions: text(2000),
+      description: 'The page’s description. Empty: none.',
     }),
-    timeZone: t.exposeString('timeZone', { description: 'In which the page shows times, such as Europe/Berlin.' }),
-    accentColor: t.exposeString('accentColor', { description: 'As #rrggbb.' }),
+    timeZone: t.exposeString('timeZone', { description: 'The time zone of the page, such as Europe/Berlin.' }),
+    accentColor: t.exposeString('accentColor', { description: 'The accent colour, as `#rrggbb`.' }),
     logoUrl: t.exposeString('logoUrl', {
+      extensions: text(2000),
       nullable: true,
-      description: 'The address of the logo; null: none.',
+      description: 'The URL of the logo. Null: none.',
     }),
-    links: t.field({ type: [PageLinkRef], resolve: linksOf, description: 'Where else visitors may want to go.' }),
-    customDomain: t.exposeString('customDomain', { nullable: true, description: 'Where else the page is served.' }),
+    links: t.field({
+      type: [PageLinkRef],
+      extensions: LINKS,
+      resolve: linksOf,
+      description: 'Links for visitors.',
+    }),
+    customDomain: t.exposeString('customDomain', {
+      nullable: true,
+      description: 'The custom domain of the page, while it is proven. Null: none.',
+    }),
     cursor: t.string({
-      description: 'The position in the event log that the page is read at: subscribe with `after: cursor`.',
-      resolve: ({ lastSeq }) => cursorOf(lastSeq),
+      description: 'The page’s position in the event log. Subscribe with `after: cursor` to get all later events.',
+      resolve: ({ lastSeq }) => encodeCursor(lastSeq),
     }),
     status: t.field({
       type: PageStatusRef,
-      description: 'How the page as a whole is doing.',
+      extensions: costs({ rows: { most: MAX_SERVICES, size: 'services' } }),
+      description: 'The overall status of the page.',
       select: {
-        services: { select: causesOfStatus, orderBy: inPageOrder },
-        incidents: { where: { ...open, ...byPeople }, select: { impact: true } },
+        services: { select: statusCausesSelect, orderBy: inPageOrder },
+        incidents: { where: { ...open, ...manualIncidents }, select: { impact: true } },
       },
       resolve: ({ services, incidents }) =>
         pageStatus(
-          services.map(shownBy),
+          services.map(shownServiceOf),
           incidents.map(({ impact }) => impact),
         ),
     }),
     services: t.relation('services', {
-      extensions: costs({ items: 50 }),
-      description: 'Every service, in the order of the page.',
+      extensions: rows(MAX_SERVICES, 'services'),
+      description: 'All services, in page order.',
       query: { orderBy: inPageOrder },
     }),
     serviceGroups: t.relation('serviceGroups', {
-      extensions: costs({ items: 50 }),
-      description: 'In the order of the page.',
+      extensions: rows(MAX_SERVICES, 'serviceGroups'),
+      description: 'The service groups, in page order.',
       query: { orderBy: inPageOrder },
     }),
     incidents: t.prismaField({
       type: ['Incident'],
-      extensions: costs({ items: 100 }),
-      description: 'The open ones, newest first; at most 100.',
+      extensions: rows(MAX_ITEMS, 'openIncidents'),
+      description: 'Open incidents, newest first, at most 100.',
       resolve: (query, { id }, _args, { db }) =>
         db.incident.findMany({
           ...query,
           where: { organizationId: id, ...open },
           orderBy: newestStartFirst,
-          take: MOST,
+          take: MAX_ITEMS,
         }),
     }),
     maintenances: t.prismaField({
       type: ['Maintenance'],
-      extensions: costs({ items: 100 }),
-      description: 'Those that run or are planned, in the order they start; at most 100.',
+      extensions: rows(MAX_ITEMS, 'plannedMaintenances'),
+      description: 'Current and scheduled maintenance, by start time, at most 100.',
       resolve: (query, { id }, _args, { db }) =>
         db.maintenance.findMany({
           ...query,
           where: { organizationId: id, ...announced },
           orderBy: [{ startsAt: 'asc' }, { id: 'asc' }],
-          take: MOST,
+          take: MAX_ITEMS,
         }),
     }),
     pastIncidents: t.field({
       type: connectionOf('Incident'),
-      description: 'The resolved ones, newest first.',
-      args: pageArgs,
-      resolve: ({ id }, args, ctx, info) =>
-        pageOf({
-          order: incidentsByStart('desc'),
-          args,
-          where: { organizationId: id, ...resolved },
-          read: (slice) => ctx.db.incident.findMany({ ...nodeQuery('Incident', ctx, info), ...slice }),
-          count: (query) => ctx.db.incident.count(query),
-        }),
+      description: 'Resolved incidents, newest first.',
+      extensions: listCosts(TIMELINE_SEARCH_COST),
+      args: {
+        filter: t.arg({ type: PastIncidentFilter, required: false }),
+        orderBy: t.arg({ type: IncidentOrder, required: false }),
+        ...pageArgs,
+      },
+      resolve: ({ id }, args, ctx, info) => incidentPage(ctx, info, { organizationId: id, ...resolved }, args),
     }),
     pastMaintenances: t.field({
       type: connectionOf('Maintenance'),
-      description: 'Those that are over or were called off, newest first.',
-      args: pageArgs,
-      resolve: ({ id }, args, ctx, info) =>
-        pageOf({
-          order: maintenancesByStart('desc'),
-          args,
-          where: { organizationId: id, ...over },
-          read: (slice) => ctx.db.maintenance.findMany({ ...nodeQuery('Maintenance', ctx, info), ...slice }),
-          count: (query) => ctx.db.maintenance.count(query),
-        }),
+      description: 'Completed and cancelled maintenance, newest first.',
+      extensions: listCosts(TIMELINE_SEARCH_COST),
+      args: {
+        filter: t.arg({ type: MaintenanceFilter, required: false }),
+        orderBy: t.arg({ type: MaintenanceOrder, required: false }),
+        ...pageArgs,
+      },
+      resolve: ({ id }, args, ctx, info) => maintenancePage(ctx, info, { organizationId: id, ...ended }, args),
     }),
   }),
 })
 
 builder.queryField('statusPage', (t) =>
   t.prismaField({
-    extensions: costs({ itself: STATEMENT }),
+    extensions: { ...CACHEABLE, ...costs({ itself: STATEMENT_COST, about: ({ slug }) => ({ slug: String(slug) }) }) },
     type: StatusPage,
     nullable: true,
-    description: 'A public status page; null when there is none of that slug.',
-    args: { slug: t.arg.string({ description: 'The organization’s name in addresses.' }) },
-    resolve: (query, _root, { slug }, { db, actor }) =>
-      slugText.safeParse(slug).success
-        ? db.organization.findUnique({ ...query, where: { slug, ...existingFor(actor) } })
-        : null,
+    description: 'The public status page with this slug. Null: it does not exist.',
+    args: { slug: t.arg.string({ description: 'The organization’s name in URLs.' }) },
+    resolve: async (query, _root, { slug }, { db, actor, shown }) => {
+      const page = slugText.safeParse(slug).success
+        ? await db.organization.findUnique({ ...query, where: { slug, ...visibleTo(actor) } })
+        : null
+      shown?.organizationIds.add(page?.id ?? null)
+      return page
+    },
   }),
 )
 
 builder.prismaObjectFields('Organization', (t) => ({
-  description: t.exposeString('description', { description: 'What its page says of it.' }),
-  accentColor: t.exposeString('accentColor', { description: 'The colour of its page, as #rrggbb.' }),
-  logoUrl: t.exposeString('logoUrl', { nullable: true, description: 'The address of its logo; null: none.' }),
-  links: t.field({ type: [PageLinkRef], description: 'Where else visitors may want to go.', resolve: linksOf }),
-  customDomain: t.exposeString('customDomain', { nullable: true, description: 'Where else its page is served.' }),
-  version: t.exposeInt('version', { description: 'Raised by every edit of these settings.' }),
+  description: t.exposeString('description', { extensions: text(2000), description: 'The description on its page.' }),
+  accentColor: t.exposeString('accentColor', { description: 'The accent colour of the page, as `#rrggbb`.' }),
+  logoUrl: t.exposeString('logoUrl', {
+    extensions: text(2000),
+    nullable: true,
+    description: 'The URL of its logo. Null: none.',
+  }),
+  links: t.field({
+    type: [PageLinkRef],
+    extensions: LINKS,
+    description: 'Links for visitors.',
+    resolve: linksOf,
+  }),
+  customDomain: t.exposeString('customDomain', {
+    nullable: true,
+    description: 'The custom domain of its page, while it is proven. Null: none.',
+  }),
+  version: t.exposeInt('version', { description: 'The version of these settings, incremented by every edit.' }),
+  statusPage: t.variant(StatusPage, { description: 'Its public status page.' }),
 }))

@@ -1,14 +1,17 @@
-import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
+import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
 import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs } from '../../graphql/cost.ts'
-import { deletionOf } from '../../graphql/deletion.ts'
-import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
-import { ownerOnly } from '../../graphql/owner.ts'
+import { cacheable } from '../../graphql/cacheable.ts'
+import { rows, text } from '../../graphql/cost.ts'
+import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
+import { ownerOnly } from '../../graphql/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { MAX_SERVICES } from '../ownership.ts'
 import { createServiceGroup, deleteServiceGroup, reorderServiceGroups, updateServiceGroup } from '../service-group.ts'
-import { inPageOrder, placesIn } from './lists.ts'
+import { inPageOrder, pagePositionLoader } from './connections.ts'
 
-const placeOf = placesIn(({ db }, organizationIds) =>
+const positionOf = pagePositionLoader(({ db }, organizationIds) =>
   db.serviceGroup.findMany({
     where: { organizationId: { in: organizationIds } },
     select: { id: true, organizationId: true },
@@ -19,29 +22,29 @@ const placeOf = placesIn(({ db }, organizationIds) =>
 const ServiceGroup = builder.prismaNode('ServiceGroup', {
   id: { field: 'id' },
   nullable: true,
-  description: 'Services that stand together on the page, under a name.',
+  description: 'A named group of services on the page.',
+  extensions: cacheable('id', 'name', 'description', 'position', 'services'),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
-    description: t.exposeString('description', { description: 'A sentence for visitors; empty: none.' }),
+    description: t.exposeString('description', {
+      extensions: text(2000),
+      description: 'A sentence for visitors. Empty: none.',
+    }),
     position: t.int({
-      description: 'Its place among the groups of the page, from 0.',
-      resolve: (group, _args, ctx) => placeOf(ctx, group),
+      description: 'Its position among the groups of the page, from 0.',
+      resolve: (group, _args, ctx) => positionOf(ctx, group),
     }),
     services: t.relation('services', {
-      extensions: costs({ items: 5 }),
-      description: 'In the order of the page.',
+      extensions: rows(MAX_SERVICES, 'servicesOfGroup'),
+      description: 'The services of the group, in page order.',
       query: { orderBy: inPageOrder },
     }),
-    version: t.exposeInt('version', {
-      nullable: true,
-      authScopes: ownerOnly,
-      description: 'Raised by every edit. Needs a key of the organization.',
-    }),
+    version: t.exposeInt('version', VERSION),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
       authScopes: ownerOnly,
-      description: 'Needs a key of the organization.',
+      description: 'When it was created. Requires a key of the organization.',
     }),
   }),
 })
@@ -50,7 +53,7 @@ const CreateServiceGroupInput = builder.inputType('CreateServiceGroupInput', {
   description: 'The group to create.',
   fields: (t) => ({
     name: t.string({ description: 'The group’s name.' }),
-    description: t.string({ required: false, description: 'A sentence for visitors; absent: none.' }),
+    description: t.string({ required: false, description: 'A sentence for visitors. Default: none.' }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -58,27 +61,27 @@ const CreateServiceGroupInput = builder.inputType('CreateServiceGroupInput', {
 builder.mutationField('createServiceGroup', (t) =>
   t.field({
     type: ServiceGroup,
-    description: 'Adds a group at the end of the page. Needs a key with scope WRITE.',
+    description: 'Creates a service group at the end of the page. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CreateServiceGroupInput }) },
     errors: { types: [Invalid, TierLimitReached, NotFound, Conflict] },
-    resolve: creatingRow('createServiceGroup', createServiceGroup),
+    resolve: createRowResolver('createServiceGroup', createServiceGroup),
   }),
 )
 
 const UpdateServiceGroupInput = builder.inputType('UpdateServiceGroupInput', {
-  description: 'What is left out stays as it is.',
+  description: 'The changes. Omitted fields stay as they are.',
   fields: (t) => ({
     id: t.id({ description: 'The group to change.' }),
     name: t.string({ required: false, description: 'The group’s name.' }),
     description: t.string({ required: false, description: 'A sentence for visitors.' }),
-    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    version: t.int(VERSION_READ),
   }),
 })
 
 builder.mutationField('updateServiceGroup', (t) =>
   t.field({
     type: ServiceGroup,
-    description: 'Changes a group. Needs a key with scope WRITE.',
+    description: 'Updates a service group. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateServiceGroupInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updateServiceGroup(ctx, input),
@@ -87,8 +90,8 @@ builder.mutationField('updateServiceGroup', (t) =>
 
 builder.mutationField('deleteServiceGroup', (t) =>
   t.field({
-    type: deletionOf('ServiceGroup'),
-    description: 'Takes a group off the page; its services stay, in no group. Needs a key with scope WRITE.',
+    type: deletionPayload('ServiceGroup'),
+    description: 'Deletes a service group. Its services stay, without a group. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteServiceGroup(ctx, id),
@@ -97,7 +100,7 @@ builder.mutationField('deleteServiceGroup', (t) =>
 
 const ReorderServiceGroupsInput = builder.inputType('ReorderServiceGroupsInput', {
   description: 'The order of the groups.',
-  fields: (t) => ({ ids: t.idList({ description: 'Every group, in the order wanted.' }) }),
+  fields: (t) => ({ ids: t.idList({ description: 'The ids of all groups, in the new order.' }) }),
 })
 
 const ReorderServiceGroupsPayload = builder
@@ -105,14 +108,18 @@ const ReorderServiceGroupsPayload = builder
   .implement({
     description: 'The groups in their new order.',
     fields: (t) => ({
-      serviceGroups: t.expose('serviceGroups', { type: [ServiceGroup], description: 'The groups in their new order.' }),
+      serviceGroups: t.expose('serviceGroups', {
+        type: [ServiceGroup],
+        extensions: rows(MAX_SERVICES, 'serviceGroups'),
+        description: 'The groups in their new order.',
+      }),
     }),
   })
 
 builder.mutationField('reorderServiceGroups', (t) =>
   t.field({
     type: ReorderServiceGroupsPayload,
-    description: 'Puts the groups in an order. Needs a key with scope WRITE.',
+    description: 'Reorders the service groups. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: ReorderServiceGroupsInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: async (_root, { input }, ctx) => ({ serviceGroups: await reorderServiceGroups(ctx, input) }),

@@ -1,16 +1,20 @@
-import { Conflict, Invalid, NotFound, TierLimitReached } from '../../errors.ts'
+import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
 import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
-import { deletionOf } from '../../graphql/deletion.ts'
-import { creatingRow, IDEMPOTENCY_KEY } from '../../graphql/once.ts'
-import { ownerOnly } from '../../graphql/owner.ts'
+import { cacheable } from '../../graphql/cacheable.ts'
+import { rows, text } from '../../graphql/cost.ts'
+import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
+import { ownerOnly } from '../../graphql/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { MAX_SERVICES } from '../ownership.ts'
 import { createService, deleteService, reorderServices, updateService } from '../service.ts'
-import { causesOfStatus, shownBy } from '../shown-status.ts'
-import { inPageOrder, placesIn } from './lists.ts'
+import { shownServiceOf, statusCausesSelect } from '../shown-status.ts'
+import { inPageOrder, pagePositionLoader } from './connections.ts'
 
-const placeOf = placesIn(({ db }, organizationIds) =>
+const positionOf = pagePositionLoader(({ db }, organizationIds) =>
   db.service.findMany({
     where: { organizationId: { in: organizationIds } },
     select: { id: true, organizationId: true },
@@ -18,49 +22,49 @@ const placeOf = placesIn(({ db }, organizationIds) =>
   }),
 )
 
-/** A service, as everybody sees it. */
+/** A service, with what everybody may see of it. */
 export const Service = builder.prismaNode('Service', {
   id: { field: 'id' },
   nullable: true,
-  description: 'Something an organization runs and its visitors rely on.',
+  description: 'A service on an organization’s status page.',
+  extensions: cacheable('id', 'name', 'description', 'groupId', 'position', 'status', 'unknownSince'),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
-    description: t.exposeString('description', { description: 'A sentence for visitors; empty: none.' }),
-    groupId: t.exposeID('groupId', { nullable: true, description: 'The group it stands in; null: none.' }),
+    description: t.exposeString('description', {
+      extensions: text(2000),
+      description: 'A sentence for visitors. Empty: none.',
+    }),
+    groupId: t.exposeID('groupId', { nullable: true, description: 'The id of its group. Null: none.' }),
     position: t.int({
-      description: 'Its place among the services of the page, from 0.',
-      resolve: (service, _args, ctx) => placeOf(ctx, service),
+      description: 'Its position among the services of the page, from 0.',
+      resolve: (service, _args, ctx) => positionOf(ctx, service),
     }),
     status: t.field({
       type: ServiceStatus,
       description:
-        'The status it shows: its owner’s override, else the worst of the open incidents of people and, unless maintenance runs (then UNDER_MAINTENANCE), of what its monitors find. When nothing is known by them (`unknownSince`) and nothing worse is said, DEGRADED_PERFORMANCE, never OPERATIONAL.',
-      select: causesOfStatus,
-      resolve: (service) => shownBy(service).status,
+        'The shown status: the override if set, otherwise the worst of manual open incidents and monitor states. During maintenance, UNDER_MAINTENANCE replaces the monitor states. If its monitors are silent (`unknownSince`) and nothing worse is known, DEGRADED_PERFORMANCE, never OPERATIONAL.',
+      select: statusCausesSelect,
+      resolve: (service) => shownServiceOf(service).status,
     }),
     unknownSince: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Since when its monitors know nothing; null: one of them knows something, or none runs.',
-      select: causesOfStatus,
-      resolve: (service) => shownBy(service).unknownSince,
+      description: 'When the last of its monitors became silent. Null: a monitor reports, or none is active.',
+      select: statusCausesSelect,
+      resolve: (service) => shownServiceOf(service).unknownSince,
     }),
     statusOverride: t.expose('statusOverride', {
       type: ServiceStatus,
       nullable: true,
       authScopes: ownerOnly,
-      description: 'The status set by hand; null: none. Needs a key of the organization.',
+      description: 'The status set manually. Null: none. Requires a key of the organization.',
     }),
-    version: t.exposeInt('version', {
-      nullable: true,
-      authScopes: ownerOnly,
-      description: 'Raised by every edit. Needs a key of the organization.',
-    }),
+    version: t.exposeInt('version', VERSION),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
       authScopes: ownerOnly,
-      description: 'Needs a key of the organization.',
+      description: 'When it was created. Requires a key of the organization.',
     }),
   }),
 })
@@ -69,8 +73,8 @@ const CreateServiceInput = builder.inputType('CreateServiceInput', {
   description: 'The service to create.',
   fields: (t) => ({
     name: t.string({ description: 'The service’s name.' }),
-    groupId: t.id({ required: false, description: 'The group to put it in; absent: none.' }),
-    description: t.string({ required: false, description: 'A sentence for visitors; absent: none.' }),
+    groupId: t.id({ required: false, description: 'The group of the service. Default: none.' }),
+    description: t.string({ required: false, description: 'A sentence for visitors. Default: none.' }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -78,46 +82,46 @@ const CreateServiceInput = builder.inputType('CreateServiceInput', {
 builder.mutationField('createService', (t) =>
   t.field({
     type: Service,
-    description: 'Adds a service at the end of the page. Needs a key with scope WRITE.',
+    description: 'Creates a service at the end of the page. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CreateServiceInput }) },
     errors: { types: [Invalid, NotFound, Conflict, TierLimitReached] },
-    resolve: creatingRow('createService', createService),
+    resolve: createRowResolver('createService', createService),
   }),
 )
 
 const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
-  description: 'What is left out stays as it is.',
+  description: 'The changes. Omitted fields stay as they are.',
   fields: (t) => ({
     id: t.id({ description: 'The service to change.' }),
     name: t.string({ required: false, description: 'The service’s name.' }),
-    groupId: t.id({ required: false, description: 'Null takes it out of its group.' }),
+    groupId: t.id({ required: false, description: 'The group of the service. Null: none.' }),
     description: t.string({ required: false, description: 'A sentence for visitors.' }),
     statusOverride: t.field({
       type: ServiceStatus,
       required: false,
-      description: 'Shown whatever happens; null ends that.',
+      description: 'A status that overrides the computed one. Null: no override.',
     }),
-    version: t.int({ required: false, description: 'The version that was read: a newer one makes a conflict.' }),
+    version: t.int(VERSION_READ),
   }),
 })
 
 builder.mutationField('updateService', (t) =>
   t.field({
     type: Service,
-    description: 'Changes a service. Needs a key with scope WRITE.',
+    description: 'Updates a service. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateServiceInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updateService(ctx, input),
   }),
 )
 
-const DeleteServicePayload = deletionOf('Service')
+const DeleteServicePayload = deletionPayload('Service')
 
 builder.mutationField('deleteService', (t) =>
   t.field({
     type: DeleteServicePayload,
     description:
-      'Takes a service off the page, out of every incident and maintenance as well. Needs a key with scope WRITE.',
+      'Deletes a service and removes it from all incidents and maintenance. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: async (_root, { id }, ctx) => deleteService(ctx, id),
@@ -126,7 +130,7 @@ builder.mutationField('deleteService', (t) =>
 
 const ReorderServicesInput = builder.inputType('ReorderServicesInput', {
   description: 'The order of the services.',
-  fields: (t) => ({ ids: t.idList({ description: 'Every service, in the order wanted.' }) }),
+  fields: (t) => ({ ids: t.idList({ description: 'The ids of all services, in the new order.' }) }),
 })
 
 const ReorderServicesPayload = builder
@@ -134,14 +138,18 @@ const ReorderServicesPayload = builder
   .implement({
     description: 'The services in their new order.',
     fields: (t) => ({
-      services: t.expose('services', { type: [Service], description: 'The services in their new order.' }),
+      services: t.expose('services', {
+        type: [Service],
+        extensions: rows(MAX_SERVICES, 'services'),
+        description: 'The services in their new order.',
+      }),
     }),
   })
 
 builder.mutationField('reorderServices', (t) =>
   t.field({
     type: ReorderServicesPayload,
-    description: 'Puts the services in an order. Needs a key with scope WRITE.',
+    description: 'Reorders the services. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: ReorderServicesInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: async (_root, { input }, ctx) => ({ services: await reorderServices(ctx, input) }),
@@ -150,21 +158,21 @@ builder.mutationField('reorderServices', (t) =>
 
 bulkCreation('createServices', CreateServiceInput, {
   type: Service,
-  description: 'Adds up to 100 services at the end of the page. Needs a key with scope WRITE.',
+  description: 'Creates up to 100 services at the end of the page. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound, TierLimitReached],
   work: createService,
 })
 
 bulkMutation('updateServices', UpdateServiceInput, {
   type: Service,
-  description: 'Changes up to 100 services. Needs a key with scope WRITE.',
+  description: 'Updates up to 100 services. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound],
   work: updateService,
 })
 
 bulkMutationOfIds('deleteServices', {
   type: DeleteServicePayload,
-  description: 'Deletes up to 100 services. Needs a key with scope WRITE.',
+  description: 'Deletes up to 100 services. Requires a key with scope WRITE.',
   errors: [NotFound],
   work: deleteService,
 })

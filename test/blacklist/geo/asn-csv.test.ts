@@ -20,7 +20,7 @@ async function read(ipv4Rows: readonly string[], ipv6Rows: readonly string[] = [
   return await readAsnFiles(files)
 }
 
-test('rows become boundaries, with gaps between them', async () => {
+test('converts rows to boundaries, with gaps between them', async () => {
   const data = await read(
     ['0.0.0.0,0.0.0.255,1,One', '1.0.0.0,1.0.0.255,2,"Two, ""Ltd"""', '255.0.0.0,255.255.255.255,3, Three '],
     ['2001::,2001::ffff:ffff,2,"Two, ""Ltd"""'],
@@ -38,17 +38,17 @@ test('rows become boundaries, with gaps between them', async () => {
   ])
 })
 
-test('adjoining rows of one holder become one range', async () => {
+test('merges adjoining rows of one holder', async () => {
   const { ipv4 } = await read(['1.0.0.0,1.0.0.255,1,One', '1.0.1.0,1.0.1.255,1,One', '1.0.2.0,1.0.2.255,2,Two'])
   expect(ipv4).toEqual({ starts: [0x0100_0000, 0x0100_0200, 0x0100_0300], holders: [1, 2, 0] })
 })
 
-test('where two rows overlap, the later one counts', async () => {
+test('lets the later of two overlapping rows win', async () => {
   const { ipv4 } = await read(['1.0.0.0,1.0.1.255,1,One', '1.0.1.0,1.0.2.255,2,Two'])
   expect(ipv4).toEqual({ starts: [0x0100_0000, 0x0100_0100, 0x0100_0300], holders: [1, 2, 0] })
 })
 
-test('a holder without a name, Windows line ends and empty files are read', async () => {
+test('accepts a holder without a name, Windows line endings and empty files', async () => {
   const data = await read(['1.0.0.0,1.0.0.255,7,'], [], '\r\n')
   expect(data.holders).toEqual([{ number: 7, name: '' }])
   expect(data.ipv6).toEqual({ starts: [], holders: [] })
@@ -63,18 +63,18 @@ test.each([
   ['an end before its start', '1.0.0.255,1.0.0.0,1,One'],
   ['a start before the row above', '0.0.0.0,9.9.9.9,1,One'],
   ['a range inside the row above', '0.5.0.1,0.5.0.2,1,One'],
-])('a row with %s is refused by its line', async (_, row) => {
+])('rejects a row with %s and names its line', async (_, row) => {
   await expect(read(['0.5.0.0,0.5.0.255,1,One', row])).rejects.toThrow(
-    `line 2: not a range after the one before: ${row}`,
+    `line 2: not a range that follows the previous one: ${row}`,
   )
 })
 
-test('nothing may follow the last address', async () => {
+test('rejects a row after the last address', async () => {
   const rows = ['255.0.0.0,255.255.255.255,1,One', '255.1.0.0,255.255.255.255,2,Two']
   await expect(read(rows)).rejects.toThrow('line 2')
 })
 
-test('a missing file is told', async () => {
+test('throws for a missing file', async () => {
   const missing = join(directory, 'missing.csv')
   await expect(readAsnFiles({ ipv4: missing, ipv6: missing })).rejects.toThrow('ENOENT')
 })

@@ -12,7 +12,7 @@ let directory: string
 let path: string
 let source: AsnSource
 let messages: string[]
-/** The table of `1,One`. */
+/** A table with the holder `1,One`. */
 let compiled: Buffer
 const log = pino({ level: 'info' }, { write: (line: string) => messages.push(JSON.parse(line).msg) })
 
@@ -43,7 +43,7 @@ async function writeSource(holder: string): Promise<void> {
   await writeFile(source.ipv6, `2001:db8::,2001:db8::ffff,${holder}\n`)
 }
 
-/** The holder of 1.0.0.1, by a table that is opened for this. */
+/** Opens a table and returns the holder of 1.0.0.1. */
 async function holder({ version = '1.0.0', at = path, signal = new AbortController().signal } = {}) {
   const find = await openAsnTable({ ...source, version }, at, log, signal)
   return find('1.0.0.1')
@@ -51,7 +51,7 @@ async function holder({ version = '1.0.0', at = path, signal = new AbortControll
 
 const compiling = expect.stringMatching(/^geo: compiling/)
 
-test('the table is compiled once, and read from its file from then on', async () => {
+test('compiles the table once, then reads it from its file', async () => {
   expect(await holder()).toEqual(one)
   expect(messages).toEqual([compiling])
   await rm(source.ipv4)
@@ -60,7 +60,7 @@ test('the table is compiled once, and read from its file from then on', async ()
   expect(await readdir(join(directory, 'geo'))).toEqual(['asn.bin'])
 })
 
-test('another version of the source is compiled anew', async () => {
+test('compiles a new version of the source', async () => {
   await holder()
   await writeSource('2,Two')
   expect(await holder()).toEqual(one)
@@ -76,7 +76,7 @@ test.each([
   ['longer than it was', () => writeFile(path, 'x', { flag: 'a' })],
   ['changed in one bit', flipLastBit],
   ['something else', () => writeFile(path, 'hello')],
-])('a file that is %s is compiled anew', async (_, damage) => {
+])('compiles again when the file is %s', async (_, damage) => {
   await mkdir(dirname(path))
   await writeFile(path, compiled)
   await damage()
@@ -92,26 +92,26 @@ async function flipLastBit(): Promise<void> {
   await writeFile(path, bytes)
 }
 
-test('first starts at the same time all succeed and leave one file', async () => {
+test('concurrent first starts all succeed and leave one file', async () => {
   expect(await Promise.all([holder(), holder(), holder()])).toEqual([one, one, one])
   expect(await readdir(join(directory, 'geo'))).toEqual(['asn.bin'])
   await rm(source.ipv4)
   expect(await holder()).toEqual(one)
 })
 
-test('where nothing can be stored, the table works from memory, with a warning', async () => {
+test('uses the table from memory, with a warning, when it cannot be stored', async () => {
   const at = join(source.ipv4, 'asn.bin')
   expect(await holder({ at })).toEqual(one)
-  expect(messages).toEqual([compiling, expect.stringContaining(`cannot be kept in ${at}`)])
+  expect(messages).toEqual([compiling, expect.stringContaining(`could not store the compiled AS numbers in ${at}`)])
 })
 
-test('a directory in the place of the file is not touched', async () => {
+test('does not touch a directory in place of the file', async () => {
   expect(await holder({ at: directory })).toEqual(one)
-  expect(messages).toEqual([compiling, expect.stringContaining('cannot be kept')])
+  expect(messages).toEqual([compiling, expect.stringContaining('could not store the compiled AS numbers')])
   expect((await readdir(directory)).toSorted()).toEqual(['ipv4.csv', 'ipv6.csv'])
 })
 
-test('a source that cannot be read is told, and nothing is stored', async () => {
+test('throws for an unreadable source and stores nothing', async () => {
   await rm(source.ipv6)
   await expect(holder()).rejects.toThrow('ENOENT')
   await writeFile(source.ipv6, 'not a row\n')
@@ -119,7 +119,7 @@ test('a source that cannot be read is told, and nothing is stored', async () => 
   expect(await readdir(directory)).not.toContain('geo')
 })
 
-test('an abort ends the compiling, before it has begun and after', async () => {
+test('an abort ends compilation, before and after its start', async () => {
   await expect(holder({ signal: AbortSignal.abort() })).rejects.toThrow('aborted')
 
   const closing = new AbortController()

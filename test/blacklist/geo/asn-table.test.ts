@@ -10,7 +10,7 @@ const holders = [
 ]
 const none = { starts: [], holders: [] }
 
-test('an address is one or four words', () => {
+test('an address has one or four words', () => {
   expect(addressWords('1.2.3.4')).toEqual([0x0102_0304])
   expect(addressWords('255.255.255.255')).toEqual([0xffff_ffff])
   expect(addressWords('2001:db8::ffff:1')).toEqual([0x2001_0db8, 0, 0, 0xffff_0001])
@@ -18,7 +18,7 @@ test('an address is one or four words', () => {
   expect(() => addressWords('')).toThrow()
 })
 
-test('a holder has the addresses from a boundary up to the next', () => {
+test('a holder has the addresses from one boundary up to the next', () => {
   const ipv4 = { starts: [0x0100_0000, 0x0100_0100, 0x0100_0200, 0xff00_0000], holders: [1, 0, 2, 3] }
   const find = readAsnTable(packAsnTable({ ipv4, ipv6: none, holders }))
 
@@ -31,7 +31,7 @@ test('a holder has the addresses from a boundary up to the next', () => {
   expect(find('2001:db8::1')).toBeNull()
 })
 
-test('an IPv6 boundary may lie anywhere, also inside a /64', () => {
+test('an IPv6 boundary may lie inside a /64', () => {
   const starts = [addressWords('2001:db8::'), addressWords('2001:db8::8000'), addressWords('2001:db8:0:1::')].flat()
   const find = readAsnTable(packAsnTable({ ipv4: none, ipv6: { starts, holders: [1, 3, 0] }, holders }))
 
@@ -42,12 +42,12 @@ test('an IPv6 boundary may lie anywhere, also inside a /64', () => {
   expect(find('2001:db8:0:1::')).toBeNull()
 })
 
-test('an empty table knows nobody', () => {
+test('an empty table has no holders', () => {
   const find = readAsnTable(packAsnTable({ ipv4: none, ipv6: none, holders: [] }))
   expect([find('8.8.8.8'), find('2001:db8::1')]).toEqual([null, null])
 })
 
-test('the search finds what a scan finds, whatever the boundaries', () => {
+test('the search matches a scan for any boundaries', () => {
   const word = fc.oneof(fc.constantFrom(0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff), fc.nat(0xffff_ffff))
   const address = fc.tuple(word, word, word, word)
   const boundaries = fc.uniqueArray(fc.tuple(address, fc.nat(3)), {

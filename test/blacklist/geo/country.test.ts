@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countryName } from '../../../src/blacklist/geo/country.ts'
 
-test('a country is named as people name it', () => {
+test('returns common names of countries', () => {
   expect(countryName('US')).toBe('United States')
   expect(countryName('de')).toBe('Germany')
   expect(countryName('XK')).toBe('Kosovo')
@@ -9,6 +9,6 @@ test('a country is named as people name it', () => {
   expect(countryName('CD')).toBe('Democratic Republic of the Congo')
 })
 
-test.each(['', 'ZZ', 'XX', 'AP', 'A1', 'USA', '__', 'constructor'])('%j names no country', (code) => {
+test.each(['', 'ZZ', 'XX', 'AP', 'A1', 'USA', '__', 'constructor'])('%j is not a country', (code) => {
   expect(countryName(code)).toBeNull()
 })

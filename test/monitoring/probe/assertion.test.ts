@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import {
   isExpectedStatus,
   isSingularPath,
-  jsonMistake,
-  keywordDoubt,
-  keywordMistake,
+  jsonFailure,
+  keywordFailure,
+  keywordUncertainty,
 } from '../../../src/monitoring/probe/assertion.ts'
 import type { Answer } from '../../../src/network/outbound.ts'
 
@@ -38,53 +38,53 @@ describe('an expected status', () => {
 })
 
 describe('a keyword', () => {
-  test('has to be there, or must not', () => {
-    expect(keywordMistake({ text: 'well', absent: false }, answer('all is well'))).toBeNull()
-    expect(keywordMistake({ text: 'Well', absent: false }, answer('all is well'))).toBe(
-      'The answer does not contain "Well"',
+  test('must be there, or must not', () => {
+    expect(keywordFailure({ text: 'well', absent: false }, answer('all is well'))).toBeNull()
+    expect(keywordFailure({ text: 'Well', absent: false }, answer('all is well'))).toBe(
+      'The response does not contain "Well"',
     )
-    expect(keywordMistake({ text: 'error', absent: true }, answer('all is well'))).toBeNull()
-    expect(keywordMistake({ text: 'well', absent: true }, answer('all is well'))).toBe('The answer contains "well"')
+    expect(keywordFailure({ text: 'error', absent: true }, answer('all is well'))).toBeNull()
+    expect(keywordFailure({ text: 'well', absent: true }, answer('all is well'))).toBe('The response contains "well"')
   })
 
-  test('is looked for in the encoding of the answer', () => {
+  test('is searched in the charset of the response', () => {
     const keyword = { text: 'geöffnet', absent: false }
-    expect(keywordMistake(keyword, answer('geöffnet'))).toBeNull()
+    expect(keywordFailure(keyword, answer('geöffnet'))).toBeNull()
     expect(
-      keywordMistake(keyword, answer(Buffer.from('geöffnet', 'latin1'), 'text/html; charset="ISO-8859-1"')),
+      keywordFailure(keyword, answer(Buffer.from('geöffnet', 'latin1'), 'text/html; charset="ISO-8859-1"')),
     ).toBeNull()
-    expect(keywordMistake(keyword, answer('geöffnet', 'text/html; charset=nonsense'))).toBeNull()
+    expect(keywordFailure(keyword, answer('geöffnet', 'text/html; charset=nonsense'))).toBeNull()
   })
 })
 
 describe('a body that is not read to its end', () => {
   const cut = answer('x'.repeat(2 ** 20), 'text/plain', false)
 
-  test('does not contain what is not in what was read, and says how much that is', () => {
+  test('fails when the part that was read lacks the keyword, and says how much was read', () => {
     const keyword = { text: 'well', absent: false }
-    expect(keywordMistake(keyword, cut)).toBe(
-      'The first 1 MiB of the answer, which is all that is read of it, do not contain "well"',
+    expect(keywordFailure(keyword, cut)).toBe(
+      'The first 1 MiB of the response do not contain "well"; the rest is not read',
     )
-    expect(keywordDoubt(keyword, cut)).toBeNull()
-    expect(keywordMistake({ text: 'xx', absent: false }, cut)).toBeNull()
+    expect(keywordUncertainty(keyword, cut)).toBeNull()
+    expect(keywordFailure({ text: 'xx', absent: false }, cut)).toBeNull()
   })
 
-  test('may contain what must not be in it', () => {
+  test('is uncertain when the keyword must be absent', () => {
     const keyword = { text: 'error', absent: true }
-    expect(keywordMistake(keyword, cut)).toBeNull()
-    expect(keywordDoubt(keyword, cut)).toBe(
-      'Not known whether the answer contains "error": only its first 1 MiB are read, without it',
+    expect(keywordFailure(keyword, cut)).toBeNull()
+    expect(keywordUncertainty(keyword, cut)).toBe(
+      'Unknown whether the response contains "error": its first 1 MiB do not, and the rest is not read',
     )
-    expect(keywordMistake({ text: 'x', absent: true }, cut)).toBe('The answer contains "x"')
-    expect(keywordDoubt(keyword, answer('short'))).toBeNull()
+    expect(keywordFailure({ text: 'x', absent: true }, cut)).toBe('The response contains "x"')
+    expect(keywordUncertainty(keyword, answer('short'))).toBeNull()
   })
 })
 
-test('a body that is packed in an unknown way is named so, and never taken as read', () => {
+test('a body with an unsupported encoding is reported as such', () => {
   const packed = { ...answer('{}'), headers: { 'content-encoding': 'ZSTD' } }
-  expect(keywordMistake({ text: 'a', absent: false }, packed)).toMatch(/^The answer is packed with zstd/)
-  expect(keywordDoubt({ text: 'a', absent: true }, packed)).toMatch(/^Not known .* packed with zstd$/)
-  expect(jsonMistake({ path: '$', absent: false }, packed)).toMatch(/packed with zstd/)
+  expect(keywordFailure({ text: 'a', absent: false }, packed)).toMatch(/^The response is encoded with zstd/)
+  expect(keywordUncertainty({ text: 'a', absent: true }, packed)).toMatch(/^Unknown .* encoded with zstd$/)
+  expect(jsonFailure({ path: '$', absent: false }, packed)).toMatch(/encoded with zstd/)
 })
 
 describe('a JSON path', () => {
@@ -102,9 +102,9 @@ describe('a JSON path', () => {
 
 describe('a JSON assertion', () => {
   const body = answer('{"status":"ok","checks":[{"up":true,"load":0.5}],"none":null}', 'application/json')
-  const mistake = (assertion: object) => jsonMistake({ path: '$', absent: false, ...assertion }, body)
+  const mistake = (assertion: object) => jsonFailure({ path: '$', absent: false, ...assertion }, body)
 
-  test('holds when the value is as it has to be', () => {
+  test('passes when the value matches', () => {
     expect(mistake({ path: '$.status', equals: 'ok' })).toBeNull()
     expect(mistake({ path: '$.checks[0].up', equals: true })).toBeNull()
     expect(mistake({ path: '$.checks[-1].load', equals: 0.5 })).toBeNull()
@@ -112,22 +112,22 @@ describe('a JSON assertion', () => {
     expect(mistake({ path: '$.error', absent: true })).toBeNull()
   })
 
-  test('says what is wrong', () => {
+  test('describes failures', () => {
     expect(mistake({ path: '$.status', equals: 'up' })).toBe('$.status is "ok" instead of "up"')
     expect(mistake({ path: '$.checks[0].load', equals: '0.5' })).toBe('$.checks[0].load is 0.5 instead of "0.5"')
     expect(mistake({ path: '$.checks', equals: 1 })).toBe('$.checks is an array instead of 1')
     expect(mistake({ path: '$.checks[0]', equals: 1 })).toBe('$.checks[0] is an object instead of 1')
     expect(mistake({ path: '$.none', equals: 1 })).toBe('$.none is null instead of 1')
-    expect(mistake({ path: '$.error.code' })).toBe('The answer has no $.error.code')
-    expect(mistake({ path: '$.status', absent: true })).toBe('The answer has $.status')
+    expect(mistake({ path: '$.error.code' })).toBe('The response has no $.error.code')
+    expect(mistake({ path: '$.status', absent: true })).toBe('The response has $.status')
   })
 
-  test('does not hold for what is no JSON, or not all of it', () => {
+  test('fails for invalid or incomplete JSON', () => {
     const anything = { path: '$', absent: false }
-    expect(jsonMistake(anything, answer('<html>'))).toBe('The answer is not valid JSON')
-    expect(jsonMistake(anything, answer(''))).toBe('The answer is not valid JSON')
-    expect(jsonMistake(anything, answer('{"a":1}', 'application/json', false))).toBe(
-      'The answer is too long to be read as JSON',
+    expect(jsonFailure(anything, answer('<html>'))).toBe('The response is not valid JSON')
+    expect(jsonFailure(anything, answer(''))).toBe('The response is not valid JSON')
+    expect(jsonFailure(anything, answer('{"a":1}', 'application/json', false))).toBe(
+      'The response is too long to be read as JSON',
     )
   })
 
@@ -135,37 +135,39 @@ describe('a JSON assertion', () => {
     const long = answer(
       '{"a":9007199254740993,"b":[-123456789012345678901234567890,1e20],"c":"9007199254740993 1234567890123456"}',
     )
-    const of = (path: string, equals: string | number) => jsonMistake({ path, equals, absent: false }, long)
+    const of = (path: string, equals: string | number) => jsonFailure({ path, equals, absent: false }, long)
     expect(of('$.a', '9007199254740993')).toBeNull()
     expect(of('$.a', 9007199254740992)).toBe('$.a is 9007199254740993 instead of 9007199254740992')
     expect(of('$.a', '9007199254740992')).toBe('$.a is 9007199254740993 instead of "9007199254740992"')
     expect(of('$.b[0]', '-123456789012345678901234567890')).toBeNull()
     expect(of('$.b[1]', 1e20)).toBeNull()
     expect(of('$.c', '9007199254740993 1234567890123456')).toBeNull()
-    expect(jsonMistake({ path: '$', absent: false }, answer('[01234567890123456789]'))).toBe(
-      'The answer is not valid JSON',
+    expect(jsonFailure({ path: '$', absent: false }, answer('[01234567890123456789]'))).toBe(
+      'The response is not valid JSON',
     )
   })
 
-  test('has brackets in texts nest nothing, and takes as many levels as anybody has', () => {
+  test('ignores brackets in strings, and accepts realistic depths', () => {
     const text = `{"a":"${'['.repeat(5000)}\\"[\\\\","b":${'['.repeat(400)}1${']'.repeat(400)}}`
-    expect(jsonMistake({ path: '$.b[0]', absent: false }, answer(text))).toBeNull()
+    expect(jsonFailure({ path: '$.b[0]', absent: false }, answer(text))).toBeNull()
   })
 
   test('reads a megabyte of anything within moments', () => {
     const kinds = ['[', '{"a":', '[[],', '"\\\\', '\\"', '{"":"",', '1234567890123456,']
     for (const kind of kinds) {
       const body = answer(kind.repeat(2 ** 20 / kind.length))
-      expect(jsonMistake({ path: '$', absent: false }, body)).toMatch(/^The answer (is not valid|nests deeper)/)
+      expect(jsonFailure({ path: '$', absent: false }, body)).toMatch(
+        /^The response (is not valid|is JSON with more than)/,
+      )
     }
   })
 
-  test('is not exhausted by what is deep or prototypical', () => {
+  test('survives deep JSON and prototype keys', () => {
     const deep = '['.repeat(500_000) + ']'.repeat(500_000)
-    expect(jsonMistake({ path: '$[0][0]', equals: 1, absent: false }, answer(deep))).toBe(
-      'The answer nests deeper than 500 levels: it is not read as JSON',
+    expect(jsonFailure({ path: '$[0][0]', equals: 1, absent: false }, answer(deep))).toBe(
+      'The response is JSON with more than 500 levels, which is not read',
     )
-    expect(jsonMistake({ path: '$.constructor', absent: false }, body)).toBe('The answer has no $.constructor')
-    expect(jsonMistake({ path: '$.__proto__', absent: false }, body)).toBe('The answer has no $.__proto__')
+    expect(jsonFailure({ path: '$.constructor', absent: false }, body)).toBe('The response has no $.constructor')
+    expect(jsonFailure({ path: '$.__proto__', absent: false }, body)).toBe('The response has no $.__proto__')
   })
 })

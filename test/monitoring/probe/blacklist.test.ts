@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { MonitorState } from '../../../src/generated/prisma/enums.ts'
-import type { Detail } from '../../../src/monitoring/finding.ts'
 import type { BlacklistOptions } from '../../../src/monitoring/probe/blacklist.ts'
 import { blacklist } from '../../../src/monitoring/probe/blacklist.ts'
+import type { ProbeDetail } from '../../../src/monitoring/probe-result.ts'
 import { codes, listed, startCore, startScripted } from '../../blacklist/setup.ts'
 import { answer, type Behaviour, rcodes, silence } from '../../support/dns-server.ts'
 import { hostZone, listZones } from '../../support/lists.ts'
@@ -20,11 +20,11 @@ const host =
 interface Given {
   readonly options?: object
   readonly state?: MonitorState
-  readonly lastDown?: Detail
+  readonly lastDown?: ProbeDetail
   readonly timeoutMs?: number
 }
 
-/** What a run finds with lists that are well, hold nobody but their test entries, and what the script says. */
+/** Runs the probe with healthy lists that list only their test entries and the script's. */
 async function probe(script: Readonly<Record<string, Behaviour>>, { options: chosen = {}, ...given }: Given = {}) {
   const { checker } = await startScripted(script)
   const { tools } = await startTools()
@@ -40,8 +40,11 @@ describe('options', () => {
 
   test.each([
     [{ target: '' }, 'Send an IP address or a domain name as the target.'],
-    [{ target: '10.0.0.1' }, '10.0.0.1 is not a public address (private): send one that the internet can reach.'],
-    [{ target: 'https://example.com/' }, 'This is a URL: send only its host. Send example.com instead.'],
+    [
+      { target: '10.0.0.1' },
+      '10.0.0.1 is not a public address (private). Send an address that the internet can reach.',
+    ],
+    [{ target: 'https://example.com/' }, 'This is a URL. Send only its host. Send example.com instead.'],
     [{ acknowledged: ['sorbs'] }, /^must be the id of a list: spamhaus-zen, spamcop, /],
   ])('refuse %j', (given, message) => {
     const read = blacklist.options.safeParse({ target: '192.0.2.7', ...given })
@@ -52,7 +55,7 @@ describe('options', () => {
 })
 
 describe('an address', () => {
-  test('that no list holds is up', async () => {
+  test('that is on no list is UP', async () => {
     expect(await probe({})).toEqual({
       outcome: 'UP',
       message: 'Listed on none of 6 lists that answered',
@@ -62,7 +65,7 @@ describe('an address', () => {
     })
   })
 
-  test('that lists hold is down', async () => {
+  test('that is listed is DOWN', async () => {
     const script = {
       [of('psbl.surriel.com')]: listed('127.0.0.2', 'Trapped'),
       [of('zen.spamhaus.org')]: codes('127.0.0.2', '127.0.0.10'),
@@ -76,7 +79,7 @@ describe('an address', () => {
     })
   })
 
-  test('is down also when other lists fail', async () => {
+  test('is DOWN even when other lists fail', async () => {
     const script = { [of('psbl.surriel.com')]: codes('127.0.0.2'), [of('bl.spamcop.net')]: refusing }
     expect(await probe(script)).toMatchObject({
       outcome: 'DOWN',
@@ -85,7 +88,7 @@ describe('an address', () => {
     })
   })
 
-  test('whose listings are acknowledged is up, and down by any other', async () => {
+  test('is UP when its listings are acknowledged, and DOWN by any other', async () => {
     const script = { [of('psbl.surriel.com')]: codes('127.0.0.2') }
     const acknowledged = { options: { acknowledged: ['psbl'] } }
     expect(await probe(script, acknowledged)).toMatchObject({
@@ -109,13 +112,13 @@ describe('an address', () => {
     })
   })
 
-  test('of which no list says anything is unknown, by the run’s own deadline', async () => {
-    const finding = await probe({ '7.2.0.192': silence, org: silence, net: silence, com: silence }, { timeoutMs: 500 })
-    expect(finding).toMatchObject({ outcome: 'UNKNOWN' })
-    expect(finding.message).toMatch(/^No usable answer from Spamhaus ZEN, SpamCop, /)
+  test('is UNKNOWN when no list answers by the deadline', async () => {
+    const result = await probe({ '7.2.0.192': silence, org: silence, net: silence, com: silence }, { timeoutMs: 500 })
+    expect(result).toMatchObject({ outcome: 'UNKNOWN' })
+    expect(result.message).toMatch(/^No usable answer from Spamhaus ZEN, SpamCop, /)
   })
 
-  test('of IPv6 that no list holds is up, though some lists hold no IPv6', async () => {
+  test('of IPv6 that is on no list is UP, although some lists have no IPv6 data', async () => {
     const target = { options: { target: '2001:db8::7' } }
     expect(await probe({}, target)).toMatchObject({ outcome: 'UP', detail: { failedLists: [] } })
     expect(await probe({}, { ...target, state: 'DOWN' })).toMatchObject({ outcome: 'UP' })
@@ -125,21 +128,21 @@ describe('an address', () => {
 describe('an address that was listed', () => {
   const script = { [of('psbl.surriel.com')]: refusing }
 
-  test('is up when every list says so', async () => {
+  test('is UP when every list has cleared it', async () => {
     expect(await probe({}, { state: 'DOWN' })).toMatchObject({ outcome: 'UP' })
   })
 
-  test('is not known to be up while a list fails that may still hold it', async () => {
+  test('is UNKNOWN while a list that may still list it fails', async () => {
     const unknown = {
       outcome: 'UNKNOWN',
-      message: 'Not known whether it is still listed: no usable answer from PSBL',
+      message: 'Unknown whether it is still listed: no usable answer from PSBL',
       detail: { listedOn: [], failedLists: ['psbl'] },
     }
     expect(await probe(script, { state: 'DOWN' })).toMatchObject(unknown)
     expect(await probe(script, { state: 'DOWN', lastDown: { listedOn: ['psbl', 'spamcop'] } })).toMatchObject(unknown)
   })
 
-  test('is up while a list fails that did not hold it, or is acknowledged', async () => {
+  test('is UP while a list fails that did not list it or is acknowledged', async () => {
     const up = { outcome: 'UP' }
     expect(await probe(script, { state: 'DOWN', lastDown: { listedOn: ['spamcop'] } })).toMatchObject(up)
     expect(await probe(script, { state: 'DOWN', options: { acknowledged: ['psbl'] } })).toMatchObject(up)
@@ -162,7 +165,7 @@ describe('a domain', () => {
     })
   })
 
-  test('is not condemned because its web server should send no mail (PBL)', async () => {
+  test('is not DOWN because of a policy entry for its web server (PBL)', async () => {
     const script = { 'www.example.com': host('192.0.2.7'), [of('zen.spamhaus.org')]: codes('127.0.0.10') }
     expect(await probe(script, target)).toMatchObject({
       outcome: 'UP',
@@ -186,11 +189,11 @@ describe('a domain', () => {
     const script = { 'www.example.com': refusing }
     expect(await probe(script, target)).toMatchObject({
       outcome: 'UP',
-      message: 'Listed on none of 2 lists that answered; its addresses could not be looked up',
+      message: 'Listed on none of 2 lists that answered; its addresses could not be resolved',
     })
     expect(await probe(script, { ...target, state: 'DOWN' })).toMatchObject({
       outcome: 'UNKNOWN',
-      message: 'Not known whether it is still listed: its addresses could not be looked up',
+      message: 'Unknown whether it is still listed: its addresses could not be resolved',
     })
   })
 })

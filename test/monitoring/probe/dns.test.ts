@@ -17,7 +17,7 @@ const addresses =
 /** What one run finds with a DNS that behaves so. */
 async function probe(behaviour: Behaviour, given: object = {}, { allowPrivate = true, timeoutMs = 5000 } = {}) {
   const { tools, server } = await startTools(behaviour, allowPrivate)
-  return { finding: await dns.run(options(given), runWith(tools, { timeoutMs })), server, tools }
+  return { result: await dns.run(options(given), runWith(tools, { timeoutMs })), server, tools }
 }
 
 describe('options', () => {
@@ -58,11 +58,11 @@ describe('options', () => {
 })
 
 describe('without expectations', () => {
-  test('a record is enough, and what it is is told', async () => {
-    const { finding } = await probe(addresses('192.0.2.7', '192.0.2.8'))
-    expect(essence(finding)).toEqual({ outcome: 'UP', message: 'A 192.0.2.7, 192.0.2.8', suspect: null })
-    expect(finding.detail).toEqual({ answers: ['192.0.2.7', '192.0.2.8'] })
-    expect(finding.latencyMs).toBeGreaterThan(0)
+  test('any record is enough, and the message names it', async () => {
+    const { result } = await probe(addresses('192.0.2.7', '192.0.2.8'))
+    expect(essence(result)).toEqual({ outcome: 'UP', message: 'A 192.0.2.7, 192.0.2.8', suspect: null })
+    expect(result.detail).toEqual({ answers: ['192.0.2.7', '192.0.2.8'] })
+    expect(result.latencyMs).toBeGreaterThan(0)
   })
 
   test('is never answered from the cache', async () => {
@@ -72,12 +72,12 @@ describe('without expectations', () => {
     expect(server.queries.length).toBe(2)
   })
 
-  test('a slow answer is degraded', async () => {
+  test('a slow response is DEGRADED', async () => {
     const slow: Behaviour = (query) =>
       new Promise((resolve) => setTimeout(() => resolve(answer(query, ['192.0.2.7'])), 20))
-    const { finding } = await probe(slow, { degradedAboveMs: 1 })
-    expect(finding).toMatchObject({ outcome: 'DEGRADED', suspect: null })
-    expect(finding.message).toMatch(/^Answered in \d+ ms, more than 1 ms$/)
+    const { result } = await probe(slow, { degradedAboveMs: 1 })
+    expect(result).toMatchObject({ outcome: 'DEGRADED', suspect: null })
+    expect(result.message).toMatch(/^Answered in \d+ ms, more than 1 ms$/)
   })
 
   test.each([
@@ -87,17 +87,17 @@ describe('without expectations', () => {
     ['one two', 'one two', 'UP'],
     ['"one" "two"', 'one two', 'DOWN'],
   ])('a text that a zone file writes as %s matches %s: %s', async (expected, answered, outcome) => {
-    const { finding } = await probe((query) => answer(query, [answered]), { recordType: 'TXT', expected: [expected] })
-    expect(finding.outcome).toBe(outcome)
+    const { result } = await probe((query) => answer(query, [answered]), { recordType: 'TXT', expected: [expected] })
+    expect(result.outcome).toBe(outcome)
   })
 
-  test('what comes from outside is kept short, and on one line', async () => {
+  test('responses are shortened to one line', async () => {
     const many = Array.from({ length: 30 }, (_, index) => `${index}\n\u001b[31m${'x'.repeat(200)}`)
-    const { finding } = await probe((query) => (query.transport === 'udp' ? truncated : answer(query, many)), {
+    const { result } = await probe((query) => (query.transport === 'udp' ? truncated : answer(query, many)), {
       recordType: 'TXT',
     })
-    expect(finding.detail?.answers?.length).toBe(20)
-    expect(finding.message).not.toMatch(/\p{C}/u)
+    expect(result.detail?.answers?.length).toBe(20)
+    expect(result.message).not.toMatch(/\p{C}/u)
   })
 })
 
@@ -139,11 +139,11 @@ describe('records of each type are compared as a zone file has them', () => {
   })
 
   test('MX of a domain that takes no mail (RFC 7505)', async () => {
-    const { finding } = await probe(
+    const { result } = await probe(
       (query) => ({ answers: [{ name: query.name, type: 'MX', ttl: 300, data: { preference: 0, exchange: '.' } }] }),
       { recordType: 'MX', expected: ['0 .'] },
     )
-    expect(finding.outcome).toBe('UP')
+    expect(result.outcome).toBe('UP')
   })
 
   test('PTR of an address, by its reverse name', async () => {
@@ -154,7 +154,7 @@ describe('records of each type are compared as a zone file has them', () => {
   })
 
   test('at the end of aliases', async () => {
-    const { finding } = await probe(
+    const { result } = await probe(
       ({ name }) => ({
         answers: [
           { name, type: 'CNAME', ttl: 300, data: 'edge.example.net' },
@@ -163,7 +163,7 @@ describe('records of each type are compared as a zone file has them', () => {
       }),
       { expected: ['192.0.2.7'] },
     )
-    expect(finding.outcome).toBe('UP')
+    expect(result.outcome).toBe('UP')
   })
 })
 
@@ -181,8 +181,8 @@ describe('the set of records', () => {
     ['CONTAINS', ['192.0.2.8'], 'UP', 'A 192.0.2.7, 192.0.2.8'],
     ['CONTAINS', ['192.0.2.8', '192.0.2.9'], 'DOWN', 'The A records of www.example.com lack 192.0.2.9'],
   ])('%s %j is %s', async (match, expected, outcome, message) => {
-    const { finding } = await probe(addresses('192.0.2.7', '192.0.2.8'), { match, expected })
-    expect(essence(finding)).toEqual({ outcome, message, suspect: null })
+    const { result } = await probe(addresses('192.0.2.7', '192.0.2.8'), { match, expected })
+    expect(essence(result)).toEqual({ outcome, message, suspect: null })
   })
 })
 
@@ -191,32 +191,32 @@ describe('what is not there', () => {
     [rcodes.nxdomain, 'www.example.com does not exist (NXDOMAIN)'],
     [0, 'www.example.com has no A record'],
   ])('is down (code %i)', async (rcode, message) => {
-    const { finding } = await probe((query) => ({ rcode, authorities: [soa(query.name, 60, 60)] }))
-    expect(essence(finding)).toEqual({ outcome: 'DOWN', message, suspect: null })
+    const { result } = await probe((query) => ({ rcode, authorities: [soa(query.name, 60, 60)] }))
+    expect(essence(result)).toEqual({ outcome: 'DOWN', message, suspect: null })
   })
 })
 
 describe('our own resolvers', () => {
   const name = 'www.example.com'
 
-  test('that find no working nameserver say that of the name, or are cut off', async () => {
-    const { finding } = await probe(() => ({ rcode: rcodes.servfail }))
+  test('that answer SERVFAIL blame the name, or lost their network', async () => {
+    const { result } = await probe(() => ({ rcode: rcodes.servfail }))
     const message = `The DNS servers of ${name} gave no usable answer (SERVFAIL)`
-    expect(essence(finding)).toEqual({ outcome: 'DOWN', message, suspect: name })
+    expect(essence(result)).toEqual({ outcome: 'DOWN', message, suspect: name })
   })
 
-  test('that answer, but not for the name, say that of the name', async () => {
-    const { finding } = await probe(
+  test('that answer other queries blame the name', async () => {
+    const { result } = await probe(
       (query) => (query.name === name ? [] : { rcode: rcodes.nxdomain }),
       {},
       { timeoutMs: 200 },
     )
-    expect(essence(finding)).toEqual({ outcome: 'DOWN', message: `No answer for ${name} within 0.2 s`, suspect: name })
+    expect(essence(result)).toEqual({ outcome: 'DOWN', message: `No answer for ${name} within 0.2 s`, suspect: name })
   })
 
   test('that do not answer at all are our fault', async () => {
-    const { finding } = await probe(silence, {}, { timeoutMs: 200 })
-    expect(essence(finding)).toEqual({
+    const { result } = await probe(silence, {}, { timeoutMs: 200 })
+    expect(essence(result)).toEqual({
       outcome: 'UNKNOWN',
       message: 'Our own DNS resolvers do not answer',
       suspect: null,
@@ -226,8 +226,8 @@ describe('our own resolvers', () => {
   test('that cannot be reached are our fault', async () => {
     const { tools, server } = await startTools()
     await server.close()
-    const finding = await dns.run(options({}), runWith(tools))
-    expect(essence(finding)).toEqual({
+    const result = await dns.run(options({}), runWith(tools))
+    expect(essence(result)).toEqual({
       outcome: 'UNKNOWN',
       message: 'Our own DNS resolvers cannot be reached',
       suspect: null,
@@ -235,19 +235,19 @@ describe('our own resolvers', () => {
   })
 
   test('that refuse are our fault', async () => {
-    const { finding } = await probe(() => ({ rcode: rcodes.refused }))
-    expect(finding).toMatchObject({ outcome: 'UNKNOWN', message: 'Our own DNS resolvers refuse to answer (REFUSED)' })
+    const { result } = await probe(() => ({ rcode: rcodes.refused }))
+    expect(result).toMatchObject({ outcome: 'UNKNOWN', message: 'Our own DNS resolvers refuse to answer (REFUSED)' })
   })
 
   test('whose answers cannot be read are our fault', async () => {
-    const { finding } = await probe(() => truncated)
-    const message = 'Our own DNS resolvers gave an answer for www.example.com that cannot be read'
-    expect(essence(finding)).toEqual({ outcome: 'UNKNOWN', message, suspect: null })
+    const { result } = await probe(() => truncated)
+    const message = 'Our own DNS resolvers returned an unreadable response for www.example.com'
+    expect(essence(result)).toEqual({ outcome: 'UNKNOWN', message, suspect: null })
   })
 
-  test('that have much to say are asked over TCP', async () => {
-    const { finding } = await probe((query) => (query.transport === 'udp' ? truncated : answer(query, ['192.0.2.7'])))
-    expect(finding.outcome).toBe('UP')
+  test('with long responses are queried over TCP', async () => {
+    const { result } = await probe((query) => (query.transport === 'udp' ? truncated : answer(query, ['192.0.2.7'])))
+    expect(result.outcome).toBe('UP')
   })
 })
 
@@ -256,17 +256,17 @@ describe('a resolver that the owner names', () => {
     const server = await startDnsServer(behaviour)
     const { tools, server: ours } = await startTools()
     const resolver = `127.0.0.1:${server.port}`
-    const finding = await dns.run(options({ resolver }), runWith(tools, { timeoutMs }))
+    const result = await dns.run(options({ resolver }), runWith(tools, { timeoutMs }))
     await server.close()
     expect(ours.queries).toEqual([])
     return {
-      ...essence(finding),
-      message: finding.message.replace(resolver, 'R'),
-      suspect: finding.suspect === resolver,
+      ...essence(result),
+      message: result.message.replace(resolver, 'R'),
+      suspect: result.suspect === resolver,
     }
   }
 
-  test('is asked in place of ours', async () => {
+  test('is queried instead of ours', async () => {
     expect(await probeAt(addresses('192.0.2.7'))).toEqual({ outcome: 'UP', message: 'A 192.0.2.7', suspect: false })
   })
 
@@ -277,7 +277,7 @@ describe('a resolver that the owner names', () => {
     [
       'is cut short over UDP and silent over TCP',
       ({ transport }) => (transport === 'udp' ? truncated : []),
-      'The resolver R gave an answer too long for UDP, and none over TCP',
+      'The resolver R truncated its response over UDP and did not answer over TCP',
       false,
     ],
   ])('is down when it %s', async (_, behaviour, message, suspect) => {
@@ -288,18 +288,18 @@ describe('a resolver that the owner names', () => {
     const server = await startDnsServer()
     await server.close()
     const { tools } = await startTools()
-    const finding = await dns.run(options({ resolver: `127.0.0.1:${server.port}` }), runWith(tools))
-    expect(finding).toMatchObject({ outcome: 'DOWN', suspect: `127.0.0.1:${server.port}` })
-    expect(finding.message).toMatch(/cannot be reached$/)
+    const result = await dns.run(options({ resolver: `127.0.0.1:${server.port}` }), runWith(tools))
+    expect(result).toMatchObject({ outcome: 'DOWN', suspect: `127.0.0.1:${server.port}` })
+    expect(result.message).toMatch(/cannot be reached$/)
   })
 
-  test('is unknown when there is no way to it from here', async ({ skip }) => {
+  test('is UNKNOWN when our machine has no route to it', async ({ skip }) => {
     const resolver = await addressWithoutWay()
     if (resolver === null) return skip('This machine has a way to every address, of IPv4 and of IPv6')
     const { tools } = await startTools()
     expect(essence(await dns.run(options({ resolver }), runWith(tools)))).toEqual({
       outcome: 'UNKNOWN',
-      message: `The machine that watches has no way to the resolver ${resolver}`,
+      message: `Our machine has no route to the resolver ${resolver}`,
       suspect: null,
     })
   })
@@ -337,13 +337,13 @@ describe('tenants', () => {
   ])('cannot look behind our resolver: %j', async (given, path) => {
     expect(dnsRefusals(options(given), false).map((issue) => issue.path)).toEqual([[path]])
     expect(dnsRefusals(options(given), true)).toEqual([])
-    const { finding, server } = await probe(addresses('10.0.0.1'), given, { allowPrivate: false })
-    expect(finding).toMatchObject({ outcome: 'UNKNOWN', detail: null })
-    expect(finding.message).toMatch(/^Not asked: /)
+    const { result, server } = await probe(addresses('10.0.0.1'), given, { allowPrivate: false })
+    expect(result).toMatchObject({ outcome: 'UNKNOWN', detail: null })
+    expect(result.message).toMatch(/^Not queried: /)
     expect(server.queries).toEqual([])
   })
 
-  test('may ask a public resolver whatever they like', () => {
+  test('may query a public resolver for any name', () => {
     expect(dnsRefusals(options({ name: 'db.internal', resolver: '8.8.8.8' }), false)).toEqual([])
   })
 
@@ -351,20 +351,23 @@ describe('tenants', () => {
     'do not see or guess the private address %s',
     async (address) => {
       for (const expected of [[], [address], ['8.8.8.8']]) {
-        const { finding } = await probe(addresses('8.8.8.8', address), { expected }, { allowPrivate: false })
-        expect(essence(finding)).toEqual({
+        const { result } = await probe(addresses('8.8.8.8', address), { expected }, { allowPrivate: false })
+        expect(essence(result)).toEqual({
           outcome: 'UNKNOWN',
-          message: 'www.example.com has private addresses here, which are compared only for a resolver that you name',
+          message:
+            'www.example.com resolves to private addresses, which are compared only with a resolver that you name',
           suspect: null,
         })
-        expect(finding.detail).toBeNull()
+        expect(result.detail).toBeNull()
       }
     },
   )
 
-  test('do not use up what the lists allow us', async () => {
-    const { finding, server } = await probe(addresses('127.0.0.2'), { name: '2.0.0.127.zen.spamhaus.org' })
-    expect(finding.message).toBe('Not asked: name is watched with a monitor of kind BLACKLIST (Spamhaus ZEN)')
+  test('cannot use up our quota of the blacklists', async () => {
+    const { result, server } = await probe(addresses('127.0.0.2'), { name: '2.0.0.127.zen.spamhaus.org' })
+    expect(result.message).toBe(
+      'Not queried: name must not be a blacklist: use a monitor of kind BLACKLIST (Spamhaus ZEN)',
+    )
     expect(server.queries).toEqual([])
   })
 })

@@ -56,7 +56,7 @@ describe('options', () => {
     })
   })
 
-  test('are read again as they are', () => {
+  test('can be read again unchanged', () => {
     const read = options({
       url: 'http://0x7f.1:8080/?a=b',
       method: 'POST',
@@ -110,7 +110,7 @@ describe('options', () => {
 })
 
 describe('an HTTP monitor', () => {
-  test('is up when the answer is as expected', async () => {
+  test('is UP when the response is as expected', async () => {
     expect(await probe(reply('all is well'), { keyword: { text: 'well' } })).toMatchObject({
       outcome: 'UP',
       message: expect.stringMatching(/^HTTP 200 in \d+ ms$/),
@@ -124,7 +124,7 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('sends what its owner gives, and shows no secret', async () => {
+  test('sends what its owner gave, and reveals no secret', async () => {
     let seen = ''
     const { port } = await startTcpServer((socket) => {
       socket.once('data', (chunk) => {
@@ -134,35 +134,35 @@ describe('an HTTP monitor', () => {
     })
     const headers = [{ name: 'X-Api-Key', value: 's3cret' }]
     const given = { url: `http://127.0.0.1:${port}/a?b`, method: 'PUT', headers, body: 's3cret body' }
-    const finding = await run(given)
+    const result = await run(given)
     expect(seen).toMatch(/^PUT \/a\?b HTTP\/1\.1\r\n/)
     expect(seen).toMatch(/\r\nx-api-key: s3cret\r\n/)
     expect(seen).toMatch(/\r\n\r\ns3cret body$/)
-    expect(finding).toMatchObject({
+    expect(result).toMatchObject({
       outcome: 'DOWN',
       message: 'HTTP 503 instead of 2xx',
       latencyMs: expect.any(Number),
     })
-    expect(JSON.stringify(finding)).not.toContain('s3cret')
+    expect(JSON.stringify(result)).not.toContain('s3cret')
   })
 
-  test('is down when the answer is not as expected', async () => {
+  test('is DOWN when the response is not as expected', async () => {
     const down = (message: string) => ({ outcome: 'DOWN', message, suspect: null })
     expect(await probe(reply(''), { expectedStatus: ['204', '3xx'] })).toMatchObject(
       down('HTTP 200 instead of 204, 3xx'),
     )
     expect(await probe(reply('ill'), { keyword: { text: 'well' } })).toMatchObject(
-      down('The answer does not contain "well"'),
+      down('The response does not contain "well"'),
     )
     expect(await probe(reply('{"up":false}'), { json: { path: '$.up', equals: true } })).toMatchObject(
       down('$.up is false instead of true'),
     )
     expect(await probe(reply('x'.repeat(100)), { json: { path: '$' }, maxBodyBytes: 99 })).toMatchObject(
-      down('The answer is too long to be read as JSON'),
+      down('The response is too long to be read as JSON'),
     )
   })
 
-  test('reads little of an answer of which nothing is asserted', async () => {
+  test('reads little of a response without assertions', async () => {
     const { port } = await startTcpServer((socket) => {
       socket.once('data', () => {
         const write = () => {
@@ -177,7 +177,7 @@ describe('an HTTP monitor', () => {
     expect(await run({ url, keyword: { text: 'x' } })).toMatchObject({ outcome: 'DOWN' })
   })
 
-  test('follows redirects, or takes one for the answer', async () => {
+  test('follows redirects, or judges the redirect itself', async () => {
     const { port } = await startScript(reply('', '302 Found', 'Location: /\r\n'))
     const url = `http://127.0.0.1:${port}/`
     expect(await run({ url })).toMatchObject({
@@ -188,7 +188,7 @@ describe('an HTTP monitor', () => {
     expect(await run({ url, maxRedirects: 0, expectedStatus: ['302'] })).toMatchObject({ outcome: 'UP' })
   })
 
-  test('tells its secrets to nobody that it is redirected to', async () => {
+  test('sends no secrets to other hosts after a redirect', async () => {
     const seen: string[] = []
     const elsewhere = await startTcpServer((socket) => {
       socket.on('data', (chunk) => {
@@ -214,7 +214,7 @@ describe('an HTTP monitor', () => {
     expect(seen.join()).not.toContain('s3cret')
   })
 
-  test('is degraded when the answer takes long', async () => {
+  test('is DEGRADED when the response is slow', async () => {
     const { port } = await startTcpServer((socket) => {
       socket.once('data', () => setTimeout(() => socket.end(reply('')), 30))
     })
@@ -225,7 +225,7 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('is down when nothing comes in time, which may be our own fault', async () => {
+  test('is DOWN on a timeout, which our own network may have caused', async () => {
     const { port } = await startTcpServer(() => undefined)
     expect(await run({ url: `http://127.0.0.1:${port}/` }, 100)).toMatchObject({
       outcome: 'DOWN',
@@ -249,7 +249,7 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('is unknown where it may not be reached, also by a redirect', async () => {
+  test('is UNKNOWN when the target or a redirect is forbidden', async () => {
     const { port } = await startScript(reply('', '302 Found', 'Location: http://169.254.169.254/\r\n'))
     expect(await run({ url: `http://127.0.0.1:${port}/` })).toMatchObject({
       outcome: 'UNKNOWN',
@@ -306,7 +306,7 @@ describe('the certificate of an HTTP monitor', () => {
     expect(await probeTls(expired(1000))).toMatchObject({ message: 'TLS certificate expired today' })
   })
 
-  test('brings it down when it is not to be trusted, unless that is not asked', async () => {
+  test('brings it down when it is not trusted, unless verification is off', async () => {
     const wrong = authority.issue(['other.example.com'])
     expect(await probeTls(wrong)).toMatchObject({ outcome: 'DOWN', message: `TLS certificate is not for ${host}` })
     expect(await probeTls(selfSigned(host))).toMatchObject({

@@ -30,7 +30,7 @@ describe('options', () => {
   })
 })
 
-describe('what ping writes is read', () => {
+describe('the output of ping is parsed', () => {
   const outputs = {
     'iputils 20221126': `PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data.
 64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.022 ms
@@ -44,14 +44,14 @@ rtt min/avg/max/mdev = 0.022/0.025/0.027/0.002 ms
 
 --- ::1 ping statistics ---
 3 packets transmitted, 3 packets received, 0% packet loss
-round-trip min/avg/max = 0.021/0.025/0.071 ms
+scheduler-trip min/avg/max = 0.021/0.025/0.071 ms
 `,
     macOS: `PING 127.0.0.1 (127.0.0.1): 56 data bytes
 64 bytes from 127.0.0.1: icmp_seq=0 ttl=64 time=0.045 ms
 
 --- 127.0.0.1 ping statistics ---
 3 packets transmitted, 3 packets received, 0.0% packet loss
-round-trip min/avg/max/stddev = 0.021/0.025/0.097/0.021 ms
+scheduler-trip min/avg/max/stddev = 0.021/0.025/0.097/0.021 ms
 `,
     'iputils with duplicates and errors': `PING 192.0.2.7 (192.0.2.7) 56(84) bytes of data.
 3 packets transmitted, 3 received, +1 duplicates, +2 errors, 0% packet loss, time 2030ms
@@ -124,15 +124,15 @@ describe('a run', () => {
 
   test.each([
     ['UP', '3 packets answered', 3, {}],
-    ['DEGRADED', '1 of 3 packets got lost', 2, {}],
+    ['DEGRADED', '1 of 3 packets were lost', 2, {}],
     ['DEGRADED', 'Answered in 12.5 ms on average, more than 12 ms', 3, { degradedAboveMs: 12 }],
     ['UP', '3 packets answered', 3, { degradedAboveMs: 13 }],
   ])('is %s: %s', async (outcome, message, received, given) => {
-    const finding = await run(counted(3, received), given)
-    expect(finding).toEqual({ outcome, message, latencyMs: 12.5, detail: { address: '127.0.0.1' }, suspect: null })
+    const result = await run(counted(3, received), given)
+    expect(result).toEqual({ outcome, message, latencyMs: 12.5, detail: { address: '127.0.0.1' }, suspect: null })
   })
 
-  test('is down when nothing is answered, which may be our own network', async () => {
+  test('is DOWN without replies, which our own network may have caused', async () => {
     expect(await run(counted(3, 0), { host: 'www.example.com' })).toEqual({
       outcome: 'DOWN',
       message: 'None of 3 packets was answered',
@@ -143,15 +143,15 @@ describe('a run', () => {
   })
 
   test.each([
-    ['the machine that watches has no ping program', ''],
-    ['the machine that watches does not permit the ping program to send', 'echo permission denied >&2; exit 1'],
-    ['the machine that watches has no way to this address', 'echo Network is unreachable >&2; exit 2'],
+    ['our machine has no ping program', ''],
+    ['our machine does not permit ping to send packets', 'echo permission denied >&2; exit 1'],
+    ['our machine has no route to this address', 'echo Network is unreachable >&2; exit 2'],
     ['the ping program failed', 'exit 2'],
   ])('is unknown when %s', async (why, script) => {
     expect(essence(await run(script))).toEqual({ outcome: 'UNKNOWN', message: `Not pinged: ${why}`, suspect: null })
   })
 
-  test('gives the program an address that was checked, and nothing of our environment', async () => {
+  test('gives the program a checked address, and nothing of our environment', async () => {
     vi.stubEnv('ALLCLEAR_TEST_SECRET', 's3cret')
     const log = join(folder.path, 'called')
     await run(`{ printf '%s\\n' "$*"; env; } > ${log}; ${counted(2, 2)}`, { host: 'www.example.com', count: 2 })
@@ -160,22 +160,22 @@ describe('a run', () => {
     expect(called).not.toContain('s3cret')
   })
 
-  test('goes slower with a program that takes whole seconds only', async () => {
-    const finding = await run(
+  test('uses whole seconds with programs that need them', async () => {
+    const result = await run(
       `case "$*" in *0.2*) echo "ping: invalid number '0.2'" >&2; exit 1;; esac; ${counted(3, 3)}`,
     )
-    expect(finding.outcome).toBe('UP')
+    expect(result.outcome).toBe('UP')
   })
 
-  test('goes by what was counted when time is up', async () => {
-    const finding = await run(`trap "${counted(2, 1)}; exit 0" INT; while :; do sleep 0.02; done`, {}, 500)
-    expect(essence(finding)).toEqual({ outcome: 'DEGRADED', message: '1 of 2 packets got lost', suspect: null })
+  test('uses the packets counted so far at the deadline', async () => {
+    const result = await run(`trap "${counted(2, 1)}; exit 0" INT; while :; do sleep 0.02; done`, {}, 500)
+    expect(essence(result)).toEqual({ outcome: 'DEGRADED', message: '1 of 2 packets were lost', suspect: null })
   })
 
   test('ends by its deadline, whatever the program does', async () => {
     const started = performance.now()
-    const finding = await run('trap "" INT TERM; exec sleep 60', {}, 300)
-    expect(finding).toMatchObject({ outcome: 'UNKNOWN', message: 'Not pinged: the ping program failed' })
+    const result = await run('trap "" INT TERM; exec sleep 60', {}, 300)
+    expect(result).toMatchObject({ outcome: 'UNKNOWN', message: 'Not pinged: the ping program failed' })
     expect(performance.now() - started).toBeLessThan(3000)
   })
 
@@ -189,7 +189,7 @@ describe('a run', () => {
   })
 
   describe('among many', () => {
-    /** As many runs, of which one program runs at once; each program says that it runs, and ends when it is told to. */
+    /** Starts runs of which one process runs at a time; each announces itself and ends on demand. */
     async function crowd(size: number, timeoutMs: number) {
       const { tools } = await startTools()
       const [begun, told] = [join(folder.path, `begun-${programs}`), join(folder.path, `told-${programs}`)]
@@ -213,22 +213,22 @@ describe('a run', () => {
       }
     }
 
-    test('waits for its turn', async () => {
+    test('waits for a free process', async () => {
       const { runs, begun, end } = await crowd(4, 30_000)
       await expect.poll(begun).toBe(1)
       await end()
-      for (const finding of await Promise.all(runs)) expect(finding.outcome).toBe('UP')
+      for (const result of await Promise.all(runs)) expect(result.outcome).toBe('UP')
       expect(await begun()).toBe(4)
     })
 
-    test('is unknown, not down, when its turn does not come in time', async () => {
+    test('is UNKNOWN, not DOWN, when no process becomes free in time', async () => {
       const { runs, begun, started } = await crowd(3, 600)
       const [first, ...others] = await Promise.all(runs)
       expect(first?.outcome).toBe('UNKNOWN')
-      for (const finding of others) {
-        expect(essence(finding)).toEqual({
+      for (const result of others) {
+        expect(essence(result)).toEqual({
           outcome: 'UNKNOWN',
-          message: 'Not pinged: the machine that watches had too many other hosts to ping',
+          message: 'Not pinged: our machine has too many other hosts to ping',
           suspect: null,
         })
       }
@@ -236,35 +236,35 @@ describe('a run', () => {
       expect(performance.now() - started).toBeLessThan(3000)
     })
 
-    test('waits no longer when the process stops', async () => {
+    test('stops waiting when the service stops', async () => {
       const { runs, begun, stopping } = await crowd(3, 30_000)
       await expect.poll(begun).toBe(1)
       stopping.abort()
-      for (const finding of await Promise.all(runs)) expect(finding.outcome).toBe('UNKNOWN')
+      for (const result of await Promise.all(runs)) expect(result.outcome).toBe('UNKNOWN')
       expect(await begun()).toBe(1)
     })
   })
 
-  test('is unknown for an address that tenants may not reach, and runs nothing', async () => {
+  test('is UNKNOWN for a forbidden address, without running the program', async () => {
     const { tools } = await startTools((query) => (query.type === 'A' ? answer(query, ['10.0.0.1']) : {}), false)
     for (const host of ['127.0.0.1', '0x7f.1', '::ffff:10.0.0.1', 'localhost', 'www.example.com']) {
-      const finding = await pingBy(join(folder.path, 'nowhere')).run(options({ host }), runWith(tools))
-      expect(finding.outcome).toBe('UNKNOWN')
-      expect(finding.message).not.toMatch(/no ping program|10\.0\.0\.1$/)
+      const result = await pingBy(join(folder.path, 'nowhere')).run(options({ host }), runWith(tools))
+      expect(result.outcome).toBe('UNKNOWN')
+      expect(result.message).not.toMatch(/no ping program|10\.0\.0\.1$/)
     }
   })
 
   test('is down for a name that does not exist', async () => {
     const { tools } = await startTools(() => ({ rcode: rcodes.nxdomain }), false)
-    const finding = await ping.run(options({ host: 'www.example.com' }), runWith(tools))
-    expect(essence(finding)).toEqual({ outcome: 'DOWN', message: 'www.example.com does not exist', suspect: null })
+    const result = await ping.run(options({ host: 'www.example.com' }), runWith(tools))
+    expect(essence(result)).toEqual({ outcome: 'DOWN', message: 'www.example.com does not exist', suspect: null })
   })
 
   test.for(['127.0.0.1', '::1'])('pings %s by the system’s ping', async (host, given) => {
     const path = requirePing(given)
     const { tools } = await startTools()
-    const finding = await pingBy(path).run(options({ host, count: 2 }), runWith(tools))
-    expect(essence(finding)).toEqual({ outcome: 'UP', message: '2 packets answered', suspect: null })
-    expect(finding.latencyMs).toBeGreaterThan(0)
+    const result = await pingBy(path).run(options({ host, count: 2 }), runWith(tools))
+    expect(essence(result)).toEqual({ outcome: 'UP', message: '2 packets answered', suspect: null })
+    expect(result.latencyMs).toBeGreaterThan(0)
   })
 })

@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest'
 import { createChecker } from '../../../src/blacklist/checker.ts'
 import { createListHealth } from '../../../src/blacklist/health.ts'
-import type { Finding } from '../../../src/monitoring/finding.ts'
 import type { ProbeRun, ProbeTools } from '../../../src/monitoring/probe/probe.ts'
+import type { ProbeResult } from '../../../src/monitoring/probe-result.ts'
 import { PROBE_LIMITS } from '../../../src/monitoring/target.ts'
+import { createDestinationLimiter } from '../../../src/network/destination-limiter.ts'
 import { createDnsClient } from '../../../src/network/dns/client.ts'
 import { createOutbound } from '../../../src/network/outbound.ts'
-import { createTurns } from '../../../src/network/turns.ts'
 import type { Behaviour, TestDnsServer } from '../../support/dns-server.ts'
 import { startDnsServer } from '../../support/dns-server.ts'
 import { silent } from '../../support/scratch.ts'
@@ -24,14 +24,14 @@ export async function startTools(
     await server.close()
   })
   const health = createListHealth({ lists: [], dns, now, log: silent })
-  const geo = { locate: () => Promise.reject(new Error('Nobody asks')), ready: async () => {}, close: async () => {} }
+  const geo = { locate: () => Promise.reject(new Error('Nobody asks')), load: async () => {}, close: async () => {} }
   const checker = createChecker({ lists: [], lookup: { dns, health, budgets: new Map() }, geo, now })
   return {
     tools: {
       outbound: createOutbound({ dns, allowPrivate }),
       dns,
       checker,
-      turns: createTurns(PROBE_LIMITS),
+      limiter: createDestinationLimiter(PROBE_LIMITS),
       allowPrivate,
       now,
       log: silent,
@@ -45,7 +45,11 @@ export function runWith(tools: ProbeTools, given: Partial<Omit<ProbeRun, 'tools'
   return { tools, timeoutMs: 5000, signal: new AbortController().signal, state: 'UP', ...given }
 }
 
-/** The parts of a finding that a test can know. */
-export function essence({ outcome, message, suspect }: Finding): Pick<Finding, 'outcome' | 'message' | 'suspect'> {
+/** The parts of a result that a test can know. */
+export function essence({
+  outcome,
+  message,
+  suspect,
+}: ProbeResult): Pick<ProbeResult, 'outcome' | 'message' | 'suspect'> {
   return { outcome, message, suspect }
 }

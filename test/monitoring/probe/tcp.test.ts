@@ -22,7 +22,7 @@ async function run(given: object, timeoutMs = 5000, allowPrivate = true) {
 }
 
 describe('options', () => {
-  test('have defaults, and are read again as they are', () => {
+  test('have defaults, and can be read again unchanged', () => {
     const read = options({ host: ' DB.Example.com. ', port: 5432 })
     expect(read).toEqual({ host: 'db.example.com', port: 5432, tls: false, verifyCertificate: true })
     expect(tcp.options.parse(read)).toEqual(read)
@@ -45,9 +45,9 @@ describe('options', () => {
 })
 
 describe('a TCP monitor', () => {
-  test('is up when the connection is taken', async () => {
-    const finding = await probe(() => undefined)
-    expect(finding).toMatchObject({
+  test('is UP when the connection is accepted', async () => {
+    const result = await probe(() => undefined)
+    expect(result).toMatchObject({
       outcome: 'UP',
       message: expect.stringMatching(/^Connected in \d+ ms$/),
       latencyMs: expect.any(Number),
@@ -56,7 +56,7 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('is up when what was sent is answered as expected, in any pieces', async () => {
+  test('is UP when the response is as expected, in any chunks', async () => {
     const echo = (socket: Socket) => {
       socket.on('data', (chunk) => {
         socket.write(`you said ${chunk.subarray(0, 2)}`)
@@ -67,19 +67,19 @@ describe('a TCP monitor', () => {
     expect(await probe(echo, given)).toMatchObject({ outcome: 'UP' })
   })
 
-  test('is down when the other side takes the connection and says nothing', async () => {
+  test('is DOWN when the other side accepts and sends nothing', async () => {
     expect(await probe(() => undefined, { expect: '220' }, 200)).toMatchObject({
       outcome: 'DOWN',
-      message: 'Connected, but "220" did not come within 0.2 s',
+      message: 'Connected, but "220" did not arrive within 0.2 s',
       latencyMs: null,
       suspect: null,
     })
   })
 
-  test('is down when the other side says something else', async () => {
+  test('is DOWN when the other side sends something else', async () => {
     expect(await probe((socket) => socket.end('421 busy'), { expect: '220' })).toMatchObject({
       outcome: 'DOWN',
-      message: 'Connected, but closed before "220" came',
+      message: 'Connected, but closed before "220" arrived',
     })
     const talkative = (socket: Socket) => void socket.write('x'.repeat(64 * 1024))
     expect(await probe(talkative, { expect: '220' })).toMatchObject({
@@ -99,7 +99,7 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('is degraded when that takes long', async () => {
+  test('is DEGRADED when that is slow', async () => {
     const slow = (socket: Socket) => void setTimeout(() => socket.write('220'), 30)
     expect(await probe(slow, { expect: '220', degradedAboveMs: 20 })).toMatchObject({
       outcome: 'DEGRADED',
@@ -107,7 +107,7 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('speaks TLS, and judges the certificate when told to', async () => {
+  test('uses TLS, and verifies the certificate when configured', async () => {
     const { port } = await startTcpServer((socket) => socket.write('hello'), selfSigned('127.0.0.1'))
     const given = { port, tls: true, expect: 'hello' }
     expect(await run(given)).toMatchObject({ outcome: 'DOWN', message: 'TLS certificate is self-signed' })
@@ -117,13 +117,13 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('is not watched where it may not be reached', async () => {
+  test('is UNKNOWN when the target is forbidden', async () => {
     const server = await startTcpServer(() => undefined)
     expect(await run({ port: server.port }, 5000, false)).toMatchObject({ outcome: 'UNKNOWN', suspect: null })
     expect(server.connections).toBe(0)
   })
 
-  test('is unknown when the run is ended', async () => {
+  test('is UNKNOWN when the run is aborted', async () => {
     const leaving = new AbortController()
     const { port } = await startTcpServer(() => leaving.abort())
     const { tools } = await startTools(zone({}))

@@ -11,7 +11,7 @@ function startCache(size = 10) {
 const listed: DnsResult = { kind: 'answer', values: ['127.0.0.2'], ttl: 60 }
 const absent: DnsResult = { kind: 'none', nxdomain: true, ttl: 15 }
 
-test('An answer is kept for its TTL, and says what remains of it.', () => {
+test('an answer is cached for its TTL, and has the remaining TTL', () => {
   const { cache, clock } = startCache()
   cache.set('a', listed)
   expect(cache.get('a')).toEqual(listed)
@@ -23,7 +23,7 @@ test('An answer is kept for its TTL, and says what remains of it.', () => {
   expect(cache.get('a')).toBeUndefined()
 })
 
-test('The absence of an answer is kept for its TTL.', () => {
+test('a negative answer is cached for its TTL', () => {
   const { cache, clock } = startCache()
   cache.set('a', absent)
   clock.advance(14_999)
@@ -47,7 +47,7 @@ test.each([
   expect(cache.get('a')).toBeUndefined()
 })
 
-test('What was aborted, or may not be kept, is not.', () => {
+test('aborted and uncacheable results are not cached', () => {
   const { cache } = startCache()
   cache.set('a', { kind: 'failed', reason: 'aborted' })
   cache.set('b', { kind: 'failed', reason: 'withheld' })
@@ -55,7 +55,7 @@ test('What was aborted, or may not be kept, is not.', () => {
   for (const key of ['a', 'b', 'c']) expect(cache.get(key)).toBeUndefined()
 })
 
-test('A clock that is set back ends what was kept.', () => {
+test('a clock that is set back expires the cache', () => {
   const { cache, clock } = startCache()
   cache.set('a', listed)
   clock.advance(-1)
@@ -64,7 +64,7 @@ test('A clock that is set back ends what was kept.', () => {
   expect(cache.get('a')).toBeUndefined()
 })
 
-test('The least recently used goes first.', () => {
+test('the least recently used entry is evicted first', () => {
   const { cache } = startCache(2)
   cache.set('a', listed)
   cache.set('b', listed)

@@ -12,7 +12,7 @@ const aborted = { kind: 'failed', reason: 'aborted' }
 const timeout = { kind: 'failed', reason: 'timeout' }
 
 describe('the cache', () => {
-  test('answers without asking until the TTL has passed, in letters of either case', async () => {
+  test('answers without a query until the TTL has passed, in either case', async () => {
     const { client, server, clock } = await startClient([listed])
     expect(client.peek('bl.test', 'A')).toBeUndefined()
     await client.query('bl.test', 'A')
@@ -26,7 +26,7 @@ describe('the cache', () => {
     expect(server.queries.length).toBe(2)
   })
 
-  test('keeps what does not exist by its SOA', async () => {
+  test('caches nonexistence by the SOA record', async () => {
     const { client, server, clock } = await startClient([
       (query) => ({ rcode: rcodes.nxdomain, authorities: [soa(query.name, 600, 150)] }),
     ])
@@ -53,7 +53,7 @@ describe('the cache', () => {
     expect(client.peek('refused.test', 'A')).toBeUndefined()
   })
 
-  test('tells the types of records apart', async () => {
+  test('distinguishes record types', async () => {
     const { client } = await startClient([(query) => answer(query, [query.type === 'A' ? '127.0.0.2' : 'listed'])])
     await client.query('bl.test', 'A')
     expect(client.peek('bl.test', 'TXT')).toBeUndefined()
@@ -69,7 +69,7 @@ describe('the cache', () => {
     expect(server.queries.length).toBe(2)
   })
 
-  test('is passed over on demand, and learns what came', async () => {
+  test('is bypassed on demand, and stores the result', async () => {
     const { client, server } = await startClient([listed])
     await client.query('bl.test', 'A')
     server.behave((query) => answer(query, ['127.0.0.3']))
@@ -90,7 +90,7 @@ describe('the cache', () => {
   })
 })
 
-describe('callers that ask the same at the same time', () => {
+describe('concurrent callers with the same question', () => {
   test('share one query', async () => {
     const { client, server } = await startClient([listed])
     const results = await Promise.all(Array.from({ length: 50 }, () => client.query('bl.test', 'A')))
@@ -109,7 +109,7 @@ describe('callers that ask the same at the same time', () => {
     expect(client.statistics).toMatchObject({ sent: 1, timeouts: 1 })
   })
 
-  test('leave without taking the others along', async () => {
+  test('leave without ending the query of the others', async () => {
     const gate = createGate()
     const { client, server } = await startClient([
       async (query) => {
@@ -140,7 +140,7 @@ describe('callers that ask the same at the same time', () => {
     expect(server.queries.map(({ name }) => name)).toEqual(['bl.test'])
   })
 
-  test('may leave at once, before they would be found to have left', async () => {
+  test('can be dismissed at once', async () => {
     const { client, server } = await startClient([silence])
     const signal = { aborted: false }
     const left = client.query('bl.test', 'A', { signal })
@@ -153,7 +153,7 @@ describe('callers that ask the same at the same time', () => {
     expect(client.statistics).toMatchObject({ sent: 2, coalesced: 0 })
   })
 
-  test('end the query when the last of them has left, and nothing is kept of it', async () => {
+  test('end the query when the last one leaves, without caching', async () => {
     const { client, server } = await startClient([silence])
     const leaving = new AbortController()
     const both = [1, 2].map(() => client.query('bl.test', 'A', { signal: leaving.signal }))
@@ -166,7 +166,7 @@ describe('callers that ask the same at the same time', () => {
     expect(client.statistics).toMatchObject({ sent: 2, retransmitted: 0, coalesced: 1 })
   })
 
-  test('keep the answer for the shortest time any of them wants', async () => {
+  test('cache the answer for the shortest time requested', async () => {
     const { client } = await startClient([listed])
     const results = [undefined, 40, 50].map((ttl) => client.query('bl.test', 'A', { ttlOf: () => ttl }))
     for (const result of await Promise.all(results)) expect(result).toEqual({ ...found, ttl: 40 })
@@ -174,13 +174,13 @@ describe('callers that ask the same at the same time', () => {
 })
 
 describe('a caller', () => {
-  test('that has left already is not asked for', async () => {
+  test('that has left already sends no query', async () => {
     const { client } = await startClient([listed])
     expect(await client.query('bl.test', 'A', { signal: AbortSignal.abort() })).toEqual(aborted)
     expect(client.statistics.sent).toBe(0)
   })
 
-  test('may use one signal for many queries, and leaves nothing on it', async () => {
+  test('may use one signal for many queries and leaves no listener', async () => {
     const { client } = await startClient([listed])
     const warnings: Error[] = []
     const note = (warning: Error) => void warnings.push(warning)
@@ -214,7 +214,7 @@ describe('a caller', () => {
 })
 
 describe('closing', () => {
-  test('aborts what is in flight or in line, and all that comes later', async () => {
+  test('aborts queries in flight, queued queries and later ones', async () => {
     const { client, server } = await startClient([silence])
     const pending = Array.from({ length: 100 }, (_, index) => client.query(`n${index}.test`, 'A'))
     await server.seen(64)
@@ -234,7 +234,7 @@ describe('closing', () => {
     await unused.close()
   })
 
-  test('is not needed for the process to end, which waits for a query only', async () => {
+  test('does not keep the process alive, except for a query in flight', async () => {
     const { server } = await startClient([listed])
     const script = `
       const { createDnsClient } = await import(${JSON.stringify(new URL('../../../src/network/dns/client.ts', import.meta.url).href)})
@@ -247,7 +247,7 @@ describe('closing', () => {
   })
 })
 
-test('A real list server is asked for addresses and reasons, and says what it does not list.', async (context) => {
+test('a real list server answers with addresses and reasons, and reports what it does not list', async (context) => {
   requireRbldnsd(context)
   const head = '$SOA 3600 ns.bl.test hostmaster.bl.test 1 600 300 86400 150'
   const server = await startRbldnsd([

@@ -53,14 +53,14 @@ describe('a name', () => {
 })
 
 describe('a query', () => {
-  test('desires recursion, and offers 1232 bytes by EDNS', () => {
+  test('requests recursion and offers 1232 bytes with EDNS', () => {
     const packet = decode(encodeQuery(0xbeef, question))
     expect(packet).toMatchObject({ id: 0xbeef, type: 'query', flag_rd: true })
     expect(packet.questions).toEqual([{ name: question.name, type: 'A', class: 'IN' }])
     expect(packet.additionals).toMatchObject([{ type: 'OPT', udpPayloadSize: 1232, ednsVersion: 0, flag_do: false }])
   })
 
-  test('holds any name that can be asked for, and its type', () => {
+  test('contains any valid name, and its type', () => {
     const label = fc.stringMatching(/^[a-z\d_-]{1,63}$/)
     const names = fc.array(label, { minLength: 1, maxLength: 6 }).map((labels) => labels.join('.'))
     const questions = fc.record({ name: names.filter(isQueryable), type: fc.constantFrom('A', 'AAAA', 'TXT') })
@@ -74,7 +74,7 @@ describe('a query', () => {
   const query = encodeQuery(7, question)
   const message = reply({})
 
-  test('is answered by the echo of its id and question, in letters of either case', () => {
+  test('is matched by the echo of its id and question, in any case', () => {
     expect(answersQuery(message, query)).toBe(true)
     expect(answersQuery(reply({ question: { ...question, name: '2.0.0.127.BL.Test' } }), query)).toBe(true)
   })
@@ -91,13 +91,13 @@ describe('a query', () => {
     ['a header cut short', message.subarray(0, 11)],
     ['a question cut short', message.subarray(0, message.length - 1)],
     ['nothing', Buffer.alloc(0)],
-  ])('is not answered by %s', (_, other) => {
+  ])('is not matched by %s', (_, other) => {
     expect(answersQuery(other, query)).toBe(false)
   })
 })
 
 describe('a reply with records', () => {
-  test('gives every value and the least TTL', () => {
+  test('returns every value and the lowest TTL', () => {
     const answers = [record('A', question.name, '127.0.0.2', 400), record('A', question.name, '127.0.0.10', 350)]
     expect(readReply(reply({ answers }), question)).toEqual({
       kind: 'answer',
@@ -112,18 +112,18 @@ describe('a reply with records', () => {
     [3600, 3600],
     [86_400, 3600],
     [0xffffffff, 3600],
-  ])('with a TTL of %i s may be kept for %i s', (ttl, kept) => {
+  ])('with a TTL of %i s is cached for %i s', (ttl, kept) => {
     const message = reply({ answers: [record('A', question.name, '127.0.0.2', ttl)] })
     expect(readReply(message, question)).toMatchObject({ kind: 'answer', ttl: kept })
   })
 
-  test('gives IPv6 addresses', () => {
+  test('returns IPv6 addresses', () => {
     const asked: Question = { name: 'six.test', type: 'AAAA' }
     const message = reply({ answers: [record('AAAA', 'six.test', '2001:db8::1')] }, asked)
     expect(readReply(message, asked)).toMatchObject({ values: ['2001:db8::1'] })
   })
 
-  test('joins the parts of a text before it reads them as UTF-8', () => {
+  test('joins the parts of a text before decoding as UTF-8', () => {
     const asked: Question = { name: 'text.test', type: 'TXT' }
     const bytes = Buffer.from('größer')
     const answers = [
@@ -151,7 +151,7 @@ describe('a reply with records', () => {
     expect(result).toEqual({ kind: 'answer', values: [value], ttl: 300 })
   })
 
-  test('follows CNAMEs inside the message, in any order and case, and counts their TTL', () => {
+  test('follows CNAMEs in the message, in any order and case, and includes their TTL', () => {
     const answers = [
       record('A', 'end.test', '192.0.2.1', 900),
       record('CNAME', 'Middle.test', 'END.test', 60),
@@ -160,12 +160,12 @@ describe('a reply with records', () => {
     expect(readReply(reply({ answers }), question)).toEqual({ kind: 'answer', values: ['192.0.2.1'], ttl: 60 })
   })
 
-  test('does not count records of other names and types', () => {
+  test('ignores records of other names and types', () => {
     const answers = [record('A', 'other.test', '127.0.0.2'), record('TXT', question.name, 'text')]
     expect(readReply(reply({ answers }), question)).toEqual({ kind: 'none', nxdomain: false, ttl: 30 })
   })
 
-  test('ends a loop of CNAMEs', () => {
+  test('stops at a loop of CNAMEs', () => {
     const answers = [record('CNAME', question.name, 'b.test'), record('CNAME', 'b.test', question.name)]
     expect(readReply(reply({ answers }), question)).toMatchObject({ kind: 'none' })
   })
@@ -184,17 +184,17 @@ describe('a reply without records', () => {
     expect(readReply(missing, question)).toEqual({ kind: 'none', nxdomain: true, ttl: kept })
   })
 
-  test('may be kept for 30 s when it has no SOA', () => {
+  test('is cached for 30 s without an SOA record', () => {
     expect(readReply(reply({ rcode: rcodes.nxdomain }), question)).toEqual({ kind: 'none', nxdomain: true, ttl: 30 })
   })
 
-  test('may be kept no longer than the CNAME that leads to nothing', () => {
+  test('is cached no longer than the CNAME that leads to it', () => {
     const answers = [record('CNAME', question.name, 'gone.test', 20)]
     const message = reply({ answers, authorities: [soa('test', 300, 300)], rcode: rcodes.nxdomain })
     expect(readReply(message, question)).toEqual({ kind: 'none', nxdomain: true, ttl: 20 })
   })
 
-  test('that refers to other servers says nothing about the name', () => {
+  test('that refers to other servers is not an answer', () => {
     const referral = { authorities: [record('NS', 'bl.test', 'ns.bl.test')] }
     expect(readReply(reply(referral), question)).toEqual({ kind: 'failed', reason: 'servfail' })
     expect(readReply(reply({ ...referral, authoritative: true }), question)).toMatchObject({ kind: 'none' })
@@ -210,7 +210,7 @@ describe('a reply that fails', () => {
     expect(readReply(reply({ rcode }), question)).toEqual({ kind: 'failed', reason })
   })
 
-  test('with an extended code is no empty answer', () => {
+  test('with an extended code is not an empty answer', () => {
     const badVersion: Answer = {
       type: 'OPT',
       name: '.',
@@ -224,13 +224,13 @@ describe('a reply that fails', () => {
     expect(readReply(reply({ additionals: [badVersion] }), question)).toEqual({ kind: 'failed', reason: 'servfail' })
   })
 
-  test('is truncated, whatever else it holds', () => {
+  test('is truncated, whatever else it contains', () => {
     expect(readReply(reply({ truncated: true, answers: [record('A', question.name, '127.0.0.2')] }), question)).toBe(
       'truncated',
     )
   })
 
-  test('is malformed when it is cut anywhere behind the question', () => {
+  test('is malformed when cut anywhere after the question', () => {
     const whole = reply({ answers: [record('A', question.name, '127.0.0.2')] })
     for (let length = reply({}).length; length < whole.length; length++) {
       expect(readReply(whole.subarray(0, length), question)).toEqual({ kind: 'failed', reason: 'malformed' })
@@ -248,7 +248,7 @@ describe('a reply that fails', () => {
 describe('random bytes', () => {
   const query = encodeQuery(7, question)
 
-  test('never answer a query', () => {
+  test('never match a query', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
         expect(answersQuery(Buffer.from(bytes), query)).toBe(false)
@@ -256,7 +256,7 @@ describe('random bytes', () => {
     )
   })
 
-  test('behind an echoed question never crash, and never list anything', () => {
+  test('after an echoed question never crash and never list anything', () => {
     const counts = fc.tuple(fc.integer({ min: 1, max: 3 }), fc.nat(3), fc.nat(3))
     fc.assert(
       fc.property(counts, fc.uint8Array({ maxLength: 600 }), (sections, bytes) => {
@@ -271,7 +271,7 @@ describe('random bytes', () => {
     )
   })
 
-  test('changed in a good reply never crash', () => {
+  test('in a valid reply never crash', () => {
     const answers = [record('CNAME', question.name, 'end.test'), record('A', 'end.test', '127.0.0.2')]
     const whole = reply({ answers, authorities: [soa('test', 60, 60)] })
     fc.assert(

@@ -1,154 +1,199 @@
-import { type Answer, decode, encode } from 'dns-packet'
+import { type Answer, decode } from 'dns-packet'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ResourceRecord, readName, readSections, recordTypes, textOf } from '../../../src/network/dns/record.ts'
-import { soa } from '../../support/dns-server.ts'
+import { encodeQuery, type RecordType, readReply } from '../../../src/network/dns/message.ts'
+import { encodeReply } from '../../support/dns-server.ts'
 
-const headerLength = 12
-
-/** A message of these sections, without a question. */
-function messageOf(sections: { answers?: Answer[]; authorities?: Answer[]; additionals?: Answer[] }): Buffer {
-  return encode({ type: 'response', id: 1, ...sections })
-}
-
-/** One record with these bytes as its data, alone in a message. */
-function messageWith(type: number, data: Uint8Array): { message: Buffer; record: ResourceRecord } {
-  const fixed = Buffer.from([0, 0, type, 0, 1, 0, 0, 0, 60, data.length >> 8, data.length & 255])
-  const message = Buffer.concat([Buffer.alloc(headerLength), fixed, data])
-  message.writeUInt16BE(1, 6)
-  const [record] = readSections(message, headerLength).answers
-  if (record === undefined) throw new Error('There should be a record')
-  return { message, record }
-}
+const longest = 65_535
+const name = 'a.test'
+/** Where the name of the question begins, which records refer to. */
+const questionName = Buffer.from([0xc0, 12])
+const root = Buffer.from([0])
 
 /** The wire form of a name, and of what else is given as numbers. */
 const bytes = (...parts: readonly (string | number)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.from([part]) : Buffer.from(part))))
 
-describe('the records of a message', () => {
-  test('are those of its three sections', () => {
-    const message = messageOf({
-      answers: [
-        { type: 'A', name: 'a.test', ttl: 300, data: '127.0.0.2' },
-        { type: 'TXT', name: 'b.test', ttl: 0xffffffff, data: 'text' },
-      ],
-      authorities: [soa('test', 600, 150)],
-      additionals: [{ type: 'AAAA', name: 'c.test', ttl: 0, data: '2001:db8::1' }],
-    })
-    const { answers, authorities, additionals } = readSections(message, headerLength)
-    const told = (record: ResourceRecord) => [readName(message, record.name), record.type, record.ttl]
-    expect(answers.map(told)).toEqual([
-      ['a.test', recordTypes.A, 300],
-      ['b.test', recordTypes.TXT, 0xffffffff],
-    ])
-    expect(authorities.map(told)).toEqual([['test', recordTypes.SOA, 600]])
-    expect(additionals.map(told)).toEqual([['c.test', recordTypes.AAAA, 0]])
-    expect(answers.map((record) => textOf(message, record))).toEqual(['127.0.0.2', 'text'])
-    expect(additionals.map((record) => textOf(message, record))).toEqual(['2001:db8::1'])
-  })
+const types: Readonly<Partial<Record<RecordType, number>>> = { A: 1, CNAME: 5, SOA: 6, MX: 15, TXT: 16, AAAA: 28 }
 
-  test('are as another decoder finds them', () => {
-    const label = fc.stringMatching(/^[a-z\d_-]{1,20}$/)
-    const name = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join('.'))
-    const ttl = fc.nat()
-    const record = fc.oneof(
-      fc.record({ type: fc.constant('A' as const), name, ttl, data: fc.ipV4() }),
-      fc.record({ type: fc.constant('CNAME' as const), name, ttl, data: name }),
-      fc.record({ type: fc.constant('TXT' as const), name, ttl, data: fc.string({ maxLength: 200 }) }),
-    )
+/** A record of the question's name, or of another. */
+function recordOf(type: number, data: Uint8Array, owner: Uint8Array = questionName): Buffer {
+  const fixed = Buffer.alloc(10)
+  fixed.writeUInt16BE(type, 0)
+  fixed.writeUInt16BE(1, 2)
+  fixed.writeUInt32BE(300, 4)
+  fixed.writeUInt16BE(data.length, 8)
+  return Buffer.concat([owner, fixed, data])
+}
+
+/** A reply to a question of this type for `name`: these bytes are its answers, so many by its header. */
+function replyOf(type: RecordType, records: readonly Uint8Array[], count = records.length): Buffer {
+  const query = encodeQuery(7, { name, type })
+  const message = Buffer.concat([query.subarray(0, query.indexOf(0, 12) + 5), ...records])
+  message.writeUInt16BE(0x8180, 2)
+  message.writeUInt16BE(count, 6)
+  message.writeUInt16BE(0, 10)
+  return message
+}
+
+const read = (message: Buffer, type: RecordType) => readReply(message, { name, type })
+
+/** What a record of the question's name with these data says. */
+const readData = (type: RecordType, data: Uint8Array) => read(replyOf(type, [recordOf(types[type] ?? 0, data)]), type)
+
+const malformed = { kind: 'failed', reason: 'malformed' }
+
+/** As many of these records as a message has room for. */
+function filled(type: RecordType, first: readonly Uint8Array[], record: Uint8Array): Buffer {
+  const used = replyOf(type, first).length
+  const count = Math.floor((longest - used) / record.length)
+  return replyOf(type, [...first, ...Array(count).fill(record)])
+}
+
+describe('the records of a message', () => {
+  test('are what was sent', () => {
+    const ttl = fc.integer({ min: 30, max: 3600 })
+    const record = fc.record({ ttl, data: fc.ipV4() })
     fc.assert(
-      fc.property(fc.array(record, { maxLength: 6 }), (records) => {
-        const message = messageOf({ answers: records })
-        const found = readSections(message, headerLength).answers.map((each) => {
-          const data = each.type === recordTypes.CNAME ? readName(message, each.data) : textOf(message, each)
-          return [readName(message, each.name), each.type, each.ttl, data]
+      fc.property(fc.array(record, { minLength: 1, maxLength: 6 }), (records) => {
+        const question = { name, type: 'A' } as const
+        const packet = decode(encodeQuery(7, question))
+        const query = { ...question, id: 7, transport: 'udp', port: 0, packet } as const
+        const answers: Answer[] = records.map((each) => ({ ...each, type: 'A', name }))
+        expect(read(encodeReply(query, question, { answers }), 'A')).toEqual({
+          kind: 'answer',
+          values: records.map(({ data }) => data),
+          ttl: Math.min(...records.map((each) => each.ttl)),
         })
-        const decoded = (decode(message).answers ?? []) as typeof records
-        expect(found).toEqual(
-          decoded.map(({ name, type, ttl, data }) => [name, recordTypes[type], ttl, type === 'TXT' ? `${data}` : data]),
-        )
       }),
     )
   })
 
-  const whole = messageOf({ answers: [{ type: 'A', name: 'a.test', ttl: 300, data: '127.0.0.2' }] })
+  const record = recordOf(1, bytes(127, 0, 0, 2))
 
-  test('fill it: it is broken when it is cut anywhere, or goes on', () => {
-    for (let length = headerLength; length < whole.length; length++) {
-      expect(() => readSections(whole.subarray(0, length), headerLength)).toThrow(RangeError)
+  test('must fill it: a truncated or overlong message is malformed', () => {
+    const whole = replyOf('A', [record])
+    for (let length = whole.length - record.length; length < whole.length; length++) {
+      expect(read(whole.subarray(0, length), 'A')).toEqual(malformed)
     }
-    expect(() => readSections(Buffer.concat([whole, Buffer.alloc(1)]), headerLength)).toThrow(RangeError)
+    expect(read(Buffer.concat([whole, Buffer.alloc(1)]), 'A')).toEqual(malformed)
   })
 
-  test('are at least as many as it says', () => {
-    const message = Buffer.from(whole)
-    message.writeUInt16BE(0xffff, 6)
-    expect(() => readSections(message, headerLength)).toThrow(RangeError)
+  test('must be as many as it declares', () => {
+    expect(read(replyOf('A', [record], 0xffff), 'A')).toEqual(malformed)
+  })
+
+  test('may be a thousand', () => {
+    expect(read(replyOf('A', Array(1000).fill(record)), 'A')).toMatchObject({
+      values: Array(1000).fill('127.0.0.2'),
+    })
   })
 })
 
 describe('a name', () => {
-  test('is read as it was sent, through pointers to what came before', () => {
-    const message = bytes(4, 'TEST', 0, 1, 'b', 0xc0, 0, 1, 'a', 0xc0, 6)
-    expect([0, 6, 10].map((from) => readName(message, from))).toEqual(['TEST', 'b.TEST', 'a.b.TEST'])
+  const alias = (data: Uint8Array) => readData('CNAME', data)
+
+  test('is read as sent, through backward pointers', () => {
+    expect(alias(bytes(4, 'MAIL', 0xc0, 12))).toMatchObject({ values: ['MAIL.a.test'] })
+    expect(alias(bytes(0xc0, 14))).toMatchObject({ values: ['test'] })
   })
 
   test('may be the root', () => {
-    expect(readName(bytes(0), 0)).toBe('')
+    expect(alias(root)).toMatchObject({ values: [''] })
+    expect(readData('MX', bytes(0, 0, 0))).toMatchObject({ values: ['0 '] })
+  })
+
+  test('may contain invalid UTF-8 and dots', () => {
+    expect(alias(bytes(3, 'b.c', 2, 'Zz', 0))).toMatchObject({ values: ['b.c.Zz'] })
+    const owner = Buffer.from([1, 0xff, 0])
+    expect(read(replyOf('A', [recordOf(1, bytes(1, 2, 3, 4), owner)]), 'A')).toMatchObject({ kind: 'none' })
+  })
+
+  test('ignores case in ASCII only', () => {
+    // The sign for kelvins is a K in small letters.
+    const query = { name: 'k.test', type: 'A' } as const
+    const message = replyOf('A', [recordOf(1, bytes(1, 2, 3, 4), bytes(3, '\u212a', 4, 'test', 0))])
+    expect(readReply(message, query)).toMatchObject({ kind: 'none' })
+    const upper = replyOf('A', [recordOf(1, bytes(1, 2, 3, 4), bytes(1, 'K', 4, 'TEST', 0))])
+    expect(readReply(upper, query)).toMatchObject({ values: ['1.2.3.4'] })
   })
 
   test('has at most 253 characters', () => {
-    const name = (last: number) =>
-      bytes(
-        ...Array(3)
-          .fill([63, 'a'.repeat(63)])
-          .flat(),
-        last,
-        'b'.repeat(last),
-        0,
-      )
-    expect(readName(name(61), 0).length).toBe(253)
-    expect(() => readName(name(62), 0)).toThrow(RangeError)
+    const long = (last: number) => {
+      const three = [63, 'a'.repeat(63), 63, 'a'.repeat(63), 63, 'a'.repeat(63)]
+      return bytes(...three, last, 'b'.repeat(last), 0)
+    }
+    expect(alias(long(61))).toMatchObject({ kind: 'answer' })
+    expect(alias(long(62))).toEqual(malformed)
   })
 
-  test.each<[string, Buffer, number]>([
-    ['that points at itself', bytes(0xc0, 0), 0],
-    ['that points forward', bytes(0xc0, 2, 0), 0],
-    ['that goes round', bytes(1, 'a', 0xc0, 0), 0],
-    ['whose pointers go round', bytes(0xc0, 2, 0xc0, 0), 2],
-    ['with a label of an unknown kind', bytes(0x40, 'a'.repeat(64), 0), 0],
-    ['with a label cut short', bytes(3, 'ab'), 0],
-    ['with a pointer cut short', bytes(0xc0), 0],
-    ['without an end', bytes(1, 'a'), 0],
-    ['behind the message', bytes(0), 1],
-  ])('%s is broken', (_, message, from) => {
-    expect(() => readName(message, from)).toThrow(RangeError)
+  // The data begin at 36: behind 12 bytes of header, 12 of question and 12 of the record.
+  test.each<[string, Buffer]>([
+    ['that points at itself', bytes(0xc0, 36)],
+    ['that points forward', bytes(0xc0, 38, 0)],
+    ['that goes round', bytes(1, 'a', 0xc0, 36)],
+    ['with a label of an unknown kind', bytes(0x40, 'a'.repeat(64), 0)],
+    ['with a label cut short', bytes(3, 'ab')],
+    ['with a pointer cut short', bytes(0xc0)],
+    ['without an end', bytes(1, 'a')],
+  ])('%s is malformed', (_, data) => {
+    expect(alias(data)).toEqual(malformed)
+  })
+})
+
+describe('a message crafted to be slow to read is malformed', () => {
+  const longName = Buffer.concat([...Array(126).fill(bytes(1, 'a')), root])
+  const toLongName = Buffer.from([0xc0, 24])
+  /** Names of 8,000 pointers, each to the one before. */
+  const pointers = Buffer.alloc(16_001)
+  for (let at = 1; at + 1 < pointers.length; at += 2) pointers.writeUInt16BE(0xc000 | (at === 1 ? 35 : 33 + at), at)
+  const endOfPointers = Buffer.from([0xc0 | (16_034 >> 8), 16_034 & 0xff])
+
+  /** Windows of 2,040 types each. */
+  const bitmap = Buffer.concat(Array(240).fill(bytes(0, 255, ...Array(255).fill(255))))
+
+  test.each<[string, Buffer]>([
+    ['long names', filled('TXT', [recordOf(16, root, longName)], recordOf(16, root, toLongName))],
+    ['long names in data', filled('TXT', [recordOf(16, root, longName)], recordOf(5, toLongName, root))],
+    ['pointers to pointers', filled('TXT', [recordOf(65_000, pointers, root)], recordOf(16, root, endOfPointers))],
+    ['strings without characters', replyOf('TXT', [recordOf(16, Buffer.alloc(65_000), root)])],
+    ['bitmaps of types', replyOf('TXT', [recordOf(47, Buffer.concat([root, bitmap]))])],
+  ])('%s', (_, message) => {
+    expect(message.length).toBeLessThanOrEqual(longest)
+    expect(read(message, 'TXT')).toEqual(malformed)
   })
 })
 
 describe('the data of a record', () => {
-  test('of addresses are in their usual form', () => {
-    const six = messageWith(recordTypes.AAAA, Buffer.from('20010db8000000000000000000000001', 'hex'))
-    expect(textOf(six.message, six.record)).toBe('2001:db8::1')
-    const mapped = messageWith(recordTypes.AAAA, Buffer.from('00000000000000000000ffff7f000002', 'hex'))
-    expect(textOf(mapped.message, mapped.record)).toBe('::ffff:7f00:2')
+  test('of addresses are in canonical form', () => {
+    const six = (hex: string) => readData('AAAA', Buffer.from(hex, 'hex'))
+    expect(six('20010db8000000000000000000000001')).toMatchObject({ values: ['2001:db8::1'] })
+    expect(six('00000000000000000000ffff7f000002')).toMatchObject({ values: ['::ffff:7f00:2'] })
+    expect(six('20010000000000010000000000000001')).toMatchObject({ values: ['2001:0:0:1::1'] })
   })
 
-  test('of texts are joined before they are read as UTF-8', () => {
+  test('of texts are joined before decoding as UTF-8', () => {
     const text = Buffer.from('größer')
     const parts = Buffer.concat([bytes(3), text.subarray(0, 3), bytes(0), bytes(text.length - 3), text.subarray(3)])
-    const { message, record } = messageWith(recordTypes.TXT, parts)
-    expect(textOf(message, record)).toBe('größer')
+    expect(readData('TXT', parts)).toMatchObject({ values: ['größer'] })
   })
 
-  test.each<[string, number, Uint8Array]>([
-    ['an address of five bytes', recordTypes.A, new Uint8Array(5)],
-    ['an address of none', recordTypes.A, new Uint8Array(0)],
-    ['an IPv6 address of four bytes', recordTypes.AAAA, new Uint8Array(4)],
-    ['a text whose string is cut short', recordTypes.TXT, bytes(4, 'abc')],
-    ['a type that has no text', recordTypes.SOA, new Uint8Array(20)],
+  test('may be a text as long as the message', () => {
+    const text = Buffer.alloc(65_024, 'é')
+    const strings = Array.from({ length: Math.ceil(text.length / 255) }, (_, index) => {
+      const string = text.subarray(255 * index, 255 * (index + 1))
+      return Buffer.concat([bytes(string.length), string])
+    })
+    expect(readData('TXT', Buffer.concat(strings))).toMatchObject({ values: [text.toString()] })
+  })
+
+  test.each<[string, RecordType, Uint8Array]>([
+    ['an address of five bytes', 'A', new Uint8Array(5)],
+    ['an address of none', 'A', new Uint8Array(0)],
+    ['an IPv6 address of four bytes', 'AAAA', new Uint8Array(4)],
+    ['a text whose string is cut short', 'TXT', bytes(4, 'abc')],
+    ['a start of authority without its last number', 'SOA', new Uint8Array(18)],
   ])('are refused for %s', (_, type, data) => {
-    const { message, record } = messageWith(type, data)
-    expect(() => textOf(message, record)).toThrow(RangeError)
+    expect(readData(type, data)).toEqual(malformed)
   })
 })

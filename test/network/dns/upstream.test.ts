@@ -98,7 +98,7 @@ describe('retransmission', () => {
     expect(await result).toEqual(found)
   })
 
-  test('asks the next upstream too, and both may answer', async () => {
+  test('queries the next upstream too, and both may answer', async () => {
     const { client, servers } = await startClient([silence, silence, listed])
     expect(await askInHaste(client)).toEqual(found)
     const [first = 0, second = 0, third = 0] = servers.map((server) => server.queries.length)
@@ -128,18 +128,18 @@ describe('failover', () => {
     expect(client.statistics.retransmitted).toBe(0)
   })
 
-  test('asks every upstream once, and reports the first failure when all fail', async () => {
+  test('queries every upstream once, and reports the first failure when all fail', async () => {
     const { client, servers } = await startClient([refusing, failing, garbled])
     expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'refused' })
     expect(servers.map((server) => server.queries.length)).toEqual([1, 1, 1])
   })
 
-  test('gives the failure of one at the deadline when the other is silent', async () => {
+  test('returns the failure of one at the deadline when the other is silent', async () => {
     const { client } = await startClient([failing, silence], 100)
     expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'servfail' })
   })
 
-  test('is immediate when nobody listens', async () => {
+  test('is immediate when the port is closed', async () => {
     const { client, servers } = await startClient([listed, listed])
     await servers[0]?.close()
     expect(await client.query('bl.test', 'A')).toEqual(found)
@@ -159,7 +159,7 @@ describe('failover', () => {
     for (const result of results) expect(result).toEqual({ kind: 'failed', reason: 'unreachable' })
   })
 
-  test('goes on when there is not even a way to an upstream', async () => {
+  test('continues when there is no route to an upstream', async () => {
     const { servers } = await startClient([listed])
     // The system lets no ordinary socket be connected to the broadcast address.
     const unroutable = { address: '255.255.255.255', port: 53 }
@@ -168,7 +168,7 @@ describe('failover', () => {
     expect(await client.query('bl.test', 'A')).toEqual(found)
   })
 
-  test('asks a silent upstream last for a while', async () => {
+  test('queries a silent upstream last for a while', async () => {
     const { client, servers, clock } = await startClient([silence, listed])
     for (const name of ['a.test', 'b.test', 'c.test']) expect(await askInHaste(client, name)).toEqual(found)
     const before = servers[0]?.queries.length
@@ -180,10 +180,10 @@ describe('failover', () => {
   })
 })
 
-describe('the room of an upstream', () => {
+describe('the capacity of an upstream', () => {
   const names = Array.from({ length: 100 }, (_, index) => `n${index}.test`)
 
-  test('is 64 queries; the others wait in line, first come, first served', async () => {
+  test('is 64 queries; the others are queued in order', async () => {
     const gate = createGate()
     const { client, server } = await startClient([
       async (query) => {
@@ -200,7 +200,7 @@ describe('the room of an upstream', () => {
     expect(new Set(server.queries.map((query) => query.name)).size).toBe(100)
   })
 
-  test('is not given to those who have left the line', async () => {
+  test('is not used by cancelled queries', async () => {
     const gate = createGate()
     const { client, server } = await startClient([
       async (query) => {
@@ -218,7 +218,7 @@ describe('the room of an upstream', () => {
     expect(server.queries.length).toBe(70)
   })
 
-  test('is freed by those who leave in flight', async () => {
+  test('is freed by queries cancelled in flight', async () => {
     const { client, server } = await startClient([silence])
     const leaving = new AbortController()
     for (const name of names.slice(0, 64)) void client.query(name, 'A', { signal: leaving.signal })
@@ -229,7 +229,7 @@ describe('the room of an upstream', () => {
     expect(await waiting).toEqual(found)
   })
 
-  test('is not wasted on those who leave together', async () => {
+  test('is not wasted on queries cancelled together', async () => {
     const { client, server } = await startClient([silence])
     const leaving = new AbortController()
     const results = names.map((name) => client.query(name, 'A', { signal: leaving.signal }))
@@ -239,7 +239,7 @@ describe('the room of an upstream', () => {
     expect(client.statistics.sent).toBe(64)
   })
 
-  test('counts the time in line against the deadline', async () => {
+  test('counts queued time towards the deadline', async () => {
     const { client } = await startClient([silence])
     const leaving = new AbortController()
     const holding = names.slice(0, 64).map((name) => client.query(name, 'A', { signal: leaving.signal }))
@@ -268,7 +268,7 @@ describe('forging', () => {
 describe('a truncated answer', () => {
   const overTcp: Behaviour = (query) => (query.transport === 'udp' ? truncated : answer(query, ['127.0.0.2']))
 
-  test('is asked for again over TCP', async () => {
+  test('is queried again over TCP', async () => {
     const { client, server } = await startClient([overTcp])
     expect(await client.query('bl.test', 'A')).toEqual(found)
     expect(server.queries.map((query) => query.transport)).toEqual(['udp', 'tcp'])

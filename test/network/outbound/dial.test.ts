@@ -7,7 +7,7 @@ import { startTcpServer } from '../../support/tcp-server.ts'
 import { ample, startOutbound, zone } from './setup.ts'
 
 describe('a connection', () => {
-  test('is made to an address that takes it, though others refuse', async () => {
+  test('is made to an address that accepts, although others refuse', async () => {
     const { port } = await startTcpServer((socket) => socket.end('hello'))
     const { outbound } = await startOutbound(zone({ 'a.example.com': ['127.0.0.3', '::1', '127.0.0.1'] }))
     const connected = await outbound.connect({ host: 'a.example.com', port }, ample)
@@ -18,7 +18,7 @@ describe('a connection', () => {
     connected.socket.destroy()
   })
 
-  test('is not waited for at an address that is silent, when another one takes it', async () => {
+  test('does not wait for a silent address when another one accepts', async () => {
     const { port } = await startTcpServer((socket) => socket.end())
     await silentPort('127.0.0.2', port)
     const { outbound } = await startOutbound(zone({ 'a.example.com': ['127.0.0.2', '127.0.0.1'] }))
@@ -28,7 +28,7 @@ describe('a connection', () => {
     if (connected.kind === 'connected') connected.socket.destroy()
   })
 
-  test('that nobody takes ends at the deadline', async () => {
+  test('that no address accepts ends at the deadline', async () => {
     const port = await silentPort('127.0.0.1')
     const { outbound } = await startOutbound(zone({}))
     expect(await outbound.connect({ host: '127.0.0.1', port }, { timeoutMs: 100 })).toMatchObject({
@@ -38,7 +38,7 @@ describe('a connection', () => {
     })
   })
 
-  test('that is refused is told', async () => {
+  test('that is refused fails as such', async () => {
     const port = await freePort()
     const { outbound } = await startOutbound(zone({}))
     expect(await outbound.connect({ host: '127.0.0.1', port }, ample)).toMatchObject({
@@ -54,7 +54,7 @@ describe('a connection', () => {
   })
 })
 
-describe('an address without a way to it', () => {
+describe('an address without a route', () => {
   const onlyFour = () => new Set([4] as const)
 
   test.each(['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'])(
@@ -66,7 +66,7 @@ describe('an address without a way to it', () => {
     },
   )
 
-  test('is that of the host when others of its kind are reached from here, unless all of them fail', () => {
+  test('is the host’s fault when this machine has a route to that IP version', () => {
     expect(dialFailure('EHOSTUNREACH', '192.0.2.1', 443, onlyFour)).toMatchObject({
       reason: 'unreachable',
       fault: 'unclear',

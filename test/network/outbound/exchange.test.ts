@@ -36,7 +36,7 @@ async function startEndless(head: Buffer, bytes: Buffer) {
 }
 
 describe('a request', () => {
-  test('is sent as it is given, and its answer told with the time of each phase', async () => {
+  test('is sent as given, and its response returned with the duration of each phase', async () => {
     let seen = ''
     const { port } = await startTcpServer((socket) => {
       socket.on('data', (chunk) => {
@@ -84,7 +84,7 @@ describe('a request', () => {
     ])
   })
 
-  test('that cannot be sent is told without its secrets', async () => {
+  test('that cannot be sent is reported without its secrets', async () => {
     const { port } = await startScript(reply(''))
     const value = 's3cret\r\nHost: inside'
     const failure = await ask(port, { headers: [{ name: 'x', value }] })
@@ -118,13 +118,13 @@ describe('a redirect', () => {
     return { port, seen }
   }
 
-  test('is followed when asked for, and the answer otherwise', async () => {
+  test('is followed when requested, and returned otherwise', async () => {
     const { port } = await startSite({ '/a?b': '/c', '/c': './d' })
     expect(await ask(port, { maxRedirects: 2 })).toMatchObject({ status: 200, url: `http://127.0.0.1:${port}/d` })
     expect(await ask(port)).toMatchObject({ status: 302, headers: { location: '/c' } })
   })
 
-  test('in a circle ends', async () => {
+  test('in a loop ends', async () => {
     const { port, seen } = await startSite({ '/a?b': '/c', '/c': '/a?b' })
     expect(await ask(port, { maxRedirects: 5 })).toMatchObject({
       reason: 'redirects',
@@ -134,7 +134,7 @@ describe('a redirect', () => {
     expect(seen.length).toBe(6)
   })
 
-  test('is checked as the first request was, by name and by address', async () => {
+  test('is checked like the first request, by name and by address', async () => {
     const inside = { 'inside.example.com': ['169.254.169.254'] }
     const { outbound, server } = await startOutbound(zone(inside))
     for (const target of ['http://169.254.169.254/', 'http://[fe80::1]/', 'http://inside.example.com/']) {
@@ -146,7 +146,7 @@ describe('a redirect', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   test('that drips ends at the deadline', async () => {
     const { port } = await startTcpServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
@@ -168,27 +168,27 @@ describe('an answer', () => {
     expect(await ask(port, {}, 300)).toMatchObject({ kind: 'failed', fault: expect.not.stringMatching('ours') })
   })
 
-  test('that does not come ends at the deadline', async () => {
+  test('that does not arrive ends at the deadline', async () => {
     const { port } = await startTcpServer(() => undefined)
     expect(await ask(port, {}, 100)).toMatchObject({ reason: 'timeout', message: 'No answer within 0.1 s' })
   })
 
-  test('that is shorter than it says is broken', async () => {
+  test('that is shorter than its length fails', async () => {
     const { port } = await startScript(reply('short', ['Content-Length: 1000']))
     expect(await ask(port)).toMatchObject({
       reason: 'closed',
       fault: 'theirs',
-      message: 'Connection closed before the answer was complete',
+      message: 'Connection closed before the response was complete',
     })
   })
 
-  test('that is longer than it says ends where it says', async () => {
+  test('that is longer than its length ends there', async () => {
     const { port } = await startScript(reply('short and more', ['Content-Length: 5']))
     const answer = await ask(port)
     expect(answer).toMatchObject({ complete: true, body: Buffer.from('short') })
   })
 
-  test('without end is read to the limit and no further', async () => {
+  test('without end is read up to the limit', async () => {
     const { port, written } = await startEndless(reply('', []), Buffer.alloc(64 * KIB, 'x'))
     const answer = await ask(port, { maxBodyBytes: MIB })
     expect(answer).toMatchObject({ status: 200, complete: false, body: { length: MIB } })
@@ -202,12 +202,12 @@ describe('an answer', () => {
     ['br', brotliCompressSync('hello')],
     ['deflate', deflateSync('hello')],
     ['Deflate', deflateRawSync('hello')],
-  ])('packed with %s is unpacked', async (encoding, packed) => {
+  ])('encoded with %s is decoded', async (encoding, packed) => {
     const { port } = await startScript(reply(packed, [`Content-Encoding: ${encoding}`]))
     expect(await ask(port)).toMatchObject({ complete: true, body: Buffer.from('hello') })
   })
 
-  test('without a body may claim to be packed', async () => {
+  test('without a body may claim an encoding', async () => {
     const { port } = await startScript(reply('', ['Content-Encoding: gzip', 'Content-Length: 0']))
     expect(await ask(port)).toMatchObject({ complete: true, body: { length: 0 } })
     expect(await ask(port, { method: 'HEAD' })).toMatchObject({ complete: true, body: { length: 0 } })
@@ -217,28 +217,28 @@ describe('an answer', () => {
     ['gzip', (bytes: Buffer) => gzipSync(bytes)],
     ['br', (bytes: Buffer) => brotliCompressSync(bytes)],
     ['deflate', (bytes: Buffer) => deflateRawSync(bytes)],
-  ])('that unpacks to very much, by %s, is unpacked to the limit', async (encoding, pack) => {
+  ])('that decodes to very much, by %s, is decoded up to the limit', async (encoding, pack) => {
     const bomb = pack(Buffer.alloc(16 * MIB))
     expect(bomb.length).toBeLessThan(100 * KIB)
     const { port } = await startScript(reply(bomb, [`Content-Encoding: ${encoding}`]))
     expect(await ask(port)).toMatchObject({ complete: false, body: { length: 64 * KIB } })
   })
 
-  test('that is packed without end and unpacks to nothing is broken', async () => {
+  test('that is encoded without end and decodes to nothing fails', async () => {
     // Empty stored blocks of deflate (RFC 1951 §3.2.4), behind the head of gzip.
     const head = reply(gzipSync('').subarray(0, 10), ['Content-Encoding: gzip'])
     const { port } = await startEndless(head, Buffer.from('000000ffff'.repeat(1000), 'hex'))
-    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The answer does not unpack' })
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response body cannot be decoded' })
   })
 
-  test('that is packed wrongly is broken', async () => {
+  test('that is encoded wrongly fails', async () => {
     const { port } = await startScript(reply('not packed at all', ['Content-Encoding: gzip']))
-    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The answer does not unpack' })
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response body cannot be decoded' })
     const { port: other } = await startScript(reply('not packed at all', ['Content-Encoding: br']))
-    expect(await ask(other)).toMatchObject({ reason: 'protocol', message: 'The answer does not unpack' })
+    expect(await ask(other)).toMatchObject({ reason: 'protocol', message: 'The response body cannot be decoded' })
   })
 
-  test('that is packed and breaks off is broken', async () => {
+  test('that is encoded and breaks off fails', async () => {
     const { port } = await startScript(reply(gzipSync('hello').subarray(0, 15), ['Content-Encoding: gzip']))
     expect(await ask(port)).toMatchObject({ reason: 'protocol' })
   })
@@ -248,7 +248,7 @@ describe('an answer', () => {
       Buffer.from('HTTP/1.1 200 OK\r\n'),
       Buffer.from(`X-Flood: ${'x'.repeat(KIB)}\r\n`),
     )
-    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The head of the answer exceeds 16 KiB' })
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response headers exceed 16 KiB' })
   })
 
   test('with a tail without end is refused', async () => {
@@ -257,26 +257,26 @@ describe('an answer', () => {
     expect(await ask(port)).toMatchObject({ kind: 'failed', fault: 'theirs' })
   })
 
-  test('that is no HTTP is refused', async () => {
+  test('that is not HTTP is refused', async () => {
     const { port } = await startScript('SSH-2.0-OpenSSH_9.2\r\n')
-    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The answer is not valid HTTP' })
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response is not valid HTTP' })
   })
 
-  test.each(['resets', 'ends'])('does not come when the other side %s', async (how) => {
+  test.each(['resets', 'ends'])('does not arrive when the other side %s', async (how) => {
     const { port } = await startTcpServer((socket) => {
       socket.once('data', () => (how === 'resets' ? socket.resetAndDestroy() : socket.end()))
     })
-    expect(await ask(port)).toMatchObject({ reason: 'closed', message: 'Connection closed without an answer' })
+    expect(await ask(port)).toMatchObject({ reason: 'closed', message: 'Connection closed without a response' })
   })
 
-  test('that breaks off in its body by a reset is broken', async () => {
+  test('whose body is cut off by a reset fails', async () => {
     const { port } = await startTcpServer((socket) => {
       socket.once('data', () => socket.write(reply('x', ['Content-Length: 1000']), () => socket.resetAndDestroy()))
     })
     expect(await ask(port)).toMatchObject({ reason: 'closed' })
   })
 
-  test('is not waited for when its caller goes, and the connection ends', async () => {
+  test('is not awaited when its caller aborts, and the connection ends', async () => {
     const leaving = new AbortController()
     let closed = () => {}
     const gone = new Promise<void>((resolve) => {

@@ -24,16 +24,16 @@ const nobody = [
 ]
 
 describe('the guard', () => {
-  test('lets everybody be reached who is public', () => {
+  test('allows public addresses', () => {
     expect(anybody.filter((address) => !mayReach(address, false) || !mayReach(address, true))).toEqual([])
   })
 
-  test('lets the LAN and this machine be reached only when told to', () => {
+  test('allows private networks and this machine only when configured', () => {
     expect(lan.filter((address) => mayReach(address, false))).toEqual([])
     expect(lan.filter((address) => !mayReach(address, true))).toEqual([])
   })
 
-  test('never lets metadata services, wrapped addresses and crowds be reached', () => {
+  test('never allows metadata services, embedded addresses and multicast', () => {
     expect(nobody.filter((address) => mayReach(address, false) || mayReach(address, true))).toEqual([])
   })
 })

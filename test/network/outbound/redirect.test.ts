@@ -29,7 +29,7 @@ describe('a redirect', () => {
     expect(nextHop(hop('https://a.example/x/y?q'), status, '../z')?.url.href).toBe('https://a.example/z')
   })
 
-  test('is none with another status, or without a location', () => {
+  test('needs one of these statuses and a location', () => {
     expect(nextHop(hop('https://a.example/'), 300, '/z')).toBeNull()
     expect(nextHop(hop('https://a.example/'), 304, '/z')).toBeNull()
     expect(nextHop(hop('https://a.example/'), 302, undefined)).toBeNull()
@@ -49,7 +49,7 @@ describe('a redirect', () => {
     expect(next?.body?.toString()).toBe(expected === method && method !== 'HEAD' ? 'b' : undefined)
   })
 
-  test('takes all headers to the same origin, and to its secure form', () => {
+  test('keeps all headers to the same origin, and to its https form', () => {
     const all = { ...usual, authorization: ['Bearer s3cret'], 'x-api-key': ['s3cret'], 'user-agent': ['s3cret'] }
     expect(headersAfter('https://a.example/', 'https://a.example:443/z')).toEqual(all)
     expect(headersAfter('http://a.example/', 'https://a.example/')).toEqual(all)
@@ -61,31 +61,31 @@ describe('a redirect', () => {
     'https://a.example:8443/',
     'https://www.a.example/',
     '//b.example/',
-  ])('takes only what every request has from https://a.example to %s', (to) => {
+  ])('keeps only default headers from https://a.example to %s', (to) => {
     expect(headersAfter('https://a.example/', to)).toEqual(usual)
   })
 
-  test('takes no secret to another port of a plain host', () => {
+  test('carries no secret to another port of an http host', () => {
     expect(headersAfter('http://a.example:8080/', 'https://a.example/')).toEqual(usual)
   })
 
-  test('back from others takes no secret along', () => {
+  test('back from another host carries no secret', () => {
     const away = nextHop(hop('https://a.example/'), 302, 'https://b.example/')
     const back = away && nextHop(away, 302, 'https://a.example/')
     expect(Object.fromEntries(back?.headers ?? [])).toEqual(usual)
   })
 
-  test('is not followed to others with a body', () => {
+  test('is not followed to another host with a body', () => {
     expect(nextHop(hop('https://a.example/', 'POST', 'b'), 307, 'https://b.example/')).toBeNull()
   })
 
   test.each([
-    ['file:///etc/passwd', 'Redirects to file://, not to http:// or https://'],
-    ['ftp://b.example/', 'Redirects to ftp://, not to http:// or https://'],
-    ['javascript:alert(1)', 'Redirects to javascript://, not to http:// or https://'],
-    ['http://', 'Redirects to what is not a valid URL'],
-    ['http://user:word@b.example/', 'Redirects to what is a URL with a user'],
-    ['http://b.example:25/', 'Redirects to what is on port 25, which is for mail'],
+    ['file:///etc/passwd', 'The redirect target is a file: URL, not an http:// or https:// URL'],
+    ['ftp://b.example/', 'The redirect target is a ftp: URL, not an http:// or https:// URL'],
+    ['javascript:alert(1)', 'The redirect target is a javascript: URL, not an http:// or https:// URL'],
+    ['http://', 'The redirect target is not a valid URL'],
+    ['http://user:word@b.example/', 'The redirect target is a URL with credentials'],
+    ['http://b.example:25/', 'The redirect target is on port 25, which is for mail'],
   ])('to %s is refused', (to, message) => {
     expect(() => nextHop(hop('https://a.example/'), 302, to)).toThrow(message)
   })

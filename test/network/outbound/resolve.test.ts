@@ -10,7 +10,7 @@ const publicOne = '93.184.216.34'
 const publicSix = '2606:4700::1111'
 
 describe('the addresses of a host', () => {
-  test('are those of both families in turn, IPv4 first', async () => {
+  test('alternate between both families, IPv4 first', async () => {
     const names = { 'a.example.com': [publicSix, '2606:4700::2222', publicOne, '93.184.216.35'] }
     const { outbound } = await startOutbound(zone(names), { allowPrivate: false })
     expect(await outbound.addressesOf('A.example.com.', ample)).toEqual({
@@ -20,7 +20,7 @@ describe('the addresses of a host', () => {
     })
   })
 
-  test('are those of one family when asked for that', async () => {
+  test('are of one family when requested', async () => {
     const names = { 'a.example.com': [publicSix, publicOne], 'b.example.com': [publicOne] }
     const { outbound } = await startOutbound(zone(names), { allowPrivate: false })
     expect(await outbound.addressesOf('a.example.com', { ...ample, family: 6 })).toMatchObject({
@@ -36,19 +36,19 @@ describe('the addresses of a host', () => {
     })
   })
 
-  test('are eight at most', async () => {
+  test('are at most eight', async () => {
     const many = Array.from({ length: 20 }, (_, index) => `93.184.216.${index + 1}`)
     const { outbound } = await startOutbound(zone({ 'a.example.com': many }), { allowPrivate: false })
     expect(await outbound.addressesOf('a.example.com', ample)).toMatchObject({ addresses: many.slice(0, 8) })
   })
 
-  test('do not wait long for a family that does not come', async () => {
+  test('do not wait long for a family that does not answer', async () => {
     const { outbound } = await startOutbound((query) => (query.type === 'A' ? answer(query, [publicOne]) : []))
     expect(await outbound.addressesOf('a.example.com', ample)).toMatchObject({ addresses: [publicOne] })
   })
 })
 
-describe('a name that leads inside', () => {
+describe('a name that resolves to a private address', () => {
   const inside: Readonly<Record<string, readonly string[]>> = {
     'loopback.example.com': ['127.0.0.1'],
     'mixed.example.com': [publicOne, '::1'],
@@ -59,13 +59,13 @@ describe('a name that leads inside', () => {
     'zero.example.com': ['0.0.0.0'],
   }
 
-  test.each(Object.keys(inside))('such as %s is refused, and no address is told', async (name) => {
+  test.each(Object.keys(inside))('such as %s is refused without revealing the address', async (name) => {
     const { outbound } = await startOutbound(zone(inside), { allowPrivate: false })
     expect(await outbound.addressesOf(name, ample)).toMatchObject({
       kind: 'failed',
       reason: 'forbidden',
       fault: 'theirs',
-      message: `${name} leads to an address that is not public; ${PRIVATE_NETWORKS_HINT}`,
+      message: `${name} resolves to an address that is not public; ${PRIVATE_NETWORKS_HINT}`,
       address: null,
     })
   })
@@ -83,7 +83,7 @@ describe('a name that leads inside', () => {
     expect(await outbound.addressesOf('alias.example.com', ample)).toMatchObject({ reason: 'forbidden' })
   })
 
-  test('and is known to our own network alone is as if it did not exist', async () => {
+  test('that only our own network knows does not exist for tenants', async () => {
     const { outbound } = await startOutbound(zone({ 'db.internal': ['10.0.0.7'] }), { allowPrivate: false })
     const [known, unknown] = await Promise.all(
       ['db.internal', 'no.internal'].map((name) => outbound.addressesOf(name, ample)),
@@ -92,13 +92,13 @@ describe('a name that leads inside', () => {
     expect(unknown).toMatchObject({ reason: 'unknown-name', message: 'no.internal does not exist' })
   })
 
-  test('is reached when private networks are allowed, but for metadata services', async () => {
+  test('is reachable when private networks are allowed, except metadata services', async () => {
     const { outbound } = await startOutbound(zone({ 'db.internal': ['10.0.0.7'], ...inside }))
     expect(await outbound.addressesOf('db.internal', ample)).toMatchObject({ addresses: ['10.0.0.7'] })
     expect(await outbound.addressesOf('x.localhost', ample)).toMatchObject({ addresses: ['127.0.0.1', '::1'] })
     expect(await outbound.addressesOf('metadata.example.com', ample)).toMatchObject({
       reason: 'forbidden',
-      message: 'metadata.example.com leads to an address that is not reached',
+      message: 'metadata.example.com resolves to an address that is not reached',
     })
   })
 
@@ -132,7 +132,7 @@ describe('a name that leads inside', () => {
 })
 
 describe('DNS that changes its answer', () => {
-  test('does not lead inside: each attempt connects to what it checked, and to nothing else', async () => {
+  test('cannot reach private addresses: each attempt connects only to checked addresses', async () => {
     const canary = await startTcpServer((socket) => socket.end())
     let asked = 0
     const { outbound, server, clock } = await startOutbound(
@@ -188,7 +188,7 @@ describe('a name without addresses', () => {
     expect(await outbound.addressesOf('b.example.com', ample)).toMatchObject({ reason: 'unresolved', fault: 'ours' })
   })
 
-  test('about which a resolver is silent that answers otherwise may be their fault', async () => {
+  test('may be the fault of its nameservers when the resolver answers other queries', async () => {
     const { client, server } = await startOutbound(silence)
     const impatient = {
       ...client,
@@ -206,7 +206,7 @@ describe('a name without addresses', () => {
     })
   })
 
-  test('ends by the deadline, or when its caller goes', async () => {
+  test('ends by the deadline, or when its caller aborts', async () => {
     const { outbound, server } = await startOutbound(silence)
     expect(await outbound.addressesOf('a.example.com', { timeoutMs: 50 })).toMatchObject({
       reason: 'timeout',

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createAuthority, selfSigned } from '../../support/certificate.ts'
 import { startScript, startTcpServer } from '../../support/tcp-server.ts'
 import { ample, startOutbound, zone } from './setup.ts'
@@ -19,7 +19,7 @@ async function askOver(certified: ReturnType<typeof selfSigned>, host = name, ve
 }
 
 describe('a TLS certificate', () => {
-  test('that is trusted is told with its end', async () => {
+  test('that is trusted is returned with its expiry', async () => {
     const to = new Date('2040-01-02T03:04:05Z')
     const answer = await askOver(authority.issue([name], { to }))
     expect(answer).toMatchObject({
@@ -29,7 +29,7 @@ describe('a TLS certificate', () => {
     })
   })
 
-  test('may be for an address', async () => {
+  test('may be issued for an address', async () => {
     expect(await askOver(authority.issue(['127.0.0.1']), '127.0.0.1')).toMatchObject({ status: 200 })
     expect(await askOver(authority.issue([name]), '127.0.0.1')).toMatchObject({ reason: 'certificate' })
   })
@@ -87,25 +87,25 @@ describe('a TLS certificate', () => {
 })
 
 describe('a TLS handshake', () => {
-  test('with what speaks no TLS fails', async () => {
+  test('with a server without TLS fails', async () => {
     const { port } = await startScript('HTTP/1.1 400 Bad Request\r\n\r\n')
     const { outbound } = await startOutbound(names)
     expect(await outbound.connect({ host: name, port, tls: { verify: true } }, ample)).toMatchObject({
       reason: 'tls',
       fault: 'theirs',
-      message: 'Answers, but not with TLS',
+      message: 'The server does not use TLS on this port',
     })
   })
 
   test.each([
-    [112, `The server knows no such name (SNI): ${name}`],
-    [70, 'Offers only TLS 1.1 or older'],
-    [40, 'The server takes none of our TLS versions and ciphers'],
-    [71, 'The server takes none of our TLS versions and ciphers'],
-    [116, 'The server asks for a certificate of the client'],
-    [80, 'The server had an error of its own in the TLS handshake'],
+    [112, `The server does not recognize the name ${name} (SNI)`],
+    [70, 'The server supports only TLS 1.1 or older'],
+    [40, 'The server accepts none of our TLS versions and ciphers'],
+    [71, 'The server accepts none of our TLS versions and ciphers'],
+    [116, 'The server requires a client certificate'],
+    [80, 'The server failed with an internal error in the TLS handshake'],
     [109, 'TLS handshake failed'],
-  ])('that ends with the alert %i says what an operator would', async (alert, message) => {
+  ])('that ends with the alert %i has a clear message', async (alert, message) => {
     const refuse = Buffer.from([0x15, 3, 3, 0, 2, 2, alert])
     const { port } = await startTcpServer((socket) => socket.once('data', () => socket.end(refuse)))
     const { outbound } = await startOutbound(names)
@@ -113,7 +113,7 @@ describe('a TLS handshake', () => {
     expect(await outbound.connect(target, ample)).toMatchObject({ reason: 'tls', fault: 'theirs', message })
   })
 
-  test('with a server of old TLS only says so', async () => {
+  test('with a server that supports only old TLS says so', async () => {
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' } as const
     const server = createServer({ ...selfSigned(name), ...old }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -122,12 +122,12 @@ describe('a TLS handshake', () => {
     const target = { host: name, port, tls: { verify: true } }
     expect(await outbound.connect(target, ample)).toMatchObject({
       reason: 'tls',
-      message: 'Offers only TLS 1.1 or older',
+      message: 'The server supports only TLS 1.1 or older',
     })
     server.close()
   })
 
-  test('with what closes fails', async () => {
+  test('fails when the server closes', async () => {
     const { port } = await startTcpServer((socket) => socket.end())
     const { outbound } = await startOutbound(names)
     expect(await outbound.connect({ host: name, port, tls: { verify: true } }, ample)).toMatchObject({
@@ -136,15 +136,24 @@ describe('a TLS handshake', () => {
     })
   })
 
-  test('with what is silent ends at the deadline, and so does the connection', async () => {
+  test('ends at the deadline when the server is silent, and closes the connection', async () => {
     let closed = () => {}
     const gone = new Promise<void>((resolve) => {
       closed = resolve
     })
-    const { port } = await startTcpServer((socket) => socket.on('close', closed).resume())
+    let begin = () => {}
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    const { port } = await startTcpServer((socket) => socket.once('data', begin).on('close', closed).resume())
     const { outbound } = await startOutbound(names)
     const target = { host: name, port, tls: { verify: true } }
-    expect(await outbound.connect(target, { timeoutMs: 100 })).toMatchObject({
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const connecting = outbound.connect(target, { timeoutMs: 100 })
+    await begun
+    vi.advanceTimersByTime(100)
+    expect(await connecting).toMatchObject({
       reason: 'timeout',
       message: 'No TLS handshake within 0.1 s',
     })

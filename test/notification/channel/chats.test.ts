@@ -11,7 +11,7 @@ import { noon } from '../../support/context.ts'
 import { startDnsServer } from '../../support/dns-server.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { scriptedLists } from '../../support/scripted-lists.ts'
-import { baseUrl, letterOf, messageTo } from './messages.ts'
+import { baseUrl, contentOf, messageTo } from './messages.ts'
 
 const hosts = {
   slack: 'hooks.slack.com',
@@ -46,7 +46,7 @@ const outbound: Pick<Outbound, 'request'> = {
 }
 const tools = { outbound, mailer: null, now: () => noon }
 const bodyOf = (index = 0) => JSON.parse(receiver.received[index]?.body ?? '{}')
-const long = { ...letterOf(), message: '😀x'.repeat(10_000), topic: 'T'.repeat(200), headline: 'H'.repeat(400) }
+const long = { ...contentOf(), message: '😀x'.repeat(10_000), topic: 'T'.repeat(200), headline: 'H'.repeat(400) }
 
 const channels = {
   slack: { channel: slack, address: `https://${hosts.slack}/services/T0/B0/secret` },
@@ -56,7 +56,7 @@ const channels = {
 }
 
 describe.each(Object.entries(channels))('%s', (name, { channel, address }) => {
-  test('is posted to where it lives, over TLS, and says what happened and how to end it', async () => {
+  test('is posted over TLS with the event and an unsubscribe link', async () => {
     expect(await channel.send(messageTo(address), tools)).toMatchObject({ kind: 'delivered', status: 200 })
     const [came] = receiver.received
     expect(came).toMatchObject({ method: 'POST', headers: { 'content-type': 'application/json' } })
@@ -65,33 +65,33 @@ describe.each(Object.entries(channels))('%s', (name, { channel, address }) => {
     expect(came?.body).toContain(`${baseUrl}/subscriptions/token`)
   })
 
-  test('takes a message of any length', async () => {
-    await channel.send(messageTo(address, { letter: long }), tools)
+  test('accepts a message of any length', async () => {
+    await channel.send(messageTo(address, { content: long }), tools)
     expect(receiver.received[0]?.body.length).toBeLessThan(16_000)
     // A character cut in two would be written as an escape.
     expect(receiver.received[0]?.body).not.toMatch(/\\ud[89a-f]/)
   })
 
-  test('that fails for now is asked again when it says', async () => {
+  test('with a temporary failure is retried when it says', async () => {
     receiver.answer = () => ({
       status: 429,
       ...(name !== 'telegram' && { headers: { 'retry-after': '7' } }),
       body: JSON.stringify({ ok: false, parameters: { retry_after: 7 } }),
     })
-    expect(await channel.send(messageTo(address), tools)).toMatchObject({ lasts: 'PASSING', retryAfterMs: 7000 })
+    expect(await channel.send(messageTo(address), tools)).toMatchObject({ permanence: 'TEMPORARY', retryAfterMs: 7000 })
     receiver.answer = () => ({ status: 502, body: '<html>' })
-    expect(await channel.send(messageTo(address), tools)).toMatchObject({ lasts: 'PASSING', status: 502 })
+    expect(await channel.send(messageTo(address), tools)).toMatchObject({ permanence: 'TEMPORARY', status: 502 })
   })
 
-  test('that is no more is not asked again', async () => {
+  test('that no longer exists is not retried', async () => {
     receiver.answer = () => ({ status: 404, body: 'no_service' })
     const outcome = await channel.send(messageTo(address), tools)
-    expect(outcome).toMatchObject({ lasts: 'GONE' })
-    expect(outcome.message).not.toContain('secret')
+    expect(outcome).toMatchObject({ permanence: 'GONE' })
+    expect(outcome).toMatchObject({ message: expect.not.stringContaining('secret') })
   })
 })
 
-test('Slack is given text in which nothing means anything', async () => {
+test('Slack gets escaped text', async () => {
   await slack.send(messageTo(channels.slack.address), tools)
   const { text, attachments } = bodyOf()
   expect(text).toContain('API &lt;b&gt;down&lt;/b&gt; &amp;')
@@ -101,20 +101,20 @@ test('Slack is given text in which nothing means anything', async () => {
   expect(said).toContain(`|View the incident>`)
 })
 
-test('Discord is told to call nobody, and answers once the message is there', async () => {
+test('Discord mentions nobody and responds after posting', async () => {
   await discord.send(messageTo(channels.discord.address), tools)
   expect(receiver.received[0]?.path).toBe('/api/webhooks/1/secret?wait=true')
   const { allowed_mentions, embeds } = bodyOf()
   expect(allowed_mentions).toEqual({ parse: [] })
   expect(embeds[0]).toMatchObject({ timestamp: noon.toISOString(), url: expect.stringContaining('/incidents/') })
   receiver.received.length = 0
-  await discord.send(messageTo(channels.discord.address, { letter: long }), tools)
+  await discord.send(messageTo(channels.discord.address, { content: long }), tools)
   const [embed] = bodyOf().embeds
   expect(embed.title.length).toBeLessThanOrEqual(256)
   expect(embed.description.length).toBeLessThanOrEqual(4096)
 })
 
-test('Teams is given an adaptive card whose text links nowhere', async () => {
+test('Teams gets an adaptive card with escaped text', async () => {
   await teams.send(messageTo(channels.teams.address), tools)
   const { type, attachments } = bodyOf()
   expect([type, attachments[0].contentType]).toEqual(['message', 'application/vnd.microsoft.card.adaptive'])
@@ -127,22 +127,22 @@ test('Teams is given an adaptive card whose text links nowhere', async () => {
   expect(actions.map(({ type }: { type: string }) => type)).toEqual(['Action.OpenUrl', 'Action.OpenUrl'])
 })
 
-test('Telegram is given the tags it knows and no others, and says itself that a chat is gone', async () => {
+test('Telegram gets only supported tags and reports missing chats', async () => {
   await telegram.send(messageTo(channels.telegram.address), tools)
   expect(receiver.received[0]?.path).toBe(`/bot123456:${'A'.repeat(35)}/sendMessage`)
   const { chat_id, text, parse_mode } = bodyOf()
   expect([chat_id, parse_mode]).toEqual(['-1001', 'HTML'])
   expect(text.match(/<\/?\w+/g)).toEqual(['<b', '</b', '<a', '</a', '<a', '</a'])
-  for (const [description, lasts] of [
+  for (const [description, permanence] of [
     ['Bad Request: chat not found', 'GONE'],
     ['Bad Request: message is too long', 'REFUSED'],
   ]) {
     receiver.answer = () => ({ status: 400, body: JSON.stringify({ ok: false, description }) })
-    expect(await telegram.send(messageTo(channels.telegram.address), tools)).toMatchObject({ lasts })
+    expect(await telegram.send(messageTo(channels.telegram.address), tools)).toMatchObject({ permanence })
   }
 })
 
-test('an address is taken from its own service only, and shown without its secret', () => {
+test('an address must belong to its service and is shown without its secret', () => {
   for (const { channel, address } of [channels.slack, channels.discord, channels.teams]) {
     const parsed = channel.address.parse(address)
     expect(parsed.label).not.toContain(address.split('/').slice(3).join('/'))

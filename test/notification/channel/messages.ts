@@ -1,7 +1,7 @@
 import type { Message } from '../../../src/notification/channel/channel.ts'
-import type { Letter } from '../../../src/notification/letter.ts'
-import { noticeLetter } from '../../../src/notification/letter.ts'
-import type { Notice } from '../../../src/notification/notice.ts'
+import type { NotificationContent } from '../../../src/notification/content.ts'
+import { notificationContent } from '../../../src/notification/content.ts'
+import type { NotificationPayload } from '../../../src/notification/payload.ts'
 import { noon } from '../../support/context.ts'
 
 const organization = { name: 'Acme <&> Co', slug: 'acme', timeZone: 'Europe/Berlin', customDomain: null }
@@ -20,16 +20,17 @@ export const incident = {
   startedAt: noon,
   services: [{ id: 'svc_0123456789abcdefghijklmn', name: 'Mail_in_*', status: 'MAJOR_OUTAGE' }],
   at: noon,
-} as const satisfies Notice
+} as const satisfies NotificationPayload
 
 /** A letter of a notice. */
-export const letterOf = (notice: Notice = incident): Letter => noticeLetter(notice, organization, baseUrl)
+export const contentOf = (payload: NotificationPayload = incident): NotificationContent =>
+  notificationContent(payload, organization, baseUrl)
 
 /** A message to an address. */
 export function messageTo(address: string, given: Partial<Message> = {}): Message {
   return {
     id: 'dlv_0123456789abcdef01234567',
-    letter: letterOf(),
+    content: contentOf(),
     address,
     secrets: [],
     manageUrl: `${baseUrl}/subscriptions/token`,

@@ -20,7 +20,7 @@ const tools = { outbound, mailer: null, now: () => new Date() }
 const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_b2xkIHNlY3JldCBvZiB0d2VudHktZm91cg==']
 const send = (path = '/hook') => webhook.send(messageTo(receiver.url + path, { secrets }), tools)
 
-test('a webhook is verified by the library of Standard Webhooks, with the new secret and the old', async () => {
+test('the Standard Webhooks library verifies a webhook with the new and the old secret', async () => {
   expect(await send()).toEqual({ kind: 'delivered', status: 200, message: 'Answered with status 200.' })
   const [came] = receiver.received
   expect(came?.headers['webhook-id']).toBe('dlv_0123456789abcdef01234567')
@@ -41,21 +41,21 @@ test('a webhook is verified by the library of Standard Webhooks, with the new se
 
 test.each([
   [204, 'delivered', undefined],
-  [302, 'failed', 'PASSING'],
-  [400, 'failed', 'PASSING'],
-  [404, 'failed', 'PASSING'],
+  [302, 'failed', 'TEMPORARY'],
+  [400, 'failed', 'TEMPORARY'],
+  [404, 'failed', 'TEMPORARY'],
   [410, 'failed', 'GONE'],
-  [500, 'failed', 'PASSING'],
-])('an answer with %i means %s %s', async (status, kind, lasts) => {
+  [500, 'failed', 'TEMPORARY'],
+])('an answer with %i means %s %s', async (status, kind, permanence) => {
   receiver.answer = () => ({ status, headers: { location: '/elsewhere' } })
-  expect(await send()).toMatchObject({ kind, status, ...(lasts && { lasts }) })
+  expect(await send()).toMatchObject({ kind, status, ...(permanence && { permanence }) })
   expect(receiver.received.length, 'no redirect is followed').toBe(1)
 })
 
-test('a message is posted to no private address, unless that is allowed', async () => {
+test('a message is not posted to private addresses unless allowed', async () => {
   const guarded = createOutbound({ dns: {} as DnsClient, allowPrivate: false })
   const outcome = await webhook.send(messageTo(receiver.url, { secrets }), { ...tools, outbound: guarded })
-  expect(outcome).toMatchObject({ kind: 'failed', status: null, lasts: 'PASSING' })
+  expect(outcome).toMatchObject({ kind: 'failed', status: null, permanence: 'TEMPORARY' })
   expect(receiver.received).toEqual([])
 })
 

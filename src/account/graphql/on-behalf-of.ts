@@ -1,0 +1,29 @@
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
+import type { GraphContext } from '../../graphql/builder.ts'
+import { organizationIn } from '../on-behalf-of.ts'
+
+/**
+ * Lets the operator act for the organization that the ids in a mutation's or subscription's arguments belong to, where the
+ * request names none.
+ */
+export function letOperatorAct(schema: GraphQLSchema): GraphQLSchema {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    if (field.resolve) field.resolve = acting(field.resolve)
+  }
+  for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) {
+    if (field.subscribe) field.subscribe = acting(field.subscribe)
+  }
+  return schema
+}
+
+type Resolve = GraphQLFieldResolver<unknown, GraphContext>
+
+function acting(resolve: Resolve): Resolve {
+  return (root, args, ctx, info) => {
+    const { actor, db } = ctx
+    if (actor.kind !== 'operator' || actor.organizationId !== undefined) return resolve(root, args, ctx, info)
+    return organizationIn(db, args).then((organizationId) =>
+      resolve(root, args, organizationId === null ? ctx : { ...ctx, actor: { ...actor, organizationId } }, info),
+    )
+  }
+}

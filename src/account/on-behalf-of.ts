@@ -1,0 +1,58 @@
+import type { Actor, Database } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import type { IdType } from '../core/id.ts'
+import { typeOfId } from '../core/id.ts'
+import { slugText } from './page-settings.ts'
+
+/**
+ * Returns the operator acting for an organization, given its id or slug.
+ * @throws NotFound for an unknown organization.
+ */
+export async function operatorFor(db: Database, name: string): Promise<Actor> {
+  const where = typeOfId(name) === 'Organization' ? { id: name } : { slug: name }
+  const isName = 'id' in where || slugText.safeParse(name).success
+  const found = isName ? await db.organization.findUnique({ where, select: { id: true } }) : null
+  if (found === null) throw new NotFound('Organization not found.')
+  return { kind: 'operator', organizationId: found.id }
+}
+
+/** Returns the organization of the first id in arguments, organization ids before others; null: none. */
+export async function organizationIn(db: Database, args: unknown): Promise<string | null> {
+  const ids = [...stringsIn(args)].filter((text) => typeOfId(text) !== null)
+  const own = ids.find((id) => typeOfId(id) === 'Organization')
+  if (own !== undefined || ids[0] === undefined) return own ?? null
+  return organizationOf(db, ids[0])
+}
+
+type Find = (db: Database, id: string) => Promise<{ readonly organizationId: string } | null>
+
+const select = { organizationId: true } as const
+
+const find: Partial<Record<IdType, Find>> = {
+  StatusPage: async (db, pageId) => {
+    const found = await db.organization.findUnique({ where: { pageId }, select: { id: true } })
+    return found && { organizationId: found.id }
+  },
+  ApiKey: (db, id) => db.apiKey.findUnique({ where: { id }, select }),
+  ServiceGroup: (db, id) => db.serviceGroup.findUnique({ where: { id }, select }),
+  Service: (db, id) => db.service.findUnique({ where: { id }, select }),
+  Incident: (db, id) => db.incident.findUnique({ where: { id }, select }),
+  IncidentUpdate: (db, id) => db.incidentUpdate.findUnique({ where: { id }, select }),
+  Maintenance: (db, id) => db.maintenance.findUnique({ where: { id }, select }),
+  MaintenanceUpdate: (db, id) => db.maintenanceUpdate.findUnique({ where: { id }, select }),
+  Monitor: (db, id) => db.monitor.findUnique({ where: { id }, select }),
+  Subscriber: (db, id) => db.subscriber.findUnique({ where: { id }, select }),
+  Delivery: (db, id) => db.delivery.findUnique({ where: { id }, select }),
+}
+
+async function organizationOf(db: Database, id: string): Promise<string | null> {
+  const type = typeOfId(id)
+  const found = type === null ? null : await find[type]?.(db, id)
+  return found?.organizationId ?? null
+}
+
+function* stringsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value
+  else if (typeof value === 'object' && value !== null)
+    for (const member of Object.values(value)) yield* stringsIn(member)
+}

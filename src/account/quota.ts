@@ -1,0 +1,234 @@
+import { LRUCache } from 'lru-cache'
+import type pg from 'pg'
+import { createBatchWriter } from '../core/batch-writer.ts'
+import type { Context, Database } from '../core/context.ts'
+import { LimitExceeded } from '../core/errors.ts'
+import { clientSubject } from '../core/ip-address.ts'
+import { DAY, HOUR, nextUtcDay, utcDay } from '../core/time.ts'
+import type { CheckPlan } from '../generated/prisma/enums.ts'
+import { checksPerDay } from './plan.ts'
+
+/** The remaining checks of a caller today. */
+export interface Allowance {
+  readonly plan: CheckPlan
+  /** Checks per UTC day. */
+  readonly limit: number
+  readonly remaining: number
+  /** The next UTC midnight, when the quota resets. */
+  readonly resetsAt: Date
+}
+
+/** Daily quotas, shared by everything in this process that counts. */
+export interface Quota {
+  /** Consumes one of the subject's daily quota; `granted` is false, and nothing consumed, when `limit` is reached. */
+  consume(subject: string, day: Date, limit: number): Promise<Consumption>
+  /** Returns whether `consume` has found the quota used up, without a database query. */
+  isUsedUp(subject: string, day: Date, limit: number): boolean
+}
+
+interface Consumption {
+  readonly granted: boolean
+  /** The subject's consumption that day, including this one. */
+  readonly count: number
+}
+
+/**
+ * Consumes one check of the caller's plan: of a pro key's organization, else of the client address.
+ * @throws LimitExceeded when today's checks are used up; consumes nothing then.
+ */
+export async function consumeCheck(ctx: Context & { readonly usage: Quota }): Promise<Allowance> {
+  const { plan, subject } = quotaSubject(ctx)
+  const limit = checksPerDay[plan]
+  const now = ctx.now()
+  const resetsAt = nextUtcDay(now)
+  const { granted, count } = await ctx.usage.consume(subject, utcDay(now), limit)
+  if (granted) return { plan, limit, remaining: limit - count, resetsAt }
+  const whose = plan === 'PRO' ? 'your organization' : 'your address'
+  throw new LimitExceeded(`All ${limit} checks of ${whose} for today (UTC) are used up.`, limit, resetsAt)
+}
+
+/** Consumes one of a subject's quota for this hour (UTC); returns false, and consumes nothing, when it is used up. */
+export async function consumeHourly(usage: Quota, subject: string, now: Date, limit: number): Promise<boolean> {
+  const hour = Math.floor((now.getTime() - utcDay(now).getTime()) / HOUR)
+  return (await usage.consume(`${subject} hour ${hour}`, utcDay(now), limit)).granted
+}
+
+/**
+ * Consumes `amount` of a subject's daily quota, or nothing and returns false when less is left. Runs in the caller's
+ * transaction: a rollback undoes it.
+ */
+export async function consumeMany(
+  { db }: Pick<Context, 'db'>,
+  subject: string,
+  day: Date,
+  { amount, limit }: { readonly amount: number; readonly limit: number },
+): Promise<boolean> {
+  const taken = await db.$executeRaw`
+    INSERT INTO "UsageCounter" AS counter (subject, day, count, "lastGrant")
+    SELECT ${subject}, ${day}::date, ${amount}::int, ${amount}::int WHERE ${amount}::int <= ${limit}::int
+    ON CONFLICT (subject, day) DO UPDATE SET count = counter.count + EXCLUDED.count, "lastGrant" = EXCLUDED.count
+    WHERE counter.count + EXCLUDED.count <= ${limit}::int`
+  return taken > 0
+}
+
+/** Returns the remaining checks of the caller today; consumes nothing. */
+export async function allowanceOf(ctx: Context & { readonly usage: Quota }): Promise<Allowance> {
+  const { plan, subject } = quotaSubject(ctx)
+  const limit = checksPerDay[plan]
+  const now = ctx.now()
+  const day = utcDay(now)
+  const used = ctx.usage.isUsedUp(subject, day, limit) ? limit : await checksOn(ctx.db, subject, day)
+  return { plan, limit, remaining: Math.max(0, limit - used), resetsAt: nextUtcDay(now) }
+}
+
+/** Returns the checks of an organization's pro plan on the current UTC day. */
+export function organizationChecks(ctx: Context, organizationId: string): Promise<number> {
+  return checksOn(ctx.db, organizationSubject(organizationId), utcDay(ctx.now()))
+}
+
+/** Deletes counters of days before yesterday: they are no longer needed, and addresses are personal data. */
+export async function deleteOldUsage(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
+  await ctx.db.usageCounter.deleteMany({ where: { day: { lt: new Date(utcDay(ctx.now()).getTime() - DAY) } } })
+}
+
+/** Returns the plan and subject that a check counts against: free checks count by client address. */
+function quotaSubject({ actor, clientAddress }: Context): { plan: CheckPlan; subject: string } {
+  if (actor.kind === 'apiKey' && actor.checkPlan === 'PRO') {
+    return { plan: 'PRO', subject: organizationSubject(actor.organizationId) }
+  }
+  return { plan: 'FREE', subject: clientSubject(clientAddress) }
+}
+
+const organizationSubject = (id: string) => `organization:${id}`
+
+async function checksOn(db: Database, subject: string, day: Date): Promise<number> {
+  const counter = await db.usageCounter.findUnique({ where: { subject_day: { subject, day } } })
+  return counter?.count ?? 0
+}
+
+/** The pool of the counter statement, without Prisma, which would cost most. */
+type Queryable = Pick<pg.Pool, 'query'>
+
+/** How long requests are gathered after a statement, in milliseconds, unless a batch is full before. */
+const GATHER_MS = 2
+/** Enough requests to outweigh the cost of their statement, and few enough to serve others meanwhile. */
+const BATCH_SIZE = 24
+/** The number of used-up quotas in the cache. */
+const CACHE_SIZE = 10_000
+
+/** A request that waits for its result. */
+interface PendingRequest {
+  readonly subject: string
+  readonly day: Date
+  readonly limit: number
+  readonly resolve: (taken: Consumption) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Requests of one day and limit, in order, by subject. */
+interface RequestBatch {
+  readonly day: Date
+  readonly limit: number
+  readonly waiting: Map<string, PendingRequest[]>
+}
+
+/**
+ * Creates quotas in the database. Requests during a statement, or just after one, share the next statement, so that each costs a
+ * fraction of a round trip and counts stay exact across processes. A statement costs as much as several requests, so small
+ * batches are gathered a little longer; a request while nothing runs does not wait. Counts only grow, so a used-up quota is
+ * cached.
+ */
+export function createQuota(pool: Queryable): Quota {
+  const usedUp = new LRUCache<string, Consumption>({ max: CACHE_SIZE })
+  const requests = createBatchWriter<PendingRequest>({
+    full: BATCH_SIZE,
+    gatherMs: GATHER_MS,
+    // The other requests of this turn of the event loop.
+    firstGatherMs: null,
+    take: (waiting) => waiting.splice(0),
+    async write(batch) {
+      for (const ofOneLimit of byLimit(batch)) await count(pool, ofOneLimit)
+      return undefined
+    },
+  })
+
+  function enqueue(subject: string, day: Date, limit: number): Promise<Consumption> {
+    return new Promise((tell, reject) => {
+      const resolve = (taken: Consumption) => {
+        if (taken.count >= limit) usedUp.set(keyOf(subject, day, limit), { granted: false, count: taken.count })
+        tell(taken)
+      }
+      requests.add({ subject, day, limit, resolve, reject })
+    })
+  }
+
+  return {
+    consume(subject, day, limit) {
+      const known = usedUp.size === 0 ? undefined : usedUp.get(keyOf(subject, day, limit))
+      return known === undefined ? enqueue(subject, day, limit) : Promise.resolve(known)
+    },
+    isUsedUp: (subject, day, limit) => usedUp.has(keyOf(subject, day, limit)),
+  }
+}
+
+function byLimit(requests: readonly PendingRequest[]): Iterable<RequestBatch> {
+  const batches = new Map<string, RequestBatch>()
+  for (const request of requests) {
+    const { subject, day, limit } = request
+    const key = `${limit} ${day.getTime()}`
+    const batch = batches.get(key) ?? { day, limit, waiting: new Map<string, PendingRequest[]>() }
+    batches.set(key, batch)
+    const others = batch.waiting.get(subject)
+    if (others) others.push(request)
+    else batch.waiting.set(subject, [request])
+  }
+  return batches.values()
+}
+
+const keyOf = (subject: string, day: Date, limit: number) => `${day.getTime()} ${limit} ${subject}`
+
+/**
+ * Adds requests ($1) to each subject's count of a day ($2) as far as the limit ($3) allows, and returns the grants. Ordered by
+ * subject, so that two processes lock rows in the same order. Uses JSON, which costs this process less than as many rows.
+ */
+const COUNT = `
+  WITH counted AS (
+    INSERT INTO "UsageCounter" AS counter ("subject", "day", "count", "lastGrant")
+    SELECT subject, $2::date, LEAST(asked::int, $3::int), LEAST(asked::int, $3::int)
+    FROM json_each_text($1::json) AS ask (subject, asked)
+    ORDER BY subject
+    ON CONFLICT ("subject", "day") DO UPDATE SET
+      "lastGrant" = LEAST(EXCLUDED."count", GREATEST($3::int - counter."count", 0)),
+      "count" = counter."count" + LEAST(EXCLUDED."count", GREATEST($3::int - counter."count", 0))
+    RETURNING "subject", "count", "lastGrant"
+  )
+  SELECT json_object_agg("subject", json_build_array("count", "lastGrant")) AS counted FROM counted`
+
+/** By subject: the count of the day, and how many of it were granted just now. */
+type Counted = Readonly<Record<string, readonly [count: number, lastGrant: number]>>
+
+/** Counts a batch with one statement and resolves its requests: the first of each subject are granted up to the limit. */
+async function count(pool: Queryable, { day, limit, waiting }: RequestBatch): Promise<void> {
+  const asked = Object.fromEntries([...waiting].map(([subject, { length }]) => [subject, length]))
+  try {
+    // Named, so that each connection prepares it once.
+    const { rows } = await pool.query<{ counted: Counted }>({
+      name: 'count checks',
+      text: COUNT,
+      values: [JSON.stringify(asked), day.toISOString(), limit],
+    })
+    const counted = Object.entries(rows[0]?.counted ?? {})
+    // Deferred, so that the next statement runs while these requests are answered.
+    setImmediate(() => {
+      for (const [subject, [count, lastGrant]] of counted) {
+        for (const [index, { resolve }] of (waiting.get(subject) ?? []).entries()) {
+          resolve(
+            index < lastGrant ? { granted: true, count: count - lastGrant + index + 1 } : { granted: false, count },
+          )
+        }
+      }
+    })
+  } catch (error) {
+    for (const { reject } of [...waiting.values()].flat()) reject(error)
+  }
+}

@@ -1,0 +1,121 @@
+import { checkDueDomains } from '../account/custom-domain-check.ts'
+import { eraseDeleted } from '../account/erasure.ts'
+import type { Quota } from '../account/quota.ts'
+import { deleteOldUsage } from '../account/quota.ts'
+import { reconcileDueInvoices } from '../billing/check-plan-invoice.ts'
+import { deleteOldCheckouts } from '../billing/checkout.ts'
+import type { BillingContext } from '../billing/context.ts'
+import { sendDueReminders } from '../billing/reminder-job.ts'
+import { deleteExpiredAnswers } from '../core/idempotency.ts'
+import { renderStored } from '../core/markdown-rendering.ts'
+import type { Metrics } from '../core/metrics.ts'
+import type { LoopState } from '../core/poll-loop.ts'
+import { startPollLoop } from '../core/poll-loop.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
+import type { DatabaseHandle } from '../database/client.ts'
+import { withLongDeadline } from '../database/statement-deadline.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
+import { deleteExpired } from '../monitoring/retention.ts'
+import { closeDays } from '../monitoring/uptime-days.ts'
+import type { DnsClient } from '../network/dns/client.ts'
+import type { Outbound } from '../network/outbound.ts'
+import { createMailer } from '../notification/channel/mailer.ts'
+import { deleteOldDeliveries } from '../notification/delivery.ts'
+import { startNotifier } from '../notification/notifier.ts'
+import { suppressStopped } from '../notification/suppression.ts'
+import { runDueMaintenance } from '../status/maintenance-job.ts'
+
+/** The longest interval between looks for due work. */
+const MAX_POLL_INTERVAL = 5 * SECOND
+
+/** The minimum pause, so that work which cannot be claimed for a moment is not polled continuously. */
+const MIN_PAUSE = 0.1 * SECOND
+
+/** The maximum delay between the end of a day in some time zone and its closing. */
+const CLOSE_DAYS_INTERVAL = 15 * MINUTE
+
+/** The running background jobs. */
+export interface Background {
+  /** The state of the delivery to subscribers. */
+  deliveryState(): LoopState
+}
+
+/** The time limit of a run: batches wait for each other, and external systems are slow. */
+const RUN_TIMEOUT = 15 * MINUTE
+
+/**
+ * Starts the background jobs other than probing: maintenance, notifications, billing, clean-up. Only workers run them.
+ * @param closers receives functions that stop each job.
+ * @throws when `LISTEN` fails. @throws StartError when `MAIL_FROM` is invalid.
+ */
+export async function startBackground(
+  dependencies: {
+    /** The system's context. */
+    readonly ctx: BillingContext & { readonly db: PrismaClient }
+    readonly database: DatabaseHandle
+    readonly seal: SecretBox
+    readonly usage: Quota
+    readonly outbound: Outbound
+    readonly dns: DnsClient
+    readonly metrics: Metrics
+  },
+  closers: (() => Promise<void> | void)[],
+): Promise<Background> {
+  const { ctx, database, seal, usage, outbound, dns, metrics } = dependencies
+  const { now, site } = ctx
+  const mailer = createMailer(ctx.config, site)
+  closers.push(() => mailer?.close())
+  const notifier = await startNotifier({
+    ctx,
+    database,
+    seal,
+    usage,
+    tools: { outbound, mailer, now },
+    site,
+    metrics,
+  })
+  closers.push(function notifications() {
+    return notifier.close()
+  })
+
+  /** Repeats work after the milliseconds that it returns, or after `retry` when it fails. */
+  const repeat = (work: () => Promise<number>, retry: number) => {
+    const failed = 'background: a job failed'
+    const loop = startPollLoop(work, {
+      retryMs: retry,
+      timeoutMs: RUN_TIMEOUT,
+      log: ctx.log,
+      failureMessage: failed,
+    })
+    closers.push(function repeatedWork() {
+      return loop.stop()
+    })
+  }
+  /** Repeats work at the time that it returns, and at least every `MAX_POLL_INTERVAL`. */
+  const repeatWhenDue = (work: () => Promise<Date | null>) =>
+    repeat(async () => {
+      const next = await work()
+      return next
+        ? Math.min(Math.max(next.getTime() - now().getTime(), MIN_PAUSE), MAX_POLL_INTERVAL)
+        : MAX_POLL_INTERVAL
+    }, MAX_POLL_INTERVAL)
+
+  repeatWhenDue(() => runDueMaintenance(ctx))
+  repeatWhenDue(() => checkDueDomains(ctx, { dns, outbound }))
+  if (ctx.billing.btcpay) {
+    repeatWhenDue(() => reconcileDueInvoices(ctx))
+    if (mailer) repeatWhenDue(() => sendDueReminders(ctx, mailer))
+  }
+  // In batches, so that other work is not delayed.
+  repeat(async () => ((await closeDays(ctx)) ? SECOND : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
+  repeat(async () => ((await withLongDeadline(ctx, deleteExpired)) ? MIN_PAUSE : HOUR), HOUR)
+  repeat(async () => ((await withLongDeadline(ctx, deleteOldDeliveries)) ? MIN_PAUSE : HOUR), HOUR)
+  repeat(async () => ((await eraseDeleted(ctx)) ? MIN_PAUSE : MINUTE), MINUTE)
+  repeat(async () => ((await renderStored(ctx)) ? MIN_PAUSE : MAX_POLL_INTERVAL), MINUTE)
+  repeat(async () => ((await withLongDeadline(ctx, deleteExpiredAnswers)) ? MIN_PAUSE : HOUR), HOUR)
+  repeat(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
+  repeat(() => withLongDeadline(ctx, deleteOldUsage).then(() => DAY), DAY)
+  repeat(() => withLongDeadline(ctx, deleteOldCheckouts).then(() => DAY), DAY)
+  return { deliveryState: notifier.state }
+}

@@ -1,0 +1,22 @@
+import { lexicographicSortSchema, printSchema } from 'graphql'
+import { hideNodes } from '../account/graphql/node-visibility.ts'
+import { letOperatorAct } from '../account/graphql/on-behalf-of.ts'
+import { builder } from '../graphql/builder.ts'
+import { describeCommon } from '../graphql/descriptions.ts'
+import { completeListsInSlices } from '../graphql/list-slicing.ts'
+import '../graphql/scalars.ts'
+import '../graphql/errors.ts'
+import '../account/graphql/index.ts'
+import '../blacklist/graphql/index.ts'
+import '../status/graphql/index.ts'
+import '../monitoring/graphql/index.ts'
+import '../notification/graphql/index.ts'
+import '../billing/graphql/index.ts'
+
+/** The executable schema of all rooms. */
+export const schema = completeListsInSlices(hideNodes(letOperatorAct(describeCommon(builder.toSchema()))))
+
+/** Returns the content of `schema.graphql`. */
+export function printedSchema(): string {
+  return `${printSchema(lexicographicSortSchema(schema))}\n`
+}

@@ -1,0 +1,154 @@
+import type { GraphQLSchema } from 'graphql'
+import { watchRevokedKeys } from '../account/revoked-keys.ts'
+import { createWrongKeys } from '../account/wrong-keys.ts'
+import { createStripeVerifier } from '../billing/stripe-verifier.ts'
+import type { DatabaseHandle } from '../database/client.ts'
+import { LOG_CHANNEL } from '../event-log/event.ts'
+import { openEventLog } from '../event-log/tail.ts'
+import { createAnswerCache } from '../graphql/answer-cache.ts'
+import { createCostCheck } from '../graphql/cost-check.ts'
+import { closeIntrospection } from '../graphql/introspection.ts'
+import { createLiveSubscriptions } from '../graphql/live-subscriptions.ts'
+import { createPersistedQueries } from '../graphql/persisted-queries.ts'
+import { createGraphqlServer } from '../graphql/server.ts'
+import { createSharedExecution } from '../graphql/shared-execution.ts'
+import { createWebsocketServer } from '../graphql/websocket.ts'
+import type { Assets } from '../http/assets.ts'
+import { loadAssets } from '../http/assets.ts'
+import { callerOf } from '../http/caller.ts'
+import type { Site } from '../http/layout.tsx'
+import type { createHttpServer } from '../http/server.ts'
+import { readSizes } from '../status/sizes.ts'
+import { createPageCache } from '../status-page/page-cache.ts'
+import { createPngRenderer } from '../status-page/png-renderer.ts'
+import type { Dependencies } from './request-context.ts'
+import { contextOf, visitorContext } from './request-context.ts'
+import type { RouterOptions } from './router.ts'
+import { createRouter, pageAssets } from './router.ts'
+
+/** The parts of the web server that need no database. */
+export interface LoadedWeb {
+  readonly assets: Assets
+  readonly schema: GraphQLSchema
+}
+
+/**
+ * Loads these parts while the database opens.
+ * @throws when an asset does not compile.
+ */
+export async function loadWeb(): Promise<LoadedWeb> {
+  // Another process bundles the assets. The schema comes last, because it blocks this thread and other work has started
+  // by then.
+  const assets = await loadAssets(pageAssets)
+  const { schema } = await import('./schema.ts')
+  return { assets, schema }
+}
+
+/** The dependencies of the web server, all of which a worker has too. */
+export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'heartbeats' | 'readiness'> {
+  readonly dependencies: Omit<Dependencies, 'wrongKeys' | 'eventLog' | 'site'>
+  readonly loaded: LoadedWeb
+  readonly site: Pick<Site, 'baseUrl'>
+  readonly database: DatabaseHandle
+}
+
+/** The web server's handlers for GraphQL, REST and pages. */
+export interface Web {
+  readonly handlers: Pick<Parameters<typeof createHttpServer>[0], 'router' | 'graphql' | 'websocket'>
+  /** Loads modules that are needed later, in the background. */
+  preload(): void
+  /** Ends endless requests, before the server closes. */
+  end(): void
+}
+
+/**
+ * Creates the web server.
+ * @param closers receives functions that close its parts, to be called after the server has closed.
+ * @throws when `LISTEN` fails.
+ */
+export async function openWeb(options: WebOptions, closers: (() => Promise<void> | void)[]): Promise<Web> {
+  const { loaded, database, metrics, heartbeats, readiness } = options
+  const { assets, schema } = loaded
+  const { config, now, log } = options.dependencies
+  // Not a copy: its address may become known only when the server listens.
+  const site: Site = Object.assign(options.site, { assets })
+  const pageCache = createPageCache(now)
+  // Answers exist once GraphQL does, which needs the event log.
+  const caches: { invalidate(organizationId: string | null): void }[] = [pageCache]
+  const invalidate = (organizationId: string | null) => {
+    for (const cache of caches) cache.invalidate(organizationId)
+  }
+  const eventLog = await openEventLog({ database, now, log, onMissed: invalidate })
+  closers.push(function events() {
+    return eventLog.close()
+  })
+  const revokedKeys = await watchRevokedKeys({ database, log })
+  closers.push(() => revokedKeys.close())
+  closers.push(await database.listen(LOG_CHANNEL, invalidate))
+  const pngRenderer = createPngRenderer()
+  closers.push(() => pngRenderer.close())
+
+  const dependencies: Dependencies = {
+    ...options.dependencies,
+    site,
+    eventLog,
+    wrongKeys: createWrongKeys(options.dependencies.now),
+  }
+  closers.push(closeIntrospection)
+  const closing = new AbortController()
+  const stripe = createStripeVerifier(log)
+  const router = createRouter({
+    dependencies,
+    site,
+    pageCache,
+    pngRenderer,
+    metrics,
+    heartbeats,
+    readiness,
+    verifyStripe: stripe.verify,
+    closing: closing.signal,
+  })
+  const shared = createSharedExecution({ visitorContext: async () => visitorContext(dependencies, null), log, now })
+  const live = createLiveSubscriptions({
+    contextOf: (caller) => contextOf(dependencies, caller),
+    shared,
+    revokedKeys,
+    log,
+    now,
+  })
+  const checkCost = createCostCheck(readSizes)
+  const persisted = createPersistedQueries()
+  const yoga = createGraphqlServer({
+    schema,
+    checkCost,
+    contextOf: (...caller) => contextOf(dependencies, ...caller),
+    live: live.plugin,
+    persisted,
+    // Callers see their own changes at once, before the log's notification arrives. The empty id belongs to no organization.
+    onMutation: (organizationId) => invalidate(organizationId ?? ''),
+    log,
+    now,
+  })
+  const answers = createAnswerCache({ schema, server: yoga, persisted, log, now })
+  caches.push(answers)
+  const websocket = createWebsocketServer({
+    yoga,
+    checkCost,
+    callerOf: (request) => callerOf(request, dependencies),
+    authenticate: (caller) => contextOf(dependencies, caller),
+    shared,
+    revokedKeys,
+    log,
+    now,
+  })
+  return {
+    handlers: { router, graphql: answers.handle, websocket },
+    preload() {
+      if (config.STRIPE_WEBHOOK_SECRET !== undefined) void stripe.preload()
+    },
+    end() {
+      closing.abort()
+      live.close()
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A source of data about addresses that loads once, on first use. */
+export interface LazySource<T> {
+  /** True when the data is loaded. */
+  readonly loaded: boolean
+  /** True when loading has ended, including after a failure. */
+  readonly settled: boolean
+  /** Starts loading the data unless it has started. Resolves when loading has ended, including after a failure. */
+  load(): Promise<void>
+  /** Loads the data, but waits at most this many milliseconds; loading continues after that. */
+  loadWithin(milliseconds: number): Promise<void>
+  /** Resolves when no loading is in progress; does not start one. */
+  idle(): Promise<void>
+  /** Returns the record of an address; null when there is none or no data is loaded. */
+  lookUp(address: string): T | null
+}
+
+/**
+ * Creates a source that loads its lookup function with `open`. When loading fails, or a lookup finds damaged data,
+ * calls `failed` once; every lookup then returns null.
+ */
+export function createLazySource<T>(
+  open: () => Promise<(address: string) => T | null>,
+  failed: (error: unknown) => void,
+): LazySource<T> {
+  let lookup: ((address: string) => T | null) | null = null
+  let loading: Promise<void> | null = null
+  let settled = false
+
+  async function run(): Promise<void> {
+    try {
+      lookup = await open()
+    } catch (error) {
+      failed(error)
+    }
+    settled = true
+  }
+
+  function load(): Promise<void> {
+    loading ??= run()
+    return loading
+  }
+
+  return {
+    get loaded() {
+      return lookup !== null
+    },
+    get settled() {
+      return settled
+    },
+    load,
+    async loadWithin(milliseconds) {
+      if (!settled) await Promise.race([load(), sleep(milliseconds, undefined, { ref: false })])
+    },
+    async idle() {
+      await loading
+    },
+    lookUp(address) {
+      try {
+        return lookup?.(address) ?? null
+      } catch (error) {
+        lookup = null
+        failed(error)
+        return null
+      }
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import type { BlacklistResult } from '../report.ts'
+import type { RowState } from './outcome.tsx'
+import { rowStateOf, StateMark } from './outcome.tsx'
+import { printable } from './printable.ts'
+
+interface RowsProps {
+  /** The address or name to look up. */
+  readonly target: string
+  /** Whether every row shows the purpose of its list; otherwise only rows that need it do. */
+  readonly explained: boolean
+}
+
+/** Renders the answers about one target: listings first, then missing answers, then the rest. */
+export function AnswerRows({ results, ...props }: RowsProps & { readonly results: readonly BlacklistResult[] }) {
+  const rank: readonly RowState[] = ['listed', 'policy', 'failed', 'unsupported', 'clean']
+  const sorted = results.toSorted((a, b) => rank.indexOf(rowStateOf(a)) - rank.indexOf(rowStateOf(b)))
+  return (
+    <ul class={listClass(props)}>
+      {sorted.map((result) => (
+        <AnswerRow {...props} result={result} />
+      ))}
+    </ul>
+  )
+}
+
+/** Renders the pending rows of one target. */
+export function PendingRows({
+  lists,
+  target,
+  explained,
+}: RowsProps & { readonly lists: readonly { readonly name: string; readonly description: string }[] }) {
+  return (
+    <ul class={listClass({ explained })}>
+      {lists.map(({ name, description }) => (
+        <li data-state="pending" data-for={target} data-list={name}>
+          <h3>{name}</h3>
+          <StateMark state="pending" />
+          {explained ? <p class="about">{description}</p> : null}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function listClass({ explained }: Pick<RowsProps, 'explained'>): string {
+  return explained ? 'lists explained' : 'lists'
+}
+
+/** Renders one list's answer: its reason, the meaning, and where to contest it. */
+export function AnswerRow({ target, explained, result }: RowsProps & { readonly result: BlacklistResult }) {
+  const state = rowStateOf(result)
+  return (
+    <li data-state={state} data-for={target} data-list={result.name}>
+      <h3>{result.name}</h3>
+      <StateMark state={state} />
+      {result.response === null ? null : (
+        <blockquote>
+          <p dir="auto">{printable(result.response)}</p>
+        </blockquote>
+      )}
+      {result.note === null ? null : (
+        <p class="note" dir="auto">
+          {printable(result.note)}
+        </p>
+      )}
+      {explained || state !== 'clean' ? <p class="about">{result.description}</p> : null}
+      {result.codes.length > 0 || result.listed || state === 'failed' ? (
+        <p class="detail">
+          {result.codes.length > 0 ? (
+            <span>
+              Answer <code>{printable(result.codes.join(', '))}</code>
+            </span>
+          ) : null}
+          <ListLink state={state} result={result} />
+        </p>
+      ) : null}
+    </li>
+  )
+}
+
+/** Links to the list's own page about the target when there is something to do there. */
+function ListLink({ state, result }: { readonly state: RowState; readonly result: BlacklistResult }) {
+  if (state === 'failed') {
+    return (
+      <a href={result.delistUrl} rel="noopener noreferrer">
+        Look up on {result.name}
+      </a>
+    )
+  }
+  if (!result.listed) return null
+  return (
+    <a href={result.delistUrl} rel="noopener noreferrer">
+      {state === 'policy' ? 'View or remove this entry' : 'Contest this listing'}
+      <span class="hidden"> on {result.name}</span>
+    </a>
+  )
+}

@@ -1,0 +1,199 @@
+import { getServers } from 'node:dns'
+import { BlockList, isIP } from 'node:net'
+import { z } from 'zod'
+import { StartError } from './errors.ts'
+
+/** The address of a DNS resolver. */
+export interface DnsServer {
+  readonly address: string
+  readonly port: number
+}
+
+const blankAsUndefined = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value)
+const setting = <T extends z.ZodType>(schema: T) => z.preprocess(blankAsUndefined, schema)
+/** Accepts IP addresses and names of RFC 1123 labels. The last label must not be all digits, or it would be a malformed address. */
+const isHostName = (value: string) =>
+  isIP(value) !== 0 || /^(?!-)[a-z\d-]{1,63}(\.(?!-)[a-z\d-]{1,63})*(?<!\.\d+)$/i.test(value)
+const text = setting(z.string().optional())
+const secret = (minimum: number) => setting(z.string().min(minimum, `at least ${minimum} characters`).optional())
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T, fallback: T[number]) =>
+  setting(z.enum(values, { error: `one of ${values.join(', ')}` }).default(fallback as never))
+const wholeNumber = (minimum: number, maximum: number) => {
+  const expected = `a whole number from ${minimum} to ${maximum}`
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, expected)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, expected)
+}
+const integer = (minimum: number, maximum: number, fallback: number) =>
+  setting(wholeNumber(minimum, maximum).default(fallback))
+const url = (expected: string, ...protocols: string[]) =>
+  setting(
+    z
+      .string()
+      .refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), expected)
+      .optional(),
+  )
+const webUrl = url('an http:// or https:// address', 'http:', 'https:')
+const flag = oneOf(['false', 'true'], 'false').transform((value) => value === 'true')
+
+const dnsServers = setting(
+  z
+    .string()
+    .optional()
+    .transform((value, ctx) => {
+      const servers = (value?.split(',') ?? getServers()).map((entry) => parseDnsServer(entry.trim()))
+      const parsed = servers.filter((server) => server !== null)
+      if (parsed.length === servers.length && parsed.length > 0) return parsed
+      ctx.addIssue({
+        code: 'custom',
+        message: 'comma-separated resolver addresses, each ip or ip:port ([ip]:port for IPv6)',
+      })
+      return z.NEVER
+    }),
+)
+
+const trustedProxies = setting(
+  z
+    .string()
+    .optional()
+    .transform((value, ctx) => {
+      const list = new BlockList()
+      const entries = value?.split(',').map((entry) => entry.trim()) ?? []
+      if (entries.every((entry) => addSubnet(list, entry))) return entries.length > 0 ? list : null
+      ctx.addIssue({ code: 'custom', message: 'comma-separated addresses or CIDR ranges of proxies' })
+      return z.NEVER
+    }),
+)
+
+const tierNames = ['free', 'pro', 'team'] as const
+
+/** The settings by the name of their environment variable. */
+const settings = z.object({
+  PORT: integer(0, 65_535, 4000),
+  HOST: setting(z.string().refine(isHostName, 'an address or a host name to listen on').default('0.0.0.0')),
+  BASE_URL: webUrl,
+  DATA_DIR: setting(z.string().default('./data')),
+  DATABASE_URL: url('an address like postgresql://user:password@host:5432/database', 'postgresql:', 'postgres:'),
+  ROLE: oneOf(['all', 'web', 'worker'], 'all'),
+  REGION: setting(
+    z
+      .string()
+      .regex(/^[\w-]{1,32}$/, '1 to 32 letters, digits, - or _')
+      .default('local'),
+  ),
+  ADMIN_TOKEN: secret(16),
+  SECRET_KEY: secret(32),
+  SIGNUP: oneOf(['closed', 'open'], 'closed'),
+  DEFAULT_TIER: setting(z.enum(tierNames, { error: `one of ${tierNames.join(', ')}` }).optional()),
+  TRUST_PROXY: trustedProxies,
+  DNS_SERVERS: dnsServers,
+  SPAMHAUS_DQS_KEY: setting(
+    z
+      .string()
+      .regex(/^[a-z0-9]{10,63}$/i, 'a Spamhaus DQS key: 10 to 63 letters and digits')
+      .optional(),
+  ),
+  DNS_TIMEOUT_MS: integer(100, 4500, 3000),
+  GEO_CITY_DB: text,
+  GEO_ASN_DB: text,
+  ALLOW_PRIVATE_NETWORKS: flag,
+  STRIPE_PAYMENT_LINK_PRO: webUrl,
+  STRIPE_PAYMENT_LINK_TEAM: webUrl,
+  STRIPE_WEBHOOK_SECRET: secret(8),
+  STRIPE_PRO_AMOUNT: integer(1, 99_999_999, 2900),
+  STRIPE_TEAM_AMOUNT: integer(1, 99_999_999, 9900),
+  STRIPE_PRO_YEARLY_AMOUNT: setting(wholeNumber(1, 99_999_999).optional()),
+  STRIPE_TEAM_YEARLY_AMOUNT: setting(wholeNumber(1, 99_999_999).optional()),
+  STRIPE_CURRENCY: setting(
+    z
+      .string()
+      .regex(/^[a-z]{3}$/, 'a currency code of three lowercase letters, such as eur')
+      .default('eur'),
+  ),
+  BTCPAY_URL: webUrl,
+  BTCPAY_API_KEY: text,
+  BTCPAY_STORE_ID: text,
+  BTCPAY_WEBHOOK_SECRET: secret(8),
+  SMTP_URL: url('an address like smtp://user:password@host:587', 'smtp:', 'smtps:'),
+  MAIL_FROM: text,
+  LOG_LEVEL: oneOf(['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'], 'info'),
+})
+
+type Settings = z.infer<typeof settings>
+
+/** The names of all settings. */
+export const settingNames = settings.keyof().options
+
+/** The parsed settings. Missing settings without a default are undefined. */
+export type Config = Readonly<Omit<Settings, 'DEFAULT_TIER'> & { DEFAULT_TIER: (typeof tierNames)[number] }>
+
+const secretNames = /TOKEN|SECRET|KEY|_URL$/
+
+/**
+ * Reads the settings from an environment.
+ * @throws StartError with a line for each invalid variable: its name, its value (unless secret) and what it must be.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const parsed = settings.safeParse(env)
+  const issues = parsed.success ? priceIssues(parsed.data) : parsed.error.issues
+  if (parsed.success && issues.length === 0) {
+    return Object.freeze({ ...parsed.data, DEFAULT_TIER: parsed.data.DEFAULT_TIER ?? defaultTier(parsed.data) })
+  }
+  const lines = issues.map(({ path, message }) => {
+    const name = String(path[0])
+    const value = env[name] ?? (parsed.success ? parsed.data[name as keyof Settings] : undefined)
+    const got = secretNames.test(name) && name !== 'BASE_URL' ? 'a hidden value' : JSON.stringify(value)
+    return `${name} is ${got}, but must be ${message}.`
+  })
+  throw new StartError(lines.join('\n'))
+}
+
+/** Returns the tier of new organizations: the highest one unless payment links are configured. */
+function defaultTier({
+  STRIPE_PAYMENT_LINK_PRO: pro,
+  STRIPE_PAYMENT_LINK_TEAM: team,
+}: Settings): Config['DEFAULT_TIER'] {
+  return pro === undefined && team === undefined ? 'team' : 'free'
+}
+
+interface SettingIssue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** Rejects equal prices, because a payment's amount identifies its tier. */
+function priceIssues(read: Settings): SettingIssue[] {
+  const prices = [
+    'STRIPE_PRO_AMOUNT',
+    'STRIPE_TEAM_AMOUNT',
+    'STRIPE_PRO_YEARLY_AMOUNT',
+    'STRIPE_TEAM_YEARLY_AMOUNT',
+  ] as const
+  return prices.flatMap((name, index) => {
+    const equal = prices.slice(0, index).find((other) => read[other] !== undefined && read[other] === read[name])
+    return equal === undefined
+      ? []
+      : [{ path: [name], message: `different from ${equal}, because the amount identifies the tier` }]
+  })
+}
+
+/** Parses `ip`, `ip:port` or `[ip]:port`. Returns null for any other text. */
+export function parseDnsServer(entry: string): DnsServer | null {
+  if (isIP(entry)) return { address: entry, port: 53 }
+  const match = /^(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})$/.exec(entry)
+  const address = match?.[1] ?? match?.[2] ?? ''
+  const port = Number(match?.[3])
+  return isIP(address) && port >= 1 && port <= 65_535 ? { address, port } : null
+}
+
+function addSubnet(list: BlockList, entry: string): boolean {
+  const [address = '', prefix, ...rest] = entry.split('/')
+  const version = isIP(address)
+  const longest = version === 6 ? 128 : 32
+  const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1
+  if (version === 0 || rest.length > 0 || bits < 0 || bits > longest) return false
+  list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4')
+  return true
+}

@@ -1,0 +1,89 @@
+import type { Logger } from 'pino'
+import type { Prisma, PrismaClient } from '../generated/prisma/client.ts'
+import type { CheckPlan, Scope } from '../generated/prisma/enums.ts'
+import type { Config } from './config.ts'
+import type { Claim } from './idempotency.ts'
+import type { Clock } from './time.ts'
+
+/** The actor of a call. A caller without a key is a visitor; our own jobs are the system. */
+export type Actor =
+  | { readonly kind: 'visitor' }
+  | {
+      readonly kind: 'apiKey'
+      readonly keyId: string
+      readonly organizationId: string
+      readonly scope: Scope
+      /** The organization's check plan when the key was read. */
+      readonly checkPlan: CheckPlan
+    }
+  | {
+      readonly kind: 'operator'
+      /** The organization that the operator acts for; absent: none. */
+      readonly organizationId?: string
+    }
+  | { readonly kind: 'system' }
+
+/** A Prisma client, or the client of an open transaction, which has no `$connect`. */
+export type Database = Prisma.TransactionClient & Partial<Pick<PrismaClient, '$connect'>>
+
+/** Returns whether a client belongs to an open transaction. */
+export function inTransaction(db: Database): boolean {
+  return db.$connect === undefined
+}
+
+/** The context of every domain function: database, actor, clock, log. Other rooms add their own members. */
+export interface Context {
+  readonly config: Config
+  readonly db: Database
+  readonly actor: Actor
+  /** The caller's address according to `http/client-address.ts`; null for our own jobs. */
+  readonly clientAddress: string | null
+  /** Its signal aborts when the caller disconnects. The signal is created on first use, because that is slow. */
+  readonly cancellation?: { readonly signal: Pick<AbortSignal, 'aborted'> } | undefined
+  readonly now: Clock
+  readonly log: Logger
+  /** The idempotency key that the first transaction claims; absent: none. */
+  readonly claim?: Claim | undefined
+}
+
+/** How often a transaction is attempted that fails because of concurrent writes. */
+const MAX_ATTEMPTS = 3
+
+/**
+ * Runs `work` in one transaction, or in the caller's open one. Inside, use only the context passed to `work`:
+ * the embedded database has one connection, so a statement on the outer context would wait for this transaction. When the
+ * database aborts it to resolve a deadlock, `work` runs again, so all its effects must roll back.
+ * @param timeoutMs the time limit; absent: the default.
+ */
+export async function transaction<C extends Context, T>(
+  ctx: C,
+  work: (ctx: C) => Promise<T>,
+  timeoutMs?: number,
+): Promise<T> {
+  const { db } = ctx
+  if (inTransaction(db)) return work(ctx)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const options = timeoutMs === undefined ? {} : { timeout: timeoutMs }
+      return await db.$transaction((client) => runClaimed({ ...ctx, db: client }, work), options)
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isWriteConflict(error)) throw error
+    }
+  }
+}
+
+/** Runs the work of a transaction and claims the caller's idempotency key in it, if any. */
+async function runClaimed<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  const { claim, db } = ctx
+  if (!claim) return work(ctx)
+  await claim.begin(db)
+  const result = await work({ ...ctx, claim: undefined })
+  await claim.end(db, result)
+  return result
+}
+
+/** Returns whether a statement failed because of concurrent writes: Prisma's P2034, or its counterpart for raw queries (P2010). */
+function isWriteConflict(error: unknown): boolean {
+  const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: { kind?: string } } } }
+  return code === 'P2034' || meta?.driverAdapterError?.cause?.kind === 'TransactionWriteConflict'
+}

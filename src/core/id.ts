@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto'
+
+/** The type of each id prefix. Ids are opaque to callers and the same in the database and the API. */
+export const idPrefixes = {
+  Organization: 'org',
+  StatusPage: 'pag',
+  ApiKey: 'key',
+  ServiceGroup: 'grp',
+  Service: 'svc',
+  Incident: 'inc',
+  IncidentUpdate: 'upd',
+  Maintenance: 'mnt',
+  MaintenanceUpdate: 'mup',
+  Monitor: 'mon',
+  Subscriber: 'sub',
+  Delivery: 'dlv',
+} as const
+
+export type IdType = keyof typeof idPrefixes
+
+const alphabet = '0123456789abcdefghijklmnopqrstuv'
+
+/** Returns random text of `length` characters from 0-9 and a-v, five bits each, safe for URLs and secrets. */
+export function randomText(length: number): string {
+  return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join('')
+}
+
+/** Creates an id, such as `org_3f0c…`: the prefix of its type and 120 random bits. */
+export function newId(type: IdType): string {
+  return `${idPrefixes[type]}_${randomText(24)}`
+}
+
+/** Returns the type of an id by its prefix; null for any other text. */
+export function typeOfId(id: string): IdType | null {
+  const [, prefix] = /^([a-z]+)_[0-9a-v]{24}$/.exec(id) ?? []
+  const entry = Object.entries(idPrefixes).find(([, known]) => known === prefix)
+  return entry ? (entry[0] as IdType) : null
+}
+
+/** Returns an id that is safe to query: an empty text, which no row has, in place of an invalid id. */
+export function validIdOrEmpty(id: string): string {
+  return typeOfId(id) === null ? '' : id
+}

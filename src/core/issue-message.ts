@@ -1,0 +1,49 @@
+import type { z } from 'zod'
+
+/** Returns the message for an invalid value in our own words; undefined: the schema's own message, or none. */
+export function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${typeNames[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`
+    case 'too_small':
+      return `must ${sizeOf(issue.origin)}${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unitOf(issue.origin)}`
+    case 'too_big':
+      return `must ${sizeOf(issue.origin)}${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${unitOf(issue.origin)}`
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`
+    case 'unrecognized_keys':
+      return `must not contain ${issue.keys.join(', ')}`
+    case 'invalid_format':
+      return formats[issue.format] ?? 'has an invalid format'
+    default:
+      return 'is not valid'
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'a boolean',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  date: 'a date',
+  null: 'null',
+}
+
+const formats: Readonly<Record<string, string>> = {
+  email: 'must be an email address',
+  url: 'must be a URL',
+  datetime: 'must be a date and time such as 2026-11-20T12:00:00Z',
+  date: 'must be a date such as 2026-11-20',
+}
+
+const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items', set: ' items' }
+
+/** The verb of a size limit: lists and strings have a size, numbers are one. */
+const sizeOf = (origin: string) => (units[origin] === undefined ? 'be ' : 'have ')
+
+const unitOf = (origin: string) => units[origin] ?? ''

@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { Conflict } from './errors.ts'
+
+/** The version that an edit is based on; absent: the edit applies to any version. */
+export const versionInput = z.int().nullish()
+
+/** @throws Conflict when an edit is based on another version than the current one. */
+export function requireVersion(thing: { readonly version: number }, read: z.infer<typeof versionInput>): void {
+  if (read === null || read === undefined || read === thing.version) return
+  throw new Conflict(
+    `This object was changed in the meantime: you read version ${read}, and the current version is ${thing.version}. Read it again.`,
+  )
+}
+
+/**
+ * Returns whether an edit changes any value; undefined values stay as they are. An edit without changes raises no version and
+ * appends no event.
+ */
+export function hasChanges(thing: object, given: Readonly<Record<string, unknown>>): boolean {
+  const known = new Map<string, unknown>(Object.entries(thing))
+  return Object.entries(given).some(([key, value]) => value !== undefined && !isDeepStrictEqual(value, known.get(key)))
+}
+
+/** Returns whether two lists have the same items in any order. */
+export function sameSet<T>(one: readonly T[], other: readonly T[], keyOf: (item: T) => string): boolean {
+  return isDeepStrictEqual(one.map(keyOf).sort(), other.map(keyOf).sort())
+}

@@ -1,0 +1,55 @@
+/** How long an owner may run before it yields the event loop. */
+const TIME_SLICE_MS = 8
+
+/** The waiting work by owner; the next owner comes first. */
+const waiting = new Map<object, (() => void)[]>()
+/** When the current time slice began, on the monotonic clock; null: none has. */
+let sliceStart: number | null = null
+
+/** Returns whether the current time slice is over. */
+export function isTimeSliceOver(): boolean {
+  if (sliceStart === null) startSlice()
+  return performance.now() - (sliceStart ?? 0) > TIME_SLICE_MS
+}
+
+/**
+ * Resolves when the owner's next time slice begins. Work that follows synchronously or in microtasks runs before any other
+ * owner's. Owners take turns, so an owner with much work delays another one by a single slice.
+ */
+export function nextTimeSlice(owner: object): Promise<void> {
+  return new Promise((resolve) => {
+    const own = waiting.get(owner)
+    if (own) own.push(resolve)
+    else waiting.set(owner, [resolve])
+    if (waiting.size === 1 && !own) setImmediate(runSlice)
+  })
+}
+
+/** Waits for the owner's next time slice if the current one is over. */
+export async function yieldAfterTimeSlice(owner: object): Promise<void> {
+  if (isTimeSliceOver()) await nextTimeSlice(owner)
+}
+
+function startSlice(): void {
+  sliceStart = performance.now()
+  setImmediate(() => {
+    sliceStart = null
+  })
+}
+
+function runSlice(): void {
+  startSlice()
+  resumeNext()
+}
+
+function resumeNext(): void {
+  const [owner, own = []] = waiting.entries().next().value ?? []
+  if (owner === undefined) return
+  const resolve = own.shift()
+  waiting.delete(owner)
+  if (own.length > 0) waiting.set(owner, own)
+  resolve?.()
+  if (waiting.size === 0) return
+  // After the work that follows in microtasks.
+  void Promise.resolve().then(() => process.nextTick(isTimeSliceOver() ? () => setImmediate(runSlice) : resumeNext))
+}

@@ -1,0 +1,25 @@
+import type { WorkerOptions } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
+import { root } from './paths.ts'
+
+/** Entry points of worker threads; `build.js` bundles each. */
+export const workerFiles = [
+  'database/embedded-worker',
+  'blacklist/geo/asn-compiler',
+  'docs/docs-worker',
+  'graphql/introspection-worker',
+  'http/library-worker',
+  'core/markdown-worker',
+  'status-page/png-worker',
+] as const
+
+export type WorkerFile = (typeof workerFiles)[number]
+
+const bundled = import.meta.url.endsWith('.js')
+
+/** Starts a worker thread from a file of `src/`: from its bundle when this code runs from a bundle, or from its source. */
+export function startWorker(file: WorkerFile, options: Omit<WorkerOptions, 'execArgv'>): Worker {
+  if (bundled) return new Worker(new URL(`dist/${file}.js`, root), options)
+  const loader = new URL('src/typescript-loader.js', root)
+  return new Worker(new URL(`src/${file}.ts`, root), { ...options, execArgv: ['--import', loader.href] })
+}

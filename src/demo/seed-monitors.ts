@@ -1,0 +1,158 @@
+import type { Context } from '../core/context.ts'
+import { newId } from '../core/id.ts'
+import { DAY, HOUR, MINUTE } from '../core/time.ts'
+import { change } from '../event-log/change.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
+import type { MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
+import { BUCKETS, bucketOf } from '../monitoring/histogram.ts'
+import { monitorEvent } from '../monitoring/monitor-events.ts'
+import { kindRules } from '../monitoring/probe-kinds.ts'
+import { watchId } from '../monitoring/watch.ts'
+import type { ServiceName } from './fixtures.ts'
+import * as fixtures from './fixtures.ts'
+
+/** How far back the demo has response times, in milliseconds. */
+const LATENCY_HISTORY_MS = 8 * DAY
+
+/** A gap without monitoring, such as a server move: days before the seed, and its duration. */
+const MONITORING_GAP = { daysAgo: 52, hours: 5 }
+
+/**
+ * Creates a monitor for each monitored service, with a history that matches the fixtures' incidents. Writes the
+ * history to the database, because three months of probes cannot run in a second. The monitors probe this service
+ * itself, so that their results are real and no other host gets requests.
+ * @param ctx the owner's context, at the time of creation
+ */
+export async function seedMonitors(
+  ctx: Context,
+  organizationId: string,
+  ids: ReadonlyMap<string, string>,
+  now: Date,
+): Promise<void> {
+  const { REGION } = ctx.config
+  const options = healthProbeOptions(ctx)
+  const createdAt = ctx.now()
+  for (const { service, latencyMs } of fixtures.monitoredServices) {
+    const id = newId('Monitor')
+    const intervals = stateIntervalsOf(service, createdAt, now)
+    const state = intervals.at(-1)?.state ?? 'UP'
+    const stateSince = intervals.at(-1)?.startedAt ?? createdAt
+    const moved = new Date(now.getTime() - MONITORING_GAP.daysAgo * DAY)
+    const settings = { intervalSeconds: 60, timeoutMs: 10_000, failureThreshold: 2, recoveryThreshold: 1 }
+    const watch = { id: watchId(id, REGION), region: REGION, state, stateSince, dueAt: now, lastKnownAt: now }
+    await change(ctx, organizationId, async ({ db }) => {
+      const monitor = await db.monitor.create({
+        data: {
+          ...{ id, organizationId, serviceId: ids.get(service) ?? null, name: service, kind: 'HTTP', options },
+          ...{ ...settings, state, stateSince, createdAt },
+          watches: { create: { ...watch, lastCheckedAt: now, lastOutcome: 'UP', lastLatencyMs: latencyMs } },
+          intervals: { createMany: { data: intervals } },
+          gaps: { create: { startedAt: moved, endedAt: new Date(moved.getTime() + MONITORING_GAP.hours * HOUR) } },
+        },
+      })
+      await createHours(db, id, hourlyLatencies(latencyMs, now))
+      return [undefined, monitorEvent('MONITOR_CREATED', monitor)]
+    })
+  }
+}
+
+/** In one statement: as many rows with so many numbers each would take Prisma a second. */
+async function createHours(db: Context['db'], monitorId: string, hours: ReturnType<typeof hourlyLatencies>) {
+  await db.$executeRaw`
+    INSERT INTO "MonitorHour" ("monitorId", hour, up, degraded, down, unknown, latencies)
+    SELECT ${monitorId}, each.* FROM jsonb_to_recordset(${JSON.stringify(hours)}::jsonb)
+      AS each (hour timestamptz, up int, degraded int, down int, unknown int, latencies int[])`
+}
+
+/** Points the monitors of all demos at the current address of this service, which may have changed. */
+export async function retargetMonitors(ctx: Context): Promise<void> {
+  const name = { in: fixtures.monitoredServices.map(({ service }) => service) }
+  const options = { path: ['url'], string_ends_with: HEALTH_PATH }
+  await ctx.db.monitor.updateMany({
+    where: { kind: 'HTTP', name, options },
+    data: { options: healthProbeOptions(ctx) },
+  })
+}
+
+const HEALTH_PATH = '/healthz'
+
+function healthProbeOptions({ config: { HOST, PORT } }: Context): Prisma.InputJsonObject {
+  const host = /^(0\.0\.0\.0|::)$/.test(HOST) ? '127.0.0.1' : HOST.includes(':') ? `[${HOST}]` : HOST
+  return kindRules.HTTP.options.parse({ url: `http://${host}:${PORT}${HEALTH_PATH}` }) as Prisma.InputJsonObject
+}
+
+interface StateInterval {
+  readonly startedAt: Date
+  readonly endedAt: Date | null
+  readonly state: MonitorState
+  readonly cause: string
+}
+
+/** Returns the states of a service's monitor in order of time, derived from the fixtures' incidents. */
+function stateIntervalsOf(service: ServiceName, createdAt: Date, now: Date): StateInterval[] {
+  const starts: { at: Date; state: MonitorState; cause: string }[] = [
+    { at: createdAt, state: 'PENDING', cause: '' },
+    { at: new Date(createdAt.getTime() + MINUTE), state: 'UP', cause: '200 OK' },
+  ]
+  for (const { begun, at, status } of serviceUpdatesOf(service, now)) {
+    const state = stateByStatus[status]
+    const last = starts.at(-1)
+    if (last === undefined || state === last.state) continue
+    // The monitor detects a failure before the first incident update.
+    const from = last.state === 'UP' ? begun : at
+    if (from > last.at && from < now) starts.push({ at: from, state, cause: causeByStatus[status] })
+  }
+  return starts.map(({ at, state, cause }, index) => ({
+    startedAt: at,
+    endedAt: starts[index + 1]?.at ?? null,
+    state,
+    cause,
+  }))
+}
+
+/** Returns the incident updates about a service in order of time, with the start of their incident. */
+function serviceUpdatesOf(service: ServiceName, now: Date) {
+  const incidents = fixtures.pastIncidents.toSorted((one, other) => other.daysAgo - one.daysAgo)
+  return incidents.flatMap(({ updates, daysAgo, time }) => {
+    const begun = fixtures.utcTimeOn(now, -daysAgo, time)
+    return updates.flatMap(({ minute, status: incidentStatus, services = {} }) => {
+      const status = services[service] ?? (incidentStatus === 'RESOLVED' ? 'OPERATIONAL' : undefined)
+      return status ? [{ begun, at: new Date(begun.getTime() + minute * MINUTE), status }] : []
+    })
+  })
+}
+
+const stateByStatus = {
+  OPERATIONAL: 'UP',
+  DEGRADED_PERFORMANCE: 'DEGRADED',
+  PARTIAL_OUTAGE: 'DEGRADED',
+  MAJOR_OUTAGE: 'DOWN',
+} as const satisfies Record<Exclude<ServiceStatus, 'UNDER_MAINTENANCE'>, MonitorState>
+
+const causeByStatus = {
+  OPERATIONAL: '200 OK',
+  DEGRADED_PERFORMANCE: 'Responded after 4.2 s.',
+  PARTIAL_OUTAGE: 'Responded with 200 but without the expected text.',
+  MAJOR_OUTAGE: 'No connection within 10 s.',
+} as const satisfies Record<keyof typeof stateByStatus, string>
+
+/**
+ * Returns the latency histogram of each of the last hours: a daily rhythm around the usual latency, with some slow
+ * answers.
+ */
+function hourlyLatencies(latencyMs: number, now: Date) {
+  const last = Math.floor(now.getTime() / HOUR) * HOUR
+  return Array.from({ length: LATENCY_HISTORY_MS / HOUR }, (_, ago) => {
+    const hour = new Date(last - ago * HOUR)
+    const busy = 1 + 0.35 * Math.sin(((hour.getUTCHours() - 9) / 24) * 2 * Math.PI)
+    const counts = new Array<number>(BUCKETS).fill(0)
+    const checks = ago === 0 ? now.getUTCMinutes() : 60
+    for (let check = 0; check < checks; check++) {
+      // Spreads values evenly, and identically for every seed.
+      const spread = ((check * 37 + ago * 11) % 60) / 60
+      const bucket = bucketOf(latencyMs * busy * (0.8 + 0.5 * spread + (spread > 0.94 ? 1.5 : 0)))
+      counts[bucket] = (counts[bucket] ?? 0) + 1
+    }
+    return { hour, up: checks, degraded: 0, down: 0, unknown: 0, latencies: counts }
+  })
+}

@@ -1,0 +1,30 @@
+/** A group of guides, in reading order. */
+export interface Section {
+  readonly title: string
+  /** The guides' names in `/docs/{slug}` and `docs/{slug}.md`. */
+  readonly slugs: readonly string[]
+}
+
+/** All guides, in reading order. */
+export const sections: readonly Section[] = [
+  { title: 'Start', slugs: ['getting-started'] },
+  { title: 'Status pages', slugs: ['status-pages', 'subscribers', 'custom-domains', 'feeds'] },
+  { title: 'Monitoring', slugs: ['monitors', 'uptime', 'blacklist-checks'] },
+  { title: 'API', slugs: ['graphql', 'rest'] },
+  {
+    title: 'Operate',
+    slugs: ['settings', 'deployment', 'backup-and-upgrade', 'health', 'resolver', 'mail', 'billing'],
+  },
+  { title: 'More', slugs: ['contributing', 'data-sources', 'changelog'] },
+]
+
+/** Returns the file of a guide, relative to the repository. */
+export function fileOf(slug: string): string {
+  return slug === 'changelog' ? 'CHANGELOG.md' : `docs/${slug}.md`
+}
+
+/** Returns the path under which the file of a guide is served; null for other files. */
+export function pathOfFile(file: string): string | null {
+  const slug = sections.flatMap(({ slugs }) => slugs).find((each) => fileOf(each) === file)
+  return slug === undefined ? null : `/docs/${slug}`
+}

@@ -1,0 +1,113 @@
+import type { Config } from '../core/config.ts'
+import { readConfig } from '../core/config.ts'
+
+/** The documentation of a setting. */
+interface SettingDoc {
+  /** The effect and the accepted values, in Markdown. */
+  readonly meaning: string
+  /** Replaces the default from the code, in Markdown. */
+  readonly otherwise?: string
+}
+
+type Name = keyof Config
+
+/** All settings by group. A missing entry does not compile. */
+const documented: Readonly<Record<Name, SettingDoc>> = {
+  PORT: { meaning: 'Port to listen on. `0` picks a free one, which the log names.' },
+  HOST: { meaning: 'Address or host name to listen on.' },
+  BASE_URL: {
+    meaning: 'Public address, used in links and mail. Custom domains need it. The same on every instance.',
+    otherwise: '`http://localhost:{PORT}`',
+  },
+  ROLE: { meaning: '`all`, `web` (serves only) or `worker` (probes and delivers only).' },
+  REGION: { meaning: 'Region of this worker, stored with every probe result. 1 to 32 letters, digits, `-` or `_`.' },
+  TRUST_PROXY: {
+    meaning: 'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed, separated by commas.',
+    otherwise: 'none',
+  },
+  LOG_LEVEL: { meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.' },
+  DATA_DIR: {
+    meaning:
+      'Directory of the embedded database, the generated secret key and compiled geo data. One process at a time.',
+  },
+  DATABASE_URL: { meaning: '`postgresql://…`: a PostgreSQL server instead of the embedded database.' },
+  ADMIN_TOKEN: {
+    meaning: 'Operator token, 16 characters or more.',
+    otherwise: 'generated and printed at the first start',
+  },
+  SECRET_KEY: {
+    meaning: 'Key that secrets in the database are encrypted with, 32 characters or more. The same on every instance.',
+    otherwise: 'generated in `DATA_DIR/secret.key`',
+  },
+  SIGNUP: {
+    meaning:
+      '`closed`: only the operator creates organizations. `open`: anyone may, 5 an hour and 10 a day from one network (IPv6: /64), 200 an hour and 1,000 a day in all.',
+  },
+  DEFAULT_TIER: {
+    meaning: 'Tier of organizations without a paid tier: `free`, `pro` or `team`.',
+    otherwise: '`team`; `free` once a payment link is set',
+  },
+  ALLOW_PRIVATE_NETWORKS: { meaning: '`true`: monitors and webhooks may reach private and loopback addresses.' },
+  DNS_SERVERS: {
+    meaning: 'Recursive resolvers, `ip` or `ip:port`, separated by commas. All of them should respond.',
+    otherwise: 'the system’s',
+  },
+  DNS_TIMEOUT_MS: { meaning: 'Deadline of one DNS query, 100 to 4500 ms. A whole check answers within 5 s.' },
+  SPAMHAUS_DQS_KEY: { meaning: 'Key of Spamhaus’s Data Query Service.' },
+  GEO_CITY_DB: { meaning: 'MaxMind-format file of cities.', otherwise: 'data that ships with the service' },
+  GEO_ASN_DB: { meaning: 'MaxMind-format file of networks.', otherwise: 'data that ships with the service' },
+  SMTP_URL: { meaning: '`smtp://user:password@host:587` or `smtps://…`. Without it, mail is not offered.' },
+  MAIL_FROM: { meaning: 'Address that mail comes from.', otherwise: '`status@` and the host of `BASE_URL`' },
+  STRIPE_PAYMENT_LINK_PRO: { meaning: 'Payment link for the pro tier. Without it, the tier is not sold.' },
+  STRIPE_PAYMENT_LINK_TEAM: { meaning: 'Payment link for the team tier. Without it, the tier is not sold.' },
+  STRIPE_WEBHOOK_SECRET: { meaning: 'Secret of the Stripe webhook. Without it, webhook requests get 503.' },
+  STRIPE_CURRENCY: { meaning: 'Currency of the prices: three lowercase letters.' },
+  STRIPE_PRO_AMOUNT: {
+    meaning: 'Monthly price of the pro tier in minor units. Amounts identify tiers, so no two may be equal.',
+  },
+  STRIPE_TEAM_AMOUNT: { meaning: 'Monthly price of the team tier in minor units.' },
+  STRIPE_PRO_YEARLY_AMOUNT: {
+    meaning: 'Yearly price of the pro tier in minor units. Without it, the tier is not sold by the year.',
+  },
+  STRIPE_TEAM_YEARLY_AMOUNT: {
+    meaning: 'Yearly price of the team tier in minor units. Without it, the tier is not sold by the year.',
+  },
+  BTCPAY_URL: {
+    meaning: 'BTCPay Server that accepts BTC and LTC for the pro check plan. May be on a private network.',
+  },
+  BTCPAY_API_KEY: { meaning: 'API key of the BTCPay Server.' },
+  BTCPAY_STORE_ID: { meaning: 'Store on the BTCPay Server.' },
+  BTCPAY_WEBHOOK_SECRET: { meaning: 'Secret of the store’s webhook.' },
+}
+
+/** The groups of settings in display order, each with its first setting. */
+const groups: readonly { readonly title: string; readonly first: Name }[] = [
+  { title: 'Server', first: 'PORT' },
+  { title: 'Data and secrets', first: 'DATA_DIR' },
+  { title: 'Access and limits', first: 'SIGNUP' },
+  { title: 'DNS and geo data', first: 'DNS_SERVERS' },
+  { title: 'Mail', first: 'SMTP_URL' },
+  { title: 'Stripe', first: 'STRIPE_PAYMENT_LINK_PRO' },
+  { title: 'BTCPay Server', first: 'BTCPAY_URL' },
+]
+
+/** Marks the beginning of the generated part of `docs/settings.md`. */
+export const SETTINGS_MARK = '<!-- generated by `npm run settings` -->'
+
+/** Returns the Markdown tables of all settings, with the defaults of the code. */
+export function settingsTables(): string {
+  const names = Object.keys(documented) as Name[]
+  const defaults = readConfig({})
+  const starts = groups.map(({ first }) => names.indexOf(first))
+  const tables = groups.map(({ title }, index) => {
+    const rows = names.slice(starts[index], starts[index + 1]).map((name) => rowOf(name, defaults[name]))
+    return `## ${title}\n\n| variable | default | meaning |\n|---|---|---|\n${rows.join('\n')}\n`
+  })
+  return tables.join('\n')
+}
+
+function rowOf(name: Name, fallback: unknown): string {
+  const { meaning, otherwise } = documented[name]
+  const shown = otherwise ?? (fallback === undefined ? 'none' : `\`${String(fallback)}\``)
+  return `| \`${name}\` | ${shown} | ${meaning} |`
+}

@@ -1,0 +1,124 @@
+import type { Actor, Context, Database } from '../core/context.ts'
+import { inTransaction } from '../core/context.ts'
+import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
+
+/** An event to append: its kind and its subject. Time and actor come from the context. */
+export interface NewEvent {
+  readonly kind: EventKind
+  readonly subjectId: string
+  /** The current name of the subject, which may be deleted before the event is read. */
+  readonly subjectName: string
+  /** When the event took place, if it was noticed later. */
+  readonly since?: Date
+  /** The id of the incident or maintenance update that the event announces; absent: none. */
+  readonly updateId?: string
+}
+
+/** The database channel that announces new events; the payload is the organization's id. */
+export const LOG_CHANNEL = 'event_log'
+
+/**
+ * Appends events to an organization's log, in the transaction of the change that they describe. Call it last: it locks the
+ * organization's row until the commit, which keeps the log in commit order and without gaps. The database notifies
+ * listeners at the commit only.
+ * @throws when `ctx` is not in a transaction: without one, a rolled back change could leave an event.
+ */
+export async function appendEvents(ctx: Context, organizationId: string, events: readonly NewEvent[]): Promise<void> {
+  if (!inTransaction(ctx.db)) throw new Error('Events must be appended in the transaction of their change.')
+  if (events.length === 0) return
+  const { lastSeq } = await ctx.db.organization.update({
+    where: { id: organizationId },
+    data: { lastSeq: { increment: events.length } },
+    select: { lastSeq: true },
+  })
+  const first = lastSeq - events.length + 1
+  const by = { at: ctx.now(), actorKind: actorKinds[ctx.actor.kind], actorKeyId: keyIdOf(ctx.actor) }
+  await ctx.db.event.createMany({
+    data: events.map((event, index) => ({ organizationId, seq: first + index, ...by, ...event })),
+  })
+  await ctx.db.$executeRaw`SELECT pg_notify(${LOG_CHANNEL}, ${organizationId})`
+}
+
+/** Reads up to `limit` events after a position, in order. */
+export function readEventsAfter(db: Database, organizationId: string, after: number, limit: number): Promise<Event[]> {
+  return db.event.findMany({ where: { organizationId, seq: { gt: after } }, orderBy: { seq: 'asc' }, take: limit })
+}
+
+/** Encodes a position in a log as an opaque cursor. */
+export function encodeCursor(seq: number): string {
+  return seq.toString(36)
+}
+
+/** Decodes a cursor; null for an invalid one. */
+export function decodeCursor(cursor: string): number | null {
+  const seq = /^[0-9a-z]{1,7}$/.test(cursor) ? Number.parseInt(cursor, 36) : Number.NaN
+  return Number.isSafeInteger(seq) && seq <= 0x7fff_ffff ? seq : null
+}
+
+/**
+ * Whether the public page shows the change behind an event of each kind. Access, billing and monitoring are visible to the
+ * organization only.
+ */
+const isPublic: Readonly<Record<EventKind, boolean>> = {
+  PAGE_UPDATED: true,
+  SERVICE_GROUP_CREATED: true,
+  SERVICE_GROUP_UPDATED: true,
+  SERVICE_GROUP_DELETED: true,
+  SERVICE_GROUPS_REORDERED: true,
+  SERVICE_CREATED: true,
+  SERVICE_UPDATED: true,
+  SERVICE_DELETED: true,
+  SERVICES_REORDERED: true,
+  SERVICE_STATUS_CHANGED: true,
+  SERVICE_UNKNOWN: true,
+  SERVICE_KNOWN: true,
+  INCIDENT_CREATED: true,
+  INCIDENT_UPDATED: true,
+  INCIDENT_UPDATE_POSTED: true,
+  INCIDENT_UPDATE_EDITED: true,
+  INCIDENT_DELETED: true,
+  INCIDENT_BACKFILLED: true,
+  INCIDENT_UPDATE_BACKFILLED: true,
+  INCIDENT_UPDATE_DELETED: true,
+  MAINTENANCE_SCHEDULED: true,
+  MAINTENANCE_UPDATED: true,
+  MAINTENANCE_UPDATE_POSTED: true,
+  MAINTENANCE_RESCHEDULED: true,
+  MAINTENANCE_STARTED: true,
+  MAINTENANCE_COMPLETED: true,
+  MAINTENANCE_CANCELLED: true,
+  MAINTENANCE_UPDATE_EDITED: true,
+  MAINTENANCE_UPDATE_DELETED: true,
+  MAINTENANCE_DELETED: true,
+  MONITOR_CREATED: false,
+  MONITOR_UPDATED: false,
+  MONITOR_PAUSED: false,
+  MONITOR_RESUMED: false,
+  MONITOR_DELETED: false,
+  MONITOR_STATE_CHANGED: false,
+  MONITOR_UNKNOWN: false,
+  MONITOR_KNOWN: false,
+  ORGANIZATION_CREATED: false,
+  ORGANIZATION_DELETED: false,
+  ORGANIZATION_RESTORED: false,
+  API_KEY_CREATED: false,
+  API_KEY_REVOKED: false,
+  TIER_CHANGED: false,
+  CHECK_PLAN_CHANGED: false,
+  SUBSCRIBERS_IMPORTED: false,
+  SUBSCRIBER_DELETED: false,
+}
+
+/** Returns whether events of a kind change the public page. */
+export function isPublicKind(kind: EventKind): boolean {
+  return isPublic[kind]
+}
+
+const actorKinds = {
+  apiKey: 'API_KEY',
+  operator: 'OPERATOR',
+  system: 'SYSTEM',
+  visitor: 'VISITOR',
+} as const satisfies Record<Actor['kind'], ActorKind>
+
+const keyIdOf = (actor: Actor) => (actor.kind === 'apiKey' ? actor.keyId : null)

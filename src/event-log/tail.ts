@@ -1,0 +1,329 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../core/time.ts'
+import { SECOND } from '../core/time.ts'
+import type { DatabaseHandle } from '../database/client.ts'
+import type { Event } from '../generated/prisma/client.ts'
+import { decodeCursor, LOG_CHANNEL, readEventsAfter } from './event.ts'
+
+/**
+ * Replaces events that cannot be read: the position is older than the retained log, or newer than its end, as after a restore
+ * of the database. The log is complete from `seq` on, so a reader reloads its state then.
+ */
+export interface Gap {
+  readonly kind: 'GAP'
+  /** The position after which no event is missing. */
+  readonly seq: number
+  readonly at: Date
+}
+
+/** Reads one organization's log in order from a position. Allows one `next` at a time. */
+export interface Follower extends AsyncIterableIterator<Event | Gap, undefined> {
+  /** The position of the last event that was returned or filtered out; -1 before an initial gap. */
+  readonly position: number
+  /** Returns the next event that is already in the log, without waiting; null: none, or the follower has ended. */
+  poll(): Promise<Event | Gap | null>
+  /** Ends the follower at once, also while `next` waits. */
+  return(): Promise<IteratorResult<Event | Gap, undefined>>
+}
+
+/** Follows the event logs of all organizations. */
+export interface EventLog {
+  /**
+   * Follows an organization's log: returns the events after a position, then new events from any process, without gaps,
+   * duplicates or reordering. It ends when the organization is deleted. A slow reader falls behind; nothing is buffered for it.
+   * @param after the position to start after; null: only new events. @param wanted the filter for events.
+   */
+  follow(organizationId: string, after: number | null, wanted?: (event: Event) => boolean): Promise<Follower>
+  /** Ends every follower. */
+  close(): Promise<void>
+}
+
+/** Returns the position to follow a log after; null: only new events. An invalid cursor gives a gap first. */
+export function startPosition(cursor: string | null | undefined): number | null {
+  return cursor == null ? null : (decodeCursor(cursor) ?? BEFORE_START)
+}
+
+/** A position that no log has; a gap follows it. */
+const BEFORE_START = -1
+/** Newest events of a log in memory: a reader that is not further behind costs no query. */
+const RECENT_EVENTS = 100
+/** Events per query. */
+const PAGE_SIZE = 500
+/** How often one statement checks all followed logs for growth, in case a notification was lost. */
+const POLL_INTERVAL_MS = 1.5 * SECOND
+/** The delay before a failed read is retried. */
+const RETRY_DELAY_MS = 0.5 * SECOND
+
+/** The end of one organization's log, read once for all its followers in this process; dropped with the last follower. */
+interface Tail {
+  readonly organizationId: string
+  readonly ready: Promise<void>
+  /** The newest events, without gaps. */
+  recent: Event[]
+  /** The position of the last event that was read. */
+  position: number
+  followerCount: number
+  /** Called when the log grows. */
+  readonly waiters: Set<() => void>
+  /** Whether the organization is deleted: followers read the remaining events and end. */
+  isDeleted: boolean
+  /** Whether the log may have grown since the current read began. */
+  isDirty: boolean
+  isReading: boolean
+}
+
+/**
+ * Opens the event logs. Database notifications wake the followers.
+ * @throws when listening to the database fails.
+ */
+export async function openEventLog(parts: {
+  readonly database: Pick<DatabaseHandle, 'prisma' | 'listen'>
+  readonly now: Clock
+  readonly log: Logger
+  /** Called with an organization whose log grew without a notification. */
+  readonly onMissed?: (organizationId: string) => void
+  /** How often to check for lost notifications. */
+  readonly pollMs?: number
+}): Promise<EventLog> {
+  const { database, now, log, onMissed = () => {}, pollMs = POLL_INTERVAL_MS } = parts
+  const db = database.prisma
+  const tails = new Map<string, Tail>()
+  const followers = new Set<Follower>()
+
+  const stopListening = await database.listen(LOG_CHANNEL, (organizationId) => {
+    if (organizationId === null) scheduleAllReads()
+    else scheduleRead(tails.get(organizationId))
+  })
+  let polling = false
+  const poll = setInterval(() => void checkForGrowth(), pollMs).unref()
+
+  /** Bounds the delay of events when notifications are lost. */
+  async function checkForGrowth(): Promise<void> {
+    if (polling || tails.size === 0) return
+    polling = true
+    try {
+      const ids = [...tails.keys()]
+      const ends = await db.$queryRaw<{ id: string; lastSeq: number }[]>`
+        SELECT id, "lastSeq" FROM "Organization" WHERE id = ANY (${ids}::text[])`
+      for (const { id, lastSeq } of ends) {
+        const tail = tails.get(id)
+        if (!tail || lastSeq <= tail.position || tail.isReading) continue
+        onMissed(id)
+        scheduleRead(tail)
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'event log: growth check failed; retrying')
+    } finally {
+      polling = false
+    }
+  }
+
+  function scheduleAllReads(): void {
+    for (const tail of tails.values()) scheduleRead(tail)
+  }
+
+  function scheduleRead(tail: Tail | undefined): void {
+    if (!tail) return
+    tail.isDirty = true
+    if (!tail.isReading) void read(tail)
+  }
+
+  /** Reads new events until no more growth is announced. */
+  async function read(tail: Tail): Promise<void> {
+    tail.isReading = true
+    try {
+      await tail.ready
+      while (tail.isDirty && tails.get(tail.organizationId) === tail) {
+        tail.isDirty = false
+        const events = await readEventsAfter(db, tail.organizationId, tail.position, PAGE_SIZE)
+        if (events.length === PAGE_SIZE) tail.isDirty = true
+        appendToTail(tail, events)
+      }
+    } catch (error) {
+      if (tails.get(tail.organizationId) === tail) {
+        log.warn({ err: error, organization: tail.organizationId }, 'event log: read failed; retrying')
+        setTimeout(() => scheduleRead(tail), RETRY_DELAY_MS).unref()
+      }
+    } finally {
+      tail.isReading = false
+    }
+  }
+
+  function tailOf(organizationId: string): Tail {
+    const found = tails.get(organizationId)
+    if (found) return found
+    const tail: Tail = {
+      organizationId,
+      ready: Promise.resolve().then(async () => {
+        tail.recent = await readLast(organizationId)
+        tail.position = tail.recent.at(-1)?.seq ?? (await lastSeq(organizationId))
+        tail.isDeleted = isDeletedAfter(tail.recent, false)
+      }),
+      recent: [],
+      position: 0,
+      followerCount: 0,
+      waiters: new Set(),
+      isDeleted: false,
+      isDirty: false,
+      isReading: false,
+    }
+    tails.set(organizationId, tail)
+    return tail
+  }
+
+  async function readLast(organizationId: string): Promise<Event[]> {
+    const last = await db.event.findMany({ where: { organizationId }, orderBy: { seq: 'desc' }, take: RECENT_EVENTS })
+    return last.reverse()
+  }
+
+  async function lastSeq(organizationId: string): Promise<number> {
+    const organization = await db.organization.findUnique({
+      where: { id: organizationId },
+      select: { lastSeq: true },
+    })
+    return organization?.lastSeq ?? 0
+  }
+
+  function release(tail: Tail): void {
+    tail.followerCount -= 1
+    if (tail.followerCount === 0 && tails.get(tail.organizationId) === tail) tails.delete(tail.organizationId)
+  }
+
+  return {
+    async follow(organizationId, after, wanted = () => true) {
+      const tail = tailOf(organizationId)
+      tail.followerCount += 1
+      let from: number
+      try {
+        await tail.ready
+        from = after ?? tail.position
+        if (from > tail.position) {
+          // Another process may have appended events that this one has not read yet.
+          if (from > (await lastSeq(organizationId))) from = BEFORE_START
+          else scheduleRead(tail)
+        }
+      } catch (error) {
+        release(tail)
+        throw error
+      }
+      const follower = createFollower({
+        tail,
+        from,
+        wanted,
+        now,
+        read: (position) => readEventsAfter(db, organizationId, position, PAGE_SIZE),
+        onReturn: () => {
+          followers.delete(follower)
+          release(tail)
+        },
+      })
+      followers.add(follower)
+      return follower
+    },
+    async close() {
+      clearInterval(poll)
+      for (const follower of [...followers]) await follower.return()
+      await stopListening()
+    },
+  }
+}
+
+function appendToTail(tail: Tail, events: readonly Event[]): void {
+  const last = events.at(-1)
+  if (!last) return
+  const joins = events[0]?.seq === tail.position + 1
+  tail.recent = [...(joins ? tail.recent : []), ...events].slice(-RECENT_EVENTS)
+  tail.position = last.seq
+  tail.isDeleted = isDeletedAfter(events, tail.isDeleted)
+  for (const wake of [...tail.waiters]) wake()
+}
+
+/** Returns whether an organization is deleted after some events of its log. @param before whether it was deleted before them. */
+function isDeletedAfter(events: readonly Event[], before: boolean): boolean {
+  const last = events.findLast(({ kind }) => kind === 'ORGANIZATION_DELETED' || kind === 'ORGANIZATION_RESTORED')
+  return last === undefined ? before : last.kind === 'ORGANIZATION_DELETED'
+}
+
+function createFollower(parts: {
+  readonly tail: Tail
+  readonly from: number
+  readonly wanted: (event: Event) => boolean
+  readonly now: Clock
+  readonly read: (position: number) => Promise<Event[]>
+  readonly onReturn: () => void
+}): Follower {
+  const { tail, wanted, now, read, onReturn } = parts
+  const done = { done: true, value: undefined } as const
+  let position = parts.from
+  let page: Event[] = []
+  let hasEnded = false
+  let wake = () => {}
+
+  /** Returns the event after the position; null: the log no longer has it. */
+  async function nextEvent(): Promise<Event | null> {
+    const seq = position + 1
+    const first = tail.recent[0]
+    if (first && seq >= first.seq) {
+      page = []
+      return tail.recent[seq - first.seq] ?? null
+    }
+    if (page[0]?.seq !== seq) page = await read(position)
+    return page[0]?.seq === seq ? (page.shift() ?? null) : null
+  }
+
+  function nextGrowth(): Promise<void> {
+    return new Promise((resolve) => {
+      wake = () => {
+        tail.waiters.delete(wake)
+        resolve()
+      }
+      tail.waiters.add(wake)
+    })
+  }
+
+  /** A `for await` loop does not call `return` after an error. */
+  async function returnAndThrow(error: unknown): Promise<never> {
+    await follower.return()
+    throw error
+  }
+
+  const follower: Follower = {
+    get position() {
+      return position
+    },
+    async poll() {
+      while (!hasEnded && position < tail.position) {
+        const event = position === BEFORE_START ? null : await nextEvent()
+        if (hasEnded) break
+        if (event === null) {
+          position = tail.position
+          return { kind: 'GAP', seq: position, at: now() }
+        }
+        position = event.seq
+        if (wanted(event)) return event
+      }
+      return null
+    },
+    async next() {
+      while (!hasEnded) {
+        const value = await follower.poll().catch(returnAndThrow)
+        if (value) return { done: false, value }
+        if (tail.isDeleted && position >= tail.position) return follower.return()
+        // The log may have grown during the await.
+        if (!hasEnded && position >= tail.position) await nextGrowth()
+      }
+      return done
+    },
+    async return() {
+      if (hasEnded) return done
+      hasEnded = true
+      onReturn()
+      wake()
+      return done
+    },
+    [Symbol.asyncIterator]() {
+      return follower
+    },
+  }
+  return follower
+}

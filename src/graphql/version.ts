@@ -1,0 +1,14 @@
+import { ownerOnly } from './owner-only.ts'
+
+/** The options of an object's field `version`, for `optimistic-lock.ts`. */
+export const VERSION = {
+  nullable: true,
+  authScopes: ownerOnly,
+  description: 'The version, incremented by every edit. Requires a key of the organization.',
+} as const
+
+/** The options of an input's field `version`. */
+export const VERSION_READ = {
+  required: false,
+  description: 'The version you read. If the object has a newer one, the mutation returns a ConflictError.',
+} as const

@@ -1,0 +1,9 @@
+/** Swagger UI, as its own script leaves it on the window. */
+declare const SwaggerUIBundle: (options: { url: string; dom_id: string; deepLinking: boolean }) => void
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+follow()
+dark.addEventListener('change', follow)
+
+SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true })

@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto'
+
+/** Returns the ETag of a body that is sent in several encodings, which is therefore weak (RFC 9110 §8.8.1). */
+export function weakEtag(body: string | Buffer): string {
+  return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+}
+
+/**
+ * Returns whether an `If-None-Match` header names the current ETag. The comparison is weak (RFC 9110 §13.1.2): a proxy that
+ * compresses an answer makes its ETag weak.
+ */
+export function hasCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
+  return ifNoneMatch?.split(',').some((tag) => opaque(tag) === opaque(etag)) ?? false
+}

@@ -1,0 +1,8 @@
+import type { MonitoringContext } from '../context.ts'
+import type { ResultFeed } from '../result-feed.ts'
+
+declare module '../../graphql/builder.ts' {
+  interface GraphContext extends MonitoringContext {
+    readonly resultFeed: ResultFeed
+  }
+}

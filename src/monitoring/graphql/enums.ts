@@ -1,0 +1,42 @@
+import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
+
+builder.enumType(MonitorKind, {
+  name: 'MonitorKind',
+  description: 'How a monitor watches.',
+  values: describedValues({
+    BLACKLIST: 'Watches an IP address or a domain on the blacklists.',
+    DNS: 'Resolves a name.',
+    HEARTBEAT: 'Waits for a job to report.',
+    HTTP: 'Sends an HTTP request.',
+    PING: 'Sends ICMP echo requests.',
+    TCP: 'Opens a TCP connection.',
+  }),
+})
+builder.enumType(MonitorState, {
+  name: 'MonitorState',
+  description: 'The state of a monitor. PENDING: not enough is known yet.',
+  values: describedValues({
+    DEGRADED: 'Reachable, but slow or close to a limit.',
+    DOWN: 'Failing.',
+    PAUSED: 'Not being probed.',
+    PENDING: 'Not enough is known yet.',
+    UP: 'Working.',
+  }),
+})
+builder.enumType(PausedBy, {
+  name: 'PausedBy',
+  description: 'Who paused a monitor: its owner, or the limit of its tier.',
+  values: describedValues({ OWNER: 'Someone with a key of the organization.', TIER: 'The limit of its tier.' }),
+})
+builder.enumType(ProbeOutcome, {
+  name: 'ProbeOutcome',
+  description: 'The outcome of one probe. UNKNOWN: the probe could not tell.',
+  values: describedValues({
+    DEGRADED: 'The target works, but is slow or close to a limit.',
+    DOWN: 'The target does not work.',
+    UNKNOWN: 'The probe could not tell, for example because the worker failed or a list refused.',
+    UP: 'The target works.',
+  }),
+})

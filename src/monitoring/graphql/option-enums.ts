@@ -1,0 +1,40 @@
+import { builder } from '../../graphql/builder.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
+import type { RecordType } from '../../network/dns/message.ts'
+
+export const HttpMethod = builder.enumType('HttpMethod', {
+  description: 'An HTTP request method.',
+  values: describedValues({
+    DELETE: 'DELETE.',
+    GET: 'GET.',
+    HEAD: 'HEAD.',
+    OPTIONS: 'OPTIONS.',
+    PATCH: 'PATCH.',
+    POST: 'POST.',
+    PUT: 'PUT.',
+  }),
+})
+
+export const DnsMatch = builder.enumType('DnsMatch', {
+  description: 'EXACT: the expected records and no others, in any order. CONTAINS: at least these.',
+  values: describedValues({
+    CONTAINS: 'At least the expected records.',
+    EXACT: 'The expected records and no others, in any order.',
+  }),
+})
+
+export const DnsRecordType = builder.enumType('DnsRecordType', {
+  description: 'A DNS record type.',
+  values: describedValues<RecordType>({
+    A: 'IPv4 addresses.',
+    AAAA: 'IPv6 addresses.',
+    CAA: 'Certificate authorities that may issue certificates.',
+    CNAME: 'The canonical name of an alias.',
+    MX: 'Mail servers.',
+    NS: 'Name servers.',
+    PTR: 'The name of an address.',
+    SOA: 'The start of authority of a zone.',
+    SRV: 'The location of a service.',
+    TXT: 'Text.',
+  }),
+})

@@ -1,0 +1,114 @@
+import type { ProbeResult as StoredProbeResult } from '../../generated/prisma/client.ts'
+import { ProbeOutcome } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { connectionOfNode, pageArgs } from '../../graphql/connection.ts'
+import { text } from '../../graphql/cost.ts'
+import { orderOf, pageOf } from '../../graphql/keyset.ts'
+import type { Phases } from '../../network/outbound.ts'
+import type { ProbeDetail } from '../probe-result.ts'
+
+const newestFirst = orderOf('ProbeResult', { at: ['time', 'desc'], region: ['text', 'asc'] })
+
+const PhasesRef = builder.objectRef<Phases>('CheckPhases').implement({
+  description: 'How long each phase of a probe took, in milliseconds; null for a phase that did not happen.',
+  fields: (t) => ({
+    dns: t.exposeFloat('dns', { nullable: true, description: 'Resolving the name.' }),
+    connect: t.exposeFloat('connect', { nullable: true, description: 'Connecting.' }),
+    tls: t.exposeFloat('tls', { nullable: true, description: 'The TLS handshake.' }),
+    firstByte: t.exposeFloat('firstByte', {
+      nullable: true,
+      description: 'Waiting for the first byte of the response.',
+    }),
+    total: t.exposeFloat('total', { description: 'The whole probe.' }),
+  }),
+})
+
+/** The measurements of a probe result. */
+export const CheckDetail = builder.objectRef<ProbeDetail>('CheckDetail').implement({
+  description: 'The measurements of a probe result; which ones depends on the kind.',
+  fields: (t) => ({
+    phases: t.field({
+      type: PhasesRef,
+      nullable: true,
+      description: 'How long each phase took.',
+      resolve: ({ phases }) => phases,
+    }),
+    address: t.exposeString('address', { nullable: true, description: 'The address of the connection.' }),
+    status: t.exposeInt('status', { nullable: true, description: 'The status code of an HTTP response.' }),
+    certificateEndsAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the server’s TLS certificate expires.',
+      resolve: ({ certificateEndsAt }) => (certificateEndsAt === undefined ? null : new Date(certificateEndsAt)),
+    }),
+    answers: t.exposeStringList('answers', { nullable: true, description: 'The records of a DNS response.' }),
+    listedOn: t.exposeStringList('listedOn', {
+      nullable: true,
+      description: 'Ids of the blacklists that list the target, without acknowledged ones.',
+    }),
+    failedLists: t.exposeStringList('failedLists', {
+      nullable: true,
+      description: 'Ids of the blacklists without a usable answer.',
+    }),
+    said: t.exposeString('said', {
+      nullable: true,
+      description: 'The first line that a job sent with its heartbeat.',
+    }),
+  }),
+})
+
+const CheckRef = builder.interfaceRef<StoredProbeResult>('Check').implement({
+  description: 'A probe result of a monitor.',
+  fields: (t) => ({
+    cursor: t.string({ resolve: newestFirst.cursorOf, description: 'Its position in the monitor’s `results`.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the probe began.' }),
+    region: t.exposeString('region', { description: 'The region that probed; *: any.' }),
+    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'What the probe found.' }),
+    latencyMs: t.exposeInt('latencyMs', {
+      nullable: true,
+      description: 'The response time; null: it could not be measured.',
+    }),
+    message: t.exposeString('message', { extensions: text(500), description: 'The failure, or what was measured.' }),
+    detail: t.field({
+      type: CheckDetail,
+      nullable: true,
+      description: 'Measurements in addition to the outcome. Null: none.',
+      // Stored from a ProbeDetail.
+      resolve: ({ detail }) => detail as ProbeDetail | null,
+    }),
+  }),
+})
+
+const MonitorCheck = builder
+  .objectRef<StoredProbeResult>('MonitorCheck')
+  .implement({ interfaces: [CheckRef], description: 'A stored probe result of a monitor.' })
+
+/** A new probe result. */
+export const MonitorCheckEvent = builder.objectRef<StoredProbeResult>('MonitorCheckEvent').implement({
+  description: 'A new probe result of a monitor.',
+  interfaces: [CheckRef],
+  fields: (t) => ({
+    monitor: t.prismaField({
+      type: 'Monitor',
+      nullable: true,
+      description: 'The monitor as it is now; null when it is deleted.',
+      resolve: (query, { monitorId }, _args, { db }) => db.monitor.findUnique({ ...query, where: { id: monitorId } }),
+    }),
+  }),
+})
+
+builder.prismaObjectField('Monitor', 'results', (t) =>
+  t.field({
+    type: connectionOfNode('MonitorCheck', MonitorCheck),
+    description: 'Its probe results, newest first, for as long as the tier keeps them.',
+    args: pageArgs,
+    resolve: ({ id: monitorId }, args, { db }) =>
+      pageOf({
+        order: newestFirst,
+        args,
+        where: { monitorId },
+        read: (slice) => db.probeResult.findMany(slice),
+        count: (query) => db.probeResult.count(query),
+      }),
+  }),
+)

@@ -1,0 +1,20 @@
+import { requireScope } from '../../core/access.ts'
+import { builder } from '../../graphql/builder.ts'
+import { costs } from '../../graphql/cost.ts'
+import { markEndless } from '../../graphql/subscribe.ts'
+import { ownMonitor } from '../monitor-events.ts'
+import { MonitorCheckEvent } from './probe-result.ts'
+
+builder.subscriptionField('monitorChecks', (t) =>
+  t.field({
+    type: MonitorCheckEvent,
+    description: 'Streams the probe results of a monitor as they are stored. Requires a key of the organization.',
+    args: { id: t.arg.id() },
+    extensions: costs({ about: ({ id }) => ({ objects: [String(id)] }) }),
+    subscribe: async (_root, { id }, ctx) => {
+      const monitor = await ownMonitor(ctx, requireScope(ctx, 'READ'), id)
+      return markEndless(ctx.resultFeed.follow(monitor.id))
+    },
+    resolve: (result) => result,
+  }),
+)

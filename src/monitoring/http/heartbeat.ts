@@ -1,0 +1,77 @@
+import type { Context as HttpContext } from 'hono'
+import { Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { NotFound } from '../../core/errors.ts'
+import { errorResponse } from '../../http/errors.ts'
+import type { HeartbeatContext, Signal } from '../heartbeat.ts'
+import { recordSignal } from '../heartbeat.ts'
+
+/** The path of the routes (contract §6). */
+export const HEARTBEAT_PATH = '/api/v1/heartbeats'
+
+/** How much of a body is read, in bytes; a job may send all of its output. */
+const MAX_READ_BYTES = 10 * 1024
+/** How much of a body is received before the response is sent anyway, in bytes. */
+const MAX_RECEIVED_BYTES = 1024 * 1024
+const METHODS = ['GET', 'POST', 'HEAD']
+
+/** Creates the routes that jobs call, under `HEARTBEAT_PATH`; the token in the path authenticates the caller. */
+export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext): Hono {
+  const app = new Hono()
+
+  app.all('/:token/:signal?', (c) =>
+    answer(c, async (ctx) => {
+      if (!METHODS.includes(c.req.method)) {
+        c.header('Allow', METHODS.join(', '))
+        throw new HTTPException(405, { message: `This path takes ${METHODS.join(', ')} only.` })
+      }
+      const signal = signalOf(c.req.param('signal'))
+      if (signal === null) throw new NotFound('No route matches this path.')
+      await recordSignal(ctx, c.req.param('token'), signal, await readBeginning(c))
+    }),
+  )
+
+  app.all('*', (c) =>
+    answer(c, () => {
+      throw new NotFound('No route matches this path.')
+    }),
+  )
+
+  async function answer(c: HttpContext, work: (ctx: HeartbeatContext) => Promise<void>): Promise<Response> {
+    const ctx = contextOf(c)
+    c.header('Cache-Control', 'no-store')
+    try {
+      await work(ctx)
+      return c.json({ ok: true })
+    } catch (error) {
+      return errorResponse(c, error, ctx.now(), ctx.log)
+    }
+  }
+
+  return app
+}
+
+/** Returns the signal that the end of the path names, as at healthchecks.io; null: unknown. */
+function signalOf(word: string | undefined): Signal | null {
+  if (word === undefined || word === '0') return { kind: 'success' }
+  if (word === 'start') return { kind: 'start' }
+  if (word === 'fail') return { kind: 'failure', exitCode: null }
+  const exitCode = /^[1-9]\d{0,2}$/.test(word) ? Number(word) : Number.NaN
+  return exitCode <= 255 ? { kind: 'failure', exitCode } : null
+}
+
+/** Reads the beginning of a body. A long body is not refused, because the job did run. */
+async function readBeginning(c: HttpContext): Promise<string> {
+  if (c.req.method !== 'POST') return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of c.req.raw.body ?? []) {
+    if (size < MAX_READ_BYTES) chunks.push(chunk)
+    size += chunk.length
+    if (size <= MAX_RECEIVED_BYTES) continue
+    // The unread rest would block the next request on this connection.
+    c.header('Connection', 'close')
+    break
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString('utf8')
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { SECOND } from '../core/time.ts'
+import type { Monitor } from '../generated/prisma/client.ts'
+import type { Schedule } from './staleness.ts'
+import { freshMs } from './staleness.ts'
+
+/**
+ * Returns the next time a watch is due by its interval. Each watch has its own grid, which does not drift; its phase
+ * comes from its id, which spreads the load.
+ */
+export function nextSlot(watchId: string, intervalSeconds: number, after: Date): Date {
+  const interval = intervalSeconds * SECOND
+  const phase = createHash('sha1').update(watchId).digest().readUInt32BE() % interval
+  return new Date(Math.floor((after.getTime() - phase) / interval) * interval + interval + phase)
+}
+
+/** Returns how soon to retry a result that contradicts the state, in seconds: sooner than the interval. */
+export function retrySeconds(intervalSeconds: number): number {
+  return Math.min(Math.max(5, Math.min(30, Math.floor(intervalSeconds / 3))), intervalSeconds)
+}
+
+/**
+ * Returns when a watch is due after a probe that began at `at`: a heartbeat when it is late, any other kind at its next
+ * slot, or sooner for a retry.
+ */
+export function nextDue(
+  {
+    id,
+    schedule,
+    monitor,
+  }: { readonly id: string; readonly schedule: Schedule; readonly monitor: Pick<Monitor, 'kind'> },
+  at: Date,
+  retry: boolean,
+  now: Date,
+): Date {
+  if (monitor.kind === 'HEARTBEAT') return new Date(at.getTime() + freshMs(schedule))
+  const slot = nextSlot(id, schedule.intervalSeconds, at)
+  if (!retry) return slot
+  const again = Math.max(at.getTime() + retrySeconds(schedule.intervalSeconds) * SECOND, now.getTime() + SECOND)
+  return again < slot.getTime() ? new Date(again) : slot
+}

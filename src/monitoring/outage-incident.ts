@@ -1,0 +1,39 @@
+import type { Database } from '../core/context.ts'
+import type { Incident } from '../generated/prisma/client.ts'
+import type { Outage } from './uptime.ts'
+
+/** An outage of a monitor. */
+export interface MonitorOutage extends Outage {
+  readonly monitorId: string
+}
+
+/**
+ * Reads the ids of the incidents that explain outages, in the order of the outages: the latest incident of the monitor that was
+ * open during it; null: none. Uses one statement.
+ */
+export async function readIncidentIds(
+  db: Database,
+  outages: readonly MonitorOutage[],
+): Promise<readonly (string | null)[]> {
+  const memberships = await db.incidentMonitor.findMany({
+    where: { monitorId: { in: [...new Set(outages.map(({ monitorId }) => monitorId))] } },
+    select: { monitorId: true, incident: { select: { id: true, startedAt: true, resolvedAt: true } } },
+    orderBy: { incident: { startedAt: 'desc' } },
+  })
+  return outages.map((outage) => {
+    const found = memberships.find(
+      ({ monitorId, incident }) => monitorId === outage.monitorId && wasOpenDuring(incident, outage),
+    )
+    return found?.incident.id ?? null
+  })
+}
+
+/** Returns whether an incident was open at any time of an outage; what has not ended lasts. */
+export function wasOpenDuring(
+  { startedAt, resolvedAt }: Pick<Incident, 'startedAt' | 'resolvedAt'>,
+  outage: Pick<Outage, 'startedAt' | 'endedAt'>,
+): boolean {
+  return (
+    (outage.endedAt === null || startedAt <= outage.endedAt) && (resolvedAt === null || resolvedAt >= outage.startedAt)
+  )
+}

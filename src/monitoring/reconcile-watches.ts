@@ -1,0 +1,43 @@
+import { notDeleted } from '../account/deletion.ts'
+import { tierLimits } from '../account/plan.ts'
+import type { Context } from '../core/context.ts'
+import { SECOND } from '../core/time.ts'
+import { ANYWHERE } from './watch.ts'
+
+/** How long to spread the first probes of a new region, in seconds. */
+const SPREAD_SECONDS = 30
+
+/** The longest interval that a tier enforces, in seconds. */
+const MAX_TIER_INTERVAL_SECONDS = Math.max(...Object.values(tierLimits).map((limits) => limits.minIntervalSeconds))
+
+/**
+ * Reconciles the watches of a worker's region: marks the region as alive, creates missing watches of monitors that are
+ * probed, and makes watches due whose due time lies too far ahead, as after a clock was set back; a heartbeat is then
+ * late after another interval and grace.
+ * @param leaseMs how far ahead a lease moves the due time.
+ */
+export async function reconcileWatches({ db, now, config }: Context, leaseMs: number): Promise<void> {
+  const region = config.REGION
+  const lastSeenAt = now()
+  await db.region.upsert({ where: { name: region }, create: { name: region, lastSeenAt }, update: { lastSeenAt } })
+  await db.$executeRaw`
+    INSERT INTO "Watch" (id, "monitorId", region, "dueAt", "stateSince")
+    SELECT monitor.id || '@' || place.region, monitor.id, place.region,
+      ${lastSeenAt}::timestamptz + random() * least(monitor."intervalSeconds", ${SPREAD_SECONDS}::int) * interval '1 second',
+      ${lastSeenAt}::timestamptz
+    FROM "Monitor" AS monitor, LATERAL (
+      SELECT CASE WHEN monitor.kind = 'BLACKLIST' THEN ${ANYWHERE}::text ELSE ${region}::text END AS region
+    ) AS place
+    WHERE monitor."pausedBy" IS NULL AND monitor.kind <> 'HEARTBEAT' AND monitor.${notDeleted}
+      AND NOT EXISTS (SELECT 1 FROM "Watch" AS watch WHERE watch.id = monitor.id || '@' || place.region)
+    ON CONFLICT (id) DO NOTHING`
+  const slackMs = leaseMs + SECOND
+  await db.$executeRaw`
+    UPDATE "Watch" AS watch SET "dueAt" = CASE WHEN monitor.kind = 'HEARTBEAT' THEN furthest.at ELSE ${lastSeenAt}::timestamptz END
+    FROM "Monitor" AS monitor, LATERAL (
+      SELECT ${lastSeenAt}::timestamptz + ${slackMs}::float8 * interval '1 millisecond'
+        + (greatest(monitor."intervalSeconds", ${MAX_TIER_INTERVAL_SECONDS}::int) + coalesce((monitor.options ->> 'graceSeconds')::float8, 0)) * interval '1 second' AS at
+    ) AS furthest
+    WHERE monitor.id = watch."monitorId" AND watch.region IN (${region}, ${ANYWHERE})
+      AND watch."dueAt" > ${new Date(lastSeenAt.getTime() + slackMs)} AND watch."dueAt" > furthest.at`
+}

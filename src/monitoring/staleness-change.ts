@@ -1,0 +1,108 @@
+import type { Context, Database } from '../core/context.ts'
+import type { NewEvent } from '../event-log/event.ts'
+import type { Monitor, Watch } from '../generated/prisma/client.ts'
+import { statusCausesSelect, unknownSinceOf } from '../status/shown-status.ts'
+import { monitorEvent, stalenessEvent } from './monitor-events.ts'
+import type { Schedule, WatchFreshness } from './staleness.ts'
+import { enoughKnownAt, regionsNeeded, staleAfterMs, staleSince } from './staleness.ts'
+import { forgetDays } from './state-intervals.ts'
+
+/** A change of a monitor's staleness: it began or ended. */
+export type StalenessChange =
+  | { readonly kind: 'BEGAN'; readonly since: Date }
+  /** @property at when the monitor was known again. */
+  | { readonly kind: 'ENDED'; readonly since: Date; readonly at: Date }
+
+/**
+ * Returns the change of staleness to write; null: none. Once marked as stale, a monitor stays so until a known result,
+ * even when a worker returns.
+ * @param watched whether any worker is running.
+ */
+export function stalenessChangeOf(
+  monitor: Pick<Monitor, 'agreement' | 'stateSince' | 'unknownSince'>,
+  watches: readonly WatchFreshness[],
+  schedule: Schedule,
+  now: Date,
+  watched: boolean,
+): StalenessChange | null {
+  const markedSince = monitor.unknownSince
+  const since = staleSince(watches, { ...monitor, schedule }, now, watched)
+  if (markedSince === null) return since === null ? null : { kind: 'BEGAN', since }
+  const at = enoughKnownAt(watches, monitor.agreement)
+  // When the clock was set back, staleness would otherwise last until the clock has caught up.
+  const isKnown = since === null && at !== null && (at >= markedSince || markedSince > now)
+  return isKnown ? { kind: 'ENDED', since: markedSince, at: new Date(Math.max(+at, +markedSince)) } : null
+}
+
+/** Marks a monitor as stale, or as known again; the time between does not count towards uptime. Returns the new events. */
+export async function writeStaleness(tx: Context, monitor: Monitor, staleness: StalenessChange): Promise<NewEvent[]> {
+  const { since } = staleness
+  const unknownSince = staleness.kind === 'BEGAN' ? since : null
+  await tx.db.monitor.update({ where: { id: monitor.id }, data: { unknownSince } })
+  if (staleness.kind === 'BEGAN') return [{ ...monitorEvent('MONITOR_UNKNOWN', monitor), since }]
+  const gap = { monitorId: monitor.id, startedAt: since, endedAt: staleness.at }
+  // The result that ended it may have written the exact gap already.
+  if (since < staleness.at) await tx.db.monitorGap.createMany({ data: gap, skipDuplicates: true })
+  await forgetDays(tx, monitor, since)
+  return [{ ...monitorEvent('MONITOR_KNOWN', monitor), since: staleness.at }]
+}
+
+/** Returns which services are stale. */
+export async function staleServices({ db }: Context, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const services = await readServices(db, ids)
+  return new Set(services.filter(({ monitors }) => unknownSinceOf(monitors) !== null).map(({ id }) => id))
+}
+
+/** Returns events for services that became stale or are known again. @param before the services that were stale. */
+export async function serviceStalenessEvents(
+  { db }: Context,
+  ids: readonly string[],
+  before: ReadonlySet<string>,
+): Promise<NewEvent[]> {
+  const services = await readServices(db, ids)
+  return services
+    .filter(({ id, monitors }) => before.has(id) !== (unknownSinceOf(monitors) !== null))
+    .map((service) => stalenessEvent(service))
+}
+
+async function readServices(db: Database, ids: readonly string[]) {
+  if (ids.length === 0) return []
+  return db.service.findMany({
+    where: { id: { in: [...ids] } },
+    select: { id: true, name: true, ...statusCausesSelect },
+    orderBy: { position: 'asc' },
+  })
+}
+
+/** Returns why a stale monitor is stale, in a sentence. */
+export function stalenessReason(
+  { agreement }: Pick<Monitor, 'agreement'>,
+  watches: readonly Pick<Watch, 'lastKnownAt' | 'unknownSince' | 'lastMessage'>[],
+  schedule: Schedule,
+  now: Date,
+): string {
+  const fresh = watches.filter(({ lastKnownAt }) => lastKnownAt && +now - +lastKnownAt <= staleAfterMs(schedule)).length
+  const needed = regionsNeeded(agreement)
+  if (fresh > 0 && fresh < needed) return `Only ${fresh} of the ${needed} required regions report.`
+  const failing = watches.find(({ unknownSince }) => unknownSince !== null)
+  if (failing) return `Its probes have no result: ${failing.lastMessage}`
+  return watches.some(({ lastKnownAt }) => lastKnownAt !== null)
+    ? 'No worker probes it.'
+    : 'It has not been probed yet.'
+}
+
+/** Logs how many monitors of an organization are stale, with one reason, for operators who read no status page. */
+export function logStaleness(
+  { log }: Pick<Context, 'log'>,
+  organization: string,
+  reconciled: readonly { readonly staleness: StalenessChange | null; readonly reason: string }[],
+): void {
+  const of = (kind: StalenessChange['kind']) => reconciled.filter(({ staleness }) => staleness?.kind === kind)
+  const [began, ended] = [of('BEGAN'), of('ENDED')]
+  const [first] = began
+  if (first) {
+    const details = { organization, monitors: began.length, since: first.staleness?.since, reason: first.reason }
+    log.warn(details, 'monitoring: monitors became stale')
+  }
+  if (ended.length > 0) log.info({ organization, monitors: ended.length }, 'monitoring: monitors are known again')
+}

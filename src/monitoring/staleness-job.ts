@@ -1,0 +1,41 @@
+import { notDeleted } from '../account/deletion.ts'
+import type { Context } from '../core/context.ts'
+import { MINUTE } from '../core/time.ts'
+import { reconcileMonitors } from './reconcile-monitors.ts'
+import { hasLiveRegion } from './watch.ts'
+
+/** The maximum number of monitors per transaction. */
+const MAX_BATCH = 50
+
+/**
+ * Reconciles monitors that became stale or are known again. Every process runs it, those without workers too: otherwise
+ * nothing would report that all workers are gone.
+ */
+export async function reconcileStaleness(ctx: Context): Promise<void> {
+  for (const [organizationId, ids] of await readChanged(ctx)) {
+    for (let index = 0; index < ids.length; index += MAX_BATCH) {
+      await reconcileMonitors(ctx, organizationId, ids.slice(index, index + MAX_BATCH))
+    }
+  }
+}
+
+/** Finds monitors, by organization, whose staleness may have changed; `reconcileMonitors` decides. */
+async function readChanged({ db, now }: Context): Promise<Map<string, string[]>> {
+  const at = now()
+  // No monitor becomes stale sooner than its interval plus this slack; without workers the interval alone counts.
+  const slackMs = (await hasLiveRegion(db, at)) ? MINUTE : 0
+  const rows = await db.$queryRaw<{ id: string; organizationId: string }[]>`
+    SELECT m.id, m."organizationId" FROM "Monitor" m
+    LEFT JOIN "Watch" w ON w."monitorId" = m.id AND w."lastKnownAt" >= coalesce(m."unknownSince",
+      ${at}::timestamptz - m."intervalSeconds" * interval '1 second' - ${slackMs}::float8 * interval '1 millisecond')
+    WHERE m."pausedBy" IS NULL AND m.${notDeleted}
+    GROUP BY m.id
+    HAVING (count(w.id) >= coalesce(m.agreement, 1)) = (m."unknownSince" IS NOT NULL)`
+  const changed = new Map<string, string[]>()
+  for (const { id, organizationId } of rows) {
+    const ids = changed.get(organizationId)
+    if (ids) ids.push(id)
+    else changed.set(organizationId, [id])
+  }
+  return changed
+}

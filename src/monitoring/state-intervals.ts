@@ -1,0 +1,52 @@
+import type { Context } from '../core/context.ts'
+import { DAY, utcDay } from '../core/time.ts'
+import type { Monitor, Prisma } from '../generated/prisma/client.ts'
+import type { MonitorState } from '../generated/prisma/enums.ts'
+
+/**
+ * Moves a monitor into a state since a time, which may be in the past: an outage starts at the first failed probe.
+ * Replaces later intervals. Call it in the transaction of the change. Returns the updated monitor.
+ * @param also further changes of the monitor.
+ */
+export async function enterState(
+  { db }: Context,
+  monitor: Pick<Monitor, 'id' | 'serviceId'>,
+  state: MonitorState,
+  since: Date,
+  cause = '',
+  also: Prisma.MonitorUpdateInput = {},
+): Promise<Monitor> {
+  const monitorId = monitor.id
+  await db.monitorInterval.deleteMany({ where: { monitorId, startedAt: { gte: since } } })
+  await db.monitorInterval.updateMany({
+    where: { monitorId, OR: [{ endedAt: null }, { endedAt: { gt: since } }] },
+    data: { endedAt: since },
+  })
+  await db.monitorInterval.create({ data: { monitorId, startedAt: since, state, cause } })
+  const isForgotten = state === 'PENDING' || state === 'PAUSED'
+  const data = { ...also, state, stateSince: since, ...(isForgotten && { unknownSince: null }) }
+  const entered = await db.monitor.update({ where: { id: monitorId }, data })
+  await forgetDays({ db }, monitor, since)
+  return entered
+}
+
+/** Creates the first interval of a new monitor. */
+export async function beginHistory(
+  { db }: Context,
+  { id: monitorId, state, stateSince }: Pick<Monitor, 'id' | 'state' | 'stateSince'>,
+): Promise<void> {
+  await db.monitorInterval.create({ data: { monitorId, startedAt: stateSince, state, cause: '' } })
+}
+
+/**
+ * Deletes the closed days of a monitor and its service from a time on: in every time zone its day is no earlier than
+ * the UTC day before.
+ */
+export async function forgetDays(
+  { db }: Pick<Context, 'db'>,
+  { id, serviceId }: Pick<Monitor, 'id' | 'serviceId'>,
+  since: Date,
+) {
+  const subjectId = { in: serviceId === null ? [id] : [id, serviceId] }
+  await db.uptimeDay.deleteMany({ where: { subjectId, day: { gte: new Date(utcDay(since).getTime() - DAY) } } })
+}

@@ -1,0 +1,221 @@
+import type { Database } from '../core/context.ts'
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+import type { Monitor } from '../generated/prisma/client.ts'
+import type { MonitorState, Tier } from '../generated/prisma/enums.ts'
+import { freshUntil, scheduleOf } from './staleness.ts'
+import type { MonitorHistory, Outage, Span, StateInterval, Tally } from './uptime.ts'
+import { coveragePercent, outagesOf, stretches, tally, uptimePercent } from './uptime.ts'
+
+/** The stored history of a monitor, or of a service: all its monitors and its maintenance. */
+export interface History {
+  readonly monitors: readonly MonitorHistory[]
+  readonly maintenance: readonly Span[]
+}
+
+/** A monitor or service, and the time since which its history is needed. */
+export interface HistoryQuery {
+  readonly id: string
+  readonly since: Date
+}
+
+/** The uptime of a span. */
+export interface Uptime extends Span {
+  readonly tally: Tally
+  /** `uptimePercent`: null when nothing is known. */
+  readonly percent: number | null
+  /** `coveragePercent`: null when maintenance is all there was. */
+  readonly coverage: number | null
+}
+
+/** A monitor or service, and a span. */
+export interface SpanQuery extends Span {
+  readonly id: string
+}
+
+/** Reads the uptime of spans, in the order of the queries; cuts them at now. Uses four statements. */
+export async function readUptimes(db: Database, asked: readonly SpanQuery[], now: Date): Promise<Uptime[]> {
+  const histories = await readHistories(
+    db,
+    asked.map(({ id, from }) => ({ id, since: from })),
+    now,
+  )
+  return mapInSlices(asked, ({ id, ...query }) => {
+    const { monitors, maintenance } = histories.get(id) ?? noHistory
+    const span = upTo(now, query)
+    const of = tally(stretches(monitors, maintenance, span), span)
+    return { ...span, tally: of, percent: uptimePercent(of), coverage: coveragePercent(of) }
+  })
+}
+
+/** Reads the outages of monitors that touch spans, newest first, in the order of the queries. Uses four statements. */
+export async function readOutages(db: Database, asked: readonly SpanQuery[], now: Date): Promise<Outage[][]> {
+  const histories = await readHistories(
+    db,
+    asked.map(({ id, from }) => ({ id, since: from })),
+    now,
+  )
+  return mapInSlices(asked, ({ id, ...query }) => {
+    const {
+      monitors: [monitor],
+      maintenance,
+    } = histories.get(id) ?? noHistory
+    return monitor ? outagesOf(monitor, maintenance, upTo(now, query)) : []
+  })
+}
+
+/** Maps items, and yields the event loop between them: the histories of a large organization take longer than a time slice. */
+async function mapInSlices<T, U>(items: readonly T[], map: (item: T) => U): Promise<U[]> {
+  const owner = {}
+  const mapped: U[] = []
+  for (const item of items) {
+    await yieldAfterTimeSlice(owner)
+    mapped.push(map(item))
+  }
+  return mapped
+}
+
+const noHistory: History = { monitors: [], maintenance: [] }
+
+function upTo(now: Date, { from, to }: Span): Span {
+  const end = to < now ? to : now
+  return { from: from < end ? from : end, to: end }
+}
+
+/** Reads the histories of many monitors and services by their ids, in four statements; unknown ids have none. */
+export async function readHistories(
+  db: Database,
+  wanted: readonly HistoryQuery[],
+  now: Date,
+): Promise<Map<string, History>> {
+  const watched = await readWatched(db, wanted)
+  const ofMonitors = earliest(watched.map(({ id, since }) => ({ id, since })))
+  const ofServices = earliest(watched.flatMap(({ serviceId: id, since }) => (id === null ? [] : [{ id, since }])))
+  const intervals = grouped(await readIntervals(db, ofMonitors))
+  const gaps = grouped(await readGaps(db, ofMonitors))
+  const maintenance = grouped(await readMaintained(db, ofServices, now))
+  const owner = {}
+  const histories = new Map<string, { monitors: MonitorHistory[]; maintenance: readonly Span[] }>()
+  for (const monitor of watched) {
+    await yieldAfterTimeSlice(owner)
+    const own = intervals.get(monitor.id) ?? []
+    const history = { intervals: own, gaps: gaps.get(monitor.id) ?? [], staleSince: staleSinceOf(monitor, now) }
+    const known = histories.get(monitor.of)
+    if (known) known.monitors.push(history)
+    else histories.set(monitor.of, { monitors: [history], maintenance: maintenance.get(monitor.serviceId ?? '') ?? [] })
+  }
+  return histories
+}
+
+/** Returns since when a monitor is stale: too few fresh results, or marked as stale. */
+function staleSinceOf(monitor: Watched, now: Date): Date | null {
+  const { watches, tier, unknownSince } = monitor
+  const freshness = watches.map(([known, unknown]) => ({ lastKnownAt: dateOf(known), unknownSince: dateOf(unknown) }))
+  const endedAt = freshUntil(freshness, { ...monitor, schedule: scheduleOf(monitor, tier) }, now)
+  if (endedAt === null || unknownSince === null) return endedAt ?? unknownSince
+  return new Date(Math.min(+endedAt, +unknownSince))
+}
+
+const dateOf = (time: number | null) => (time === null ? null : new Date(time))
+
+/** A row with the id of its subject or monitor. */
+type Of<T> = T & { readonly of: string }
+
+interface Watched
+  extends Of<
+    Pick<
+      Monitor,
+      'id' | 'serviceId' | 'intervalSeconds' | 'timeoutMs' | 'options' | 'agreement' | 'stateSince' | 'unknownSince'
+    >
+  > {
+  readonly since: Date
+  readonly tier: Tier
+  /** The last known result and the start of UNKNOWN results of each watch, in epoch milliseconds. */
+  readonly watches: readonly (readonly [known: number | null, unknown: number | null])[]
+}
+
+/** Reads the given monitors and those of the given services. Of their options, only what decides the schedule. */
+function readWatched(db: Database, wanted: readonly HistoryQuery[]): Promise<Watched[]> {
+  const ids = wanted.map(({ id }) => id)
+  const since = wanted.map((each) => each.since)
+  return db.$queryRaw<Watched[]>`
+    SELECT wanted.id AS of, wanted.since, m.id, m."serviceId", m."intervalSeconds", m."timeoutMs", o.tier::text AS tier,
+      jsonb_build_object('graceSeconds', coalesce(m.options -> 'graceSeconds', '0')) AS options,
+      m.agreement, m."stateSince", m."unknownSince", coalesce((
+        SELECT jsonb_agg(jsonb_build_array(
+          (extract(epoch FROM w."lastKnownAt") * 1000)::float8, (extract(epoch FROM w."unknownSince") * 1000)::float8))
+        FROM "Watch" w WHERE w."monitorId" = m.id), '[]') AS watches
+    FROM (
+      SELECT id, min(since) AS since FROM unnest(${ids}::text[], ${since}::timestamptz[]) AS each (id, since) GROUP BY id
+    ) wanted
+    JOIN "Monitor" m ON m.id = wanted.id OR m."serviceId" = wanted.id
+    JOIN "Organization" o ON o.id = m."organizationId"
+    ORDER BY m.id`
+}
+
+function readIntervals(db: Database, since: ReadonlyMap<string, Date>) {
+  return db.$queryRaw<(Of<Omit<StateInterval, 'state'>> & { readonly state: MonitorState })[]>`
+    SELECT i."monitorId" AS of, i."startedAt", i."endedAt", i.state::text AS state, i.cause
+    FROM unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)
+    JOIN "MonitorInterval" i ON i."monitorId" = wanted.id
+    WHERE i."endedAt" IS NULL OR i."endedAt" > wanted.since
+    ORDER BY i."monitorId", i."startedAt"`
+}
+
+function readGaps(db: Database, since: ReadonlyMap<string, Date>) {
+  return db.$queryRaw<Of<Span>[]>`
+    SELECT g."monitorId" AS of, g."startedAt" AS from, g."endedAt" AS to
+    FROM unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)
+    JOIN "MonitorGap" g ON g."monitorId" = wanted.id AND g."endedAt" > wanted.since`
+}
+
+/**
+ * Reads maintenance of monitors and services by their ids since a time; a monitor is maintained with its service. Uses
+ * one statement.
+ */
+export async function readMaintenance(
+  db: Database,
+  ids: readonly string[],
+  since: Date,
+  now: Date,
+): Promise<Map<string, Span[]>> {
+  if (ids.length === 0) return new Map()
+  return grouped(
+    await db.$queryRaw<Of<Span>[]>`
+      SELECT wanted.id AS of, m."startedAt" AS from, coalesce(m."endedAt", ${now}::timestamptz) AS to
+      FROM unnest(${[...ids]}::text[]) AS wanted (id)
+      LEFT JOIN "Monitor" watching ON watching.id = wanted.id
+      JOIN "MaintenanceService" s ON s."serviceId" = coalesce(watching."serviceId", wanted.id)
+      JOIN "Maintenance" m ON m.id = s."maintenanceId"
+      WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > ${since})`,
+  )
+}
+
+/** Reads the actual, not the planned, maintenance of services. */
+function readMaintained(db: Database, since: ReadonlyMap<string, Date>, now: Date) {
+  return db.$queryRaw<Of<Span>[]>`
+    SELECT s."serviceId" AS of, m."startedAt" AS from, coalesce(m."endedAt", ${now}::timestamptz) AS to
+    FROM unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)
+    JOIN "MaintenanceService" s ON s."serviceId" = wanted.id
+    JOIN "Maintenance" m ON m.id = s."maintenanceId"
+    WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > wanted.since)`
+}
+
+/** Returns the earliest time needed for each id. */
+function earliest(wanted: readonly HistoryQuery[]): Map<string, Date> {
+  const times = new Map<string, Date>()
+  for (const { id, since } of wanted) {
+    const known = times.get(id)
+    if (known === undefined || since < known) times.set(id, since)
+  }
+  return times
+}
+
+function grouped<T extends { readonly of: string }>(rows: readonly T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const row of rows) {
+    const group = groups.get(row.of)
+    if (group) group.push(row)
+    else groups.set(row.of, [row])
+  }
+  return groups
+}

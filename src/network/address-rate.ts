@@ -1,0 +1,40 @@
+import { thirdParty } from './destination.ts'
+import type { DestinationLimiter } from './destination-limiter.ts'
+import { createDestinationLimiter } from './destination-limiter.ts'
+
+/**
+ * The maximum connections per minute from one process to one public address (IPv6: to one /64), for all names and
+ * callers. Much higher than the limit of one name, because a content delivery network serves many unrelated sites from
+ * one address: 6,000 probes per minute pass steadily, and a sixth of the limit may start at once.
+ */
+export const CONNECTIONS_PER_MINUTE = 7200
+
+/** Limits connections by address, whatever names and redirects lead there. Asked where a connection begins. */
+export interface AddressRateLimiter {
+  /** Admits a connection to an address; false: the limit is reached. */
+  tryAcquire(address: string): boolean
+  /**
+   * Admits a connection as soon as the limit allows it; false: not within `waitMs` milliseconds, or the signal aborted.
+   */
+  acquire(address: string, limits: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<boolean>
+}
+
+/** Creates a limiter. @param keyOf the key to limit; null: no limit. */
+export function createAddressRateLimiter(
+  perMinute = CONNECTIONS_PER_MINUTE,
+  keyOf: (address: string) => string | null = thirdParty,
+): AddressRateLimiter {
+  const limiter: DestinationLimiter = createDestinationLimiter({ atOnce: Number.POSITIVE_INFINITY, perMinute })
+  return {
+    tryAcquire(address) {
+      const key = keyOf(address)
+      const end = key === null ? null : limiter.tryAcquire(key)
+      end?.()
+      return key === null || end !== null
+    },
+    async acquire(address, limits) {
+      const key = keyOf(address)
+      return key === null || (await limiter.run(key, limits, async () => true)) === true
+    },
+  }
+}

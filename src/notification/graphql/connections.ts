@@ -1,0 +1,109 @@
+import { validIdOrEmpty } from '../../core/id.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
+import {
+  ANY_CASE,
+  containsText,
+  filterTag,
+  inRange,
+  listCosts,
+  NAME_SEARCH_COST,
+  oneOf,
+  searchText,
+} from '../../graphql/filter.ts'
+import { orderOf, pageOf } from '../../graphql/keyset.ts'
+import { active } from '../subscriber.ts'
+import { SubscriberState } from './enums.ts'
+
+const SubscriberFilter = builder.inputType('SubscriberFilter', {
+  description: 'Conditions. Items must match all of them.',
+  fields: (t) => ({
+    channel: t.field({ type: [ChannelKind], required: false, description: 'With one of these values.' }),
+    state: t.field({ type: [SubscriberState], required: false, description: 'With one of these values.' }),
+    address: t.string({ required: false, description: `Part of the address, ${ANY_CASE}` }),
+    createdAfter: t.field({ type: 'DateTime', required: false, description: 'Created at or after this time.' }),
+    createdBefore: t.field({ type: 'DateTime', required: false, description: 'Created before this time.' }),
+  }),
+})
+
+const DeliveryFilter = builder.inputType('DeliveryFilter', {
+  description: 'Conditions. Items must match all of them.',
+  fields: (t) => ({
+    channel: t.field({ type: [ChannelKind], required: false, description: 'With one of these values.' }),
+    status: t.field({ type: [DeliveryStatus], required: false, description: 'With one of these values.' }),
+    subscriberId: t.id({ required: false, description: 'To this subscriber.' }),
+    createdAfter: t.field({ type: 'DateTime', required: false, description: 'Created at or after this time.' }),
+    createdBefore: t.field({ type: 'DateTime', required: false, description: 'Created before this time.' }),
+  }),
+})
+
+const newestFirst = (type: 'Subscriber' | 'Delivery', filter: object | null | undefined) =>
+  orderOf(type, { createdAt: ['time', 'desc'], id: ['text', 'desc'] }, filterTag(filter))
+
+builder.prismaObjectFields('Organization', (t) => ({
+  subscribers: t.field({
+    type: connectionOf('Subscriber'),
+    description: 'Newest first.',
+    extensions: listCosts(0, ({ filter }) => (filter?.['address'] ? NAME_SEARCH_COST : 0)),
+    args: { filter: t.arg({ type: SubscriberFilter, required: false }), ...pageArgs },
+    resolve: ({ id }, { filter, ...args }, ctx, info) =>
+      pageOf({
+        order: newestFirst('Subscriber', filter),
+        args,
+        where: subscribersOf(id, filter),
+        read: (slice) => ctx.db.subscriber.findMany({ ...nodeQuery('Subscriber', ctx, info), ...slice }),
+        count: (query) => ctx.db.subscriber.count(query),
+      }),
+  }),
+  deliveries: t.field({
+    type: connectionOf('Delivery'),
+    description: 'Messages sent or to be sent to subscribers, newest first. Kept for 30 days.',
+    args: { filter: t.arg({ type: DeliveryFilter, required: false }), ...pageArgs },
+    resolve: ({ id }, { filter, ...args }, ctx, info) =>
+      pageOf({
+        order: newestFirst('Delivery', filter),
+        args,
+        where: deliveriesOf(id, filter),
+        read: (slice) => ctx.db.delivery.findMany({ ...nodeQuery('Delivery', ctx, info), ...slice }),
+        count: (query) => ctx.db.delivery.count(query),
+      }),
+  }),
+}))
+
+type Filter<Input extends { $inferInput: unknown }> = Input['$inferInput'] | null | undefined
+
+const states = {
+  PENDING: { confirmedAt: null, stoppedAt: null },
+  ACTIVE: active,
+  STOPPED: { stoppedAt: { not: null } },
+} as const satisfies Record<(typeof SubscriberState)['$inferType'], Prisma.SubscriberWhereInput>
+
+function subscribersOf(organizationId: string, filter: Filter<typeof SubscriberFilter>): Prisma.SubscriberWhereInput {
+  const channel = oneOf('channel', filter?.channel)
+  const state = oneOf('state', filter?.state)
+  const address = searchText('address', filter?.address)
+  const createdAt = inRange('created', filter?.createdAfter, filter?.createdBefore)
+  return {
+    organizationId,
+    ...(channel && { channel }),
+    ...(state && { OR: state.in.map((each) => states[each]) }),
+    ...(address !== null && { label: containsText(address) }),
+    ...(createdAt && { createdAt }),
+  }
+}
+
+function deliveriesOf(organizationId: string, filter: Filter<typeof DeliveryFilter>): Prisma.DeliveryWhereInput {
+  const { subscriberId } = filter ?? {}
+  const channel = oneOf('channel', filter?.channel)
+  const status = oneOf('status', filter?.status)
+  const createdAt = inRange('created', filter?.createdAfter, filter?.createdBefore)
+  return {
+    organizationId,
+    ...(channel && { channel }),
+    ...(status && { status }),
+    ...(subscriberId && { subscriberId: validIdOrEmpty(subscriberId) }),
+    ...(createdAt && { createdAt }),
+  }
+}

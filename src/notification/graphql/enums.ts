@@ -1,0 +1,55 @@
+import { ChannelKind, DeliveryStatus, StopReason, Topic } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
+
+builder.enumType(ChannelKind, {
+  name: 'ChannelKind',
+  description: 'How a subscriber is reached.',
+  values: describedValues({
+    DISCORD: 'A Discord webhook.',
+    EMAIL: 'Email.',
+    SLACK: 'A Slack incoming webhook.',
+    TEAMS: 'A Microsoft Teams workflow.',
+    TELEGRAM: 'A Telegram chat.',
+    WEBHOOK: 'A webhook, signed as Standard Webhooks specifies.',
+  }),
+})
+builder.enumType(Topic, {
+  name: 'SubscriptionTopic',
+  description: 'What a subscriber gets notified about.',
+  values: describedValues({
+    INCIDENTS: 'Incidents and their updates.',
+    MAINTENANCES: 'Maintenance and its updates.',
+    SERVICE_STATUS: 'Every change of a service’s status.',
+  }),
+})
+builder.enumType(StopReason, {
+  name: 'StopReason',
+  description: 'Why a subscriber no longer gets notifications.',
+  values: describedValues({
+    BOUNCED: 'Messages were refused permanently.',
+    COMPLAINED: 'The reader reported a message as unwanted.',
+    GONE: 'The receiver reported that the address no longer exists.',
+    UNSUBSCRIBED: 'The subscriber unsubscribed.',
+  }),
+})
+builder.enumType(DeliveryStatus, {
+  name: 'DeliveryStatus',
+  description: 'FAILED: given up. CANCELLED: its subscriber was stopped before it could be sent.',
+  values: describedValues({
+    CANCELLED: 'The subscriber was stopped before the message could be sent.',
+    DELIVERED: 'The receiver accepted the message.',
+    FAILED: 'Every attempt failed, and no more are made.',
+    PENDING: 'Waiting for its first or next attempt.',
+  }),
+})
+
+/** How far a subscription has come. */
+export const SubscriberState = builder.enumType('SubscriberState', {
+  description: 'The state of a subscription.',
+  values: describedValues({
+    ACTIVE: 'Confirmed, and notified.',
+    PENDING: 'Waiting for the confirmation, and not notified yet.',
+    STOPPED: 'No longer notified.',
+  }),
+})

@@ -1,0 +1,55 @@
+import type { Quota } from '../account/quota.ts'
+import type { Context } from '../core/context.ts'
+import type { Metrics } from '../core/metrics.ts'
+import type { LoopState } from '../core/poll-loop.ts'
+import { worseState } from '../core/poll-loop.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { DatabaseHandle } from '../database/client.ts'
+import { LOG_CHANNEL } from '../event-log/event.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { SendTools } from './channel/channel.ts'
+import { DELIVERY_CHANNEL } from './delivery.ts'
+import { createDeliveryWorker } from './delivery-worker.ts'
+import { createDispatcher } from './dispatcher.ts'
+
+/** The running dispatcher and delivery worker. */
+export interface Notifier {
+  /** Returns the worse state of the two. */
+  state(): LoopState
+  /** Finishes current work and stops. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the dispatcher, which creates deliveries from events, and the worker that sends them.
+ * @throws when `LISTEN` fails.
+ */
+export async function startNotifier(parts: {
+  /** The context of the system actor. */
+  readonly ctx: Context & { readonly db: PrismaClient }
+  readonly database: DatabaseHandle
+  readonly seal: SecretBox
+  readonly usage: Quota
+  readonly tools: SendTools
+  /** The public URL of this service, without a trailing slash; set before the first message is sent. */
+  readonly site: { readonly baseUrl: string }
+  readonly metrics: Metrics
+}): Promise<Notifier> {
+  const { ctx, database, seal, usage, tools, site, metrics } = parts
+  const { pool } = database
+  const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, site, metrics })
+  const dispatcher = createDispatcher(ctx, pool)
+  const unlistenLog = await database.listen(LOG_CHANNEL, dispatcher.wake)
+  const unlistenDeliveries = await database.listen(DELIVERY_CHANNEL, worker.wake)
+  dispatcher.start()
+  worker.start()
+  return {
+    state: () => worseState(dispatcher.state(), worker.state()),
+    async close() {
+      await unlistenLog()
+      await unlistenDeliveries()
+      await dispatcher.close()
+      await worker.close()
+    },
+  }
+}

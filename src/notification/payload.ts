@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import type { Database } from '../core/context.ts'
+import type { Event, Prisma } from '../generated/prisma/client.ts'
+import type { EventKind, Topic } from '../generated/prisma/enums.ts'
+import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
+import { shownServiceOf, statusCausesSelect } from '../status/shown-status.ts'
+
+const referenceFields = { id: z.string(), name: z.string() }
+
+/** Markdown and its HTML, which old payloads lack. */
+const messageFields = { message: z.string(), html: z.string().nullish() }
+
+const incidentPayload = z.object({
+  about: z.literal('INCIDENT'),
+  step: z.enum(['CREATED', 'UPDATED', 'RESOLVED']),
+  id: z.string(),
+  title: z.string(),
+  status: z.enum(IncidentStatus),
+  impact: z.enum(IncidentImpact),
+  ...messageFields,
+  startedAt: z.coerce.date(),
+  services: z.array(z.object({ ...referenceFields, status: z.enum(ServiceStatus) })),
+})
+
+const maintenancePayload = z.object({
+  about: z.literal('MAINTENANCE'),
+  step: z.enum(['SCHEDULED', 'RESCHEDULED', 'UPDATED', 'STARTED', 'COMPLETED', 'CANCELLED']),
+  id: z.string(),
+  title: z.string(),
+  status: z.enum(MaintenanceStatus),
+  ...messageFields,
+  startsAt: z.coerce.date(),
+  endsAt: z.coerce.date(),
+  services: z.array(z.object(referenceFields)),
+})
+
+const servicePayload = z.object({
+  about: z.literal('SERVICE'),
+  step: z.literal('STATUS_CHANGED'),
+  id: z.string(),
+  title: z.string(),
+  status: z.enum(ServiceStatus),
+})
+
+const payloadSchema = z.discriminatedUnion('about', [incidentPayload, maintenancePayload, servicePayload])
+
+/** The data of a notification at the time of its event. Messages are markdown. */
+export type NotificationPayload = z.infer<typeof payloadSchema> & { readonly at: Date }
+
+type PayloadBody = z.infer<typeof payloadSchema>
+
+/** The topic of each kind of payload. */
+const topicByPayload = {
+  INCIDENT: 'INCIDENTS',
+  MAINTENANCE: 'MAINTENANCES',
+  SERVICE: 'SERVICE_STATUS',
+} as const satisfies Record<PayloadBody['about'], Topic>
+
+/** Parses a stored payload. @throws Error for malformed data, which is a bug. */
+export function parsePayload(content: Prisma.JsonValue): NotificationPayload {
+  const { at } = z.object({ at: z.coerce.date() }).parse(content)
+  return { ...payloadSchema.parse(content), at }
+}
+
+/** Serializes a payload for the database. */
+export function serializePayload(payload: NotificationPayload): Prisma.InputJsonObject {
+  // `parsePayload` reads dates back.
+  return JSON.parse(JSON.stringify(payload)) as Prisma.InputJsonObject
+}
+
+/** A payload and its audience. */
+export interface Notification {
+  readonly payload: NotificationPayload
+  readonly topic: Topic
+  /** The affected services; none: all subscribers of the topic get it. */
+  readonly serviceIds: readonly string[]
+}
+
+/**
+ * Builds the notification of an event; null when the event is not announced or its subject is deleted. It describes the state
+ * at the time of the event as far as the timeline has it, because the log may be read late.
+ */
+export async function buildNotification(db: Database, event: Event): Promise<Notification | null> {
+  const body = await payloadBuilders[event.kind]?.(db, event)
+  if (!body) return null
+  return { payload: { ...body, at: event.at }, topic: topicByPayload[body.about], serviceIds: affectedServiceIds(body) }
+}
+
+function affectedServiceIds(body: PayloadBody): string[] {
+  return body.about === 'SERVICE' ? [body.id] : body.services.map(({ id }) => id)
+}
+
+type PayloadBuilder = (db: Database, event: Event) => Promise<PayloadBody | null>
+
+/** The payload builder of each announced kind of event. Corrections are not announced. */
+const payloadBuilders: Partial<Record<EventKind, PayloadBuilder>> = {
+  INCIDENT_CREATED: buildIncidentPayload,
+  INCIDENT_UPDATE_POSTED: buildIncidentPayload,
+  MAINTENANCE_SCHEDULED: maintenancePayloadBuilder('SCHEDULED'),
+  MAINTENANCE_RESCHEDULED: maintenancePayloadBuilder('RESCHEDULED'),
+  MAINTENANCE_UPDATE_POSTED: maintenancePayloadBuilder('UPDATED'),
+  MAINTENANCE_STARTED: maintenancePayloadBuilder('STARTED'),
+  MAINTENANCE_COMPLETED: maintenancePayloadBuilder('COMPLETED'),
+  MAINTENANCE_CANCELLED: maintenancePayloadBuilder('CANCELLED'),
+  SERVICE_STATUS_CHANGED: buildServicePayload,
+}
+
+/** The kinds of event that are announced to subscribers. */
+export const notifiedKinds = Object.keys(payloadBuilders) as EventKind[]
+
+const service = { select: { id: true, name: true } } satisfies Prisma.ServiceDefaultArgs
+
+async function buildIncidentPayload(
+  db: Database,
+  { organizationId, updateId, subjectId, subjectName, kind }: Event,
+): Promise<PayloadBody | null> {
+  const incident = await db.incident.findUnique({
+    where: { id: subjectId, organizationId },
+    include: { services: { include: { service }, orderBy: { service: { position: 'asc' } } } },
+  })
+  const update = await db.incidentUpdate.findFirst({ where: { id: updateId ?? '', incidentId: subjectId } })
+  if (!incident || !update) return null
+  const { status, message, html, createdAt } = update
+  const updates = await db.incidentUpdate.findMany({
+    where: { incidentId: subjectId, createdAt: { lte: createdAt } },
+    select: { services: true },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
+  const said = new Map(
+    updates.flatMap(({ services }) => services.map((each) => [each.serviceId, each.status] as const)),
+  )
+  return {
+    about: 'INCIDENT',
+    step: kind === 'INCIDENT_CREATED' ? 'CREATED' : status === 'RESOLVED' ? 'RESOLVED' : 'UPDATED',
+    id: subjectId,
+    title: subjectName,
+    status,
+    impact: incident.impact,
+    message,
+    html,
+    startedAt: incident.startedAt,
+    services: incident.services.map((each) => ({
+      ...each.service,
+      status: status === 'RESOLVED' ? 'OPERATIONAL' : (said.get(each.serviceId) ?? each.status),
+    })),
+  }
+}
+
+type MaintenanceStep = z.infer<typeof maintenancePayload>['step']
+
+function maintenancePayloadBuilder(step: MaintenanceStep): PayloadBuilder {
+  return async (db, { organizationId, updateId, subjectId, subjectName }) => {
+    const maintenance = await db.maintenance.findUnique({
+      where: { id: subjectId, organizationId },
+      include: {
+        services: { include: { service }, orderBy: { service: { position: 'asc' } } },
+        updates: { where: { id: updateId ?? '' } },
+      },
+    })
+    if (!maintenance) return null
+    const { updates, startsAt, endsAt, services } = maintenance
+    // A maintenance that starts when it is scheduled announces that once: its second event has no update.
+    const [update] = updates
+    if (!update) return null
+    return {
+      about: 'MAINTENANCE',
+      step,
+      id: subjectId,
+      title: subjectName,
+      status: update.status,
+      message: step === 'RESCHEDULED' ? '' : update.message,
+      html: step === 'RESCHEDULED' ? '' : update.html,
+      startsAt,
+      endsAt,
+      services: services.map((each) => each.service),
+    }
+  }
+}
+
+async function buildServicePayload(
+  db: Database,
+  { organizationId, subjectId, subjectName }: Event,
+): Promise<PayloadBody | null> {
+  const found = await db.service.findUnique({ where: { id: subjectId, organizationId }, select: statusCausesSelect })
+  if (!found) return null
+  return {
+    about: 'SERVICE',
+    step: 'STATUS_CHANGED',
+    id: subjectId,
+    title: subjectName,
+    status: shownServiceOf(found).status,
+  }
+}

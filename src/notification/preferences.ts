@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { Context } from '../core/context.ts'
+import { Topic } from '../generated/prisma/enums.ts'
+import { MAX_SERVICES, requireDistinct, requireServices } from '../status/ownership.ts'
+
+/** Object schema fields of a subscriber's preferences. */
+export const preferenceFields = {
+  topics: z.array(z.enum(Topic)).min(1, 'must name at least one').max(10).nullish(),
+  serviceIds: z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`).nullish(),
+}
+
+/** The notifications that a subscriber wants. */
+export interface Preferences {
+  readonly topics: Topic[]
+  /** Empty: every service. */
+  readonly serviceIds: readonly string[]
+}
+
+/** The default topics. They leave out status changes, which can be frequent. */
+const defaultTopics: readonly Topic[] = ['INCIDENTS', 'MAINTENANCES']
+
+/** Reads preferences and applies defaults. @throws Invalid for a duplicate service. */
+export function readPreferences({ topics, serviceIds }: z.infer<z.ZodObject<typeof preferenceFields>>): Preferences {
+  requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
+  return { topics: [...new Set(topics ?? defaultTopics)], serviceIds: serviceIds ?? [] }
+}
+
+/** Checks the services of preferences. @throws NotFound for a service of another organization. */
+export async function requirePreferences(
+  ctx: Context,
+  organizationId: string,
+  { serviceIds }: Preferences,
+): Promise<void> {
+  await requireServices(ctx, organizationId, serviceIds)
+}
+
+/** Replaces the services of a subscriber; changes nothing when `open` is false. */
+export async function setServices(
+  { db }: Context,
+  subscriberId: string,
+  serviceIds: readonly string[],
+  open = true,
+): Promise<void> {
+  // The same statements either way, so that timing reveals nothing.
+  await db.subscriberService.deleteMany({ where: { subscriberId: open ? subscriberId : '' } })
+  await db.$executeRaw`
+    INSERT INTO "SubscriberService" ("subscriberId", "serviceId")
+    SELECT ${subscriberId}, id FROM unnest(${[...serviceIds]}::text[]) AS chosen (id) WHERE ${open}`
+}

@@ -1,0 +1,33 @@
+import type { TimelineBounds } from '../status/timeline-reader.ts'
+
+/**
+ * The size limits of each document, so that rendering one delays no other request: updates, bytes of their texts, services.
+ * Pages link to what they leave out; documents for programs leave out the oldest updates of very long timelines.
+ */
+export const bounds = {
+  overview: {
+    open: { form: 'HTML', updates: 5, bytes: 400_000, services: 50 },
+    past: { form: 'HTML', updates: 1, bytes: 200_000, services: 50 },
+    maintenances: { form: 'HTML', updates: 5, bytes: 200_000, services: 50 },
+    /** Listed days with outages or incidents: in total, the minimum per service, and the incidents per day. */
+    eventful: { days: 2000, daysPerService: 4, incidents: 3 },
+  },
+  incident: { form: 'HTML', updates: 50, bytes: 400_000, services: 200 },
+  history: {
+    incidents: { form: 'HTML', updates: 1, bytes: 300_000, services: 50 },
+    maintenances: { form: 'HTML', updates: 20, bytes: 300_000, services: 50 },
+  },
+  /** The newest `whole` entries have timelines; the others have a title and a link. */
+  feed: { entries: 50, whole: 25, timeline: { form: 'HTML', updates: 20, bytes: 300_000, services: 50 } },
+  calendar: { entries: 100, timeline: { form: 'HTML', updates: 5, bytes: 300_000, services: 50 } },
+  /** The newest update of each of fifty incidents fits into `bytes` at any length. Each incident names at least `timeline.services` services. */
+  statuspage: {
+    entries: 50,
+    services: 1000,
+    timeline: { form: 'MARKDOWN', updates: 25, bytes: 2_000_000, services: 25, bytesPerService: 150 },
+  },
+} as const satisfies Record<string, Bounds>
+
+type Bounds =
+  | TimelineBounds
+  | { readonly [name: string]: number | Partial<TimelineBounds> | Readonly<Record<string, number>> }

@@ -1,0 +1,146 @@
+// Keeps an open status page up to date. The server announces events over a WebSocket; the script then fetches the page and
+// patches what has changed. Without a WebSocket, it polls the page every few seconds: a page without changes is a 304.
+
+import { subscribeToEvents } from './event-subscription.ts'
+import { animationsFinished, morph } from './morph.ts'
+
+/** The interval between two polls while no WebSocket is open. */
+const POLL_INTERVAL_MS = 10_000
+/** The maximum random delay before a fetch; spreads the readers of one page over that time. */
+const MAX_JITTER_MS = 250
+/** The maximum delay before fetching again a page that is older than the event that announced it. */
+const MAX_RETRY_DELAY_MS = 5000
+
+const body = document.body
+const slug = body.dataset['slug'] ?? ''
+let connected = false
+/** The newest position that the page is known to have reached on any instance. */
+let latestCursor = cursor()
+let refreshing: Promise<void> | null = null
+/** When the page was last known to be up to date. */
+let upToDateAt = new Date()
+
+setLocalTimeTitles(document)
+showState()
+subscribeToEvents(slug, {
+  after: cursor,
+  onConnected() {
+    connected = true
+    showState()
+  },
+  onEvent(event) {
+    upToDateAt = new Date()
+    if (event.kind === 'RELOAD') return location.reload()
+    if (isLater(event.cursor, latestCursor)) latestCursor = event.cursor
+    setTimeout(() => void refresh(), Math.random() * MAX_JITTER_MS)
+  },
+  onAlive() {
+    upToDateAt = new Date()
+  },
+  onDisconnected() {
+    connected = false
+    showState()
+  },
+})
+setInterval(() => {
+  if (!connected && document.visibilityState === 'visible') void refresh()
+}, POLL_INTERVAL_MS)
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') void refresh()
+})
+
+/** Brings the page up to date. Concurrent calls share one refresh. */
+function refresh(): Promise<void> {
+  refreshing ??= catchUp().finally(() => {
+    refreshing = null
+    showState()
+  })
+  return refreshing
+}
+
+async function catchUp(): Promise<void> {
+  for (let delay = MAX_JITTER_MS; ; delay = Math.min(2 * delay, MAX_RETRY_DELAY_MS)) {
+    const answered = await fetchPage()
+    if (!isLater(latestCursor, cursor()) || !(answered || connected)) return
+    // Another instance may have answered that has not received the event yet.
+    await new Promise((resolve) => setTimeout(resolve, delay))
+  }
+}
+
+/** Fetches and shows the page. Returns false when there was no answer. */
+async function fetchPage(): Promise<boolean> {
+  const requestedAt = new Date()
+  try {
+    const response = await fetch(location.href, { cache: 'no-cache', headers: { accept: 'text/html' } })
+    if (response.status === 404) {
+      location.reload()
+      return false
+    }
+    // A stale page may be older than the one on screen.
+    if (!response.ok || response.headers.has('warning')) return false
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+    await animationsFinished()
+    show(fresh)
+    upToDateAt = requestedAt
+    return true
+  } catch {
+    return false
+  }
+}
+
+function show(fresh: Document) {
+  // A new colour, logo or version of the service changes style sheets and policy, which only a reload applies.
+  if (fresh.body.dataset['build'] !== body.dataset['build']) return location.reload()
+  // This answer was overtaken by a newer one.
+  if (isLater(cursor(), fresh.body.dataset['cursor'] ?? '')) return
+  setLocalTimeTitles(fresh)
+  const before = readAnnouncements()
+  document.title = fresh.title
+  morph(body, fresh.body)
+  announce(before)
+}
+
+/** Returns the text that a screen reader hears about each part of the page, by element id. */
+function readAnnouncements(): Map<string, string> {
+  const parts = document.querySelectorAll<HTMLElement>('[data-announce]')
+  return new Map(Array.from(parts, (part) => [part.id, part.dataset['announce'] ?? '']))
+}
+
+/** Announces changed parts to screen readers. */
+function announce(before: Map<string, string>) {
+  const changed = [...readAnnouncements()].filter(([id, text]) => before.get(id) !== text).map(([, text]) => text)
+  if (changed.length > 0) setText('#announcer', changed.join(' '))
+}
+
+function showState() {
+  const time = upToDateAt.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+  const reached = !isLater(latestCursor, cursor())
+  const state =
+    connected && reached ? 'live' : Date.now() - upToDateAt.getTime() < 2 * POLL_INTERVAL_MS ? 'polling' : 'lost'
+  const labels = { live: 'Live', polling: `Up to date at ${time}`, lost: `Reconnecting. Last updated at ${time}` }
+  const element = document.querySelector<HTMLElement>('#live')
+  if (!element) return
+  element.dataset['state'] = state
+  setText('#live', labels[state])
+}
+
+/** Sets the reader's local time as the title of each time. */
+function setLocalTimeTitles(root: Document) {
+  for (const time of root.querySelectorAll('time')) {
+    time.title = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })
+  }
+}
+
+function cursor(): string {
+  return body.dataset['cursor'] ?? ''
+}
+
+/** Compares two cursors of one log, which are numbers in base 36. */
+function isLater(one: string, other: string): boolean {
+  return Number.parseInt(one, 36) > Number.parseInt(other, 36)
+}
+
+function setText(selector: string, text: string) {
+  const element = document.querySelector(selector)
+  if (element && element.textContent !== text) element.textContent = text
+}

@@ -1,0 +1,148 @@
+import type { Database } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { PageState } from '../status/page-state.ts'
+import { readPageState } from '../status/page-state.ts'
+import type { TimelineBounds } from '../status/timeline-reader.ts'
+import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
+import { badgeSvg } from './badge.ts'
+import { bounds } from './bounds.ts'
+import { maintenanceCalendar } from './calendar.ts'
+import type { FeedSource } from './feed.ts'
+import { atomFeed, rssFeed } from './feed.ts'
+import { readLastChange, readLastChanges } from './last-changes.ts'
+import { readStatuspage, statuspageKinds } from './statuspage/document.ts'
+import { readNewestIncidents, readNewestMaintenances } from './timeline-queries.ts'
+import { serviceStatusLabels } from './view.ts'
+
+/** The input of a document: the page's state, and the snapshot that it was read in. */
+interface DocumentSource {
+  readonly db: Database
+  readonly state: PageState
+  /** The public address of the page, without a slash at its end. */
+  readonly url: string
+  /** The id of the service in the path; empty for other paths. */
+  readonly id: string
+}
+
+/** A machine-readable document about a page. */
+export interface DocumentKind {
+  /** The path after the page's own path. */
+  readonly path: string
+  readonly type: string
+  /** How long caches may serve it without revalidation, in seconds. */
+  readonly maxAge: number
+  write(source: DocumentSource): string | Promise<string>
+}
+
+/** How long proxies may cache a badge, in seconds. */
+const BADGE_MAX_AGE_S = 60
+const svg = { type: 'image/svg+xml; charset=utf-8', maxAge: BADGE_MAX_AGE_S }
+
+/** All documents of a page. */
+export const documentKinds: readonly DocumentKind[] = [
+  ...statuspageKinds.map((kind) => ({
+    path: kind.path,
+    type: 'application/json; charset=utf-8',
+    maxAge: 0,
+    write: async ({ db, state, url }: DocumentSource) => JSON.stringify(await readStatuspage(db, kind, state, url)),
+  })),
+  {
+    path: '/history.atom',
+    type: 'application/atom+xml; charset=utf-8',
+    maxAge: 0,
+    write: async (source) => atomFeed(await readFeedSource(source)),
+  },
+  {
+    path: '/history.rss',
+    type: 'application/rss+xml; charset=utf-8',
+    maxAge: 0,
+    write: async (source) => rssFeed(await readFeedSource(source)),
+  },
+  {
+    path: '/maintenance.ics',
+    type: 'text/calendar; charset=utf-8',
+    maxAge: 0,
+    async write({ db, state, url }) {
+      const { id } = state.organization
+      const newest = await readNewestMaintenances(db, id, bounds.calendar.entries)
+      const maintenances = await readMaintenanceTimelines(db, newest, bounds.calendar.timeline)
+      return maintenanceCalendar({
+        state,
+        maintenances,
+        changes: await readLastChanges(db, id, idsOf(maintenances)),
+        url,
+      })
+    },
+  },
+  {
+    path: '/badge.svg',
+    ...svg,
+    write: ({ state: { organization, status } }) =>
+      badgeSvg({
+        label: organization.name,
+        value: status.shown === 'UNKNOWN' ? 'No data' : status.description,
+        status: status.shown,
+      }),
+  },
+  {
+    path: '/services/:id/badge.svg',
+    ...svg,
+    write({ state, id }) {
+      const service = state.services.find((each) => each.id === id)
+      if (!service) throw new NotFound('Service not found.')
+      return badgeSvg({ label: service.name, value: serviceStatusLabels[service.shown], status: service.shown })
+    },
+  },
+]
+
+/**
+ * Writes a document about the page of the organization with this id or slug, from one snapshot.
+ * @throws NotFound when there is no such organization, or no such service on its page.
+ */
+export function readDocument(
+  db: PrismaClient,
+  owner: string,
+  kind: DocumentKind,
+  address: Pick<DocumentSource, 'url' | 'id'>,
+  now: Date,
+): Promise<{ readonly organizationId: string; readonly body: string }> {
+  return db.$transaction(
+    async (snapshot) => {
+      const state = await readPageState(snapshot, owner, now)
+      return { organizationId: state.organization.id, body: await kind.write({ db: snapshot, state, ...address }) }
+    },
+    { isolationLevel: 'RepeatableRead' },
+  )
+}
+
+/** Reads the most recently changed incidents and maintenances for a feed: the newest with their timelines, the others without. */
+async function readFeedSource({ db, state, url }: DocumentSource): Promise<FeedSource> {
+  const { entries, whole, timeline } = bounds.feed
+  const { id } = state.organization
+  const newestIncidents = await readNewestIncidents(db, id, entries)
+  const newestMaintenances = await readNewestMaintenances(db, id, entries)
+  const candidates = [...newestIncidents, ...newestMaintenances]
+  const changes = await readLastChanges(db, id, idsOf(candidates))
+  const changedAt = ({ id, createdAt }: (typeof candidates)[number]) => (changes.get(id) ?? createdAt).getTime()
+  const ids = idsOf(candidates.toSorted((one, other) => changedAt(other) - changedAt(one)))
+  const readTimelines = async (chosen: readonly string[], bounds: TimelineBounds) => {
+    const isChosen = (row: { readonly id: string }) => chosen.includes(row.id)
+    return {
+      incidents: await readIncidentTimelines(db, newestIncidents.filter(isChosen), bounds),
+      maintenances: await readMaintenanceTimelines(db, newestMaintenances.filter(isChosen), bounds),
+    }
+  }
+  const full = await readTimelines(ids.slice(0, whole), timeline)
+  const brief = await readTimelines(ids.slice(whole, entries), { ...timeline, updates: 1, bytes: 0 })
+  return {
+    state,
+    incidents: [...full.incidents, ...brief.incidents],
+    maintenances: [...full.maintenances, ...brief.maintenances],
+    changes,
+    changedAt: await readLastChange(db, id),
+    url,
+  }
+}
+
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id)

@@ -1,0 +1,160 @@
+import type { Database } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { typeOfId } from '../core/id.ts'
+import type { Incident } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline-reader.ts'
+import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
+import { bounds } from './bounds.ts'
+import type { Month, Zone } from './time-format.ts'
+import { addMonths, monthOf, startOfMonth } from './time-format.ts'
+
+/** An incident or a maintenance with its start. */
+export type HistoryItem<I = IncidentWithTimeline, M = MaintenanceWithTimeline> = { readonly at: Date } & (
+  | { readonly incident: I }
+  | { readonly maintenance: M }
+)
+
+/** One page of the incidents and maintenances that started in a month. */
+export interface HistoryState {
+  readonly month: Month
+  /** Newest first. */
+  readonly items: readonly HistoryItem[]
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
+  /** The nearest earlier month with an item; null: nothing is older. */
+  readonly earlier: Month | null
+  /** The nearest later month with an item, or the current month; null for the current month. */
+  readonly later: Month | null
+}
+
+/** Incidents and maintenances per page of the history. */
+const PAGE_SIZE = 50
+
+/**
+ * Reads the incidents and maintenances that started in a month of the organization's time zone. Excludes scheduled
+ * maintenances. `month` null: the current month; `number`: the page, from 1.
+ * @throws NotFound for a future month, and for a page that the month does not have.
+ */
+export async function readHistory(
+  db: Database,
+  organizationId: string,
+  request: { readonly month: Month | null; readonly number: number },
+  at: { readonly now: Date; readonly zone: Zone },
+): Promise<HistoryState> {
+  const current = monthOf(at.now, at.zone)
+  const month = request.month ?? current
+  const begin = startOfMonth(month, at.zone.name)
+  const end = startOfMonth(addMonths(month, 1), at.zone.name)
+  if (begin > at.now) throw new NotFound('This month is in the future.')
+  const inMonth = { gte: begin, lt: end, lte: at.now }
+  const pages = Math.max(1, Math.ceil((await countItems(db, organizationId, inMonth)) / PAGE_SIZE))
+  if (request.number > pages) throw new NotFound('Page not found.')
+  const before = await nearestStart(db, organizationId, { lt: begin }, 'desc')
+  const after = await nearestStart(db, organizationId, { gte: end, lte: at.now }, 'asc')
+  return {
+    month,
+    items: await readItems(db, organizationId, inMonth, request.number),
+    page: request.number,
+    pages,
+    earlier: before && monthOf(before, at.zone),
+    later: after ? monthOf(after, at.zone) : end <= at.now ? current : null,
+  }
+}
+
+const incidentsStarted = (organizationId: string, startedAt: Prisma.DateTimeFilter) => ({ organizationId, startedAt })
+const maintenancesStarted = (organizationId: string, startsAt: Prisma.DateTimeFilter) =>
+  ({ organizationId, startsAt, status: { not: 'SCHEDULED' } }) satisfies Prisma.MaintenanceWhereInput
+
+async function countItems(db: Database, organizationId: string, time: Prisma.DateTimeFilter): Promise<number> {
+  const incidents = await db.incident.count({ where: incidentsStarted(organizationId, time) })
+  return incidents + (await db.maintenance.count({ where: maintenancesStarted(organizationId, time) }))
+}
+
+/** Returns the earliest (`asc`) or latest (`desc`) start of an incident or maintenance in a time span; null: there is none. */
+async function nearestStart(
+  db: Database,
+  organizationId: string,
+  time: Prisma.DateTimeFilter,
+  order: 'asc' | 'desc',
+): Promise<Date | null> {
+  const incident = await db.incident.findFirst({
+    where: incidentsStarted(organizationId, time),
+    select: { startedAt: true },
+    orderBy: { startedAt: order },
+  })
+  const maintenance = await db.maintenance.findFirst({
+    where: maintenancesStarted(organizationId, time),
+    select: { startsAt: true },
+    orderBy: { startsAt: order },
+  })
+  const times = [incident?.startedAt, maintenance?.startsAt].flatMap((each) => each ?? [])
+  const sorted = times.sort((one, other) => one.getTime() - other.getTime())
+  return sorted.at(order === 'asc' ? 0 : -1) ?? null
+}
+
+/** Reads one page of the items of a time span, newest first. Uses SQL because the page is cut across two tables. */
+async function readItems(
+  db: Database,
+  organizationId: string,
+  { gte, lt, lte }: { readonly gte: Date; readonly lt: Date; readonly lte: Date },
+  number: number,
+): Promise<HistoryItem[]> {
+  const within = (column: string) => {
+    const time = Prisma.raw(`"${column}"`)
+    return Prisma.sql`"organizationId" = ${organizationId} AND ${time} >= ${gte} AND ${time} < ${lt} AND ${time} <= ${lte}`
+  }
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id, "startedAt" AS at FROM "Incident" WHERE ${within('startedAt')}
+    UNION ALL
+    SELECT id, "startsAt" FROM "Maintenance" WHERE ${within('startsAt')} AND status <> 'SCHEDULED'
+    ORDER BY at DESC, id DESC LIMIT ${PAGE_SIZE} OFFSET ${(number - 1) * PAGE_SIZE}`
+  const ids = rows.map(({ id }) => id)
+  const of = { where: { id: { in: ids } } }
+  const incidents = await readIncidentTimelines(db, await db.incident.findMany(of), bounds.history.incidents)
+  const maintenances = await readMaintenanceTimelines(
+    db,
+    await db.maintenance.findMany(of),
+    bounds.history.maintenances,
+  )
+  const read = new Map<string, HistoryItem>([
+    ...incidents.map((incident) => [incident.id, { at: incident.startedAt, incident }] as const),
+    ...maintenances.map((maintenance) => [maintenance.id, { at: maintenance.startsAt, maintenance }] as const),
+  ])
+  return ids.flatMap((id) => read.get(id) ?? [])
+}
+
+/** Reads an incident of an organization without its updates. @throws NotFound when the organization has no such incident. */
+export async function findIncident(db: Database, organizationId: string, id: string): Promise<Incident> {
+  const found = typeOfId(id) === 'Incident' ? await db.incident.findUnique({ where: { id, organizationId } }) : null
+  if (!found) throw new NotFound('Incident not found.')
+  return found
+}
+
+/**
+ * Reads an incident of an organization with one page of its timeline: the newest updates, or the newest before the update
+ * with the id `before`.
+ * @throws NotFound when the organization has no such incident, or there is no update before `before`.
+ */
+export async function readIncidentPage(
+  db: Database,
+  organizationId: string,
+  id: string,
+  before: string | null,
+): Promise<IncidentWithTimeline> {
+  const incident = await findIncident(db, organizationId, id)
+  const possible = before === null || typeOfId(before) === 'IncidentUpdate'
+  const [timeline] = possible ? await readIncidentTimelines(db, [incident], { ...bounds.incident, before }) : []
+  if (!timeline || (before !== null && timeline.updates.length === 0)) throw new NotFound('Page not found.')
+  return timeline
+}
+
+/** Returns whether an incident has updates older than those that were read. */
+export async function hasOlderUpdates(db: Database, { id, updates }: IncidentWithTimeline): Promise<boolean> {
+  const oldest = updates.at(-1)
+  if (oldest === undefined) return false
+  const { createdAt } = oldest
+  const older = { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: oldest.id } }] }
+  return (await db.incidentUpdate.findFirst({ where: { incidentId: id, ...older }, select: { id: true } })) !== null
+}

@@ -1,0 +1,58 @@
+import { raw } from 'hono/html'
+import { OPEN_GRAPH_IMAGE_SIZE } from '../open-graph-image.ts'
+import type { Owner, PageContext } from './page-layout.tsx'
+
+/** The metadata of a page for search engines, feed readers and link previews. */
+export interface HeadProps {
+  readonly context: PageContext
+  readonly title: string
+  readonly description: string
+  /** The canonical URL of the page. */
+  readonly address: string
+  /** The path of the page's preview image, after `base`. */
+  readonly image: string
+  /** Structured data (https://schema.org) without description and URL. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Renders feed links (RSS autodiscovery), link previews (https://ogp.me) and structured data (JSON-LD). */
+export function Head({ context, title, description, address, image, data }: HeadProps) {
+  const { owner, origin, base, cursor } = context
+  const feed = `${owner.name} status`
+  const properties = {
+    'og:type': 'website',
+    'og:site_name': feed,
+    'og:title': title,
+    'og:description': description,
+    'og:url': address,
+    // A new address for each state of the page bypasses caches of old images.
+    'og:image': `${origin}${base}${image}?at=${cursor}`,
+    'og:image:type': 'image/png',
+    'og:image:width': String(OPEN_GRAPH_IMAGE_SIZE.width),
+    'og:image:height': String(OPEN_GRAPH_IMAGE_SIZE.height),
+    'og:image:alt': description,
+  }
+  return (
+    <>
+      <link rel="alternate" type="application/atom+xml" title={feed} href={`${base}/history.atom`} />
+      <link rel="alternate" type="application/rss+xml" title={feed} href={`${base}/history.rss`} />
+      {Object.entries(properties).map(([property, content]) => (
+        <meta property={property} content={content} />
+      ))}
+      <meta name="twitter:card" content="summary_large_image" />
+      <script type="application/ld+json">
+        {raw(jsonInHtml({ '@context': 'https://schema.org', url: address, description, ...data }))}
+      </script>
+    </>
+  )
+}
+
+/** Returns the owner as a schema.org `Organization`. */
+export function organizationData({ name, logoUrl }: Owner) {
+  return { '@type': 'Organization', name, ...(logoUrl !== null && { logo: logoUrl }) }
+}
+
+/** Serializes JSON for a script element; no text in it can close the element. */
+function jsonInHtml(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c')
+}

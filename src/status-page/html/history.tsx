@@ -1,0 +1,75 @@
+import type { HistoryItem } from '../history.ts'
+import type { Month } from '../time-format.ts'
+import { monthKey, monthName } from '../time-format.ts'
+import type { IncidentView, MaintenanceView } from '../view.ts'
+import { groupByDay } from '../view.ts'
+import { PastIncident } from './incident.tsx'
+import { PastMaintenance } from './maintenance.tsx'
+import type { PageContext } from './page-layout.tsx'
+import { LiveState, PageLayout } from './page-layout.tsx'
+
+/** One page of a month's history. */
+export interface HistoryProps {
+  readonly context: PageContext
+  readonly month: Month
+  /** Newest first. */
+  readonly items: readonly HistoryItem<IncidentView, MaintenanceView>[]
+  readonly page: number
+  readonly pages: number
+  /** The nearest earlier month with an item; null: nothing is older. */
+  readonly earlier: Month | null
+  /** The nearest later month with an item, or the current month; null for the current month. */
+  readonly later: Month | null
+}
+
+/** Renders the page at `/status/{slug}/history`. */
+export function History(props: HistoryProps) {
+  const { context, month, items } = props
+  const { owner } = context
+  return (
+    <PageLayout
+      context={context}
+      title={`History of ${monthName(month)} · ${owner.name} status`}
+      description={`Incidents and maintenance of ${owner.name} in ${monthName(month)}.`}
+      path={`/history${props.later === null ? '' : `?month=${monthKey(month)}`}`}
+    >
+      <p class="eyebrow">Incident history</p>
+      <h1>{monthName(month)}</h1>
+      <LiveState />
+      <Paging {...props} />
+      {groupByDay(items, context.zone, ({ at }) => at).map((day) => (
+        <section id={`day-${day.key}`} class="day">
+          <h3>{day.name}</h3>
+          {day.items.map((item) =>
+            'incident' in item ? (
+              <PastIncident incident={item.incident} context={context} />
+            ) : (
+              <PastMaintenance maintenance={item.maintenance} context={context} />
+            ),
+          )}
+        </section>
+      ))}
+      {items.length === 0 ? (
+        <p class="about">No incidents and no maintenance in {monthName(month)}.</p>
+      ) : (
+        <Paging {...props} />
+      )}
+    </PageLayout>
+  )
+}
+
+function Paging({ context, month, page, pages, earlier, later }: HistoryProps) {
+  const path = (to: Month, at = 1) => `${context.base}/history?month=${monthKey(to)}${at > 1 ? `&page=${at}` : ''}`
+  return (
+    <nav class="paging" aria-label="Months">
+      {earlier === null ? null : <a href={path(earlier)}>← {monthName(earlier)}</a>}
+      {pages > 1 ? (
+        <span>
+          {page > 1 ? <a href={path(month, page - 1)}>Newer</a> : null} Page {page} of {pages}{' '}
+          {page < pages ? <a href={path(month, page + 1)}>Older</a> : null}
+        </span>
+      ) : null}
+      {later === null ? null : <a href={path(later)}>{monthName(later)} →</a>}
+    </nav>
+  )
+}

@@ -1,0 +1,163 @@
+import type { Child } from 'hono/jsx'
+import type { PageStatus } from '../../status/shown-status.ts'
+import type { GroupView, IncidentView, MaintenanceView, SectionView, ServiceView } from '../view.ts'
+import { groupByDay, groupServices, headline, serviceStatusLabels } from '../view.ts'
+import { OpenIncident, PastIncident } from './incident.tsx'
+import { Maintenance } from './maintenance.tsx'
+import type { PageContext } from './page-layout.tsx'
+import { LiveState, PageLayout } from './page-layout.tsx'
+import { ServiceMark, Shape } from './status-mark.tsx'
+import { Legend } from './uptime.tsx'
+
+/** The content of the overview. */
+export interface OverviewProps {
+  readonly context: PageContext
+  readonly status: PageStatus
+  readonly groups: readonly GroupView[]
+  readonly services: readonly ServiceView[]
+  /** The rendered histories of monitored services, by service id. */
+  readonly histories: ReadonlyMap<string, Child>
+  readonly openIncidents: readonly IncidentView[]
+  /** Running and upcoming maintenances, earliest first. */
+  readonly maintenances: readonly MaintenanceView[]
+  /** Resolved incidents, newest first. */
+  readonly pastIncidents: readonly IncidentView[]
+  /** The age limit of `pastIncidents`, in days. */
+  readonly pastDays: number
+}
+
+/** Number of services above which operational groups are collapsed. */
+const COLLAPSE_ABOVE = 20
+
+/** Renders the page at `/status/{slug}`: headline, open incidents, maintenance, services and past incidents. */
+export function Overview(props: OverviewProps) {
+  const { context, status, services, openIncidents } = props
+  const { owner } = context
+  const sentence = headline(status, services, openIncidents.length, context.zone)
+  const { shown } = status
+  const running = props.maintenances.filter((maintenance) => maintenance.status !== 'SCHEDULED')
+  const upcoming = props.maintenances.filter((maintenance) => maintenance.status === 'SCHEDULED')
+  return (
+    <PageLayout
+      context={context}
+      title={`${status.description} · ${owner.name} status`}
+      description={`${sentence}. Live status, incidents and scheduled maintenance of ${owner.name}.`}
+      path=""
+    >
+      <section id="state" class="state" data-status={shown} data-announce={`${sentence}.`}>
+        <span class="mark">
+          <Shape of={shown} />
+        </span>
+        <h1>{sentence}</h1>
+        <LiveState />
+      </section>
+      {openIncidents.length === 0 ? null : (
+        <section id="open-incidents">
+          <h2>Open incidents</h2>
+          {openIncidents.map((incident) => (
+            <OpenIncident incident={incident} context={context} />
+          ))}
+        </section>
+      )}
+      <Maintenances id="running" heading="Maintenance in progress" maintenances={running} context={context} />
+      <Services {...props} />
+      <Maintenances id="upcoming" heading="Scheduled maintenance" maintenances={upcoming} context={context} />
+      <PastIncidents {...props} />
+    </PageLayout>
+  )
+}
+
+function Maintenances(props: {
+  readonly id: string
+  readonly heading: string
+  readonly maintenances: readonly MaintenanceView[]
+  readonly context: PageContext
+}) {
+  if (props.maintenances.length === 0) return null
+  return (
+    <section id={props.id}>
+      <h2>{props.heading}</h2>
+      {props.maintenances.map((maintenance) => (
+        <Maintenance maintenance={maintenance} context={props.context} />
+      ))}
+    </section>
+  )
+}
+
+function Services(props: OverviewProps) {
+  const { groups, services, histories, context } = props
+  return (
+    <section id="services">
+      <h2>Services</h2>
+      {services.length === 0 ? (
+        <p>{context.owner.name} hasn’t added services yet. Incidents appear here.</p>
+      ) : (
+        groupServices(groups, services).map((section) => (
+          <Section
+            {...props}
+            section={section}
+            collapsed={services.length > COLLAPSE_ABOVE && section.shown === 'OPERATIONAL'}
+          />
+        ))
+      )}
+      {histories.size === 0 ? null : <Legend {...context} />}
+    </section>
+  )
+}
+
+interface SectionProps extends Pick<OverviewProps, 'histories' | 'context'> {
+  readonly section: SectionView
+  readonly collapsed: boolean
+}
+
+function Section({ section, collapsed, ...props }: SectionProps) {
+  const { group, shown, services } = section
+  if (group === null) return <ServiceList {...props} services={services} />
+  return (
+    <details id={group.id} class="group" data-status={shown} open={!collapsed}>
+      <summary>
+        <h3>{group.name}</h3>
+        <ServiceMark status={shown} />
+      </summary>
+      {group.description === '' ? null : <p class="about">{group.description}</p>}
+      <ServiceList {...props} services={services} />
+    </details>
+  )
+}
+
+function ServiceList({ services, histories, context }: Pick<OverviewProps, 'services' | 'histories' | 'context'>) {
+  return (
+    <ul class="services">
+      {services.map(({ id, name, description, shown, unknownSince }) => (
+        <li id={id} data-status={shown} data-announce={`${name}: ${serviceStatusLabels[shown]}.`}>
+          <span class="name">{name}</span>
+          <ServiceMark status={shown} />
+          {unknownSince && <p class="about">Monitoring has been silent since {context.zone.time(unknownSince)}.</p>}
+          {description === '' ? null : <p class="about">{description}</p>}
+          {histories.get(id)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function PastIncidents({ pastIncidents, pastDays, context }: OverviewProps) {
+  const days = groupByDay(pastIncidents, context.zone, ({ startedAt }) => startedAt)
+  return (
+    <section id="past">
+      <h2>Past incidents</h2>
+      {days.map((day) => (
+        <section id={`day-${day.key}`} class="day">
+          <h3>{day.name}</h3>
+          {day.items.map((incident) => (
+            <PastIncident incident={incident} context={context} />
+          ))}
+        </section>
+      ))}
+      <p class="about">
+        {days.length === 0 ? 'No incidents' : 'No others'} in the last {pastDays} days.{' '}
+        <a href={`${context.base}/history`}>Incident history</a>
+      </p>
+    </section>
+  )
+}

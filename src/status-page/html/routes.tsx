@@ -1,0 +1,148 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { isLogoAddress } from '../../account/page-settings.ts'
+import { NotFound } from '../../core/errors.ts'
+import { root } from '../../core/paths.ts'
+import type { Clock } from '../../core/time.ts'
+import type { PrismaClient } from '../../generated/prisma/client.ts'
+import { errorPage } from '../../http/error-page.tsx'
+import type { Site } from '../../http/layout.tsx'
+import { pageHeaders } from '../../http/layout.tsx'
+import type { PageState } from '../../status/page-state.ts'
+import { RECENT_DAYS } from '../../status/page-state.ts'
+import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
+import { themeStylesheet } from '../colour.ts'
+import type { PageCache, RenderedPage } from '../page-cache.ts'
+import type { PageContent, PageRequest } from '../read-page.ts'
+import { readPage } from '../read-page.ts'
+import { serviceHistoryViews } from '../service-history.ts'
+import { parseMonth, zoneOf } from '../time-format.ts'
+import { historyItemView, incidentView, maintenanceView } from '../view.ts'
+import { History } from './history.tsx'
+import { IncidentPage } from './incident.tsx'
+import { Overview } from './overview.tsx'
+import type { PageAddress } from './page-address.ts'
+import { addPageRoute } from './page-address.ts'
+import type { PageContext } from './page-layout.tsx'
+import { createRenderedPage, sendPage, sendStalePage } from './page-response.tsx'
+import { renderHistories } from './uptime.tsx'
+
+/** The script that keeps an open status page up to date; bundled as `live.js`. */
+export const liveScript = new URL('src/status-page/browser/live.ts', root)
+
+/** The style sheet of status pages; minified as `status.css`. */
+export const statusStylesheet = new URL('src/status-page/status.css', root)
+
+/**
+ * Creates the routes of the pages under `/status/{slug}` and at the root of an owner's custom domain. A rendered page is
+ * cached until its owner's event log moves, at most one minute: an unchanged page costs no query.
+ */
+export function statusPages(options: {
+  readonly site: Site
+  readonly db: PrismaClient
+  readonly cache: PageCache
+  readonly now: Clock
+}): Hono {
+  const { site, db, cache, now } = options
+
+  async function answer(c: Context, address: PageAddress | null, request: PageRequest | null): Promise<Response> {
+    if (address === null || request === null) return errorPage(c, site, { status: 404 })
+    try {
+      const key = JSON.stringify([address.owner, address.origin, request])
+      const { value, asOf } = await cache.pages.getOrStale(key, () => render({ site, db, now }, address, request))
+      return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
+    } catch (error) {
+      if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+      throw error
+    }
+  }
+
+  const routes = new Hono()
+  routes.get('/assets/:file{theme\\.[0-9a-f]{6}\\.css}', (c) =>
+    c.body(themeStylesheet(`#${c.req.param('file').slice('theme.'.length, -'.css'.length)}`), 200, {
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+    }),
+  )
+  routes.get('/status/:slug{[a-z0-9-]+}/', (c) => c.redirect(`/status/${c.req.param('slug')}`, 308))
+  for (const { path, parse } of pageRoutes) {
+    addPageRoute(routes, options, path, (c, address) => answer(c, address, parse(c)))
+  }
+
+  return routes
+}
+
+/** An owner's pages by path. `parse` returns null when the address is invalid. */
+const pageRoutes: readonly { readonly path: string; parse(c: Context): PageRequest | null }[] = [
+  { path: '', parse: () => ({ page: 'overview' }) },
+  {
+    path: '/incidents/:id',
+    parse: (c) => ({ page: 'incident', id: c.req.param('id') ?? '', before: c.req.query('before') ?? null }),
+  },
+  {
+    path: '/history',
+    parse(c) {
+      const { month, page = '1' } = c.req.query()
+      const parsed = month === undefined ? null : parseMonth(month)
+      if ((month !== undefined && parsed === null) || !/^[1-9]\d{0,3}$/.test(page)) return null
+      return { page: 'history', month: parsed, number: Number(page) }
+    },
+  },
+]
+
+/** Reads and renders a page. @throws NotFound when there is no such page. */
+async function render(
+  { site, db, now }: { readonly site: Site; readonly db: PrismaClient; readonly now: Clock },
+  address: PageAddress,
+  request: PageRequest,
+): Promise<RenderedPage> {
+  const readAt = now()
+  const { state, content } = await readPage(db, address.owner, request, readAt)
+  const { links, logoUrl, timeZone, ...settings } = state.organization
+  const owner = { ...settings, links, logoUrl: logoUrl !== null && isLogoAddress(logoUrl) ? logoUrl : null }
+  const zone = zoneOf(timeZone)
+  const context = { ...address, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor, readAt }
+  const html = `<!DOCTYPE html>${await renderContent(state, content, context)}`
+  return createRenderedPage(state.organization.id, html, headersOf(address.origin, owner.logoUrl))
+}
+
+async function renderContent(state: PageState, content: PageContent, context: PageContext) {
+  const names = new Map(state.services.map(({ id, name }) => [id, name]))
+  const viewOf = (incident: IncidentWithTimeline) => incidentView(incident, names)
+  switch (content.page) {
+    case 'overview': {
+      const histories = await serviceHistoryViews(content.histories, context.zone)
+      return (
+        <Overview
+          {...state}
+          context={context}
+          histories={await renderHistories(state.services, histories, context)}
+          openIncidents={content.openIncidents.map(viewOf)}
+          maintenances={content.maintenances.map((maintenance) => maintenanceView(maintenance, names))}
+          pastIncidents={content.pastIncidents.map(viewOf)}
+          pastDays={RECENT_DAYS}
+        />
+      )
+    }
+    case 'incident':
+      return <IncidentPage context={context} incident={viewOf(content.incident)} hasOlder={content.hasOlder} />
+    case 'history': {
+      const items = content.history.items.map((item) => historyItemView(item, names))
+      return <History {...content.history} context={context} items={items} />
+    }
+  }
+}
+
+/** Caches may store a page but must revalidate it. The logo is the only external resource. */
+function headersOf(origin: string, logoUrl: string | null): Readonly<Record<string, string>> {
+  const images = logoUrl === null ? "'self'" : `'self' ${new URL(logoUrl).origin}`
+  return {
+    ...pageHeaders,
+    'cache-control': 'no-cache',
+    'content-security-policy': pageHeaders['content-security-policy']
+      .replace("img-src 'self'", `img-src ${images}`)
+      // Older browsers do not count a WebSocket as the page's own origin.
+      .replace("connect-src 'self'", `connect-src 'self' ${origin.replace(/^http/, 'ws')}`),
+  }
+}

@@ -1,0 +1,92 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { NotFound } from '../../core/errors.ts'
+import type { Clock } from '../../core/time.ts'
+import type { PrismaClient } from '../../generated/prisma/client.ts'
+import type { DocumentKind } from '../document.ts'
+import { documentKinds, readDocument } from '../document.ts'
+import type { PageAddress } from '../html/page-address.ts'
+import { addPageRoute } from '../html/page-address.ts'
+import { createRenderedPage, sendPage, sendStalePage } from '../html/page-response.tsx'
+import { openGraphImageSvg, readOpenGraphImage } from '../open-graph-image.ts'
+import type { PageCache } from '../page-cache.ts'
+import type { PngRenderer } from '../png-renderer.ts'
+
+/**
+ * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images. They
+ * live under the pages' addresses, are cached like pages, and allow cross-origin reads.
+ * The handlers throw NotFound when there is no such page or service.
+ */
+export function documentRoutes(options: {
+  readonly site: { readonly baseUrl: string }
+  readonly db: PrismaClient
+  readonly cache: PageCache
+  readonly pngRenderer: PngRenderer
+  readonly now: Clock
+}): Hono {
+  const { db, cache, pngRenderer, now } = options
+
+  async function answer(c: Context, address: PageAddress | null, kind: DocumentKind): Promise<Response> {
+    if (address === null) throw new NotFound('Status page not found.')
+    c.header('access-control-allow-origin', '*')
+    const id = c.req.param('id') ?? ''
+    const url = address.origin + address.base
+    const { value, asOf } = await cache.pages.getOrStale(
+      JSON.stringify([address.owner, url, kind.path, id]),
+      async () => {
+        const { organizationId, body } = await readDocument(db, address.owner, kind, { url, id }, now())
+        return createRenderedPage(organizationId, body, headersOf(kind))
+      },
+    )
+    return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
+  }
+
+  async function answerImage(c: Context, address: PageAddress | null): Promise<Response> {
+    if (address === null) throw new NotFound('Status page not found.')
+    const incident = c.req.param('id') ?? null
+    const { value, asOf } = await cache.pages.getOrStale(
+      JSON.stringify([address.owner, 'image', incident]),
+      async () => {
+        const { organizationId, image } = await readOpenGraphImage(db, address.owner, incident, now())
+        return createRenderedPage(
+          organizationId,
+          await pngRenderer.render(openGraphImageSvg(image), organizationId),
+          headersOf(png),
+        )
+      },
+    )
+    return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
+  }
+
+  const routes = new Hono()
+  for (const path of ['/picture.png', '/incidents/:id/picture.png']) addPageRoute(routes, options, path, answerImage)
+  for (const kind of documentKinds) addPageRoute(routes, options, kind.path, (c, address) => answer(c, address, kind))
+  // Browsers send a preflight request for scripts that set custom headers.
+  for (const path of ['/status/:slug/api/v2/*', '/api/v2/*']) {
+    routes.options(path, (c) =>
+      c.body(null, 204, {
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET, HEAD',
+        'access-control-allow-headers': '*',
+        'access-control-max-age': '86400',
+      }),
+    )
+  }
+  return routes
+}
+
+/** A page changes the addresses of its images whenever it changes. */
+const png = { type: 'image/png', maxAge: 300 } as const
+
+/** Any site may embed and read a document; an image that is opened as a page can run nothing. */
+function headersOf({ type, maxAge }: Pick<DocumentKind, 'type' | 'maxAge'>): Readonly<Record<string, string>> {
+  return {
+    'content-type': type,
+    'cache-control': maxAge === 0 ? 'no-cache' : `public, max-age=${maxAge}`,
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'etag',
+    'cross-origin-resource-policy': 'cross-origin',
+    'content-security-policy': "default-src 'none'",
+    'x-content-type-options': 'nosniff',
+  }
+}

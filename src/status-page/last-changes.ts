@@ -1,0 +1,41 @@
+import type { Database } from '../core/context.ts'
+import { isPublicKind } from '../event-log/event.ts'
+import { EventKind } from '../generated/prisma/enums.ts'
+
+const publicKinds = Object.values(EventKind).filter(isPublicKind)
+
+/** Returns when an organization's page last changed: the time of its newest public event, or of its creation. */
+export async function readLastChange(db: Database, organizationId: string): Promise<Date> {
+  const { createdAt, events } = await db.organization.findUniqueOrThrow({
+    where: { id: organizationId },
+    select: {
+      createdAt: true,
+      events: { where: { kind: { in: publicKinds } }, orderBy: { seq: 'desc' }, take: 1, select: { at: true } },
+    },
+  })
+  return events[0]?.at ?? createdAt
+}
+
+/**
+ * Returns the time of the newest event about each of an organization's services, groups, incidents and maintenances, by id.
+ * An event about an incident or a maintenance counts for its services as well. Runs one statement.
+ */
+export async function readLastChanges(
+  db: Database,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const rows = await db.$queryRaw<{ id: string; at: Date }[]>`
+    WITH wanted AS (
+      SELECT unnest(${[...ids]}::text[]) AS id
+    ), subject AS (
+      SELECT id, id AS "subjectId" FROM wanted
+      UNION ALL SELECT id, "incidentId" FROM wanted JOIN "IncidentService" ON "serviceId" = id
+      UNION ALL SELECT id, "maintenanceId" FROM wanted JOIN "MaintenanceService" ON "serviceId" = id
+    )
+    SELECT id, max(at) AS at FROM subject CROSS JOIN LATERAL (
+      SELECT at FROM "Event"
+      WHERE "organizationId" = ${organizationId} AND "subjectId" = subject."subjectId" ORDER BY seq DESC LIMIT 1
+    ) AS last GROUP BY id`
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}

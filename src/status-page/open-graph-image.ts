@@ -1,0 +1,126 @@
+import type { Database } from '../core/context.ts'
+import type { PageState } from '../status/page-state.ts'
+import { readPageState } from '../status/page-state.ts'
+import type { ShownStatus } from '../status/shown-status.ts'
+import { findIncident } from './history.ts'
+import { statusShapes } from './status-shapes.ts'
+import { statusColours } from './status-tones.ts'
+import { zoneOf } from './time-format.ts'
+import { impactLabels, incidentStatusLabels, headline as pageHeadline } from './view.ts'
+import { escapeXml } from './xml.ts'
+
+/** The preview image of a link to a page or an incident. */
+export interface OpenGraphImage {
+  readonly owner: string
+  /** `#rrggbb`. */
+  readonly accentColor: string
+  readonly headline: string
+  /** Smaller text at the bottom. */
+  readonly facts: string
+  /** Sets the colours and the icon. */
+  readonly status: ShownStatus
+}
+
+/** The size in pixels that link previews expect (https://ogp.me, aspect ratio 1.91:1). */
+export const OPEN_GRAPH_IMAGE_SIZE = { width: 1200, height: 630 } as const
+
+/**
+ * Reads the image of the page of the organization with this id or slug, or of one of its incidents.
+ * @throws NotFound when there is no such organization or incident.
+ */
+export async function readOpenGraphImage(
+  db: Database,
+  idOrSlug: string,
+  incidentId: string | null,
+  now: Date,
+): Promise<{ readonly organizationId: string; readonly image: OpenGraphImage }> {
+  const state = await readPageState(db, idOrSlug, now)
+  const organizationId = state.organization.id
+  if (incidentId === null) return { organizationId, image: pageImage(state) }
+  const { title, status, impact, startedAt } = await findIncident(db, organizationId, incidentId)
+  const zone = zoneOf(state.organization.timeZone)
+  const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
+  const facts = `${incidentStatusLabels[status]} · ${impactLabels[impact]} · ${zone.time(startedAt)}`
+  const headline = printable(title, 'An incident')
+  return { organizationId, image: { ...ownerFields(state), headline, facts, status: shown } }
+}
+
+/** The status that stands for each impact. */
+const statusOfImpact = {
+  NONE: 'OPERATIONAL',
+  MINOR: 'DEGRADED_PERFORMANCE',
+  MAJOR: 'PARTIAL_OUTAGE',
+  CRITICAL: 'MAJOR_OUTAGE',
+} as const
+
+function pageImage(state: PageState): OpenGraphImage {
+  const { status, services, incidents, organization } = state
+  const text = pageHeadline(status, services, incidents.length, zoneOf(organization.timeZone))
+  const headline = printable(text, status.description)
+  return { ...ownerFields(state), headline, facts: 'Live status', status: status.shown }
+}
+
+function ownerFields({ organization: { name, slug, accentColor } }: PageState) {
+  return { owner: printable(name, slug), accentColor }
+}
+
+/** Returns the text if the image's font has its characters (Latin, Greek, Cyrillic), or `fallback`. */
+function printable(text: string, fallback: string): string {
+  const composed = text.normalize('NFC')
+  return /^[ -~\u00a0-\u0254\u0384-\u03ce\u0400-\u0479\u048a-\u04ff\u1e00-\u1eff\u2010-\u2027\u2030-\u203a\u20ac\u2122\u2190-\u2193]*$/.test(
+    composed,
+  )
+    ? composed
+    : fallback
+}
+
+/** Returns the image as SVG, in the font Inter. */
+export function openGraphImageSvg({ owner, accentColor, headline, facts, status }: OpenGraphImage): string {
+  const { ink, tint } = statusColours[status]
+  const lines = wrap(headline, 23.5, 3)
+  const top = 345 - lines.length * 37
+  const { width, height } = OPEN_GRAPH_IMAGE_SIZE
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="Inter">
+<rect width="${width}" height="${height}" fill="#fbfbf9"/>
+<rect width="${width}" height="16" fill="${escapeXml(accentColor)}"/>
+<text x="72" y="118" font-size="46" font-weight="700" fill="#1a1f22">${escapeXml(clip(owner, 40))}</text>
+<rect x="48" y="170" width="1104" height="350" rx="28" fill="${tint}"/>
+<path transform="translate(96 285) scale(7.5)" fill="${ink}" fill-rule="evenodd" d="${statusShapes[status]}"/>
+<g font-size="62" font-weight="700" fill="${ink}">
+${lines.map((line, index) => `<text x="268" y="${top + 55 + index * 76}">${escapeXml(line)}</text>`).join('\n')}
+</g>
+<text x="72" y="585" font-size="32" fill="#586069">${escapeXml(facts)}</text>
+</svg>
+`
+}
+
+/** Wraps a text into at most `maxLines` lines of about `letters` letters; an ellipsis marks cut text. */
+function wrap(text: string, letters: number, maxLines: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line !== undefined && widthOf(`${line} ${word}`) <= letters) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  const kept = lines.slice(0, maxLines).map((line) => clip(line, letters))
+  const last = kept.at(-1) ?? ''
+  return lines.length > maxLines ? [...kept.slice(0, -1), clip(`${last}…`, letters)] : kept
+}
+
+function clip(text: string, letters: number): string {
+  if (widthOf(text) <= letters) return text
+  const characters = Array.from(text)
+  while (widthOf(characters.join('')) >= letters) characters.pop()
+  return `${characters.join('').replace(/[\s…]+$/, '')}…`
+}
+
+/** Estimates the width of a text, in letters of average width. */
+function widthOf(text: string): number {
+  return Array.from(text).reduce((width, character) => width + widthOfCharacter(character), 0)
+}
+
+function widthOfCharacter(character: string): number {
+  if (/[ijlIt.,:;'|! ()[\]f]/.test(character)) return 0.55
+  if (/[mwMW@%—…]/.test(character)) return 1.65
+  return /\p{Lu}/u.test(character) ? 1.2 : 1
+}

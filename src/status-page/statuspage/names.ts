@@ -1,0 +1,32 @@
+import type { MaintenanceStatus } from '../../generated/prisma/enums.ts'
+import type { Indicator, PageStatus } from '../../status/shown-status.ts'
+
+/** Converts a status to Statuspage's notation: `PARTIAL_OUTAGE` → `partial_outage`. */
+export function lowercase<T extends string>(value: T): Lowercase<T> {
+  return value.toLowerCase() as Lowercase<T>
+}
+
+/** Converts a maintenance's status. Statuspage has no cancelled status: a cancelled maintenance is `completed`. */
+export function maintenanceStatus(status: MaintenanceStatus): Lowercase<Exclude<MaintenanceStatus, 'CANCELLED'>> {
+  return lowercase(status === 'CANCELLED' ? 'COMPLETED' : status)
+}
+
+/** The overall status of a page. */
+export interface Rollup {
+  readonly indicator: Lowercase<Indicator>
+  readonly description: string
+}
+
+/** Converts a page's status to Statuspage's descriptions, which some clients compare. */
+export function rollupOf({ indicator, shown, description }: PageStatus): Rollup {
+  // Statuspage has no description for missing data.
+  return { indicator: lowercase(indicator), description: shown === 'UNKNOWN' ? description : descriptions[indicator] }
+}
+
+const descriptions = {
+  NONE: 'All Systems Operational',
+  MINOR: 'Partially Degraded Service',
+  MAJOR: 'Partial System Outage',
+  CRITICAL: 'Major Service Outage',
+  MAINTENANCE: 'Service Under Maintenance',
+} as const satisfies Record<Indicator, string>

@@ -1,0 +1,71 @@
+import type { Database } from '../core/context.ts'
+import { textAsHtml } from '../core/markdown.ts'
+import type { Incident, Maintenance } from '../generated/prisma/client.ts'
+import type { Zone } from './time-format.ts'
+import { monthKey, monthOf } from './time-format.ts'
+
+/** Reads the newest incidents of an organization with any status, at most `limit`, latest start first. */
+export function readNewestIncidents(db: Database, organizationId: string, limit: number): Promise<Incident[]> {
+  return db.incident.findMany({
+    where: { organizationId },
+    orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+  })
+}
+
+/** Reads the newest maintenances of an organization with any status, at most `limit`, latest start first. */
+export function readNewestMaintenances(db: Database, organizationId: string, limit: number): Promise<Maintenance[]> {
+  return db.maintenance.findMany({
+    where: { organizationId },
+    orderBy: [{ startsAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+  })
+}
+
+/**
+ * Returns the path of a maintenance, relative to the page's address: an anchor on the overview until it ends, then an anchor
+ * in its month's history. Empty for a maintenance that was cancelled before it started, which no page shows.
+ */
+export function maintenancePath(
+  { id, status, startsAt, startedAt }: Pick<Maintenance, 'id' | 'status' | 'startsAt' | 'startedAt'>,
+  zone: Zone,
+): string {
+  if (status !== 'COMPLETED' && status !== 'CANCELLED') return `#${id}`
+  return startedAt === null ? '' : `/history?month=${monthKey(monthOf(startsAt, zone))}#${id}`
+}
+
+/** Returns when an incident or a maintenance last changed, by its events and its updates: an update may be written shortly after its event. */
+export function lastChangeOf({ id, createdAt, updates }: WithTimeline, changes: ReadonlyMap<string, Date>): Date {
+  const updated = updates.map((update) => update.editedAt ?? update.createdAt)
+  return new Date(Math.max(...[createdAt, changes.get(id) ?? createdAt, ...updated].map((at) => at.getTime())))
+}
+
+interface WithTimeline {
+  readonly id: string
+  readonly createdAt: Date
+  readonly updates: readonly { readonly createdAt: Date; readonly editedAt: Date | null }[]
+}
+
+/** The text of an update; null: not read. */
+interface UpdateContent {
+  readonly status: string
+  readonly body: string | null
+}
+
+/** Returns the text of an update, or a default for its status: scheduled maintenances start and end without a text. */
+export function updateText({ status, body }: UpdateContent): string {
+  return body || (defaultTexts[status] ?? '')
+}
+
+/** Returns the HTML of an update that was read as HTML, or a default for its status. */
+export function updateHtml(update: UpdateContent): string {
+  return update.body || textAsHtml(updateText(update))
+}
+
+const defaultTexts: Readonly<Record<string, string>> = {
+  SCHEDULED: 'Maintenance is scheduled.',
+  IN_PROGRESS: 'Maintenance is in progress.',
+  VERIFYING: 'Maintenance is done and being verified.',
+  COMPLETED: 'Maintenance is complete.',
+  CANCELLED: 'Maintenance was cancelled.',
+}

@@ -1,0 +1,147 @@
+import { NotFound } from '../../core/errors.ts'
+import { typeOfId } from '../../core/id.ts'
+import { encodeCursor, isPublicKind } from '../../event-log/event.ts'
+import type { Gap } from '../../event-log/tail.ts'
+import { startPosition } from '../../event-log/tail.ts'
+import type { Event } from '../../generated/prisma/client.ts'
+import { EventKind } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { costs } from '../../graphql/cost.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
+import { BROADCAST } from '../../graphql/shared-execution.ts'
+import { eventKinds } from './enums.ts'
+import { StatusPage } from './page.ts'
+
+const publicKinds = Object.values(EventKind).filter(isPublicKind)
+
+const reload = describedValues({
+  RELOAD: 'Events after your cursor are no longer available: read the page again and continue from its cursor.',
+})
+// The public kinds; visitors do not receive the others.
+const publicValues = Object.fromEntries(publicKinds.map((kind) => [kind, eventKinds[kind]])) as typeof eventKinds
+
+const StatusPageEventKind = builder.enumType('StatusPageEventKind', {
+  description: 'The kind of an event on a status page. After RELOAD, read the page again and continue from its cursor.',
+  values: { ...reload, ...publicValues },
+})
+
+const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implement({
+  description:
+    'An event on a status page, with its subject in its current state. A subject field is null when the subject has another type or has been deleted.',
+  fields: (t) => ({
+    cursor: t.string({
+      description: 'The event’s position. Pass it as `after` to resume from here.',
+      resolve: ({ seq }) => encodeCursor(seq),
+    }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it occurred.' }),
+    kind: t.field({
+      type: StatusPageEventKind,
+      description: 'The kind of event.',
+      resolve: ({ kind }) => (kind === 'GAP' ? 'RELOAD' : kind),
+    }),
+    subjectId: t.id({
+      nullable: true,
+      description: 'The id of the subject, even if it has been deleted. Null for RELOAD.',
+      resolve: subjectOf,
+    }),
+    incident: t.prismaField({
+      type: 'Incident',
+      nullable: true,
+      description: 'The subject, if it is an incident that still exists.',
+      resolve: (query, event, _args, { db }) => {
+        const id = idIn(event, 'Incident')
+        return id === null ? null : db.incident.findUnique({ ...query, where: { id } })
+      },
+    }),
+    service: t.prismaField({
+      type: 'Service',
+      nullable: true,
+      description: 'The subject, if it is a service that still exists.',
+      resolve: (query, event, _args, { db }) => {
+        const id = idIn(event, 'Service')
+        return id === null ? null : db.service.findUnique({ ...query, where: { id } })
+      },
+    }),
+    serviceGroup: t.prismaField({
+      type: 'ServiceGroup',
+      nullable: true,
+      description: 'The subject, if it is a service group that still exists.',
+      resolve: (query, event, _args, { db }) => {
+        const id = idIn(event, 'ServiceGroup')
+        return id === null ? null : db.serviceGroup.findUnique({ ...query, where: { id } })
+      },
+    }),
+    maintenance: t.prismaField({
+      type: 'Maintenance',
+      nullable: true,
+      description: 'The subject, if it is a maintenance that still exists.',
+      resolve: (query, event, _args, { db }) => {
+        const id = idIn(event, 'Maintenance')
+        return id === null ? null : db.maintenance.findUnique({ ...query, where: { id } })
+      },
+    }),
+    page: t.prismaField({
+      type: StatusPage,
+      nullable: true,
+      description: 'The whole page in its current state. Null for RELOAD.',
+      resolve: (query, event, _args, { db }) =>
+        event.kind === 'GAP' ? null : db.organization.findUnique({ ...query, where: { id: event.organizationId } }),
+    }),
+  }),
+})
+
+/** Other texts must not reach the database. */
+const SLUG = /^[a-z0-9-]{1,100}$/
+
+const after = {
+  required: false,
+  description: 'A cursor of a page or an event: sends all later events. Default: events from now on.',
+} as const
+
+builder.subscriptionField('statusPageEvents', (t) =>
+  t.field({
+    type: StatusPageEvent,
+    description: 'Sends the events of a public status page as they occur.',
+    args: { slug: t.arg.string({ description: 'The organization’s name in URLs.' }), after: t.arg.string(after) },
+    extensions: { ...BROADCAST, ...costs({ about: ({ slug }) => ({ slug: String(slug) }) }) },
+    subscribe: async (_root, args, { db, eventLog }) => {
+      const page = SLUG.test(args.slug)
+        ? await db.organization.findUnique({ where: { slug: args.slug, deletedAt: null }, select: { id: true } })
+        : null
+      if (!page) throw new NotFound('Status page not found.')
+      return eventLog.follow(page.id, startPosition(args.after), ({ kind }) => isPublicKind(kind))
+    },
+    resolve: (event) => event,
+  }),
+)
+
+builder.subscriptionField('incidentEvents', (t) =>
+  t.field({
+    type: StatusPageEvent,
+    description: 'Sends the events of an incident as they occur.',
+    args: { id: t.arg.id(), after: t.arg.string(after) },
+    extensions: { ...BROADCAST, ...costs({ about: ({ id }) => ({ objects: [String(id)] }) }) },
+    subscribe: async (_root, { id, after }, { db, eventLog }) => {
+      const incident =
+        typeOfId(id) === 'Incident'
+          ? await db.incident.findUnique({
+              where: { id, organization: { deletedAt: null } },
+              select: { organizationId: true },
+            })
+          : null
+      if (!incident) throw new NotFound('Incident not found.')
+      return eventLog.follow(incident.organizationId, startPosition(after), ({ subjectId }) => subjectId === id)
+    },
+    resolve: (event) => event,
+  }),
+)
+
+function subjectOf(event: Event | Gap): string | null {
+  return event.kind === 'GAP' ? null : event.subjectId
+}
+
+/** Returns the id of an event's subject if it has this type; otherwise null. */
+function idIn(event: Event | Gap, type: 'Incident' | 'Service' | 'ServiceGroup' | 'Maintenance'): string | null {
+  const id = subjectOf(event)
+  return id !== null && typeOfId(id) === type ? id : null
+}

@@ -1,0 +1,65 @@
+import type { Database } from '../../core/context.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+import { batchPerOperation } from '../../graphql/loader.ts'
+
+/** A request for the newest or oldest updates of one timeline. */
+interface TimelineRequest {
+  readonly parentId: string
+  readonly take: number
+  readonly newestFirst: boolean
+  /** The Prisma `include` of each update. */
+  readonly include: object
+}
+
+interface Identified {
+  readonly id: string
+}
+
+/**
+ * Creates a loader for the ends of many timelines, so that an operation on a hundred incidents needs one statement for
+ * their updates.
+ */
+export function timelineLoader<Row extends Identified>(timeline: {
+  readonly table: 'IncidentUpdate' | 'MaintenanceUpdate'
+  readonly parent: 'incidentId' | 'maintenanceId'
+  readonly read: (db: Database, ids: string[], include: object) => Promise<readonly Row[]>
+}) {
+  const { table, parent, read } = timeline
+  return batchPerOperation(
+    async ({ db }, requests: readonly TimelineRequest[]): Promise<readonly (readonly Row[])[]> => {
+      const groups = new Map<string, TimelineRequest[]>()
+      for (const each of requests) {
+        const { parentId: _, ...options } = each
+        const key = JSON.stringify(options)
+        groups.set(key, [...(groups.get(key) ?? []), each])
+      }
+      const found = new Map<TimelineRequest, readonly Row[]>()
+      for (const group of groups.values()) {
+        const [{ take, newestFirst, include } = { take: 0, newestFirst: true, include: {} }] = group
+        const parents = [...new Set(group.map(({ parentId }) => parentId))]
+        const direction = Prisma.raw(newestFirst ? 'DESC' : 'ASC')
+        const references = await db.$queryRaw<{ parent: string; id: string }[]>`
+        SELECT timeline.id AS parent, entry.id FROM unnest(${parents}::text[]) AS timeline (id)
+        CROSS JOIN LATERAL (
+          SELECT id, "createdAt" FROM ${Prisma.raw(`"${table}"`)} WHERE ${Prisma.raw(`"${parent}"`)} = timeline.id
+          ORDER BY "createdAt" ${direction}, id ${direction} LIMIT ${take}
+        ) AS entry ORDER BY timeline.id, entry."createdAt" ${direction}, entry.id ${direction}`
+        const rows = await read(
+          db,
+          references.map(({ id }) => id),
+          include,
+        )
+        const byId = new Map(rows.map((row) => [row.id, row]))
+        for (const each of group) {
+          found.set(
+            each,
+            references
+              .filter((reference) => reference.parent === each.parentId)
+              .flatMap(({ id }) => byId.get(id) ?? []),
+          )
+        }
+      }
+      return requests.map((each) => found.get(each) ?? [])
+    },
+  )
+}

@@ -1,0 +1,57 @@
+import { tierLimits } from '../account/plan.ts'
+import type { Context } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import type { IdType } from '../core/id.ts'
+import { typeOfId } from '../core/id.ts'
+import { invalid } from '../core/validation.ts'
+
+/** The maximum number of services in one input: as many as the highest tier allows. */
+export const MAX_SERVICES = tierLimits.TEAM.services
+
+const typeNames = {
+  ServiceGroup: 'Service group',
+  Service: 'Service',
+  Incident: 'Incident',
+  IncidentUpdate: 'Incident update',
+  Maintenance: 'Maintenance',
+  MaintenanceUpdate: 'Maintenance update',
+  Monitor: 'Monitor',
+  Subscriber: 'Subscriber',
+  Delivery: 'Delivery',
+} as const satisfies Partial<Record<IdType, string>>
+
+type Owned = keyof typeof typeNames
+
+/**
+ * Returns what `find` finds for an id. `find` must search only the organization's own objects; ids of another type
+ * never reach it.
+ * @throws NotFound when it finds nothing.
+ */
+export async function findOwned<T>(type: Owned, id: string, find: (id: string) => Promise<T | null>): Promise<T> {
+  const found = typeOfId(id) === type ? await find(id) : null
+  if (found === null) throw notFound(type)
+  return found
+}
+
+/** @throws NotFound unless every id is that of a service of the organization. */
+export async function requireServices({ db }: Context, organizationId: string, ids: readonly string[]): Promise<void> {
+  const isValid = ids.every((id) => typeOfId(id) === 'Service')
+  const count = isValid ? await db.service.count({ where: { organizationId, id: { in: [...ids] } } }) : 0
+  if (count !== ids.length) throw notFound('Service')
+}
+
+/**
+ * @param pathOf returns the input path of the id at an index.
+ * @throws Invalid when an id is repeated.
+ */
+export function requireDistinct(ids: readonly string[], pathOf: (index: number) => readonly (string | number)[]): void {
+  const seen = new Set<string>()
+  const again = [...ids.keys()].filter((index) => seen.size === seen.add(ids[index] ?? '').size)
+  if (again.length === 0) return
+  throw invalid(again.map((index) => ({ path: pathOf(index).map(String), message: 'must not be repeated' })))
+}
+
+/** Creates the error for an object that does not exist or belongs to another organization. */
+export function notFound(type: Owned): NotFound {
+  return new NotFound(`${typeNames[type]} not found.`)
+}

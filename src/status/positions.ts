@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { Context } from '../core/context.ts'
+import { typeOfId } from '../core/id.ts'
+import { invalid, validate } from '../core/validation.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import { notFound, requireDistinct } from './ownership.ts'
+
+/**
+ * Objects with an order of their own per organization. Stored positions stay when others are deleted, because callers'
+ * cursors contain them, so there may be gaps. Callers see positions from 0 without gaps.
+ */
+type Ordered = 'Service' | 'ServiceGroup'
+
+const reorderInput = z.object({ ids: z.array(z.string()) })
+
+/**
+ * Puts an organization's objects into the order of the input's `ids`, inside a change. Returns whether the order
+ * changed.
+ * @throws Invalid unless `ids` names each object once. @throws NotFound for other ids.
+ */
+export async function reorder(
+  { db }: Context,
+  type: Ordered,
+  organizationId: string,
+  input: unknown,
+): Promise<boolean> {
+  const { ids } = validate(reorderInput, input)
+  requireDistinct(ids, (index) => ['ids', index])
+  if (ids.some((id) => typeOfId(id) !== type)) throw notFound(type)
+  const table = Prisma.raw(`"${type}"`)
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM ${table} WHERE "organizationId" = ${organizationId} ORDER BY position, id`
+  const existing = new Set(rows.map(({ id }) => id))
+  if (ids.some((id) => !existing.has(id))) throw notFound(type)
+  if (ids.length !== existing.size) {
+    throw invalid([{ path: ['ids'], message: `must name each of the ${existing.size} once, but names ${ids.length}` }])
+  }
+  if (rows.every(({ id }, index) => id === ids[index])) return false
+  await db.$executeRaw`
+    UPDATE ${table} AS thing SET position = slot.position
+    FROM unnest(${ids}::text[]) WITH ORDINALITY AS place (id, number)
+    JOIN (
+      SELECT position, row_number() OVER (ORDER BY position, id) AS number
+      FROM ${table} WHERE "organizationId" = ${organizationId}
+    ) AS slot ON slot.number = place.number
+    WHERE thing.id = place.id`
+  return true
+}
+
+/** Returns a position after all existing ones. */
+export async function nextPosition({ db }: Context, type: Ordered, organizationId: string): Promise<number> {
+  const [row] = await db.$queryRaw<{ next: number }[]>`
+    SELECT coalesce(max(position) + 1, 0) AS next FROM ${Prisma.raw(`"${type}"`)}
+    WHERE "organizationId" = ${organizationId}`
+  return row?.next ?? 0
+}

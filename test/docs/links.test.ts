@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { expect, test } from 'vitest'
+import { fileOf, sections } from '../../src/docs/contents.ts'
+import { renderGuide } from '../../src/docs/guide.ts'
+import { testApp } from '../support/app.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { mutate } from '../support/filled-organization.ts'
+import { documentation } from '../support/guides.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+import { operatorToken } from '../support/service-data.ts'
+
+const dns = await startDnsServer(scriptedLists())
+const { baseUrl: url } = await testApp({ dns })
+// The organization that the guides are about.
+const example = { name: 'Example', slug: 'example', contactEmail: 'ops@example.com' }
+await mutate(url, operatorToken, 'createOrganization', 'CreateOrganizationPayload', example, 'organization { id }')
+
+const slugs = sections.flatMap((section) => section.slugs)
+const pages = new Map<string, Promise<{ status: number; html: string }>>()
+
+/** A page of the service as a browser gets it; each once. */
+function open(path: string): Promise<{ status: number; html: string }> {
+  const known = pages.get(path)
+  if (known !== undefined) return known
+  const opening = fetch(url + path, { headers: { accept: 'text/html,*/*' } }).then(async (response) => ({
+    status: response.status,
+    html: await response.text(),
+  }))
+  pages.set(path, opening)
+  return opening
+}
+
+// They load what they need when they are first asked for, which takes seconds.
+for (const path of ['/docs', '/docs/reference', '/graphql']) await open(path)
+
+const addressesIn = (html: string) => [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, address = '']) => address)
+
+/** What is wrong with where an address on a page leads; null: nothing. Other people's sites are not asked. */
+async function problemOf(page: string, address: string): Promise<string | null> {
+  const target = new URL(address.replaceAll('&amp;', '&'), url + page)
+  if (target.origin !== url) return target.protocol === 'https:' ? null : `${address} is not https`
+  const { status, html } = await open(target.pathname + target.search)
+  if (status !== 200) return `${address} gives ${status}`
+  const id = decodeURIComponent(target.hash.slice(1))
+  return id === '' || html.includes(` id="${id}"`) ? null : `${address} has no such part`
+}
+
+test.each(['/', '/docs', '/docs/search?q=monitor', ...slugs.map((slug) => `/docs/${slug}`)])(
+  'every link on %s leads somewhere',
+  async (page) => {
+    const { status, html } = await open(page)
+    expect(status).toBe(200)
+    const addresses = [...new Set(addressesIn(html))]
+    expect(addresses.length).toBeGreaterThan(5)
+    const problems = await Promise.all(addresses.map((address) => problemOf(page, address)))
+    expect(problems.filter((problem) => problem !== null)).toEqual([])
+  },
+)
+
+test('every link in the files leads to an existing file and heading', () => {
+  for (const [file, text] of documentation()) {
+    for (const [, address = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(https:|mailto:|\/)/.test(address)) continue
+      const [path = '', heading] = address.split('#')
+      const target = path === '' ? file : posix.join(posix.dirname(file), path)
+      expect(existsSync(target), `${file}: ${address}`).toBe(true)
+      if (heading === undefined || (file === 'README.md' && path === '')) continue
+      const { headings } = renderGuide(posix.basename(target, '.md'), readFileSync(target, 'utf8'))
+      expect(
+        headings.map(({ id }) => id),
+        `${file}: ${address}`,
+      ).toContain(heading)
+    }
+  }
+})
+
+test('every guide is in the contents, and every entry has a file', () => {
+  const files = [...documentation().keys()].filter((file) => file !== 'README.md')
+  expect(slugs.map(fileOf).toSorted()).toEqual(files.toSorted())
+})
+
+test('the README is short, with small images', () => {
+  const readme = readFileSync('README.md')
+  expect(readme.length).toBeLessThanOrEqual(8 * 1024)
+  const pictures = [...readme.toString().matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path = '']) => path)
+  expect(pictures.length).toBeGreaterThanOrEqual(2)
+  for (const path of pictures) expect(readFileSync(path).length, path).toBeLessThanOrEqual(150_000)
+})

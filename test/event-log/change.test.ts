@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { createApiKey, revokeApiKey } from '../../src/account/api-key.ts'
+import { updateOrganization } from '../../src/account/organization.ts'
+import { setTier } from '../../src/billing/tier.ts'
+import { NotFound } from '../../src/core/errors.ts'
+import { HOUR } from '../../src/core/time.ts'
+import { change } from '../../src/event-log/change.ts'
+import { createIncident } from '../../src/status/incident.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance.ts'
+import { runDueMaintenance } from '../../src/status/maintenance-job.ts'
+import { createService, reorderServices, updateService } from '../../src/status/service.ts'
+import { tenantsOf } from '../status/setup.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+const event = { kind: 'PAGE_UPDATED', subjectId: 'org', subjectName: 'Acme' } as const
+
+test('a failed change leaves no rows and no events', async () => {
+  const { id, ctx, news } = await tenant()
+  const failing = change(ctx, id, async (tx) => {
+    await createService(tx, { name: 'API' })
+    throw new Error('enough')
+  })
+  await expect(failing).rejects.toThrow('enough')
+  expect([await prisma.service.count({ where: { organizationId: id } }), await news()]).toEqual([0, []])
+})
+
+test('a nested change joins the outer one', async () => {
+  const { id, ctx, news } = await tenant()
+  await change(ctx, id, async (tx) => [await createService(tx, { name: 'API' }), event])
+  expect(await news()).toEqual(['SERVICE_CREATED API', 'PAGE_UPDATED Acme'])
+})
+
+test('a change of an unknown organization is rejected', async () => {
+  const { ctx } = await tenant()
+  await expect(change(ctx, `org_${'0'.repeat(24)}`, async () => [null, event])).rejects.toThrow(NotFound)
+})
+
+test('concurrent changes of every kind never deadlock, and their events are in order', async () => {
+  const { id, ctx, services, events } = await tenant('TEAM')
+  const [a = '', b = ''] = await services('a', 'b')
+  const incident = { title: 'Down', status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.' }
+  const operator = testContext(prisma, { actor: { kind: 'operator' } })
+  const due = { ...testContext(prisma), now: () => new Date(noon.getTime() + HOUR) }
+  const endsAt = new Date(noon.getTime() + HOUR)
+  const everything = Array.from({ length: 8 }, (_, round) => [
+    updateOrganization(ctx, { slug: `${id.slice(4)}-${round}`, name: `Acme ${round}` }),
+    createApiKey(ctx, { name: 'Key', scope: 'READ' }).then(({ apiKey }) => revokeApiKey(ctx, apiKey.id)),
+    setTier(operator, { organizationId: id, tier: 'TEAM' }),
+    reorderServices(ctx, { ids: round % 2 ? [a, b] : [b, a] }),
+    updateService(ctx, { id: a, name: `a${round}` }),
+    createIncident(ctx, { ...incident, services: [{ serviceId: b, status: 'PARTIAL_OUTAGE' }] }),
+    scheduleMaintenance(ctx, { title: 'Work', message: 'We work.', startsAt: noon, endsAt, serviceIds: [a] }),
+    runDueMaintenance(due),
+  ]).flat()
+  await Promise.all<unknown>(everything)
+  await runDueMaintenance(due)
+  const told = await events()
+  expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 3))
+  // Two services and a group; then eight rounds: three mutations with one event each, a key with two and a maintenance with three.
+  const always = told.filter(({ kind }) => kind !== 'SERVICES_REORDERED')
+  expect(always).toHaveLength(3 + 8 * 8)
+  // Reordering to the existing order appends no event; the sequence of the reorderings is random.
+  expect(told.length).toBeGreaterThan(always.length)
+})

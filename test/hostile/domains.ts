@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import type { RequestListener, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import type { HostileCase, Target } from './case.ts'
+import { mutate, query } from './case.ts'
+import { hostileAddress, nameIn } from './zone.ts'
+
+/** A case of a domain whose proof is looked for, in records of this kind and in what a web server answers. */
+function proving(name: string, kind: Parameters<typeof nameIn>[0], answer: RequestListener | null = null): HostileCase {
+  const isPossible = answer === null || process.getuid?.() === 0
+  return {
+    name: `the proof of a custom domain: ${name}`,
+    // A proof that cannot be read is none, and the check none either.
+    statuses: [200, 408],
+    ...(!isPossible && { awaits: 'port 80, on which only root may listen' }),
+    async send(target) {
+      const server = createServer(answer ?? undefined)
+      if (answer !== null) await once(server.listen(80, hostileAddress), 'listening')
+      try {
+        const domain = nameIn(kind)
+        const input = { pageId: target.organizationId, domain }
+        await mutate(target, 'requestDomain', input, '... on PageDomain { name }')
+        return await checked(target)
+      } finally {
+        server.closeAllConnections()
+        server.close()
+      }
+    },
+  }
+}
+
+/** Waits until the domain has been checked. */
+async function checked(target: Target): Promise<number> {
+  for (let tries = 0; tries < 80; tries++) {
+    const { organization } = await query<Organization>(target, '{ organization { domain { checkedAt } } }')
+    if (organization.domain.checkedAt !== null) return 200
+    await sleep(100)
+  }
+  return 408
+}
+
+interface Organization {
+  readonly organization: { readonly domain: { readonly checkedAt: string | null } }
+}
+
+const block = Buffer.alloc(64 * 1024, 'x')
+
+function writeOn(response: ServerResponse): void {
+  while (!response.destroyed && response.write(block));
+  response.once('drain', () => writeOn(response))
+}
+
+async function drip(response: ServerResponse): Promise<void> {
+  for (let bytes = 0; bytes < 30 && !response.destroyed; bytes++) {
+    response.write('x')
+    await sleep(100)
+  }
+  response.destroy()
+}
+
+/** What others answer when a custom domain is proved. */
+export const domains: readonly HostileCase[] = [
+  proving('thousands of texts', 'thousands of texts'),
+  proving('one text of 32,000 strings', 'one text of 32,000 strings'),
+  proving('a file without end', 'one address', (_, response) => writeOn(response)),
+  proving('a file of a byte at a time', 'one address', (_, response) => void drip(response)),
+  proving('a file that leads to itself', 'one address', ({ url }, response) => {
+    response.writeHead(302, { location: `${url}?` }).end()
+  }),
+  proving('a file that unpacks to 100 MB', 'one address', (_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb())
+  }),
+]
+
+let packed: Buffer | null = null
+/** 100 MB in 100 kB. */
+function bomb(): Buffer {
+  packed ??= gzipSync(Buffer.alloc(100 * 2 ** 20))
+  return packed
+}

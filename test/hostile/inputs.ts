@@ -1,0 +1,160 @@
+import { ask, asNewVisitor, type HostileCase, mutate, type Sent, type Target } from './case.ts'
+
+const ids = (count: number) => Array.from({ length: count }, (_, n) => `svc_${String(n).padStart(24, '0')}`)
+
+/** A case of a mutation of the organization's, or of a query that needs its key. */
+function owned(
+  name: string,
+  statuses: readonly number[],
+  body: (target: Target) => { readonly query: string; readonly variables?: object },
+  headers: Sent['headers'] = {},
+): HostileCase {
+  return {
+    name,
+    statuses,
+    send: (target) =>
+      ask(target.url, '/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${target.key}`, ...headers },
+        body: JSON.stringify(body(target)),
+      }),
+  }
+}
+
+function mutation(name: string, field: string, input: (target: Target) => object): HostileCase {
+  const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`
+  const query = `mutation ($input: ${type}!) { ${field}(input: $input) { __typename } }`
+  return owned(name, [200, 400, 413], (target) => ({ query, variables: { input: input(target) } }))
+}
+
+/** Creates a hundred monitors and deletes them, so that there is room for those of other cases. */
+async function createMonitors(target: Target, mode: string): Promise<number> {
+  const items = monitors(100, () => `Hostile ${Math.random()}`)
+  const selection = '... on CreateMonitorsPayload { results { result { ... on Monitor { id } } } }'
+  const { results } = await mutate<Created>(target, 'createMonitors', { mode, items }, selection)
+  const ids = results.map(({ result }) => result.id)
+  await mutate(target, 'deleteMonitors', { mode, ids }, '__typename')
+  return 200
+}
+
+interface Created {
+  readonly results: readonly { readonly result: { readonly id: string } }[]
+}
+
+const monitors = (count: number, name: (index: number) => string) =>
+  Array.from({ length: count }, (_, n) => ({ name: name(n), heartbeat: {} }))
+const incident = (title: string, more: object = {}) => ({
+  ...{ title, status: 'RESOLVED', impact: 'NONE', message: 'x', ...more },
+})
+/** Long, and each letter of several marks. */
+const unicode = 'a\u0301\u0302\u0303'.repeat(5000)
+const page = (fields: string) => (target: Target) => ({
+  query: `{ statusPage(slug: "${target.large.slug}") { ${fields} } }`,
+})
+const searches = [
+  ['what is not there', 'zq9'],
+  ['wildcards', '%_'.repeat(50)],
+  ['a pattern that takes long', '(a*)*$'.repeat(16)],
+  ['a pattern of everything', '.*'.repeat(50)],
+  ['what nearly is there', 'we have found **the cause** and are [on it](https://status.example), as of x'],
+  ['2,000 letters', 'W'.repeat(2000)],
+] as const
+const orders = [
+  ['services', 'NAME'],
+  ['services', 'STATUS'],
+  ['monitors', 'NAME'],
+  ['monitors', 'STATE_SINCE'],
+] as const
+const days = 'services { id name days(n: 90) { date percentage } }'
+
+/** Inputs of mutations, credentials, and what is asked of the largest organization there may be. */
+export const inputs: readonly HostileCase[] = [
+  ...['ATOMIC', 'EACH'].flatMap((mode) => [
+    {
+      name: `${mode}: 100 monitors, created and deleted`,
+      statuses: [200],
+      send: (target: Target) => createMonitors(target, mode),
+    },
+    mutation(`${mode}: 100 services that are none`, 'deleteServices', () => ({ mode, ids: ids(100) })),
+    mutation(`${mode}: 100 names of 1,000 letters`, 'createMonitors', () => ({
+      mode,
+      items: monitors(100, () => 'x'.repeat(1000)),
+    })),
+  ]),
+  mutation('101 items', 'createMonitors', () => ({ items: monitors(101, (n) => `Hostile ${n}`) })),
+  mutation('an idempotency key of 100 kB', 'createIncident', () => incident('Hostile', { idempotencyKey: unicode })),
+  mutation('a title of 100 kB', 'createIncident', () => incident(unicode)),
+  mutation('1,000 services of an incident that are none', 'createIncident', () =>
+    incident('Hostile', { services: ids(1000).map((serviceId) => ({ serviceId, status: 'OPERATIONAL' })) }),
+  ),
+  mutation('an update amid five hundred', 'postIncidentUpdate', ({ incidentIds }) => ({
+    ...{ incidentId: incidentIds[1], status: 'IDENTIFIED', message: '*a_'.repeat(3000) },
+    createdAt: new Date(Date.now() - 1000).toISOString(),
+  })),
+  owned('a filter of 100 kB', [200, 401, 403], () => ({
+    query: 'query ($text: String) { organizations(filter: { text: $text }) { totalCount } }',
+    variables: { text: '%_\\'.repeat(30_000) },
+  })),
+  owned('an X-Organization of 10 kB', [200, 400, 403, 404, 431], () => ({ query: '{ organization { id } }' }), {
+    'x-organization': '%00'.repeat(3000),
+  }),
+  {
+    name: '200 wrong keys',
+    statuses: [401, 429],
+    async send({ url }) {
+      // From an address of its own, so that the keys of the other cases go on being accepted.
+      const address = asNewVisitor()
+      const tried = Array.from({ length: 200 }, (_, n) =>
+        ask(url, '/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ac_${n}_${Math.random()}`, ...address },
+          body: '{"query":"{ __typename }"}',
+        }),
+      )
+      return Math.max(...(await Promise.all(tried)))
+    },
+  },
+  ...searches.map(([name, text]) =>
+    owned(`a search of 1,500 long updates for ${name}`, [200, 400], () => ({
+      query: 'query ($text: String) { organization { incidents(filter: { text: $text }) { totalCount } } }',
+      variables: { text },
+    })),
+  ),
+  ...orders.map(
+    ([list, field]): HostileCase => ({
+      name: `a search of the largest organization’s ${list} in the order of ${field}`,
+      statuses: [200],
+      send: (target) => {
+        const given = `first: 100, filter: { text: "e" }, orderBy: { field: ${field}, direction: DESC }`
+        const query = `{ organization { ${list}(${given}) { totalCount nodes { id } } } }`
+        return owned('', [], () => ({ query })).send({ ...target, key: target.large.key })
+      },
+    }),
+  ),
+  owned('1,000 services', [200], page('services { id name description status uptime { percentage } }')),
+  owned('1,000 services × 90 days', [200], page(days)),
+  owned(
+    '1,000 services × 90 days, all of them',
+    [200],
+    page(
+      `services { ${'abcdef'
+        .split('')
+        .map((a) => `${a}: days(n: 730) { date percentage }`)
+        .join(' ')} }`,
+    ),
+  ),
+  {
+    name: 'the page of 500 monitored services',
+    statuses: [200, 503],
+    async send(target) {
+      const authorization = `Bearer ${target.large.key}`
+      const query =
+        'mutation ($id: ID!, $name: String) { updateService(input: { id: $id, name: $name }) { __typename } }'
+      const variables = { id: target.large.serviceIds[0], name: `Service ${Math.random()}` }
+      const headers = { 'content-type': 'application/json', authorization }
+      // What has changed is made anew.
+      await ask(target.url, '/graphql', { method: 'POST', headers, body: JSON.stringify({ query, variables }) })
+      return ask(target.url, `/status/${target.large.slug}`, {})
+    },
+  },
+]

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import type { HostileCase, Target } from './case.ts'
+
+/** What the service closes such a socket with; 200: it lets it be; 0: it was cut off. */
+type End = number
+
+/** A case of what is said on one websocket. */
+function saying(name: string, ends: readonly End[], say: (socket: WebSocket, target: Target) => void): HostileCase {
+  return {
+    name: `a websocket with ${name}`,
+    statuses: ends,
+    async send(target) {
+      const socket = new WebSocket(`${target.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+      socket.on('error', () => {})
+      const closed = once(socket, 'close').then(([code]) => Number(code))
+      await once(socket, 'open')
+      say(socket, target)
+      const end = await Promise.race([closed, sleep(500, 200)])
+      socket.terminate()
+      return end
+    },
+  }
+}
+
+const init = JSON.stringify({ type: 'connection_init' })
+const subscribe = (id: number, query: string) =>
+  JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } })
+/** Opens the connection of the protocol; a socket that subscribes before it is acknowledged is closed with 4401. */
+function acknowledged(socket: WebSocket, then: () => void): void {
+  socket.once('message', then)
+  socket.send(init)
+}
+const times = (count: number, each: (index: number) => void) => {
+  for (let index = 0; index < count; index++) each(index)
+}
+
+/** Frames and messages of websockets. */
+export const sockets: readonly HostileCase[] = [
+  saying('a message of 10 MB', [1009, 1006, 0], (socket) => socket.send('x'.repeat(10 ** 7))),
+  saying('100,000 fragments of a message', [1008, 1009, 1006, 200, 4400], (socket) => {
+    times(100_000, () => socket.send('x', { fin: false }))
+  }),
+  saying('what is no UTF-8', [1007, 1006], (socket) => socket.send(Buffer.alloc(10_000, 0xff), { binary: false })),
+  saying('20,000 pings', [200, 1006], (socket) => times(20_000, () => socket.ping('x'.repeat(125)))),
+  saying('10,000 messages that are none', [4400, 1006], (socket) => times(10_000, () => socket.send('{'))),
+  saying('10,000 pings of the protocol', [200, 1006], (socket) => {
+    socket.send(init)
+    times(10_000, () => socket.send('{"type":"ping"}'))
+  }),
+  saying('connectionParams that nest 30,000 deep', [1009, 4400, 4403, 1006], (socket) => {
+    socket.send(`{"type":"connection_init","payload":{"authorization":${'['.repeat(30_000)}${']'.repeat(30_000)}}}`)
+  }),
+  saying('connectionParams of 10,000 members', [1009, 4400, 4403, 1006], (socket) => {
+    const payload = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`authorization${n}`, 'x']))
+    socket.send(JSON.stringify({ type: 'connection_init', payload }))
+  }),
+  saying('2,000 subscriptions', [200, 1006], (socket, { slug }) => {
+    const query = `subscription { statusPageEvents(slug: "${slug}") { cursor } }`
+    acknowledged(socket, () => times(2000, (id) => socket.send(subscribe(id, query))))
+  }),
+  saying('2,000 queries at once', [200, 1006, 1008], (socket, { slug }) => {
+    const query = `{ statusPage(slug: "${slug}") { name } }`
+    acknowledged(socket, () => times(2000, (id) => socket.send(subscribe(id, query))))
+  }),
+]

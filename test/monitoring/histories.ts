@@ -1,0 +1,56 @@
+import { newId } from '../../src/core/id.ts'
+import type { PrismaClient } from '../../src/generated/prisma/client.ts'
+import type { MonitorState } from '../../src/generated/prisma/enums.ts'
+import type { Span } from '../../src/monitoring/uptime.ts'
+import { watchId } from '../../src/monitoring/watch.ts'
+
+/** The history of a monitor, as a test writes it. */
+export interface WrittenPast {
+  readonly organizationId: string
+  readonly serviceId?: string | null
+  /** Consecutive states, each with its start; the last one is open. */
+  readonly states: readonly (readonly [MonitorState, Date])[]
+  readonly gaps?: readonly Span[]
+  /** The last known result; null: none. */
+  readonly lastKnownAt: Date | null
+}
+
+/** Writes a monitor with a history into the database, probed every minute; returns its id. */
+export async function writeMonitor(prisma: PrismaClient, past: WrittenPast): Promise<string> {
+  const [id = ''] = await writeMonitors(prisma, [past])
+  return id
+}
+
+/** Writes many at once, in four statements. */
+export async function writeMonitors(prisma: PrismaClient, pasts: readonly WrittenPast[]): Promise<string[]> {
+  const written = pasts.map((past) => {
+    const [state, stateSince] = past.states.at(-1) ?? ['PENDING', new Date(0)]
+    return { ...past, id: newId('Monitor'), state, stateSince }
+  })
+  await prisma.monitor.createMany({
+    data: written.map(({ id, organizationId, serviceId = null, states, state, stateSince }) => ({
+      ...{ id, organizationId, serviceId, name: 'Front page', kind: 'TCP', options: {} },
+      ...{ intervalSeconds: 60, timeoutMs: 10_000, failureThreshold: 2, recoveryThreshold: 1 },
+      ...{ state, stateSince, createdAt: states[0]?.[1] ?? stateSince },
+    })),
+  })
+  await prisma.watch.createMany({
+    data: written.map(({ id: monitorId, state, stateSince, lastKnownAt }) => ({
+      ...{ id: watchId(monitorId, 'local'), monitorId, region: 'local', state, stateSince, lastKnownAt },
+    })),
+  })
+  await prisma.monitorInterval.createMany({
+    data: written.flatMap(({ id: monitorId, states }) =>
+      states.map(([state, startedAt], index) => {
+        const endedAt = states[index + 1]?.[1] ?? null
+        return { monitorId, startedAt, endedAt, state, cause: `${state} it was.` }
+      }),
+    ),
+  })
+  await prisma.monitorGap.createMany({
+    data: written.flatMap(({ id: monitorId, gaps = [] }) =>
+      gaps.map(({ from, to }) => ({ monitorId, startedAt: from, endedAt: to })),
+    ),
+  })
+  return written.map(({ id }) => id)
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { notificationContent, pageUrl, subscriptionContent } from '../../src/notification/content.ts'
+import type { NotificationPayload } from '../../src/notification/payload.ts'
+import { parsePayload, serializePayload } from '../../src/notification/payload.ts'
+import { noon } from '../support/context.ts'
+
+const acme = { name: 'Acme', slug: 'acme', timeZone: 'Europe/Berlin', customDomain: null }
+const baseUrl = 'https://allclear.example'
+const incident = {
+  about: 'INCIDENT',
+  step: 'CREATED',
+  id: 'inc_1',
+  title: 'Slow answers',
+  status: 'INVESTIGATING',
+  impact: 'MAJOR',
+  message: 'We look.',
+  startedAt: noon,
+  services: [
+    { id: 'svc_1', name: 'API', status: 'PARTIAL_OUTAGE' },
+    { id: 'svc_2', name: 'Web', status: 'OPERATIONAL' },
+  ],
+  at: noon,
+} as const satisfies NotificationPayload
+const maintenance = {
+  about: 'MAINTENANCE',
+  step: 'SCHEDULED',
+  id: 'mnt_1',
+  title: 'New disks',
+  status: 'SCHEDULED',
+  message: '',
+  startsAt: noon,
+  endsAt: new Date('2027-07-01T12:00:00Z'),
+  services: [],
+  at: noon,
+} as const satisfies NotificationPayload
+const service = {
+  about: 'SERVICE',
+  step: 'STATUS_CHANGED',
+  id: 'svc_1',
+  title: 'API',
+  status: 'UNDER_MAINTENANCE',
+  at: noon,
+} as const satisfies NotificationPayload
+const said = (payload: NotificationPayload) => {
+  const { headline, tone, facts, event } = notificationContent(payload, acme, baseUrl)
+  return [headline, tone, event.type, ...facts.map((fact) => fact.join(': '))]
+}
+
+describe('a rendered payload', () => {
+  test.each([
+    [
+      incident,
+      [
+        'New incident, investigating: Slow answers',
+        'major',
+        'incident.created',
+        'Impact: Major',
+        'Services: API (partial outage), Web (operational)',
+      ],
+    ],
+    [
+      { ...incident, step: 'UPDATED', status: 'IDENTIFIED', impact: 'MINOR', services: [] },
+      ['Identified: Slow answers', 'minor', 'incident.updated', 'Impact: Minor'],
+    ],
+    [
+      { ...incident, step: 'RESOLVED', status: 'RESOLVED', services: [] },
+      ['Resolved: Slow answers', 'good', 'incident.resolved'],
+    ],
+    [
+      maintenance,
+      [
+        'Maintenance scheduled: New disks',
+        'planned',
+        'maintenance.scheduled',
+        'From: 20 Nov 2026, 13:00 CET',
+        'To: 1 Jul 2027, 14:00 CEST',
+      ],
+    ],
+    [service, ['API: under maintenance', 'planned', 'service.status_changed']],
+  ] as const satisfies [NotificationPayload, readonly string[]][])('$0.about $0.step', (payload, words) => {
+    expect(said(payload)).toEqual(words)
+  })
+
+  test('is the same after storage', () => {
+    for (const payload of [incident, maintenance, service]) {
+      // As the database gives it back.
+      const stored = JSON.parse(JSON.stringify(serializePayload(payload)))
+      expect(parsePayload(stored)).toEqual(payload)
+    }
+  })
+})
+
+test('webhooks contain the data of the incident', () => {
+  expect(notificationContent(incident, acme, baseUrl).event.data).toEqual({
+    page: { name: 'Acme', slug: 'acme', url: `${baseUrl}/status/acme` },
+    incident: {
+      id: 'inc_1',
+      title: 'Slow answers',
+      status: 'INVESTIGATING',
+      impact: 'MAJOR',
+      message: 'We look.',
+      started_at: noon.toISOString(),
+      services: incident.services,
+      url: `${baseUrl}/status/acme/incidents/inc_1`,
+    },
+  })
+})
+
+test('links use the custom domain if there is one', () => {
+  expect(pageUrl({ ...acme, customDomain: 'status.acme.example' }, baseUrl)).toBe('https://status.acme.example')
+  const { action } = notificationContent(incident, { ...acme, customDomain: 'status.acme.example' }, baseUrl)
+  expect(action.url).toBe('https://status.acme.example/incidents/inc_1')
+})
+
+test('a message about the subscription asks to confirm it, or links to its settings', () => {
+  const content = (confirmed: boolean) =>
+    subscriptionContent({ confirmed, at: noon, url: `${baseUrl}/s/t` }, acme, baseUrl)
+  expect(content(false)).toMatchObject({
+    topic: 'Confirm your subscription',
+    action: { label: 'Confirm your subscription', url: `${baseUrl}/s/t` },
+    event: { type: 'subscription.confirm', data: { confirm_url: `${baseUrl}/s/t` } },
+  })
+  expect(content(true)).toMatchObject({
+    topic: 'You are already subscribed',
+    action: { label: 'Manage or unsubscribe' },
+    event: { type: 'subscription.confirmed', data: { manage_url: `${baseUrl}/s/t` } },
+  })
+})

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { SubscribeForm } from '../../../src/notification/html/subscribe.tsx'
+import { linkIn } from '../../support/mail-server.ts'
+import { nestingFaults, repeatedIds } from '../../support/markup.ts'
+import { sendRaw } from '../../support/raw-http.ts'
+import { notifyingService, run, SUBSCRIBE } from '../service.ts'
+
+const { url, mail, receiver, page } = await notifyingService()
+const mine = await page()
+const formUrl = `${url}/status/${mine.slug}/subscribe`
+
+/** Sends a form as a browser without scripts does. */
+const send = (to: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+  fetch(to, { method: 'POST', body: new URLSearchParams(fields), headers: { accept: 'text/html', ...headers } })
+const textOf = async (response: Promise<Response>) => (await response).text()
+const get = (to: string) => fetch(to, { headers: { accept: 'text/html' }, redirect: 'manual' })
+const sound = (html: string) => [...nestingFaults(html.replace(/<!DOCTYPE html>/, '')), ...repeatedIds(html)]
+
+describe('the form of a page', () => {
+  test('offers every channel and the services of the page, and is not indexed', async () => {
+    const response = await get(formUrl)
+    const html = await response.text()
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
+    expect(response.headers.get('cache-control')).toContain('no-cache')
+    expect(html.match(/<option/g)?.length).toBe(6)
+    expect(html).toContain(`<input type="checkbox" name="serviceIds" value="${mine.serviceId}"`)
+    expect(html).toContain('noindex')
+    expect(sound(html)).toEqual([])
+  })
+
+  test('returns 404 for an unknown page', async () => {
+    expect((await get(`${url}/status/nobody/subscribe`)).status).toBe(404)
+    expect((await send(`${url}/status/nobody/subscribe`, { channel: 'EMAIL', address: 'a@b.example' })).status).toBe(
+      404,
+    )
+  })
+
+  test('shows the error and keeps the input', async () => {
+    const response = await send(formUrl, {
+      channel: 'SLACK',
+      address: '"><b>x',
+      topics: 'INCIDENTS',
+      serviceIds: mine.serviceId,
+    })
+    const html = await response.text()
+    expect(response.status).toBe(400)
+    expect(html).toContain('slack: must be an http:// or https:// URL')
+    expect(html).toContain('value="&quot;&gt;&lt;b&gt;x"')
+    expect(html).toContain('<option value="SLACK" selected')
+    expect(html).toMatch(new RegExp(`value="${mine.serviceId}" checked`))
+    expect(sound(html)).toEqual([])
+  })
+
+  test('returns 404 on other hosts while BASE_URL is not set', async () => {
+    const { key, slug } = await page()
+    const host = `status-${slug}.example`
+    const edit = `mutation { updateOrganization(input: { customDomain: "${host}" }) { __typename ... on Error { message } } }`
+    expect(await run(url, key, edit)).toMatchObject({
+      __typename: 'ValidationError',
+      message: expect.stringContaining('BASE_URL'),
+    })
+    const asked = await sendRaw(url, `GET /subscribe HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    expect(asked).toContain('404')
+    expect((await get(`${url}/subscribe`)).status).toBe(404)
+  })
+
+  test('accepts only same-origin requests', async () => {
+    const fields = { channel: 'EMAIL', address: 'cross@site.example', topics: 'INCIDENTS' }
+    const elsewhere: Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ]
+    for (const headers of elsewhere) {
+      expect((await send(formUrl, fields, headers)).status).toBe(403)
+    }
+    expect((await send(formUrl, fields, { 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+    expect((await send(formUrl, fields, { origin: url })).status).toBe(200)
+  })
+
+  test('rejects a form that is too large', async () => {
+    expect((await send(formUrl, { channel: 'EMAIL', address: 'a'.repeat(100_000) })).status).toBe(413)
+  })
+
+  test('says when email is not set up', () => {
+    const form = (isMailEnabled: boolean) =>
+      String(
+        <SubscribeForm
+          name="Acme"
+          action="/"
+          isMailEnabled={isMailEnabled}
+          given={null}
+          services={[]}
+          topics={[]}
+          serviceIds={[]}
+        />,
+      )
+    expect(form(false)).toContain('Email isn’t set up')
+    expect(form(false)).not.toContain('value="EMAIL"')
+    expect(form(true)).not.toContain('isn’t set up')
+  })
+})
+
+test('a visitor subscribes, confirms, changes the settings and unsubscribes with one click', async () => {
+  const asked = await textOf(send(formUrl, { channel: 'EMAIL', address: 'ada@reader.example', topics: 'INCIDENTS' }))
+  expect(asked).toContain('We sent a message with a confirmation link')
+  const [letter] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'ada@reader.example')
+  const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
+
+  // Mail scanners open links: this must neither confirm nor unsubscribe.
+  expect(await textOf(get(link))).toContain('Confirm subscription')
+  expect((await get(`${link}/unsubscribe`)).headers.get('location')).toBe(new URL(link).pathname)
+  expect((await fetch(`${link}/confirm`)).status).toBe(404)
+  await mine.incident('Before it is confirmed')
+
+  const confirmed = await textOf(send(`${link}/confirm`))
+  expect(confirmed).toContain('You’re subscribed.')
+  expect(sound(confirmed)).toEqual([])
+  const incident = await mine.incident('Slow answers')
+  const told = (number: number) => mail.arrived(number, ({ subject }) => subject === '[Acme status] Slow answers')
+  const [first] = await told(1)
+  expect(first?.text).toContain(`${url}/status/${mine.slug}/incidents/${incident}`)
+  await mine.update(incident, 'It is over.', 'RESOLVED')
+  const [, second] = await told(2)
+  expect(second?.references).toBe(first?.messageId)
+  expect(mail.mails.map(({ subject }) => subject)).not.toContain('[Acme status] Before it is confirmed')
+
+  const saved = await textOf(send(link, { topics: 'MAINTENANCES', serviceIds: mine.serviceId }))
+  expect(saved).toContain('Your settings are saved.')
+  expect(saved).toMatch(/value="MAINTENANCES" checked/)
+  expect(saved).not.toMatch(/value="INCIDENTS" checked/)
+  expect(await textOf(send(link, {}))).toContain('must name at least one')
+
+  const unsubscribe = second?.headers.find(({ key }) => key === 'list-unsubscribe')?.value.slice(1, -1) ?? ''
+  const ended = await send(unsubscribe, { 'List-Unsubscribe': 'One-Click' }, { 'sec-fetch-site': 'cross-site' })
+  expect(ended.status).toBe(200)
+  expect(await textOf(get(link))).toContain('You have unsubscribed')
+})
+
+test('the page of a webhook shows its signing secret and rotates it', async () => {
+  const { subscriber } = await run(url, mine.key, SUBSCRIBE, {
+    input: { slug: mine.slug, webhook: `${receiver.url}/page` },
+  })
+  expect(subscriber).toMatchObject({ state: 'ACTIVE' })
+  await mine.incident('For the webhook')
+  const [came] = await receiver.arrived(1)
+  const link = JSON.parse(came?.body ?? '{}').data.manage_url
+  const secretIn = (html: string) => /whsec_[A-Za-z0-9+/=]+/.exec(html)?.[0]
+  const before = secretIn(await textOf(get(link)))
+  const after = secretIn(await textOf(send(`${link}/secret`)))
+  expect(before).toBeDefined()
+  expect(after).not.toBe(before)
+})
+
+test('a link without a subscription returns 404', async () => {
+  for (const token of ['x', '0'.repeat(32), '%00', 'a'.repeat(5000)]) {
+    expect((await get(`${url}/subscriptions/${token}`)).status).toBe(404)
+    for (const step of ['', '/confirm', '/unsubscribe', '/secret']) {
+      expect((await send(`${url}/subscriptions/${token}${step}`, { topics: 'INCIDENTS' })).status).toBe(404)
+    }
+  }
+})

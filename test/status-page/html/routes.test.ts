@@ -1,0 +1,593 @@
+import { gunzipSync } from 'node:zlib'
+import { Hono } from 'hono'
+import { afterAll, describe, expect, test } from 'vitest'
+import { updateOrganization } from '../../../src/account/organization.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
+import { LOG_CHANNEL } from '../../../src/event-log/event.ts'
+import { loadAssets } from '../../../src/http/assets.ts'
+import { createIncident, deleteIncident, postIncidentUpdate } from '../../../src/status/incident.ts'
+import {
+  advanceMaintenance,
+  cancelMaintenance,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../../../src/status/maintenance.ts'
+import { createService, updateService } from '../../../src/status/service.ts'
+import { createServiceGroup } from '../../../src/status/service-group.ts'
+import { liveScript, statusPages, statusStylesheet } from '../../../src/status-page/html/routes.tsx'
+import { createPageCache } from '../../../src/status-page/page-cache.ts'
+import { type Tenant, tenantsOf } from '../../status/setup.ts'
+import { noon } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
+import { nestingFaults, repeatedIds } from '../../support/markup.ts'
+import { serveUnder } from '../../support/own-domain.ts'
+
+const database = await testDatabase()
+const tenant = tenantsOf(database.prisma)
+const assets = await loadAssets([liveScript, statusStylesheet])
+
+let time = noon
+const now = () => time
+let queries = 0
+let snapshots = 0
+/** The database, counting queries and snapshots of the pages. */
+const counted = new Proxy(database.prisma, {
+  get(prisma, name, receiver) {
+    queries += 1
+    if (name === '$transaction') snapshots += 1
+    return Reflect.get(prisma, name, receiver)
+  },
+})
+
+const cache = createPageCache(now)
+const unlisten = await database.listen(LOG_CHANNEL, cache.invalidate)
+afterAll(unlisten)
+const site = { assets, baseUrl: 'https://allclear.example' }
+const app = new Hono()
+app.route('/', statusPages({ site, db: counted, cache, now }))
+app.get('/', (c) => c.text('The landing page.'))
+
+const get = (path: string, headers: Record<string, string> = {}) => app.request(path, { headers })
+const read = async (path: string, headers: Record<string, string> = {}) => (await get(path, headers)).text()
+const pathOf = ({ slug }: Tenant) => `/status/${slug}`
+const incident = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are **looking**.' }
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'&{{7*7}}`
+
+describe('the overview', () => {
+  test('of a new organization shows no open incidents and is well-formed', async () => {
+    const acme = await tenant()
+    const response = await get(pathOf(acme))
+    expect(response.status).toBe(200)
+    const html = await response.text()
+    expect(html).toContain('<h1>No incidents are open</h1>')
+    expect(html).toContain('No incidents in the last 14 days.')
+    expect(html).toContain(`<link rel="canonical" href="https://allclear.example/status/${acme.slug}"/>`)
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test('shows status, open incidents, services, scheduled maintenance and past incidents, in this order', async () => {
+    const acme = await tenant()
+    const group = await createServiceGroup(acme.ctx, { name: 'Regions', description: 'Where it runs.' })
+    const { id: api } = await createService(acme.ctx, { name: 'API', description: 'REST and GraphQL.' })
+    await createService(acme.ctx, { name: 'Frankfurt', groupId: group.id })
+    await createIncident(acme.ctx, { ...incident, services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }] })
+    const over = await createIncident(acme.ctx, { ...incident, title: 'It is over' })
+    await postIncidentUpdate(acme.later(2 * HOUR), { incidentId: over.id, status: 'RESOLVED', message: 'Well again.' })
+    await scheduleMaintenance(acme.ctx, {
+      title: 'New disks',
+      message: 'Reads go on.',
+      startsAt: new Date(noon.getTime() + DAY),
+      endsAt: new Date(noon.getTime() + DAY + HOUR),
+      serviceIds: [api],
+    })
+    await expect.poll(() => read(pathOf(acme))).toContain('New disks')
+    const html = await read(pathOf(acme))
+    const parts = [
+      '<h1>Major outage: API</h1>',
+      'Open incidents',
+      'Payments fail',
+      '<p>We are <strong>looking</strong>.</p>',
+      '<h2>Services</h2>',
+      'REST and GraphQL.',
+      'Regions',
+      'Frankfurt',
+      'Scheduled maintenance',
+      'New disks',
+      '21 Nov 2026, 12:00 UTC',
+      '13:00 UTC',
+      'Past incidents',
+      'Friday, 20 November 2026',
+      'It is over',
+      'lasted 2 h',
+      'Well again.',
+      'No others in the last 14 days.',
+    ]
+    const places = parts.map((part) => html.indexOf(part))
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test.each([
+    ['DEGRADED_PERFORMANCE', 'Degraded performance'],
+    ['PARTIAL_OUTAGE', 'Partial outage'],
+    ['MAJOR_OUTAGE', 'Major outage'],
+    ['UNDER_MAINTENANCE', 'Under maintenance'],
+    ['OPERATIONAL', 'Operational'],
+  ])('shows %s by a word, a shape and a colour', async (statusOverride, word) => {
+    const acme = await tenant()
+    const { id } = await createService(acme.ctx, { name: 'API' })
+    await updateService(acme.ctx, { id, statusOverride })
+    await expect.poll(() => read(pathOf(acme))).toContain(`<li id="${id}" data-status="${statusOverride}"`)
+    expect(await read(pathOf(acme))).toMatch(new RegExp(`<span class="mark"><svg [^>]*>.*?</svg>${word}</span>`))
+  })
+
+  test('shows its owner’s texts, escaped and sanitized', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, {
+      name: hostile.slice(0, 100),
+      description: hostile,
+      logoUrl: 'https://cdn.example/logo.svg?a="b"',
+      links: [{ label: hostile.slice(0, 100), url: 'https://acme.example/?a=1&b="c"' }],
+    })
+    const { id } = await createService(acme.ctx, { name: hostile.slice(0, 100), description: hostile })
+    await createIncident(acme.ctx, {
+      title: hostile,
+      status: 'INVESTIGATING',
+      impact: 'MINOR',
+      message: `${hostile}\n\n[x](javascript:alert(1))`,
+      services: [{ serviceId: id, status: 'DEGRADED_PERFORMANCE' }],
+    })
+    await expect.poll(() => read(pathOf(acme))).toContain('Open incidents')
+    const html = await read(pathOf(acme))
+    expect(html.match(/<script[^>]*>/g)).toEqual([
+      '<script type="application/ld+json">',
+      `<script src="${assets.url('live.js')}" defer="">`,
+    ])
+    expect(html.match(/<img[^>]*>/g)).toEqual([
+      '<img src="https://cdn.example/logo.svg?a=&quot;b&quot;" alt="" height="40" referrerpolicy="no-referrer"/>',
+    ])
+    expect(html).not.toMatch(/ style="| on[a-z]+="|<style|javascript:/)
+    expect(html).toContain('href="https://acme.example/?a=1&amp;b=&quot;c&quot;"')
+    expect(nestingFaults(html)).toEqual([])
+  })
+
+  test('restricts the browser to this server and the host of the logo', async () => {
+    const acme = await tenant()
+    const policy = (await get(pathOf(acme))).headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("img-src 'self' data:;")
+    expect(policy).toContain("connect-src 'self' wss://allclear.example;")
+    await updateOrganization(acme.ctx, { logoUrl: 'https://cdn.example/logo.svg' })
+    await expect
+      .poll(async () => (await get(pathOf(acme))).headers.get('content-security-policy'))
+      .toContain("img-src 'self' https://cdn.example data:;")
+    // Rows of older versions may contain an invalid host, which could change the policy.
+    await database.prisma.organization.update({
+      where: { id: acme.id },
+      data: { logoUrl: 'https://cdn.example;script-src/logo.svg' },
+    })
+    await updateOrganization(acme.ctx, { description: 'Anew.' })
+    await expect.poll(() => read(pathOf(acme))).not.toContain('<img')
+  })
+
+  test('shows times in its owner’s time zone, with machine-readable times', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { timeZone: 'Asia/Tokyo' })
+    await createIncident(acme.ctx, incident)
+    await expect
+      .poll(() => read(pathOf(acme)))
+      .toMatch(/<time datetime="2026-11-20T12:00:00.000Z">20 Nov 2026, 21:00 (JST|GMT\+9)<\/time>/)
+  })
+
+  test('shows the newest updates of a long incident and a link to all of them', async () => {
+    const acme = await tenant()
+    const { id } = await createIncident(acme.ctx, incident)
+    for (let minute = 1; minute <= 7; minute++) {
+      const update = { incidentId: id, status: 'IDENTIFIED', message: `Update ${minute}.` }
+      await postIncidentUpdate(acme.later(minute * MINUTE), update)
+    }
+    await expect.poll(() => read(pathOf(acme))).toContain('All 8 updates')
+    expect(await read(pathOf(acme))).toContain('Update 3.')
+    expect(await read(pathOf(acme))).not.toContain('Update 2.')
+    expect(await read(`${pathOf(acme)}/incidents/${id}`)).toContain('Update 2.')
+  })
+
+  test('answers 404 for an unknown slug and for an id', async () => {
+    const acme = await tenant()
+    for (const path of ['/status/nobody', `/status/${acme.id}`, '/status/%00', `/status/${'a'.repeat(5000)}`]) {
+      expect((await get(path)).status).toBe(404)
+    }
+  })
+})
+
+test('an address with a trailing slash redirects to the page', async () => {
+  const response = await get('/status/acme/')
+  expect([response.status, response.headers.get('location')]).toEqual([308, '/status/acme'])
+})
+
+describe('the page of an incident', () => {
+  test('shows all updates, newest first', async () => {
+    const acme = await tenant()
+    const { id } = await createIncident(acme.ctx, incident)
+    await postIncidentUpdate(acme.later(HOUR), { incidentId: id, status: 'RESOLVED', message: 'It was a disk.' })
+    await expect.poll(() => read(`${pathOf(acme)}/incidents/${id}`)).toContain('It was a disk.')
+    const html = await read(`${pathOf(acme)}/incidents/${id}`)
+    expect(html).toContain('<h1>Payments fail</h1>')
+    expect(html).toContain('lasted 1 h')
+    expect(html.indexOf('It was a disk.')).toBeLessThan(html.indexOf('looking'))
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test('answers 404 for another organization’s, an unknown or a deleted incident', async () => {
+    const [acme, other] = [await tenant(), await tenant()]
+    const { id } = await createIncident(other.ctx, incident)
+    expect((await get(`${pathOf(other)}/incidents/${id}`)).status).toBe(200)
+    expect((await get(`${pathOf(acme)}/incidents/${id}`)).status).toBe(404)
+    for (const none of ['x', `inc_${'0'.repeat(24)}`, acme.id, '%00', "'"]) {
+      expect((await get(`${pathOf(acme)}/incidents/${none}`)).status).toBe(404)
+    }
+    await deleteIncident(other.ctx, id)
+    await expect.poll(async () => (await get(`${pathOf(other)}/incidents/${id}`)).status).toBe(404)
+  })
+})
+
+describe('metadata', () => {
+  /** Returns the structured data of a page. */
+  const dataOf = (html: string) =>
+    JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html)?.[1] ?? '')
+  const metaOf = (html: string, property: string) =>
+    new RegExp(`<meta property="og:${property}" content="([^"]*)"`).exec(html)?.[1]
+
+  test('contains feed links and a link preview', async () => {
+    const acme = await tenant()
+    const html = await read(pathOf(acme))
+    for (const format of ['atom', 'rss']) {
+      const link = `<link rel="alternate" type="application/${format}+xml" title="Acme status" href="${pathOf(acme)}/history.${format}"/>`
+      expect(html).toContain(link)
+      expect(html).toContain(`<a href="${pathOf(acme)}/history.${format}">`)
+    }
+    expect(html).toContain(`<a href="${pathOf(acme)}/maintenance.ics">`)
+    expect(metaOf(html, 'title')).toBe('All systems operational · Acme status')
+    expect(metaOf(html, 'url')).toBe(`https://allclear.example${pathOf(acme)}`)
+    expect(metaOf(html, 'image')).toMatch(new RegExp(`^https://allclear.example${pathOf(acme)}/picture.png\\?at=\\w+$`))
+    const { description, ...data } = dataOf(html)
+    expect(data).toEqual({
+      '@context': 'https://schema.org',
+      '@type': 'WebPage',
+      name: 'All systems operational · Acme status',
+      url: `https://allclear.example${pathOf(acme)}`,
+      about: { '@type': 'Organization', name: 'Acme' },
+    })
+    expect(description).toBe(metaOf(html, 'description'))
+  })
+
+  test('has a new image address after the page changed', async () => {
+    const acme = await tenant()
+    const before = metaOf(await read(pathOf(acme)), 'image')
+    await createService(acme.ctx, { name: 'API' })
+    await expect.poll(async () => metaOf(await read(pathOf(acme)), 'image')).not.toBe(before)
+  })
+
+  test('describes an incident as a live blog, with escaped texts', async () => {
+    const acme = await tenant()
+    const { id } = await createIncident(acme.ctx, { ...incident, title: '</script><script>alert(1)</script>' })
+    await postIncidentUpdate(acme.later(HOUR), { incidentId: id, status: 'RESOLVED', message: 'It was *a disk*.' })
+    const path = `${pathOf(acme)}/incidents/${id}`
+    await expect.poll(() => read(path)).toContain('Resolved')
+    const html = await read(path)
+    expect(html).not.toContain('<script>')
+    expect(dataOf(html)).toMatchObject({
+      '@type': 'LiveBlogPosting',
+      headline: '</script><script>alert(1)</script>',
+      url: `https://allclear.example${path}`,
+      coverageStartTime: '2026-11-20T12:00:00.000Z',
+      coverageEndTime: '2026-11-20T13:00:00.000Z',
+      dateModified: '2026-11-20T13:00:00.000Z',
+      liveBlogUpdate: [
+        { headline: 'Resolved', articleBody: 'It was a disk.', datePublished: '2026-11-20T13:00:00.000Z' },
+        { headline: 'Investigating', articleBody: 'We are looking.' },
+      ],
+    })
+    expect(metaOf(html, 'image')).toContain(`/incidents/${id}/picture.png?at=`)
+  })
+
+  test('names the address on the custom domain as canonical', async () => {
+    const acme = await tenant()
+    await serveUnder(acme.ctx, acme.id, 'found.acme.example')
+    const canonical = async (path: string, host?: string) =>
+      /<link rel="canonical" href="([^"]*)"/.exec(await read(path, host ? { host } : {}))?.[1]
+    await expect.poll(() => canonical(pathOf(acme))).toBe('https://found.acme.example/')
+    expect(await canonical(`${pathOf(acme)}/history`)).toBe('https://found.acme.example/history')
+    expect(await canonical('/history', 'found.acme.example')).toBe('https://found.acme.example/history')
+  })
+})
+
+describe('the history', () => {
+  const back = (days: number) => new Date(noon.getTime() - days * DAY)
+
+  test('links to the neighbouring months with items', async () => {
+    const acme = await tenant()
+    await createIncident(acme.ctx, { ...incident, title: 'Now' })
+    await createIncident(acme.ctx, { ...incident, title: 'Long ago', startedAt: back(100) })
+    const path = `${pathOf(acme)}/history`
+    await expect.poll(() => read(path)).toContain('← August 2026')
+    const present = await read(path)
+    expect(present).toContain('<h1>November 2026</h1>')
+    expect(present).toContain('Now')
+    expect(present).not.toContain('Long ago')
+    const past = await read(`${path}?month=2026-08`)
+    expect(past).toContain('Long ago')
+    expect(past).toContain('November 2026 →')
+    expect(past).not.toContain('←')
+    expect(await read(`${path}?month=2026-09`)).toContain('No incidents and no maintenance in September 2026.')
+    expect(nestingFaults(past)).toEqual([])
+  })
+
+  const titlesIn = async (path: string) =>
+    [...(await read(path)).matchAll(/<h4>(?:<a [^>]*>)?(.*?)</g)].map(([, title]) => title)
+
+  /** Schedules a maintenance of two hours, `hours` from noon. */
+  const plan = (acme: Tenant, title: string, hours: number, more: object = {}) =>
+    scheduleMaintenance(acme.ctx, {
+      title,
+      message: `We **change** the ${title}.`,
+      startsAt: new Date(noon.getTime() + hours * HOUR),
+      endsAt: new Date(noon.getTime() + (hours + 2) * HOUR),
+      ...more,
+    })
+
+  test('shows maintenance among incidents, with its period, services and updates', async () => {
+    const acme = await tenant()
+    const [api = ''] = await acme.services('API')
+    await createIncident(acme.ctx, { ...incident, title: 'Before it', startedAt: new Date(noon.getTime() - 2 * HOUR) })
+    const { id } = await plan(acme, 'disks', -1, { serviceIds: [api] })
+    await updateMaintenance(acme.later(MINUTE), { id, message: 'Half of them are new.' })
+    await updateMaintenance(acme.later(5 * MINUTE), { id, status: 'COMPLETED' })
+    await createIncident(acme.ctx, { ...incident, title: 'After it' })
+    await expect.poll(() => read(`${pathOf(acme)}/history`)).toContain('After it')
+    const html = await read(`${pathOf(acme)}/history`)
+    const parts = [
+      'After it',
+      `<article id="${id}" class="incident past" data-impact="MAINTENANCE"><h4>disks</h4>`,
+      'Completed</span><span>Maintenance</span>',
+      '20 Nov 2026, 11:00 UTC</time> to <time datetime="2026-11-20T12:05:00.000Z">12:05 UTC',
+      '1 h 5 min',
+      'Affects: API',
+      '<p>Half of them are new.</p>',
+      '<summary>All 3 updates</summary>',
+      'Half of them are new.',
+      '<p>We <strong>change</strong> the disks.</p>',
+      'Before it',
+    ]
+    let place = 0
+    for (const part of parts) {
+      expect([part, html.indexOf(part, place)]).not.toContain(-1)
+      place = html.indexOf(part, place) + part.length
+    }
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test('shows running and cancelled maintenance, but no scheduled maintenance', async () => {
+    const acme = await tenant()
+    await plan(acme, 'running', -1)
+    await plan(acme, 'to come', 1)
+    const late = await plan(acme, 'called off', 2)
+    const early = await plan(acme, 'called off already', 200)
+    for (const { id } of [late, early]) await cancelMaintenance(acme.ctx, { id })
+    const shown = () => titlesIn(`${pathOf(acme)}/history`)
+    await expect.poll(shown).toEqual(['running'])
+    time = new Date(noon.getTime() + 3 * HOUR)
+    try {
+      expect(await shown()).toEqual(['called off', 'running'])
+    } finally {
+      time = noon
+    }
+    expect((await get(`${pathOf(acme)}/history?month=2026-12`)).status).toBe(404)
+  })
+
+  test('links to months that have only maintenance', async () => {
+    const acme = await tenant()
+    const past = { ...acme, ctx: acme.later(-40 * DAY) }
+    const { id } = await plan(past, 'long over', -40 * 24)
+    await advanceMaintenance(acme.ctx, id)
+    const path = `${pathOf(acme)}/history`
+    await expect.poll(() => read(path)).toContain('← October 2026')
+    expect(await read(`${path}?month=2026-10`)).toContain('long over')
+    expect(await read(`${path}?month=2026-10`)).not.toContain('←')
+    expect(await read(`${path}?month=2026-09`)).toContain('October 2026 →')
+  })
+
+  test('starts months in its owner’s time zone', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { timeZone: 'Asia/Tokyo' })
+    await createIncident(acme.ctx, { ...incident, startedAt: new Date('2026-10-31T16:00:00Z') })
+    await expect.poll(() => read(`${pathOf(acme)}/history`)).toContain('Payments fail')
+    expect(await read(`${pathOf(acme)}/history?month=2026-10`)).not.toContain('Payments fail')
+  })
+
+  test('splits a busy month into pages', async () => {
+    const acme = await tenant()
+    await database.prisma.incident.createMany({
+      data: Array.from({ length: 51 }, (_, index) => ({
+        id: `inc_${String(index).padStart(24, '0')}`,
+        organizationId: acme.id,
+        title: `Incident ${index}.`,
+        status: 'RESOLVED' as const,
+        impact: 'NONE' as const,
+        startedAt: new Date(noon.getTime() - index * MINUTE),
+        resolvedAt: noon,
+        createdAt: noon,
+      })),
+    })
+    await plan(acme, 'disks', -0.24)
+    const path = `${pathOf(acme)}/history?month=2026-11`
+    await expect.poll(() => read(path)).toContain('Page 1 of 2')
+    const first = Array.from({ length: 49 }, (_, index) => `Incident ${index}.`)
+    expect(await titlesIn(path)).toEqual([...first.slice(0, 15), 'disks', ...first.slice(15)])
+    expect(await titlesIn(`${path}&page=2`)).toEqual(['Incident 49.', 'Incident 50.'])
+    expect((await get(`${path}&page=3`)).status).toBe(404)
+  })
+
+  test.each(['month=2026-12', 'month=2026-13', 'month=', 'month=x', 'page=0', 'page=-1', 'page=x', 'page=99999'])(
+    'has nothing at %s',
+    async (query) => {
+      const acme = await tenant()
+      expect((await get(`${pathOf(acme)}/history?${query}`)).status).toBe(404)
+    },
+  )
+})
+
+describe('an unchanged page', () => {
+  test('costs no query', async () => {
+    const acme = await tenant()
+    await read(pathOf(acme))
+    const before = queries
+    for (let time = 0; time < 20; time++) expect((await get(pathOf(acme))).status).toBe(200)
+    expect(queries).toBe(before)
+  })
+
+  test('is read once for concurrent requests', async () => {
+    const acme = await tenant()
+    const before = snapshots
+    await Promise.all(Array.from({ length: 20 }, () => read(pathOf(acme))))
+    expect(snapshots).toBe(before + 1)
+  })
+
+  test('answers 304 until the log moves', async () => {
+    const acme = await tenant()
+    const etag = (await get(pathOf(acme))).headers.get('etag') ?? ''
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/)
+    for (const tags of [etag, `"other", ${etag}`]) {
+      const response = await get(pathOf(acme), { 'if-none-match': tags })
+      expect(response.status).toBe(304)
+      expect(await response.text()).toBe('')
+      expect(response.headers.get('etag')).toBe(etag)
+    }
+    await createService(acme.ctx, { name: 'API' })
+    await expect.poll(async () => (await get(pathOf(acme), { 'if-none-match': etag })).status).toBe(200)
+  })
+
+  test('is rendered again after a minute with the same ETag', async () => {
+    const acme = await tenant()
+    const etag = (await get(pathOf(acme))).headers.get('etag') ?? ''
+    const before = snapshots
+    time = new Date(noon.getTime() + MINUTE)
+    expect((await get(pathOf(acme), { 'if-none-match': etag })).status).toBe(304)
+    expect(snapshots).toBe(before + 1)
+    time = noon
+  })
+
+  test('stays cached when other organizations change', async () => {
+    const [acme, other] = [await tenant(), await tenant()]
+    await read(pathOf(acme))
+    await read(pathOf(other))
+    await createService(other.ctx, { name: 'API' })
+    await expect.poll(() => read(pathOf(other))).toContain('API')
+    const before = queries
+    await read(pathOf(acme))
+    expect(queries).toBe(before)
+  })
+
+  test('is sent in gzip to clients that accept it', async () => {
+    const acme = await tenant()
+    const plain = await read(pathOf(acme))
+    const zipped = await get(pathOf(acme), { 'accept-encoding': 'br, gzip' })
+    expect(zipped.headers.get('content-encoding')).toBe('gzip')
+    expect(zipped.headers.get('vary')).toBe('accept-encoding')
+    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(plain)
+    for (const encoding of ['identity', 'gzip;q=0', 'gzip; q=0.0, br', 'xgzip']) {
+      expect((await get(pathOf(acme), { 'accept-encoding': encoding })).headers.get('content-encoding')).toBeNull()
+    }
+  })
+
+  test('is smaller than 60 kB uncompressed, with style sheets and script', async () => {
+    const acme = await tenant()
+    let weight = (await read(pathOf(acme))).length
+    const files = new Hono().route('/', assets.routes)
+    for (const name of ['style.css', 'status.css', 'live.js', 'favicon.svg']) {
+      weight += (await (await files.request(assets.url(name))).text()).length
+    }
+    expect(weight).toBeLessThan(60_000)
+  })
+})
+
+describe('the colour of an owner', () => {
+  test('comes in a style sheet whose name contains it', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { accentColor: '#7C3AED' })
+    await expect.poll(() => read(pathOf(acme))).toContain('href="/assets/theme.7c3aed.css"')
+    const sheet = await get('/assets/theme.7c3aed.css')
+    expect(sheet.headers.get('content-type')).toBe('text/css; charset=utf-8')
+    expect(sheet.headers.get('cache-control')).toContain('immutable')
+    expect(await sheet.text()).toContain('--brand:#7c3aed')
+  })
+
+  test.each(['red', '7c3aed0', '7c3ae', '7C3AED', '}*{x:y', '%7D%7D%7D%7D%7D%7D'])('is no %s', async (colour) => {
+    expect((await get(`/assets/theme.${colour}.css`)).status).toBe(404)
+  })
+})
+
+describe('a custom domain', () => {
+  const domain = 'status.acme-shop.example'
+
+  test('shows the same pages at its root, with links on that domain', async () => {
+    const acme = await tenant()
+    await serveUnder(acme.ctx, acme.id, domain)
+    const { id } = await createIncident(acme.ctx, incident)
+    const host = { host: domain }
+    await expect.poll(() => read('/', host)).toContain('Payments fail')
+    const html = await read('/', host)
+    expect(html).toContain(`href="/incidents/${id}"`)
+    expect(html).toContain('href="/history"')
+    expect(html).toContain(`<link rel="canonical" href="https://${domain}/"/>`)
+    expect(html).not.toContain(`/status/${acme.slug}`)
+    expect(await read(`/incidents/${id}`, host)).toContain('<h1>Payments fail</h1>')
+    expect(await read('/history', host)).toContain('<h1>November 2026</h1>')
+    for (const spelling of [`${domain}:8080`, domain.toUpperCase(), `${domain}.`]) {
+      expect(await read('/', { host: spelling })).toContain('Payments fail')
+    }
+    const before = queries
+    await read('/', host)
+    expect(queries).toBe(before)
+    await updateOrganization(acme.ctx, { customDomain: null })
+    await expect.poll(() => read('/', host)).toBe('The landing page.')
+  })
+
+  test('must match exactly, and an unknown host never appears in a page', async () => {
+    const acme = await tenant()
+    await serveUnder(acme.ctx, acme.id, 'www.acme.example')
+    for (const host of [
+      'acme.example',
+      'x.www.acme.example',
+      'evil.example',
+      '203.0.113.7',
+      '[::1]:80',
+      'localhost',
+      '',
+    ]) {
+      expect(await read('/', { host })).toBe('The landing page.')
+      expect((await get('/history', { host })).status).toBe(404)
+      expect(await read(pathOf(acme), { host })).not.toContain('evil')
+    }
+  })
+
+  test('does not show the incidents of others', async () => {
+    const [acme, other] = [await tenant(), await tenant()]
+    await serveUnder(acme.ctx, acme.id, 'one.acme.example')
+    const { id } = await createIncident(other.ctx, incident)
+    expect((await get(`/incidents/${id}`, { host: 'one.acme.example' })).status).toBe(404)
+  })
+
+  test('works at once after it was requested while unknown', async () => {
+    const acme = await tenant()
+    const host = { host: 'new.acme.example' }
+    expect(await read('/', host)).toBe('The landing page.')
+    await serveUnder(acme.ctx, acme.id, host.host)
+    await expect.poll(() => read('/', host)).toContain('Acme')
+  })
+})

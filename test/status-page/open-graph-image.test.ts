@@ -1,0 +1,131 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { updateOrganization } from '../../src/account/organization.ts'
+import { HOUR } from '../../src/core/time.ts'
+import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { createService } from '../../src/status/service.ts'
+import type { OpenGraphImage } from '../../src/status-page/open-graph-image.ts'
+import { OPEN_GRAPH_IMAGE_SIZE, openGraphImageSvg, readOpenGraphImage } from '../../src/status-page/open-graph-image.ts'
+import { createPngRenderer } from '../../src/status-page/png-renderer.ts'
+import { statusShapes } from '../../src/status-page/status-shapes.ts'
+import { statusColours } from '../../src/status-page/status-tones.ts'
+import { tenantsOf } from '../status/setup.ts'
+import { noon } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { nestingFaults } from '../support/markup.ts'
+import { startPageServer } from '../support/page-server.ts'
+
+const { prisma, ...database } = await testDatabase()
+const tenant = tenantsOf(prisma)
+const pngRenderer = createPngRenderer()
+afterAll(() => pngRenderer.close())
+
+const story = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'CRITICAL', message: 'We look.' }
+const picture: OpenGraphImage = {
+  owner: 'Acme',
+  accentColor: '#0b6e5a',
+  headline: 'Major outage: API',
+  facts: 'Live status',
+  status: 'MAJOR_OUTAGE',
+}
+const linesOf = (svg: string) => [...svg.matchAll(/<text x="268"[^>]*>([^<]*)</g)].map(([, line]) => line)
+
+describe('an Open Graph image', () => {
+  test('shows owner, headline and facts with the icon and the colours of the status', () => {
+    const svg = openGraphImageSvg(picture)
+    expect(svg).toContain('>Acme</text>')
+    expect(linesOf(svg)).toEqual(['Major outage: API'])
+    expect(svg).toContain('>Live status</text>')
+    expect(svg).toContain(`d="${statusShapes.MAJOR_OUTAGE}"`)
+    expect(svg).toContain(`fill="${statusColours.MAJOR_OUTAGE.ink}"`)
+    expect(nestingFaults(svg)).toEqual([])
+  })
+
+  test('cuts text that does not fit and marks the cut', () => {
+    const long = linesOf(openGraphImageSvg({ ...picture, headline: 'Deliveries to some of our customers '.repeat(5) }))
+    expect(long).toHaveLength(3)
+    expect(long.at(-1)).toMatch(/[^ ]…$/)
+    const [word, ...rest] = linesOf(openGraphImageSvg({ ...picture, headline: 'W'.repeat(200) }))
+    expect(rest).toEqual([])
+    expect(word).toMatch(/^W{10,20}…$/)
+  })
+
+  test('escapes any name', () => {
+    const hostile = `</text><image href="http://evil.example"/>&'`
+    const svg = openGraphImageSvg({ ...picture, owner: hostile, headline: hostile })
+    expect(svg).not.toContain('<image')
+    expect(nestingFaults(svg)).toEqual([])
+  })
+
+  test('shows the current state of the page', async () => {
+    const acme = await tenant()
+    const { id: serviceId } = await createService(acme.ctx, { name: 'API' })
+    const services = [{ serviceId, status: 'MAJOR_OUTAGE' }]
+    const { id } = await createIncident(acme.ctx, { ...story, services })
+    const read = async (incident: string | null) => (await readOpenGraphImage(prisma, acme.slug, incident, noon)).image
+    expect(await read(null)).toEqual(picture)
+    const facts = 'Investigating · Critical impact · 20 Nov 2026, 12:00 UTC'
+    expect(await read(id)).toEqual({ ...picture, headline: 'Payments fail', facts })
+    await postIncidentUpdate(acme.later(HOUR), { incidentId: id, status: 'RESOLVED', message: 'Done.' })
+    expect(await read(id)).toMatchObject({ status: 'OPERATIONAL', facts: expect.stringContaining('Resolved') })
+    expect(await read(null)).toMatchObject({ headline: 'All services are operational', status: 'OPERATIONAL' })
+  })
+
+  test('falls back to other text where its font lacks the characters', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { name: '株式会社アクメ' })
+    await createService(acme.ctx, { name: 'Ödsmål – Ελλάδα, Київ' })
+    const read = async (incident: string | null) => (await readOpenGraphImage(prisma, acme.slug, incident, noon)).image
+    expect(await read(null)).toMatchObject({ owner: acme.slug, headline: 'All services are operational' })
+    const { id } = await createIncident(acme.ctx, { ...story, title: '障害' })
+    expect((await read(id)).headline).toBe('An incident')
+    const { id: other } = await createIncident(acme.ctx, { ...story, title: 'Ödsmål – “Ελλάδα” & Київ' })
+    expect((await read(other)).headline).toBe('Ödsmål – “Ελλάδα” & Київ')
+  })
+})
+
+describe('the PNG renderer', () => {
+  test('renders a PNG of the declared size, in its own font', async () => {
+    const png = await pngRenderer.render(openGraphImageSvg(picture), 'acme')
+    expect(sizeOf(png)).toEqual(OPEN_GRAPH_IMAGE_SIZE)
+    // An image with text is larger than one without.
+    const wordless = await pngRenderer.render(
+      openGraphImageSvg({ ...picture, owner: '', headline: '', facts: '' }),
+      'acme',
+    )
+    expect(png.length).toBeGreaterThan(wordless.length + 5000)
+  })
+
+  test('rejects when too many images of one organization wait, rejects invalid SVG, and continues', async () => {
+    const broken = pngRenderer.render('<svg', 'acme')
+    const waiting = Array.from({ length: 5 }, () => pngRenderer.render(openGraphImageSvg(picture), 'acme'))
+    const outcomes = Promise.allSettled([broken, ...waiting])
+    await expect(pngRenderer.render(openGraphImageSvg(picture), 'acme')).rejects.toThrow('Too many')
+    expect(sizeOf(await pngRenderer.render(openGraphImageSvg(picture), 'other'))).toEqual(OPEN_GRAPH_IMAGE_SIZE)
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', ...waiting.map(() => 'fulfilled')])
+  })
+})
+
+test('the page and each incident have an image over HTTP, rendered once until something changes', async () => {
+  const { url } = await startPageServer({ prisma, listen: database.listen }, () => noon)
+  const acme = await tenant()
+  const { id } = await createIncident(acme.ctx, story)
+  for (const path of ['picture.png', `incidents/${id}/picture.png?at=5`]) {
+    const response = await fetch(`${url}/status/${acme.slug}/${path}`)
+    expect(response.headers.get('content-type')).toBe('image/png')
+    expect(response.headers.get('content-encoding')).toBeNull()
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+    expect(sizeOf(Buffer.from(await response.arrayBuffer()))).toEqual(OPEN_GRAPH_IMAGE_SIZE)
+    const etag = response.headers.get('etag') ?? ''
+    const again = await fetch(`${url}/status/${acme.slug}/${path}`, { headers: { 'if-none-match': etag } })
+    expect(again.status).toBe(304)
+  }
+  for (const none of ['nobody/picture.png', `${acme.slug}/incidents/x/picture.png`]) {
+    expect((await fetch(`${url}/status/${none}`)).status).toBe(404)
+  }
+})
+
+/** The size in a PNG's header (https://www.w3.org/TR/png-3/#11IHDR). */
+function sizeOf(png: Buffer): { width: number; height: number } {
+  expect(png.subarray(1, 4).toString()).toBe('PNG')
+  return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) }
+}

@@ -1,0 +1,285 @@
+import { Hono } from 'hono'
+import { describe, expect, test } from 'vitest'
+import { newId } from '../../src/core/id.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
+import type { PrismaClient } from '../../src/generated/prisma/client.ts'
+import { loadAssets } from '../../src/http/assets.ts'
+import { bucketOf } from '../../src/monitoring/histogram.ts'
+import { enterState } from '../../src/monitoring/state-intervals.ts'
+import type { Tally } from '../../src/monitoring/uptime.ts'
+import { closeDays } from '../../src/monitoring/uptime-days.ts'
+import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
+import { createPageCache } from '../../src/status-page/page-cache.ts'
+import { readPage } from '../../src/status-page/read-page.ts'
+import type { ServiceHistory } from '../../src/status-page/service-history.ts'
+import { serviceHistoryViews } from '../../src/status-page/service-history.ts'
+import { zoneOf } from '../../src/status-page/time-format.ts'
+import { writeMonitor, writeMonitors } from '../monitoring/histories.ts'
+import { type Tenant, tenantsOf } from '../status/setup.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { nestingFaults, repeatedIds } from '../support/markup.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+const assets = await loadAssets([liveScript, statusStylesheet])
+const site = { assets, baseUrl: 'https://allclear.example' }
+const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
+const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
+
+/** The current page, without a cache. */
+async function read(slug: string, now = noon): Promise<string> {
+  const app = new Hono()
+  app.route('/', statusPages({ site, db: prisma, cache: createPageCache(() => now), now: () => now }))
+  return (await app.request(`/status/${slug}`)).text()
+}
+
+describe('a service history view', () => {
+  const dayOf = (daysAgo: number, tally: Partial<Tally>) => {
+    const day = new Date(Date.UTC(2026, 10, 20 - daysAgo))
+    return { day, from: day, to: new Date(day.getTime() + DAY), tally: { ...none, ...tally } }
+  }
+  const shown = async (days: ServiceHistory['days'], incidents: ServiceHistory['incidents'] = [], others = 0) => {
+    const history = { days, latencies: [], incidents }
+    const all = Array.from({ length: others }, (_, n) => [`other${n}`, history] as const)
+    const past = (await serviceHistoryViews(new Map([['svc', history], ...all]), zoneOf('UTC'))).get('svc')
+    if (!past) throw new Error('It has no past.')
+    return past
+  }
+
+  test('marks a day with its worst state and notes every state', async () => {
+    const { days } = await shown([
+      dayOf(5, { unknown: DAY }),
+      dayOf(4, { up: 20 * HOUR, unknown: 4 * HOUR }),
+      dayOf(3, { up: 23 * HOUR, maintenance: HOUR }),
+      dayOf(2, { up: DAY - HOUR, degraded: HOUR }),
+      dayOf(1, { up: 20 * HOUR, down: 12 * MINUTE, degraded: 48 * MINUTE, maintenance: 3 * HOUR }),
+      dayOf(0, { up: DAY }),
+    ])
+    expect(days.map(({ key, mark, notes: happenings }) => [key, mark, happenings])).toEqual([
+      ['2026-11-15', 'none', []],
+      ['2026-11-16', 'up', ['no data for 4 h']],
+      ['2026-11-17', 'maintenance', ['maintenance for 1 h']],
+      ['2026-11-18', 'degraded', ['degraded for 1 h']],
+      ['2026-11-19', 'down', ['down for 12 min', 'degraded for 48 min', 'maintenance for 3 h']],
+      ['2026-11-20', 'up', []],
+    ])
+  })
+
+  test('shows no percentage without data', async () => {
+    expect(await shown([dayOf(0, { unknown: DAY })])).toMatchObject({
+      uptime: 'No data',
+      summary: 'No data for this time.',
+    })
+    expect((await shown([dayOf(0, { maintenance: DAY })])).uptime).toBe('No data')
+  })
+
+  test('names the monitored time of an incomplete uptime', async () => {
+    expect(await shown([dayOf(0, { up: DAY })])).toMatchObject({
+      uptime: '100% uptime',
+      summary: 'No outages in 1 d monitored.',
+    })
+    const partly = dayOf(1, { up: 11 * HOUR, down: HOUR, degraded: 6 * HOUR, unknown: 4 * HOUR, maintenance: 2 * HOUR })
+    expect(await shown([partly])).toMatchObject({
+      uptime: '94.444% uptime in 18 h of data',
+      summary: 'Down 1 h and degraded 6 h in 18 h monitored. Not counted: 4 h without data and 2 h of maintenance.',
+    })
+  })
+
+  test('lists an incident on each day on which it was open', async () => {
+    const incident = (startedAt: Date, resolvedAt: Date | null) => ({
+      id: 'inc_1',
+      title: 'Disks',
+      startedAt,
+      resolvedAt,
+    })
+    const days = [dayOf(2, {}), dayOf(1, {}), dayOf(0, {})]
+    const counts = async (one: ServiceHistory['incidents'][number]) =>
+      (await shown(days, [one])).days.map((day) => day.incidents.length)
+    const [first = noon, second = noon, third = noon] = days.map(({ from }) => from)
+    expect(await counts(incident(first, second))).toEqual([1, 0, 0])
+    expect(await counts(incident(first, new Date(second.getTime() + 1)))).toEqual([1, 1, 0])
+    expect(await counts(incident(third, null))).toEqual([0, 0, 1])
+    expect(await counts(incident(new Date(0), null))).toEqual([1, 1, 1])
+  })
+  test('names a few incidents of a day and counts the others', async () => {
+    const open = { title: 'Disks', startedAt: new Date(0), resolvedAt: null }
+    const incidents = Array.from({ length: 5 }, (_, n) => ({ ...open, id: `inc_${n}` }))
+    const { days } = await shown([dayOf(0, {})], incidents)
+    expect(days[0]?.incidents.map(({ id }) => id)).toEqual(['inc_0', 'inc_1', 'inc_2'])
+    expect(days[0]?.moreIncidents).toBe(2)
+  })
+
+  test('lists every day with an outage, or the newest ones when there are many services', async () => {
+    const days = Array.from({ length: 90 }, (_, n) => dayOf(89 - n, n === 50 ? { up: DAY } : { down: MINUTE }))
+    const alone = await shown(days)
+    expect(alone.eventful).toHaveLength(89)
+    expect(alone.hasOlder).toBe(false)
+    const among = await shown(days, [], 199)
+    expect(among.days).toHaveLength(90)
+    expect(among.eventful.map(({ key }) => key)).toEqual(
+      among.days
+        .slice(-10)
+        .map(({ key }) => key)
+        .toReversed(),
+    )
+    expect(among.hasOlder).toBe(true)
+    expect((await shown(days, [], 999)).eventful).toHaveLength(4)
+  })
+})
+
+describe('the page', () => {
+  test('shows no bar for a service without monitors', async () => {
+    const acme = await tenant()
+    await acme.services('API')
+    const html = await read(acme.slug)
+    expect(html).not.toContain('class="days"')
+    expect(html).not.toContain('Each bar is a day')
+  })
+
+  test('shows the days, the uptime and the incidents of a service', async () => {
+    const acme = await tenant('PRO')
+    const [api = ''] = await acme.services('API')
+    const monitorId = await writeMonitor(prisma, {
+      organizationId: acme.id,
+      serviceId: api,
+      states: [
+        ['UP', at(-40 * DAY)],
+        ['DOWN', at(-3 * DAY)],
+        ['UP', at(-3 * DAY + 12 * MINUTE)],
+      ],
+      lastKnownAt: noon,
+    })
+    const incident = {
+      title: 'The <disk> is full',
+      impact: 'MAJOR',
+      message: 'We are looking.',
+      startedAt: at(-3 * DAY),
+    }
+    const services = [{ serviceId: api, status: 'MAJOR_OUTAGE' }]
+    const { id } = await createIncident(acme.later(-3 * DAY), { ...incident, status: 'INVESTIGATING', services })
+    await postIncidentUpdate(acme.later(-3 * DAY + HOUR), {
+      incidentId: id,
+      status: 'RESOLVED',
+      message: 'It is well.',
+    })
+    const latencies = new Array<number>(64).fill(0)
+    latencies[bucketOf(120)] = 60
+    const counts = { up: 60, degraded: 0, down: 0, unknown: 0, latencies }
+    await prisma.monitorHour.create({ data: { monitorId, hour: at(-HOUR), ...counts } })
+
+    const html = await read(acme.slug)
+    expect(html).toMatch(
+      /<svg class="days" viewBox="0 0 359 40" preserveAspectRatio="none" role="img" aria-label="API, last 90 days: 99.979% uptime in 40 d of data. 1 day with an outage, 40 days without any, 49 days without data.">/,
+    )
+    expect(html).toContain('<span>99.979% uptime in 40 d of data</span>')
+    // One path per mark for any number of days, and one tooltip per day with notes or incidents.
+    expect(html.match(/<svg class="days".*?<\/svg>/)?.[0].match(/<path class="\w+"/g)).toEqual([
+      '<path class="up"',
+      '<path class="down"',
+      '<path class="none"',
+    ])
+    expect(html).toContain('<title>Tuesday, 17 November 2026: down for 12 min, The &lt;disk&gt; is full</title>')
+    expect(html).toContain('Down for 12 min.')
+    expect(html).toContain(`<a href="/status/${acme.slug}/incidents/${id}">The &lt;disk&gt; is full</a>`)
+    expect(html).toContain('Down 12 min in 40 d monitored. Not counted: 49 d 12 h without data.')
+    expect(html).toContain('Hourly median (solid line): about 130 ms.')
+    expect(html).toMatch(/<path class="p50" d="M440 37.3H460"/)
+    expect(html).not.toMatch(/ style="|<style/)
+    expect(nestingFaults(html)).toEqual([])
+    expect(repeatedIds(html)).toEqual([])
+  })
+
+  test('shows as many days as the tier allows, and marks days without data', async () => {
+    const acme = await tenant()
+    const [api = ''] = await acme.services('API')
+    await writeMonitor(prisma, {
+      organizationId: acme.id,
+      serviceId: api,
+      states: [['PENDING', noon]],
+      lastKnownAt: null,
+    })
+    const html = await read(acme.slug)
+    expect(html).toContain('aria-label="API, last 30 days: No data. 30 days without data."')
+    expect(html).toContain('<span>No data</span>')
+    expect(html).not.toMatch(/\d% uptime|class="p50"/)
+  })
+
+  test('reveals nothing about the monitors of its services', async () => {
+    const acme = await tenant()
+    const [api = ''] = await acme.services('API')
+    const states = [
+      ['UP', at(-DAY)],
+      ['DOWN', at(-HOUR)],
+    ] as const
+    await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
+    expect(await read(acme.slug)).not.toMatch(/Front page|DOWN it was|mon_/)
+  })
+
+  test('runs the same number of statements for a hundred services as for one', async () => {
+    const count = async (slug: string) => {
+      let statements = 0
+      const counted = prisma.$extends({
+        query: {
+          $allOperations({ args, query }) {
+            statements += 1
+            return query(args)
+          },
+        },
+      })
+      const { content } = await readPage(counted as unknown as PrismaClient, slug, { page: 'overview' }, noon)
+      return { statements, histories: content.page === 'overview' ? content.histories.size : 0 }
+    }
+    const [small, large] = [await tenant('TEAM'), await tenant('TEAM')]
+    const servicesOf = async ({ id: organizationId }: Tenant, count: number) => {
+      const ids = Array.from({ length: count }, () => newId('Service'))
+      const service = { organizationId, name: 'API', createdAt: noon }
+      await prisma.service.createMany({ data: ids.map((id, position) => ({ ...service, id, position })) })
+      const past = { organizationId, states: [['UP', at(-100 * DAY)]], lastKnownAt: noon } as const
+      await writeMonitors(
+        prisma,
+        ids.map((serviceId) => ({ ...past, serviceId })),
+      )
+    }
+    await servicesOf(small, 1)
+    await servicesOf(large, 100)
+    while (await closeDays(testContext(prisma)));
+    const one = await count(small.slug)
+    expect(one.histories).toBe(1)
+    expect(await count(large.slug)).toEqual({ statements: one.statements, histories: 100 })
+    expect(one.statements).toBeLessThanOrEqual(16)
+  })
+
+  test('updates as probe results arrive', async () => {
+    const acme = await tenant()
+    const [api = ''] = await acme.services('API')
+    const states = [['UP', at(-2 * DAY)]] as const
+    const id = await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
+    expect(await read(acme.slug)).toContain('100% uptime')
+    await enterState(acme.ctx, { id, serviceId: api }, 'DOWN', at(-HOUR))
+    const html = await read(acme.slug)
+    expect(html).toContain('97.916% uptime')
+    expect(html).toContain('Down for 1 h.')
+  })
+})
+
+test('the page says when its figures were read, which is at least once a minute', async () => {
+  const acme = await tenant()
+  const [api = ''] = await acme.services('API')
+  const states = [['UP', at(-10 * DAY)]] as const
+  await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
+  let time = noon
+  const now = () => time
+  const app = new Hono()
+  app.route('/', statusPages({ site, db: prisma, cache: createPageCache(now), now }))
+  const figuresUpTo = async () => {
+    const html = await (await app.request(`/status/${acme.slug}`)).text()
+    return /Figures up to <time [^>]*dateTime="([^"]+)"/i.exec(html)?.[1]
+  }
+  expect(await figuresUpTo()).toBe(at(0).toISOString())
+  time = at(MINUTE - 1)
+  expect(await figuresUpTo(), 'it is the page that was read before').toBe(at(0).toISOString())
+  time = at(MINUTE)
+  expect(await figuresUpTo()).toBe(at(MINUTE).toISOString())
+})

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ShownStatus } from '../../src/status/shown-status.ts'
+import { pageStatus } from '../../src/status/shown-status.ts'
+import { zoneOf } from '../../src/status-page/time-format.ts'
+import { groupByDay, groupServices, headline } from '../../src/status-page/view.ts'
+
+const statuses = [
+  'OPERATIONAL',
+  'DEGRADED_PERFORMANCE',
+  'PARTIAL_OUTAGE',
+  'MAJOR_OUTAGE',
+  'UNDER_MAINTENANCE',
+  'UNKNOWN',
+] as const
+
+const service = (name: string, status: ShownStatus = 'OPERATIONAL', groupId: string | null = null) => ({
+  id: name,
+  groupId,
+  name,
+  description: '',
+  ...shows(status),
+})
+/** The first silent service has no data since 12:05, each following one since a minute later. */
+const shows = (shown: ShownStatus, index = 0) => {
+  const unknownSince = shown === 'UNKNOWN' ? new Date(Date.UTC(2026, 10, 20, 12, 5 + index)) : null
+  return { shown, unknownSince, watched: shown === 'UNKNOWN' }
+}
+const sentence = (of: readonly ShownStatus[], impacts: readonly ('NONE' | 'MINOR' | 'MAJOR' | 'CRITICAL')[] = []) => {
+  const services = of.map((shown, index) => ({
+    ...service(['API', 'Shop', 'Mail', 'Files'][index] ?? ''),
+    ...shows(shown, index),
+  }))
+  return headline(pageStatus(services, impacts), services, impacts.length, zoneOf('UTC'))
+}
+
+describe('the headline', () => {
+  test('says that all services are operational, counts open incidents', () => {
+    expect(sentence(['OPERATIONAL'])).toBe('All services are operational')
+    expect(sentence(['OPERATIONAL'], ['NONE'])).toBe('All services are operational, one incident is open')
+    expect(sentence(['OPERATIONAL'], ['NONE', 'NONE'])).toBe('All services are operational, 2 incidents are open')
+  })
+
+  test('mentions no services when there are none', () => {
+    expect(sentence([])).toBe('No incidents are open')
+    expect(sentence([], ['NONE'])).toBe('One incident is open')
+    expect(sentence([], ['NONE', 'NONE'])).toBe('2 incidents are open')
+    expect(sentence([], ['CRITICAL'])).toBe('Major system outage')
+  })
+
+  test('names up to two services with the worst status', () => {
+    expect(sentence(['MAJOR_OUTAGE', 'DEGRADED_PERFORMANCE'])).toBe('Major outage: API')
+    expect(sentence(['PARTIAL_OUTAGE', 'PARTIAL_OUTAGE', 'OPERATIONAL'])).toBe('Partial outage: API and Shop')
+    expect(sentence(['UNDER_MAINTENANCE', 'OPERATIONAL'])).toBe('Under maintenance: API')
+    expect(sentence(['DEGRADED_PERFORMANCE'])).toBe('Degraded performance: API')
+  })
+
+  test('counts more than two services', () => {
+    expect(sentence(['MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'OPERATIONAL'])).toBe(
+      'Major outage: 3 of 4 services',
+    )
+    expect(sentence(['MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE'])).toBe('Major outage: all 3 services')
+  })
+
+  test('says since when monitoring has been silent, unless a worse status is known', () => {
+    expect(sentence(['UNKNOWN', 'UNKNOWN'])).toBe('Monitoring has been silent since 20 Nov 2026, 12:06 UTC')
+    // The other service has no monitor.
+    expect(sentence(['UNKNOWN', 'OPERATIONAL'])).toBe('Monitoring has been silent since 20 Nov 2026, 12:05 UTC')
+    expect(sentence(['UNKNOWN', 'MAJOR_OUTAGE'])).toBe('Major outage: Shop')
+    expect(sentence(['UNKNOWN'], ['MAJOR'])).toBe('Partial system outage')
+    const services = [service('API', 'UNKNOWN'), { ...service('Shop'), watched: true }]
+    expect(headline(pageStatus(services, []), services, 0, zoneOf('Europe/Berlin'))).toBe(
+      'Monitoring of API has been silent since 20 Nov 2026, 13:05 CET',
+    )
+  })
+
+  test('shows the impact of an incident that affects no service', () => {
+    expect(sentence(['OPERATIONAL'], ['MAJOR'])).toBe('Partial system outage')
+  })
+
+  test('never says that all services are operational when they are not', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...statuses), { maxLength: 4 }),
+        fc.array(fc.constantFrom('NONE', 'MINOR', 'MAJOR', 'CRITICAL'), { maxLength: 3 }),
+        (of, impacts) => {
+          const said = sentence(of, impacts)
+          expect(said).toMatch(/^[^.]+$/)
+          const services = of.map((shown, index) => shows(shown, index))
+          const well = pageStatus(services, impacts).indicator === 'NONE'
+          expect(/operational|No incidents|incidents? (is|are) open/.test(said)).toBe(well)
+        },
+      ),
+    )
+  })
+})
+
+describe('services', () => {
+  const groups = ['a', 'b', 'empty'].map((id) => ({ id, name: id, description: '' }))
+
+  test('are grouped in the owner’s order, services without a group first, without empty groups', () => {
+    const services = [
+      service('1', undefined, 'b'),
+      service('2'),
+      service('3', undefined, 'a'),
+      service('4', undefined, 'b'),
+    ]
+    const shown = groupServices(groups, services).map((section) => [
+      section.group?.id ?? null,
+      section.services.map(({ id }) => id),
+    ])
+    expect(shown).toEqual([
+      [null, ['2']],
+      ['a', ['3']],
+      ['b', ['1', '4']],
+    ])
+  })
+
+  test('give their group their worst status', () => {
+    const services = [service('1', 'DEGRADED_PERFORMANCE', 'a'), service('2', 'PARTIAL_OUTAGE', 'a')]
+    expect(groupServices(groups, services)[0]?.shown).toBe('PARTIAL_OUTAGE')
+  })
+})
+
+test('items are grouped by the day on which they started in the page’s time zone', () => {
+  const times = ['2026-11-20T23:30:00Z', '2026-11-20T22:30:00Z', '2026-11-19T12:00:00Z'].map((at) => new Date(at))
+  const keys = (zone: string) => groupByDay(times, zoneOf(zone), (at) => at).map((day) => [day.key, day.items.length])
+  expect(keys('UTC')).toEqual([
+    ['2026-11-20', 2],
+    ['2026-11-19', 1],
+  ])
+  expect(keys('Europe/Berlin')).toEqual([
+    ['2026-11-21', 1],
+    ['2026-11-20', 1],
+    ['2026-11-19', 1],
+  ])
+})

@@ -1,0 +1,20 @@
+import type { Prisma } from '../../src/generated/prisma/client.ts'
+import type { TimelineBounds } from '../../src/status/timeline-reader.ts'
+
+/** Stories as they are, however long. */
+export const fullTimeline: TimelineBounds = { form: 'MARKDOWN', updates: 1000, bytes: 2 ** 30, services: 1000 }
+
+/** What Prisma has to include of an incident to tell its story: newest update first, services in the page's order. */
+export const incidentTimelineInclude = {
+  services: { select: { serviceId: true, status: true }, orderBy: { service: { position: 'asc' } } },
+  updates: {
+    include: { services: { select: { serviceId: true, status: true }, orderBy: { service: { position: 'asc' } } } },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+  },
+} satisfies Prisma.IncidentInclude
+
+/** The same of a maintenance. */
+export const maintenanceTimelineInclude = {
+  services: { select: { serviceId: true }, orderBy: { service: { position: 'asc' } } },
+  updates: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+} satisfies Prisma.MaintenanceInclude

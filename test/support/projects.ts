@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/**
+ * The kinds of test files, by what they need: a browser, a running service, a database, or nothing but this process.
+ * A file is of the first kind whose support it loads, itself or by another file of the tests.
+ */
+const support = {
+  browser: ['test/support/chromium.ts'],
+  service: ['test/support/app.ts', 'test/support/process.ts'],
+  database: ['test/support/database.ts', 'test/support/child.ts'],
+} as const
+
+export type Kind = keyof typeof support | 'pure'
+
+/** The test files of each kind, as paths from the top folder. */
+export function testFiles(): Readonly<Record<Kind, readonly string[]>> {
+  const files: Record<Kind, string[]> = { pure: [], database: [], service: [], browser: [] }
+  for (const entry of readdirSync('test', { recursive: true, encoding: 'utf8' })) {
+    if (/\.test\.tsx?$/.test(entry)) files[kindOf(join('test', entry))].push(join('test', entry))
+  }
+  return files
+}
+
+function kindOf(file: string): Kind {
+  const loaded = loadedBy(file)
+  for (const [kind, files] of Object.entries(support)) {
+    if (files.some((path) => loaded.has(path))) return kind as Kind
+  }
+  return 'pure'
+}
+
+const loads = new Map<string, readonly string[]>()
+
+/** The files of the tests that a file of the tests loads, in the end, itself among them. */
+function loadedBy(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen
+  seen.add(file)
+  const own = loads.get(file) ?? importsOf(file)
+  loads.set(file, own)
+  for (const path of own) loadedBy(path, seen)
+  return seen
+}
+
+/** What is only a type is not loaded. */
+function importsOf(file: string): string[] {
+  const statements = readFileSync(file, 'utf8').matchAll(
+    /^(?:import|export)\s+(?!type\s)[^']*?'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
+  )
+  const paths = Array.from(statements, ([, named, called]) => join(dirname(file), named ?? called ?? ''))
+  return paths.filter((path) => path.startsWith('test/'))
+}
