@@ -23,13 +23,15 @@ const networkCodes = new Set([
 ])
 
 /**
- * Prisma's: unreachable (P1001, P1002), timed out (P1008), connection closed (P1017), no connection free (P2024), a
- * transaction that did not begin or end in time (P2028), too many connections (P2037); and ours, which it passes on.
+ * Prisma's: login refused (P1000, P1010), unreachable (P1001, P1002), no such database (P1003), timed out (P1008), connection
+ * closed (P1017), no connection free (P2024), a transaction that did not begin or end in time (P2028), too many connections
+ * (P2037); and ours, which it passes on.
  */
-const prismaCodes = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2037|UNAVAILABLE)$/
+const prismaCodes = /^(P1000|P1001|P1002|P1003|P1008|P1010|P1017|P2024|P2028|P2037|UNAVAILABLE)$/
 
 /** The names of Prisma's driver adapter for them. */
-const adapterKinds = /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TooManyConnections)$/
+const adapterKinds =
+  /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TooManyConnections|AuthenticationFailed|DatabaseAccessDenied|DatabaseDoesNotExist)$/
 
 /**
  * Returns the problem that an error of pg, Prisma, its adapter or the embedded database reports; null: the database has answered
@@ -60,8 +62,9 @@ function problemOfState(code: unknown): DatabaseProblem | null {
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return null
   if (code === '25006') return 'read-only'
   if (code === '53100') return 'full'
-  // Connection failures, insufficient resources, operator intervention (timeouts, shutdowns) and system errors.
-  return /^(08|53|57|58)/.test(code) ? 'unreachable' : null
+  // Connection failures, refused logins, a database that is gone, insufficient resources, operator intervention (timeouts,
+  // shutdowns) and system errors.
+  return /^(08|28|3D|53|57|58)/.test(code) ? 'unreachable' : null
 }
 
 function firstOf(errors: readonly unknown[]): DatabaseProblem | null {

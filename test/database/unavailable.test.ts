@@ -29,6 +29,9 @@ describe('the outage behind an error', () => {
     [withCode('57P03', 'the database system is starting up'), 'unreachable'],
     [withCode('57014', 'canceling statement due to statement timeout'), 'unreachable'],
     [withCode('08006'), 'unreachable'],
+    [withCode('28P01', 'password authentication failed'), 'unreachable'],
+    [withCode('3D000', 'database "gone" does not exist'), 'unreachable'],
+    [withCode('P1003'), 'unreachable'],
     [withCode('58030'), 'unreachable'],
     [new Error('Query read timeout'), 'unreachable'],
     [new Error('timeout exceeded when trying to connect'), 'unreachable'],
@@ -49,6 +52,10 @@ describe('the outage behind an error', () => {
     ],
     [
       Object.assign(withCode('P2010'), { meta: { driverAdapterError: { cause: { kind: 'ConnectionClosed' } } } }),
+      'unreachable',
+    ],
+    [
+      Object.assign(withCode('P2010'), { meta: { driverAdapterError: { cause: { kind: 'DatabaseDoesNotExist' } } } }),
       'unreachable',
     ],
     [new Error('outer', { cause: withCode('53100') }), 'full'],

@@ -302,14 +302,14 @@ describe('stopping', () => {
       expect((await fetch(`${app.baseUrl}/readyz`)).status).toBe(503)
       expect((await fetch(`${app.baseUrl}/healthz`)).status).toBe(200)
       const broken = await fetch(`${app.baseUrl}/api/blacklist-monitor/ip?target=203.0.113.1`)
-      expect([broken.status, broken.headers.get('cache-control')]).toEqual([500, 'no-store'])
+      expect([broken.status, broken.headers.get('cache-control')]).toEqual([503, 'no-store'])
       const client = websocketClient(app.baseUrl, { apiKey: 'ac_any' })
       const answered = client.iterate({ query: '{ blacklists { name } }' }).next()
       await expect(answered).rejects.toMatchObject({
-        code: 1011,
-        reason: 'An unexpected error occurred on the server.',
+        code: 1013,
+        reason: 'The service cannot reach its database at the moment. Try again in a few seconds.',
       })
-      expect(await broken.text()).toMatch(/^{"error":{"code":"INTERNAL","message":"[^"]*","error_id":"\w+"}}$/)
+      expect(await broken.text()).toMatch(/^{"error":{"code":"UNAVAILABLE","message":"[^"]*"}}$/)
     },
   )
 })
