@@ -39,8 +39,16 @@ export async function createApiKey(ctx: Context, input: unknown): Promise<Create
   })
 }
 
-/** The database channel that announces revoked keys; the payload is the key's id. */
+/**
+ * The database channel that announces revoked keys by their id, and by the organization's id that its keys have another check
+ * plan.
+ */
 export const REVOKED_KEY_CHANNEL = 'revoked_api_key'
+
+/** Announces a revoked key, or that an organization's keys have another check plan, at the commit. */
+export async function announceKeys(db: Database, id: string): Promise<void> {
+  await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, ${id})`
+}
 
 /**
  * Revokes a key of the caller's organization at once, on every instance. Needs a key with scope ADMIN. Revoking a key twice
@@ -56,7 +64,7 @@ export async function revokeApiKey(
   const organizationId = requireScope(ctx, 'ADMIN')
   const missing = new NotFound('API key not found.')
   if (typeOfId(id) !== 'ApiKey') throw missing
-  return change(ctx, organizationId, async ({ db, now }) => {
+  const revocation = change<ApiKey>(ctx, organizationId, async ({ db, now }) => {
     const key = await db.apiKey.findUnique({ where: { id, organizationId } })
     if (!key) throw missing
     if (key.revokedAt) return [key]
@@ -64,9 +72,10 @@ export async function revokeApiKey(
       throw new Conflict('This is the last key with scope ADMIN. Create another one first, or set force.')
     }
     const revoked = await db.apiKey.update({ where: { id }, data: { revokedAt: now() } })
-    await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, ${id})`
+    await announceKeys(db, id)
     return [revoked, { kind: 'API_KEY_REVOKED', ...subject(revoked) }]
   })
+  return revocation.finally(() => ctx.knownKeys?.forget(id))
 }
 
 async function isLastAdmin(

@@ -1,6 +1,7 @@
 import type { Actor, Context } from '../core/context.ts'
 import { Unauthenticated } from '../core/errors.ts'
 import { MINUTE } from '../core/time.ts'
+import type { KnownKey, KnownKeys } from './known-keys.ts'
 import { isOperatorToken } from './operator.ts'
 import { planAt } from './plan.ts'
 import { hashSecret, KEY_PREFIX } from './secret.ts'
@@ -11,12 +12,15 @@ const MAX_CREDENTIAL_LENGTH = 256
 /** `lastUsedAt` has a resolution of a minute, so that a busy key costs one write per minute. */
 const LAST_USE_RESOLUTION = 1 * MINUTE
 
-/** The context of authentication, with the cache of wrong keys. */
-type AuthenticationContext = Pick<Context, 'db' | 'now' | 'config' | 'log'> & { readonly wrongKeys?: WrongKeys }
+/** The context of authentication, with the caches of keys that worked and of wrong ones. */
+type AuthenticationContext = Pick<Context, 'db' | 'now' | 'config' | 'log'> & {
+  readonly knownKeys?: KnownKeys | undefined
+  readonly wrongKeys?: WrongKeys
+}
 
 /**
- * Returns the actor of a credential, the text of a bearer token or key header. Reads the database each time, so that a revoked
- * key stops working at once on every instance.
+ * Returns the actor of a credential, the text of a bearer token or key header. Keys that worked are cached for moments, and
+ * forgotten on every instance when they are revoked.
  * @throws Unauthenticated `INVALID_API_KEY` when it is unknown, revoked or expired, or of a deleted organization.
  * @throws RateLimited after too many wrong keys from the address.
  */
@@ -47,14 +51,26 @@ async function actorOf(
   return (await isOperatorToken(ctx, credential)) ? { kind: 'operator' } : null
 }
 
-async function keyActor(ctx: Pick<Context, 'db' | 'now' | 'log'>, hash: string): Promise<Actor | 'deleted' | null> {
+async function keyActor(ctx: AuthenticationContext, hash: string): Promise<Actor | 'deleted' | null> {
   const now = ctx.now()
-  const key = await ctx.db.apiKey.findUnique({ where: { hash }, include: { organization: true } })
+  const load = () => readKey(ctx, hash)
+  const key = await (ctx.knownKeys?.get(hash, load) ?? load())
   if (!key || key.revokedAt || (key.expiresAt && key.expiresAt <= now)) return null
-  const { id, organizationId, scope, organization } = key
-  if (organization.deletedAt !== null) return 'deleted'
-  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() >= LAST_USE_RESOLUTION) recordUse(ctx, id, now)
-  return { kind: 'apiKey', keyId: id, organizationId, scope, checkPlan: planAt(organization, now) }
+  if (key.deletedAt !== null) return 'deleted'
+  const { id, organizationId, scope } = key
+  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() >= LAST_USE_RESOLUTION) {
+    key.lastUsedAt = now
+    recordUse(ctx, id, now)
+  }
+  return { kind: 'apiKey', keyId: id, organizationId, scope, checkPlan: planAt(key, now) }
+}
+
+async function readKey({ db }: Pick<Context, 'db'>, hash: string): Promise<KnownKey | null> {
+  const [key] = await db.$queryRaw<KnownKey[]>`
+    SELECT key.id, key."organizationId", key.scope, key."expiresAt", key."revokedAt", key."lastUsedAt",
+      owner."checkPlan", owner."checkPlanUntil", owner."deletedAt"
+    FROM "ApiKey" AS key JOIN "Organization" AS owner ON owner.id = key."organizationId" WHERE key.hash = ${hash}`
+  return key ?? null
 }
 
 /** Records the use of a key. Not awaited, so that the caller does not wait. */

@@ -45,7 +45,7 @@ export async function deleteOrganization(ctx: Context, input: unknown): Promise<
   const id = requireScope(ctx, 'ADMIN')
   const { id: named, slug } = validate(deletionInput, input)
   requireOwnOrganization(named, id)
-  return change(ctx, id, async ({ db, now }) => {
+  const deletion = change<Organization>(ctx, id, async ({ db, now }) => {
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
     if (before.slug !== slug) throw invalid([{ path: ['slug'], message: 'must be the slug of the organization' }])
     if (before.deletedAt !== null) return [before]
@@ -57,6 +57,7 @@ export async function deleteOrganization(ctx: Context, input: unknown): Promise<
     await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, id) FROM "ApiKey" WHERE "organizationId" = ${id}`
     return [organization, { kind: 'ORGANIZATION_DELETED', subjectId: id, subjectName: organization.name }]
   })
+  return deletion.finally(() => ctx.knownKeys?.forget(id))
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Organization } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 import type { CreatedApiKey } from './api-key.ts'
-import { insertApiKey } from './api-key.ts'
+import { announceKeys, insertApiKey } from './api-key.ts'
 import { deleteDomain, setRequestedDomain } from './custom-domain.ts'
 import { emailText, settingsEdit, slugText } from './page-settings.ts'
 import { consumeSignUpQuota } from './sign-up.ts'
@@ -108,13 +108,15 @@ export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organi
   requireOperator(ctx)
   const { organizationId: id, plan, until } = validate(planChange, input)
   if (typeOfId(id) !== 'Organization') throw new NotFound('Organization not found.')
-  return change(ctx, id, async ({ db }) => {
+  const edit = change<Organization>(ctx, id, async ({ db }) => {
     const data = { checkPlan: plan, checkPlanUntil: plan === 'FREE' ? null : (until ?? null) }
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
     if (!hasChanges(before, data)) return [before]
     const organization = await db.organization.update({ where: { id }, data })
+    await announceKeys(db, id)
     return [organization, eventOf('CHECK_PLAN_CHANGED', organization)]
   })
+  return edit.finally(() => ctx.knownKeys?.forget(id))
 }
 
 const eventOf = (kind: NewEvent['kind'], { id, name }: Organization) => ({ kind, subjectId: id, subjectName: name })

@@ -36,13 +36,14 @@ export function visitorContext(dependencies: Dependencies, caller: Caller | null
 /** Copies members by name: spreading the dependencies would take as long as the rest of a cached check. */
 function contextAs(
   actor: Actor,
-  { config, db, usage, checker, eventLog, resultFeed, seal, tools, billing, site, now, log }: Dependencies,
+  { config, db, knownKeys, usage, checker, eventLog, resultFeed, seal, tools, billing, site, now, log }: Dependencies,
   clientAddress: string | null,
   cancellation?: GraphContext['cancellation'],
 ): GraphContext {
   return {
     config,
     db,
+    knownKeys,
     usage,
     checker,
     eventLog,

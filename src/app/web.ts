@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
+import { createKnownKeys } from '../account/known-keys.ts'
 import { watchRevokedKeys } from '../account/revoked-keys.ts'
 import { createWrongKeys } from '../account/wrong-keys.ts'
 import { createStripeVerifier } from '../billing/stripe-verifier.ts'
@@ -46,7 +47,7 @@ export async function loadWeb(): Promise<LoadedWeb> {
 
 /** The dependencies of the web server, all of which a worker has too. */
 export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'heartbeats' | 'readiness'> {
-  readonly dependencies: Omit<Dependencies, 'wrongKeys' | 'eventLog' | 'site'>
+  readonly dependencies: Omit<Dependencies, 'knownKeys' | 'wrongKeys' | 'eventLog' | 'site'>
   readonly loaded: LoadedWeb
   readonly site: Pick<Site, 'baseUrl'>
   readonly database: DatabaseHandle
@@ -84,6 +85,8 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
   })
   const revokedKeys = await watchRevokedKeys({ database, log })
   closers.push(() => revokedKeys.close())
+  const knownKeys = await createKnownKeys({ database })
+  closers.push(() => knownKeys.close())
   closers.push(await database.listen(LOG_CHANNEL, invalidate))
   const pngRenderer = createPngRenderer()
   closers.push(() => pngRenderer.close())
@@ -92,6 +95,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     ...options.dependencies,
     site,
     eventLog,
+    knownKeys,
     wrongKeys: createWrongKeys(options.dependencies.now),
   }
   closers.push(closeIntrospection)

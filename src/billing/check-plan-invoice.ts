@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { announceKeys } from '../account/api-key.ts'
 import { insertOrganization } from '../account/organization.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
@@ -190,6 +191,7 @@ async function adjustPlanEnd(tx: Context, organizationId: string, effect: 'grant
     const end = new Date(start.getTime() + days * DAY)
     const data = { checkPlan: 'PRO', checkPlanUntil: end, checkPlanReminderAt: nextReminder(end, now()) } as const
     await db.organization.update({ where, data })
+    await announceKeys(db, organizationId)
     return [undefined, { kind: 'CHECK_PLAN_CHANGED', subjectId: organizationId, subjectName: name }]
   })
 }

@@ -26,8 +26,15 @@ export type Actor =
 /** A Prisma client, or the client of an open transaction, which has no `$connect`. */
 export type Database = Prisma.TransactionClient & Partial<Pick<PrismaClient, '$connect'>>
 
+/** What runs plain SQL: a Prisma client, or a connection with a transaction of its own (`database/sql-transaction.ts`). */
+export interface SqlDatabase {
+  /** Runs a statement and returns its rows. */
+  $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>
+  readonly $connect?: unknown
+}
+
 /** Returns whether a client belongs to an open transaction. */
-export function inTransaction(db: Database): boolean {
+export function inTransaction(db: SqlDatabase): boolean {
   return db.$connect === undefined
 }
 
@@ -46,6 +53,11 @@ export interface Context {
   readonly claim?: Claim | undefined
 }
 
+/** The context of functions that need plain SQL only; every `Context` is one. */
+export interface SqlContext extends Omit<Context, 'db'> {
+  readonly db: SqlDatabase
+}
+
 /** How often a transaction is attempted that fails because of concurrent writes. */
 const MAX_ATTEMPTS = 3
 
@@ -62,10 +74,15 @@ export async function transaction<C extends Context, T>(
 ): Promise<T> {
   const { db } = ctx
   if (inTransaction(db)) return work(ctx)
+  const options = timeoutMs === undefined ? {} : { timeout: timeoutMs }
+  return repeatOnConflict(() => db.$transaction((client) => runClaimed({ ...ctx, db: client }, work), options))
+}
+
+/** Runs a transaction, and again when the database aborts it because of concurrent writes. */
+export async function repeatOnConflict<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const options = timeoutMs === undefined ? {} : { timeout: timeoutMs }
-      return await db.$transaction((client) => runClaimed({ ...ctx, db: client }, work), options)
+      return await run()
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !isWriteConflict(error)) throw error
     }
@@ -73,7 +90,7 @@ export async function transaction<C extends Context, T>(
 }
 
 /** Runs the work of a transaction and claims the caller's idempotency key in it, if any. */
-async function runClaimed<C extends Context, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+export async function runClaimed<C extends SqlContext, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
   const { claim, db } = ctx
   if (!claim) return work(ctx)
   await claim.begin(db)
@@ -82,8 +99,12 @@ async function runClaimed<C extends Context, T>(ctx: C, work: (ctx: C) => Promis
   return result
 }
 
-/** Returns whether a statement failed because of concurrent writes: Prisma's P2034, or its counterpart for raw queries (P2010). */
+/**
+ * Returns whether a statement failed because of concurrent writes: PostgreSQL's 40001 and 40P01, Prisma's P2034, or its
+ * counterpart for raw queries (P2010).
+ */
 function isWriteConflict(error: unknown): boolean {
   const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: { kind?: string } } } }
-  return code === 'P2034' || meta?.driverAdapterError?.cause?.kind === 'TransactionWriteConflict'
+  if (code === 'P2034' || code === '40001' || code === '40P01') return true
+  return meta?.driverAdapterError?.cause?.kind === 'TransactionWriteConflict'
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Prisma } from '../generated/prisma/client.ts'
-import type { Context, Database } from './context.ts'
+import type { Context, Database, SqlDatabase } from './context.ts'
 import { Conflict, type DomainError, Invalid, NotFound, RateLimited, TierLimitReached } from './errors.ts'
 import { typeOfId } from './id.ts'
 import { clientSubject } from './ip-address.ts'
@@ -29,9 +29,9 @@ export interface AnswerSerializer<T, Effect = T> {
 /** Claims a key in the outermost transaction that the work opens. */
 export interface Claim {
   /** Claims the key. @throws AlreadyAnswered when it was claimed before, which rolls the transaction back. */
-  begin(db: Database): Promise<void>
+  begin(db: SqlDatabase): Promise<void>
   /** Stores the answer. */
-  end(db: Database, effect: unknown): Promise<void>
+  end(db: SqlDatabase, effect: unknown): Promise<void>
 }
 
 const ANSWER_TTL_MS = DAY
@@ -94,18 +94,18 @@ function claimOf<Effect>(
   return {
     async begin(db) {
       // A concurrent request waits here until the first one's transaction ends.
-      const claimed = await db.$executeRaw`
+      const claimed = await db.$queryRaw<unknown[]>`
         INSERT INTO "IdempotencyKey" AS known (id, "organizationId", hash, answer, "createdAt")
         VALUES (${id}, ${organizationId}, ${hash}, '{}', ${now()})
         ON CONFLICT (id) DO UPDATE SET hash = EXCLUDED.hash, answer = EXCLUDED.answer, "createdAt" = EXCLUDED."createdAt"
-        WHERE known."createdAt" <= ${expiryCutoff(now())}`
-      if (claimed === 0) throw new AlreadyAnswered()
+        WHERE known."createdAt" <= ${expiryCutoff(now())} RETURNING id`
+      if (claimed.length === 0) throw new AlreadyAnswered()
     },
     async end(db, effect) {
       // `withIdempotencyKey` pairs the work with its serializer.
       const answer = memory.serialize(effect as Effect)
-      if (answer === null) await db.idempotencyKey.deleteMany({ where: { id } })
-      else await db.idempotencyKey.update({ where: { id }, data: { answer } })
+      if (answer === null) await db.$queryRaw`DELETE FROM "IdempotencyKey" WHERE id = ${id}`
+      else await db.$queryRaw`UPDATE "IdempotencyKey" SET answer = ${JSON.stringify(answer)}::jsonb WHERE id = ${id}`
     },
   }
 }

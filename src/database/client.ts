@@ -19,6 +19,7 @@ import { embeddedNotifications, type Notifications, serverNotifications } from '
 import { withHealth } from './pool.ts'
 import { serializeQueries } from './serialized-queries.ts'
 import { healthConfig, migrationConfig, openServer, serverConfig } from './server.ts'
+import { offerConnections } from './sql-transaction.ts'
 import type { DatabaseProblem } from './unavailable.ts'
 import { startVacuum } from './vacuum.ts'
 
@@ -81,6 +82,7 @@ export async function openDatabase({
     adapter: new PrismaPg(serializeQueries(pool)),
     transactionOptions: { maxWait: transactionTimeout, timeout: transactionTimeout },
   })
+  offerConnections(prisma, pool)
   const seconds = ((performance.now() - start) / SECOND).toFixed(1)
   log.info(`database: ready (${kind}, ${seconds} s, ${migrationsApplied(applied)})`)
   let closed: Promise<void> | undefined

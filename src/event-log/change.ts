@@ -1,8 +1,9 @@
-import type { Context } from '../core/context.ts'
+import type { Context, SqlContext } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
-import { NotFound } from '../core/errors.ts'
+import { NotFound, Unauthenticated } from '../core/errors.ts'
+import { sqlTransaction } from '../database/sql-transaction.ts'
 import type { NewEvent } from './event.ts'
-import { appendEvents } from './event.ts'
+import { appendEvents, keyIdOf } from './event.ts'
 
 /** The result of a change, followed by its events in order. */
 export type ChangeResult<T> = readonly [result: T, ...events: NewEvent[]]
@@ -29,7 +30,7 @@ declare module '../core/context.ts' {
  * stays true until the commit, and changes cannot deadlock. A nested change of the same organization joins the outer one:
  * it takes no lock, and its events are appended with the others.
  * @param timeoutMs the time limit of the transaction; absent: the default limit.
- * @throws NotFound when there is no such organization.
+ * @throws NotFound when there is no such organization. @throws Unauthenticated when the caller's key was revoked.
  */
 export function change<T>(
   ctx: Context,
@@ -38,18 +39,42 @@ export function change<T>(
   timeoutMs?: number,
 ): Promise<T> {
   if (ctx.open?.organizationId === organizationId) return runPart(ctx, ctx.open, work)
-  const runAll = async (tx: Context) => {
-    const [organization] = await tx.db.$queryRaw<{ deletedAt: Date | null }[]>`
-      SELECT "deletedAt" FROM "Organization" WHERE id = ${organizationId} FOR NO KEY UPDATE`
-    // API keys lose access to a deleted organization at once; payments and the operator keep it.
-    if (!organization || (organization.deletedAt !== null && ctx.actor.kind === 'apiKey'))
-      throw new NotFound('Organization not found.')
-    const open: OpenChange = { organizationId, events: [], cache: new Map() }
-    const result = await runPart({ ...tx, open }, open, work)
-    await appendEvents(tx, organizationId, open.events)
-    return result
-  }
-  return transaction(ctx, runAll, timeoutMs)
+  return transaction(ctx, (tx) => runWhole(tx, organizationId, work), timeoutMs)
+}
+
+/** Like `change`, for frequent changes that need plain SQL only: a quarter of the processor time. */
+export function changeBySql<T>(
+  ctx: Context,
+  organizationId: string,
+  work: (ctx: SqlContext) => Promise<ChangeResult<T>>,
+): Promise<T> {
+  if (ctx.open?.organizationId === organizationId) return runPart(ctx, ctx.open, work)
+  return sqlTransaction(ctx, (tx) => runWhole(tx, organizationId, work))
+}
+
+async function runWhole<C extends SqlContext, T>(
+  tx: C,
+  organizationId: string,
+  work: (ctx: C) => Promise<ChangeResult<T>>,
+): Promise<T> {
+  await lock(tx, organizationId)
+  const open: OpenChange = { organizationId, events: [], cache: new Map() }
+  const result = await runPart({ ...tx, open }, open, work)
+  await appendEvents(tx, organizationId, open.events)
+  return result
+}
+
+/** Locks an organization's row until the end of the transaction. @throws NotFound and Unauthenticated as `change` does. */
+async function lock({ db, actor }: SqlContext, organizationId: string): Promise<void> {
+  const [organization] = await db.$queryRaw<{ deletedAt: Date | null; isRevoked: boolean }[]>`
+    SELECT "deletedAt",
+      EXISTS (SELECT FROM "ApiKey" WHERE id = ${keyIdOf(actor)} AND "revokedAt" IS NOT NULL) AS "isRevoked"
+    FROM "Organization" WHERE id = ${organizationId} FOR NO KEY UPDATE`
+  // API keys lose access to a deleted organization at once; payments and the operator keep it.
+  if (!organization || (organization.deletedAt !== null && actor.kind === 'apiKey'))
+    throw new NotFound('Organization not found.')
+  // Known keys are cached for moments (account/known-keys.ts): a key changes nothing once it is revoked.
+  if (organization.isRevoked) throw new Unauthenticated('INVALID_API_KEY', 'This API key was revoked.')
 }
 
 /** Reads a value that no part of a change alters once per change; outside a change, on each call. */
@@ -61,10 +86,10 @@ export function readOnce<T>({ open }: Pick<Context, 'open'>, key: string, read: 
   return value
 }
 
-async function runPart<T>(
-  ctx: Context,
+async function runPart<C extends SqlContext, T>(
+  ctx: C,
   open: OpenChange,
-  work: (ctx: Context) => Promise<ChangeResult<T>>,
+  work: (ctx: C) => Promise<ChangeResult<T>>,
 ): Promise<T> {
   const [result, ...events] = await work(ctx)
   open.events.push(...events)

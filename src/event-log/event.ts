@@ -1,4 +1,4 @@
-import type { Actor, Context, Database } from '../core/context.ts'
+import type { Actor, Database, SqlContext } from '../core/context.ts'
 import { inTransaction } from '../core/context.ts'
 import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
 
@@ -23,20 +23,26 @@ export const LOG_CHANNEL = 'event_log'
  * listeners at the commit only.
  * @throws when `ctx` is not in a transaction: without one, a rolled back change could leave an event.
  */
-export async function appendEvents(ctx: Context, organizationId: string, events: readonly NewEvent[]): Promise<void> {
+export async function appendEvents(
+  ctx: SqlContext,
+  organizationId: string,
+  events: readonly NewEvent[],
+): Promise<void> {
   if (!inTransaction(ctx.db)) throw new Error('Events must be appended in the transaction of their change.')
   if (events.length === 0) return
-  const { lastSeq } = await ctx.db.organization.update({
-    where: { id: organizationId },
-    data: { lastSeq: { increment: events.length } },
-    select: { lastSeq: true },
-  })
-  const first = lastSeq - events.length + 1
-  const by = { at: ctx.now(), actorKind: actorKinds[ctx.actor.kind], actorKeyId: keyIdOf(ctx.actor) }
-  await ctx.db.event.createMany({
-    data: events.map((event, index) => ({ organizationId, seq: first + index, ...by, ...event })),
-  })
-  await ctx.db.$executeRaw`SELECT pg_notify(${LOG_CHANNEL}, ${organizationId})`
+  const { actor } = ctx
+  const numbered = events.map((event, index) => ({ ...event, after: events.length - 1 - index }))
+  await ctx.db.$queryRaw`
+    WITH log AS (
+      UPDATE "Organization" SET "lastSeq" = "lastSeq" + ${events.length} WHERE id = ${organizationId} RETURNING "lastSeq"
+    ), written AS (
+      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "subjectId", "subjectName", "updateId")
+      SELECT ${organizationId}, log."lastSeq" - event.after, event.kind::"EventKind", ${ctx.now()}::timestamptz, event.since,
+        ${actorKinds[actor.kind]}::"ActorKind", ${keyIdOf(actor)}, event."subjectId", event."subjectName", event."updateId"
+      FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
+        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text)
+    )
+    SELECT pg_notify(${LOG_CHANNEL}, ${organizationId})::text FROM log`
 }
 
 /** Reads up to `limit` events after a position, in order. */
@@ -121,4 +127,5 @@ const actorKinds = {
   visitor: 'VISITOR',
 } as const satisfies Record<Actor['kind'], ActorKind>
 
-const keyIdOf = (actor: Actor) => (actor.kind === 'apiKey' ? actor.keyId : null)
+/** Returns the id of the caller's key; null: it has none. */
+export const keyIdOf = (actor: Actor) => (actor.kind === 'apiKey' ? actor.keyId : null)

@@ -101,11 +101,12 @@ export async function correctTimeline<T>(
 
 async function setServices({ db }: Context, incidentId: string, was: DerivedState, is: DerivedState): Promise<void> {
   const changed = changedServices(was, is)
-  await db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: [...changed.keys()] } } })
+  if (changed.size > 0)
+    await db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: [...changed.keys()] } } })
   const set = [...changed].flatMap(([serviceId, status]) =>
     status === null ? [] : [{ incidentId, serviceId, status }],
   )
-  await db.incidentService.createMany({ data: set })
+  if (set.length > 0) await db.incidentService.createMany({ data: set })
   if (is.status !== 'RESOLVED' || was.status === 'RESOLVED') return
   await db.incidentService.updateMany({ where: { incidentId }, data: { status: 'OPERATIONAL' } })
 }

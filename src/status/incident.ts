@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { requireScope } from '../core/access.ts'
-import type { Context } from '../core/context.ts'
-import { newId } from '../core/id.ts'
+import type { Context, SqlContext } from '../core/context.ts'
+import { newId, typeOfId } from '../core/id.ts'
 import type { StoredHtml } from '../core/markdown-rendering.ts'
 import { renderMessage } from '../core/markdown-rendering.ts'
 import { hasChanges, requireVersion, sameSet, versionInput } from '../core/optimistic-lock.ts'
 import { invalid, lineText, validate } from '../core/validation.ts'
 import type { ChangeResult } from '../event-log/change.ts'
-import { change } from '../event-log/change.ts'
+import { change, changeBySql } from '../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import { IncidentImpact, IncidentStatus } from '../generated/prisma/enums.ts'
 import {
   correctTimeline,
@@ -17,8 +18,8 @@ import {
   requireNotInFuture,
   requireStartBeforeEnd,
 } from './incident-corrections.ts'
-import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from './ownership.ts'
-import { MAX_UPDATES, message, requireOtherUpdates, requireRoomForUpdate, timeOfNewUpdate } from './timeline-limits.ts'
+import { findOwned, MAX_SERVICES, notFound, requireDistinct, requireServices } from './ownership.ts'
+import { MAX_UPDATES, message, requireOtherUpdates, requireRoomForUpdate } from './timeline-limits.ts'
 
 const titleText = lineText(200)
 
@@ -59,11 +60,10 @@ export async function createIncident(ctx: Context, input: unknown): Promise<Inci
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   const html = await renderMessage(ctx, organizationId, message)
-  return change(ctx, organizationId, async (tx) => {
+  return changeBySql(ctx, organizationId, async (tx) => {
     const resolvedAt = rest.resolvedAt ?? null
     const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
     requireTimes({ status, startedAt, resolvedAt }, tx.now())
-    await requireServices(tx, organizationId, services.map(serviceIdOf))
     const fields = { title, status, impact, message, ...html, services, startedAt, automatic: false }
     return openIncident(tx, organizationId, resolvedAt === null ? fields : { ...fields, resolvedAt })
   })
@@ -80,29 +80,53 @@ export interface NewIncident extends NewIncidentUpdate {
   readonly automatic: boolean
 }
 
-/** Creates an incident inside a change. The caller has checked that the services belong to the organization. */
+/**
+ * Creates an incident inside a change, with one statement.
+ * @throws NotFound when a service is not the organization's.
+ */
 export async function openIncident(
-  tx: Context,
+  tx: SqlContext,
   organizationId: string,
-  { message, html, htmlVersion, services, ...fields }: NewIncident,
+  { message, html, htmlVersion, services, status, ...fields }: NewIncident,
 ): Promise<ChangeResult<Incident>> {
   const now = tx.now()
   const toldAt = fields.resolvedAt ?? now
-  const resolved = fields.status === 'RESOLVED'
-  const incident = await tx.db.incident.create({
-    data: {
-      id: newId('Incident'),
-      organizationId,
-      ...fields,
-      resolvedAt: resolved ? toldAt : null,
-      createdAt: now,
-      services: { create: resolved ? services.map(asRecovered) : [...services] },
-    },
-  })
-  const entry = { status: fields.status, message, html, htmlVersion, services }
-  const { id: updateId } = await insertUpdate(tx, incident, entry, toldAt)
+  const isResolved = status === 'RESOLVED'
+  const updateId = newId('IncidentUpdate')
+  const [incident] = await tx.db.$queryRaw<Incident[]>`
+    WITH own AS (${ownServices(organizationId, services)}), incident AS (
+      INSERT INTO "Incident"
+        (id, "organizationId", title, status, impact, "startedAt", "resolvedAt", automatic, "createdAt")
+      SELECT ${newId('Incident')}, ${organizationId}, ${fields.title}, ${status}::"IncidentStatus",
+        ${fields.impact}::"IncidentImpact", ${fields.startedAt}::timestamptz,
+        ${isResolved ? toldAt : null}::timestamptz, ${fields.automatic}::bool, ${now}::timestamptz
+      WHERE (SELECT count(*) FROM own) = ${services.length}
+      RETURNING *
+    ), affected AS (
+      INSERT INTO "IncidentService" ("incidentId", "serviceId", status)
+      SELECT incident.id, own.id, CASE WHEN ${isResolved}::bool THEN 'OPERATIONAL' ELSE own.status END FROM incident, own
+    ), first AS (
+      INSERT INTO "IncidentUpdate" (id, "organizationId", "incidentId", status, message, html, "htmlVersion", "createdAt")
+      SELECT ${updateId}, ${organizationId}, id, status, ${message}, ${html}, ${htmlVersion}::int, ${toldAt}::timestamptz
+      FROM incident
+    ), set AS (
+      INSERT INTO "IncidentUpdateService" ("updateId", "serviceId", status)
+      SELECT ${updateId}, own.id, own.status FROM incident, own
+    )
+    SELECT * FROM incident`
+  if (!incident) throw notFound('Service')
   const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
   return [incident, { kind, ...subject(incident), updateId }]
+}
+
+/** Selects the given services that are the organization's, with their statuses. */
+function ownServices(organizationId: string, services: ServiceStatuses): Prisma.Sql {
+  const isValid = services.every(({ serviceId }) => typeOfId(serviceId) === 'Service')
+  const given = isValid ? services : []
+  return Prisma.sql`
+    SELECT given.id, given.status::"ServiceStatus"
+    FROM unnest(${given.map(serviceIdOf)}::text[], ${given.map(({ status }) => status)}::text[]) AS given (id, status)
+    JOIN "Service" AS service ON service.id = given.id AND service."organizationId" = ${organizationId}`
 }
 
 const incidentEdit = z.object({
@@ -134,7 +158,8 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
       if (before.status === 'RESOLVED') requireRecovered(services)
       await requireServices(tx, organizationId, services.map(serviceIdOf))
       await tx.db.incidentService.deleteMany({ where: { incidentId: id } })
-      await tx.db.incidentService.createMany({ data: services.map((each) => ({ incidentId: id, ...each })) })
+      const data = services.map((each) => ({ incidentId: id, ...each }))
+      if (data.length > 0) await tx.db.incidentService.createMany({ data })
     }
     const incident = await tx.db.incident.update({
       where: { id },
@@ -174,7 +199,8 @@ export async function updateIncidentServices(ctx: Context, input: unknown): Prom
     const isSame = services.every((each) => known.has(statusKey(each))) && !hasAny(known, removed)
     if (isSame) return [before]
     await setServiceStatuses(tx, incidentId, services)
-    await tx.db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: removed } } })
+    if (removed.length > 0)
+      await tx.db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: removed } } })
     const data = { ...manual, version: { increment: 1 } }
     const incident = await tx.db.incident.update({ where: { id: incidentId }, data })
     return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident) }]
@@ -205,22 +231,48 @@ export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   if (status === 'RESOLVED') requireRecovered(services)
   const html = await renderMessage(ctx, organizationId, message)
+  const entry = { status, message, ...html, services }
+  const read = async (tx: SqlContext) => {
+    const before = await readForUpdate(tx, organizationId, incidentId)
+    requireVersion(before.incident, version)
+    if (status !== 'RESOLVED' || before.incident.status === 'RESOLVED') requireRoomForUpdate(before.updates)
+    return before
+  }
+  const append = ({ incident }: Pick<TimelineEnd, 'incident'>) => ({ ...incident, automatic: false })
+  if (!createdAt) {
+    return changeBySql(ctx, organizationId, async (tx) => addUpdate(tx, append(await read(tx)), entry))
+  }
   return change(ctx, organizationId, async (tx) => {
-    const before = await findIncident(tx, organizationId, incidentId)
-    requireVersion(before, version)
-    if (status !== 'RESOLVED' || before.status === 'RESOLVED') requireRoomForUpdate(await countUpdates(tx, incidentId))
-    await requireServices(tx, organizationId, services.map(serviceIdOf))
-    const entry = { status, message, ...html, services }
+    const before = await read(tx)
     requireNotInFuture('createdAt', createdAt, tx.now())
-    if (createdAt && (await hasNewer(tx, incidentId, createdAt))) return backfill(tx, before, entry, createdAt)
-    if (status === 'RESOLVED' && createdAt) requireStartBeforeEnd('createdAt', before.startedAt, createdAt)
-    await tx.db.incident.update({ where: { id: incidentId }, data: manual })
-    return addUpdate(tx, before, entry, createdAt ?? undefined)
+    if (before.newest !== null && before.newest > createdAt) {
+      await requireServices(tx, organizationId, services.map(serviceIdOf))
+      return backfill(tx, before.incident, entry, createdAt)
+    }
+    if (status === 'RESOLVED') requireStartBeforeEnd('createdAt', before.incident.startedAt, createdAt)
+    return addUpdate(tx, append(before), entry, createdAt)
   })
 }
 
-async function hasNewer({ db }: Context, incidentId: string, than: Date): Promise<boolean> {
-  return (await db.incidentUpdate.count({ where: { incidentId, createdAt: { gt: than } } })) > 0
+/** An incident and what its timeline has. */
+interface TimelineEnd {
+  readonly incident: Incident
+  /** The number of its updates, and the time of the newest. */
+  readonly updates: number
+  readonly newest: Date | null
+}
+
+/** @throws NotFound when the organization has no such incident. */
+async function readForUpdate({ db }: SqlContext, organizationId: string, incidentId: string): Promise<TimelineEnd> {
+  const { updates, newest, ...incident } = await findOwned('Incident', incidentId, async (known) => {
+    const [found] = await db.$queryRaw<(Incident & Omit<TimelineEnd, 'incident'>)[]>`
+      SELECT incident.*, timeline.* FROM "Incident" AS incident, LATERAL (
+        SELECT count(*)::int AS updates, max("createdAt") AS newest FROM "IncidentUpdate" WHERE "incidentId" = incident.id
+      ) AS timeline
+      WHERE id = ${known} AND "organizationId" = ${organizationId}`
+    return found ?? null
+  })
+  return { incident, updates, newest }
 }
 
 /** Inserts an update before existing ones. */
@@ -257,30 +309,48 @@ function countUpdates({ db }: Context, incidentId: string): Promise<number> {
   return db.incidentUpdate.count({ where: { incidentId } })
 }
 
-/** Appends an update inside a change. The caller has checked that the services belong to the organization. */
+/**
+ * Appends an update inside a change, with one statement. Its time is `at`, or just after the newest update if that is
+ * not older, for example because another machine's clock is ahead.
+ * @param before the incident; monitors may resolve it if `automatic`.
+ * @throws NotFound when a service is not the organization's.
+ */
 export async function addUpdate(
-  tx: Context,
-  before: Incident,
-  entry: NewIncidentUpdate,
+  tx: SqlContext,
+  before: Pick<Incident, 'id' | 'organizationId' | 'title' | 'resolvedAt' | 'automatic'>,
+  { status, message, html, htmlVersion, services }: NewIncidentUpdate,
   at = tx.now(),
 ): Promise<ChangeResult<IncidentUpdate>> {
-  const { status, services } = entry
-  const incidentId = before.id
-  await setServiceStatuses(tx, incidentId, services)
-  if (status === 'RESOLVED') {
-    await tx.db.incidentService.updateMany({ where: { incidentId }, data: { status: 'OPERATIONAL' } })
-  }
-  const incident = await tx.db.incident.update({
-    where: { id: incidentId },
-    data: {
-      status,
-      resolvedAt: status === 'RESOLVED' ? (before.resolvedAt ?? at) : null,
-      version: { increment: 1 },
-    },
-  })
-  const newest = await tx.db.incidentUpdate.findFirst({ where: { incidentId }, orderBy: { createdAt: 'desc' } })
-  const update = await insertUpdate(tx, incident, entry, timeOfNewUpdate(at, newest?.createdAt))
-  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(incident), updateId: update.id }]
+  const { id: incidentId, organizationId } = before
+  const isResolved = status === 'RESOLVED'
+  const updateId = newId('IncidentUpdate')
+  const [update] = await tx.db.$queryRaw<IncidentUpdate[]>`
+    WITH own AS (${ownServices(organizationId, services)}), incident AS (
+      UPDATE "Incident" SET status = ${status}::"IncidentStatus", automatic = ${before.automatic}::bool,
+        "resolvedAt" = ${isResolved ? (before.resolvedAt ?? at) : null}::timestamptz, version = version + 1
+      WHERE id = ${incidentId} AND (SELECT count(*) FROM own) = ${services.length}
+      RETURNING id
+    ), affected AS (
+      INSERT INTO "IncidentService" ("incidentId", "serviceId", status)
+      SELECT incident.id, own.id, own.status FROM incident, own
+      ON CONFLICT ("incidentId", "serviceId") DO UPDATE SET status = EXCLUDED.status
+    ), recovered AS (
+      UPDATE "IncidentService" SET status = 'OPERATIONAL' FROM incident
+      WHERE ${isResolved}::bool AND "incidentId" = incident.id AND "serviceId" NOT IN (SELECT id FROM own)
+    ), posted AS (
+      INSERT INTO "IncidentUpdate" (id, "organizationId", "incidentId", status, message, html, "htmlVersion", "createdAt")
+      SELECT ${updateId}, ${organizationId}, id, ${status}::"IncidentStatus", ${message}, ${html}, ${htmlVersion}::int,
+        greatest(${at}::timestamptz, (
+          SELECT max("createdAt") + interval '1 ms' FROM "IncidentUpdate" WHERE "incidentId" = ${incidentId}
+        ))
+      FROM incident RETURNING *
+    ), set AS (
+      INSERT INTO "IncidentUpdateService" ("updateId", "serviceId", status)
+      SELECT ${updateId}, own.id, own.status FROM incident, own
+    )
+    SELECT * FROM posted`
+  if (!update) throw notFound('Service')
+  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(before), updateId }]
 }
 
 const updateEdit = z.object({
@@ -390,6 +460,7 @@ function readServiceStatuses({ db }: Context, incidentId: string) {
 
 /** Sets the statuses of the given services; others stay. */
 async function setServiceStatuses({ db }: Context, incidentId: string, services: ServiceStatuses): Promise<void> {
+  if (services.length === 0) return
   const named = services.map(serviceIdOf)
   await db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: named } } })
   await db.incidentService.createMany({ data: services.map((each) => ({ incidentId, ...each })) })
@@ -422,5 +493,4 @@ const statusKey = ({ serviceId, status }: { readonly serviceId: string; readonly
 const hasAny = (serviceStatuses: ReadonlySet<string>, serviceIds: readonly string[]) =>
   [...serviceStatuses].some((key) => serviceIds.some((id) => key.startsWith(`${id} `)))
 const serviceIdOf = ({ serviceId }: ServiceStatuses[number]) => serviceId
-const asRecovered = ({ serviceId }: ServiceStatuses[number]) => ({ serviceId, status: 'OPERATIONAL' }) as const
-const subject = ({ id, title }: Incident) => ({ subjectId: id, subjectName: title })
+const subject = ({ id, title }: Pick<Incident, 'id' | 'title'>) => ({ subjectId: id, subjectName: title })

@@ -23,13 +23,7 @@ import {
   transition,
 } from './maintenance-schedule.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from './ownership.ts'
-import {
-  message,
-  optionalMessage,
-  requireOtherUpdates,
-  requireRoomForUpdate,
-  timeOfNewUpdate,
-} from './timeline-limits.ts'
+import { message, optionalMessage, requireOtherUpdates, requireRoomForUpdate } from './timeline-limits.ts'
 
 const titleText = lineText(200)
 const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)
@@ -65,7 +59,8 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
         createdAt: tx.now(),
       },
     })
-    await setServices(tx, maintenance, serviceIds ?? [])
+    await requireServices(tx, organizationId, serviceIds ?? [])
+    await insertServices(tx, maintenance, serviceIds ?? [])
     const updateId = await addUpdate(tx, maintenance, rendered)
     const started = plan.status === 'IN_PROGRESS' ? [eventOf('MAINTENANCE_STARTED', maintenance)] : []
     return [maintenance, { ...eventOf('MAINTENANCE_SCHEDULED', maintenance), updateId }, ...started]
@@ -267,10 +262,15 @@ const neverRun = { startedAt: null, endedAt: null }
 async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
   const { id, organizationId } = maintenance
   await requireServices(ctx, organizationId, serviceIds)
-  await ctx.db.maintenanceService.deleteMany({ where: { maintenanceId: id } })
-  await ctx.db.maintenanceService.createMany({
-    data: serviceIds.map((serviceId) => ({ maintenanceId: id, serviceId })),
-  })
+  const where = { maintenanceId: id, serviceId: { notIn: serviceIds } }
+  await ctx.db.maintenanceService.deleteMany({ where })
+  await insertServices(ctx, maintenance, serviceIds)
+}
+
+/** Adds services; those that the maintenance has stay. */
+async function insertServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
+  const data = serviceIds.map((serviceId) => ({ maintenanceId: maintenance.id, serviceId }))
+  if (data.length > 0) await ctx.db.maintenanceService.createMany({ data, skipDuplicates: true })
   await invalidateUptimeDays(ctx, maintenance)
 }
 
@@ -295,13 +295,17 @@ async function renderUpdate(ctx: Context, organizationId: string, message: strin
   return message === '' ? emptyMessage : { message, ...(await renderMessage(ctx, organizationId, message)) }
 }
 
-/** Appends an update and returns its id. */
+/** Appends an update and returns its id. Its time is now, or just after the newest update if that is not older. */
 async function addUpdate({ db, now }: Context, maintenance: Maintenance, rendered: RenderedMessage): Promise<string> {
   const { id: maintenanceId, organizationId, status } = maintenance
-  const newest = await db.maintenanceUpdate.findFirst({ where: { maintenanceId }, orderBy: { createdAt: 'desc' } })
-  const createdAt = timeOfNewUpdate(now(), newest?.createdAt)
+  const { message, html, htmlVersion } = rendered
   const id = newId('MaintenanceUpdate')
-  await db.maintenanceUpdate.create({ data: { id, organizationId, maintenanceId, status, ...rendered, createdAt } })
+  await db.$executeRaw`
+    INSERT INTO "MaintenanceUpdate"
+      (id, "organizationId", "maintenanceId", status, message, html, "htmlVersion", "createdAt")
+    SELECT ${id}, ${organizationId}, ${maintenanceId}, ${status}::"MaintenanceStatus", ${message}, ${html},
+      ${htmlVersion}::int, greatest(${now()}::timestamptz, max("createdAt") + interval '1 ms')
+    FROM "MaintenanceUpdate" WHERE "maintenanceId" = ${maintenanceId}`
   return id
 }
 

@@ -35,6 +35,7 @@ export async function findOwned<T>(type: Owned, id: string, find: (id: string) =
 
 /** @throws NotFound unless every id is that of a service of the organization. */
 export async function requireServices({ db }: Context, organizationId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
   const isValid = ids.every((id) => typeOfId(id) === 'Service')
   const count = isValid ? await db.service.count({ where: { organizationId, id: { in: [...ids] } } }) : 0
   if (count !== ids.length) throw notFound('Service')

@@ -47,10 +47,14 @@ export async function reorder(
   return true
 }
 
-/** Returns a position after all existing ones. */
-export async function nextPosition({ db }: Context, type: Ordered, organizationId: string): Promise<number> {
-  const [row] = await db.$queryRaw<{ next: number }[]>`
-    SELECT coalesce(max(position) + 1, 0) AS next FROM ${Prisma.raw(`"${type}"`)}
+/** Returns how many objects there are, and a position after all of them. */
+export async function placeAtEnd(
+  { db }: Context,
+  type: Ordered,
+  organizationId: string,
+): Promise<{ readonly count: number; readonly next: number }> {
+  const [row] = await db.$queryRaw<{ count: number; next: number }[]>`
+    SELECT count(*)::int AS count, coalesce(max(position) + 1, 0) AS next FROM ${Prisma.raw(`"${type}"`)}
     WHERE "organizationId" = ${organizationId}`
-  return row?.next ?? 0
+  return row ?? { count: 0, next: 0 }
 }

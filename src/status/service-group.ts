@@ -10,7 +10,7 @@ import { nameText, proseText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { ServiceGroup } from '../generated/prisma/client.ts'
 import { findOwned } from './ownership.ts'
-import { nextPosition, reorder } from './positions.ts'
+import { placeAtEnd, reorder } from './positions.ts'
 
 const newGroup = z.object({ name: nameText, description: proseText(2000).nullish() })
 
@@ -29,7 +29,7 @@ export async function createServiceGroup(ctx: Context, input: unknown): Promise<
     const limit = tierLimits[tier].services
     if (count >= limit)
       throw new TierLimitReached(`The ${tier} tier allows ${limit} service groups, and all are in use.`, limit)
-    const position = await nextPosition(tx, 'ServiceGroup', organizationId)
+    const { next: position } = await placeAtEnd(tx, 'ServiceGroup', organizationId)
     const data = { organizationId, name, description: description ?? '', position, createdAt: now() }
     const group = await db.serviceGroup.create({ data: { id: newId('ServiceGroup'), ...data } })
     return [group, { kind: 'SERVICE_GROUP_CREATED', ...subject(group) }]

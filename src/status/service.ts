@@ -11,7 +11,7 @@ import { change } from '../event-log/change.ts'
 import type { Service } from '../generated/prisma/client.ts'
 import { ServiceStatus } from '../generated/prisma/enums.ts'
 import { findOwned } from './ownership.ts'
-import { nextPosition, reorder } from './positions.ts'
+import { placeAtEnd, reorder } from './positions.ts'
 import { findGroup } from './service-group.ts'
 
 const newService = z.object({ name: nameText, groupId: z.string().nullish(), description: proseText(2000).nullish() })
@@ -25,12 +25,11 @@ export async function createService(ctx: Context, input: unknown): Promise<Servi
   const { name, groupId = null, description } = validate(newService, input)
   return change(ctx, organizationId, async (tx) => {
     if (groupId !== null) await findGroup(tx, organizationId, groupId)
-    const count = await tx.db.service.count({ where: { organizationId } })
     const tier = await tierOf(tx, organizationId)
+    const { count, next: position } = await placeAtEnd(tx, 'Service', organizationId)
     const limit = tierLimits[tier].services
     if (count >= limit)
       throw new TierLimitReached(`The ${tier} tier allows ${limit} services, and all are in use.`, limit)
-    const position = await nextPosition(tx, 'Service', organizationId)
     const data = { organizationId, name, groupId, description: description ?? '', position, createdAt: tx.now() }
     const service = await tx.db.service.create({ data: { id: newId('Service'), ...data } })
     return [service, { kind: 'SERVICE_CREATED', ...subject(service) }]

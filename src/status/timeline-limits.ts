@@ -30,11 +30,3 @@ export function requireOtherUpdates(entries: number, what: 'incident' | 'mainten
   if (entries > 1) return
   throw new Conflict(`This is the only update. Edit it, or delete the ${what}.`)
 }
-
-/**
- * Returns the time of a new update: now, or just after the newest update if that is not older, for example because
- * another machine's clock is ahead. So updates stay in the order in which they were posted.
- */
-export function timeOfNewUpdate(now: Date, newest: Date | undefined): Date {
-  return newest === undefined || newest < now ? now : new Date(newest.getTime() + 1)
-}

@@ -18,11 +18,9 @@ function door() {
   const now = () => clock.now
   const counting = prisma.$extends({
     query: {
-      apiKey: {
-        findUnique({ args, query }) {
-          clock.looks += 1
-          return query(args)
-        },
+      $queryRaw({ args, query }) {
+        clock.looks += 1
+        return query(args)
       },
     },
   })

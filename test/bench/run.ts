@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, search.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -15,6 +15,7 @@ import { httpThroughput } from './http-throughput.ts'
 import { latency } from './latency.ts'
 import { memory } from './memory.ts'
 import { monitoring } from './monitoring.ts'
+import { mutations } from './mutations.ts'
 import { notify } from './notify.ts'
 import { pastPage } from './past-page.ts'
 import { search } from './search.ts'
@@ -34,6 +35,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   hostile: (_dns, dataDir) => hostile(dataDir),
   cost,
   graphql: graphqlThroughput,
+  mutations,
   search: (_dns, dataDir) => search(dataDir),
 }
 

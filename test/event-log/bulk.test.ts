@@ -109,7 +109,7 @@ describe('a bulk call', () => {
     const statements = await statementsOf(() => create(own, ['a', 'b', 'c', 'd'].map(ok), 'ATOMIC'))
     expect(statements.filter((text) => text.includes('FOR NO KEY UPDATE'))).toHaveLength(1)
     expect(statements.filter((text) => /SELECT.*"tier"/.test(text))).toHaveLength(1)
-    expect(statements.filter((text) => text.includes('INSERT INTO "public"."Event"'))).toHaveLength(1)
+    expect(statements.filter((text) => text.includes('INSERT INTO "Event"'))).toHaveLength(1)
   })
 
   test('has the same result as single calls, for any items', async () => {
