@@ -9,7 +9,7 @@ import { statementsOf } from '../../support/statements.ts'
 const { baseUrl: url } = await testApp({
   dns: await startDnsServer(scriptedLists()),
   // Statements are counted here: nothing else may ask the database meanwhile.
-  settings: { ROLE: 'web' },
+  settings: { ROLE: 'web', DEFAULT_TIER: 'team' },
 })
 const { key } = await newOrganization(url)
 
