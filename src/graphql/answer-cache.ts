@@ -8,7 +8,9 @@ import { Invalid } from '../core/errors.ts'
 import type { Clock } from '../core/time.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
 import { readBytes } from '../http/body.ts'
+import { publicCacheControl } from '../http/cache-control.ts'
 import type { Caller } from '../http/caller.ts'
+import { identifyingHeaders } from '../http/caller.ts'
 import { hasCurrent } from '../http/etag.ts'
 import type { Shown } from './builder.ts'
 import { isCacheable } from './cacheable.ts'
@@ -192,7 +194,8 @@ function answerOf(response: Response, body: Buffer, { organizationIds, isPartial
   }
   if (isCacheable && method === 'GET') {
     headers['etag'] = `"${createHash('sha1').update(body).digest('base64url')}"`
-    headers['cache-control'] = 'no-cache'
+    headers['cache-control'] = publicCacheControl
+    headers['vary'] = ['accept', ...identifyingHeaders].join(', ')
   }
   return { organizationId, isCacheable, status: response.status, headers, body }
 }

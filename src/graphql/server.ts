@@ -44,7 +44,16 @@ export function createGraphqlServer(options: {
   return createYoga<ServerContext, GraphContext>({
     schema,
     context: ({ caller, request }) => contextOf(caller, request),
-    plugins: [mediaTypes, persisted.plugin, parsing, limits(checkCost), mutations(onMutation), live, partialAnswers],
+    plugins: [
+      mediaTypes,
+      persisted.plugin,
+      parsing,
+      limits(checkCost),
+      mutations(onMutation),
+      live,
+      partialAnswers,
+      unbuffered,
+    ],
     maskedErrors: { maskError: (error) => maskError(error, { log, now }) },
     cors: { origin: '*', credentials: false },
     // Browsers get it from the router: http/graphiql.tsx.
@@ -114,6 +123,13 @@ function eventStreamError({ request }: { readonly request?: Request }): GraphQLE
   if (!request || takesEvents(request.headers.get('accept'))) return null
   const message = 'Subscriptions are sent as text/event-stream or over websocket. Send Accept: text/event-stream.'
   return new GraphQLError(message, { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } })
+}
+
+/** Asks nginx and proxies like it to pass events on at once. */
+const unbuffered: Plugin = {
+  onResponse({ response: { headers } }) {
+    if (headers.get('content-type')?.startsWith('text/event-stream')) headers.set('x-accel-buffering', 'no')
+  },
 }
 
 /**

@@ -13,6 +13,9 @@ export interface Caller {
   readonly organization: string | null
 }
 
+/** The request headers that say who calls, in lower case. */
+export const identifyingHeaders = ['authorization', 'x-api-key', ORGANIZATION_HEADER.toLowerCase()] as const
+
 /** Returns the caller of a request from its socket and headers. */
 export function callerOf(
   request: IncomingMessage,

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto'
 
-/** Returns the ETag of a body that is sent in several encodings, which is therefore weak (RFC 9110 §8.8.1). */
+/** Returns the ETag of a body that is the same byte for byte (RFC 9110 §8.8.1). */
+export function strongEtag(body: string | Buffer): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+}
+
+/** Returns the ETag of a body that is sent in several encodings under one tag, which is therefore weak (RFC 9110 §8.8.1). */
 export function weakEtag(body: string | Buffer): string {
-  return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+  return `W/${strongEtag(body)}`
 }
 
 /**

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/time.ts'
 import type { LogCache } from '../event-log/log-cache.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
@@ -9,11 +10,36 @@ export interface RenderedPage {
   /** The same content in gzip; null: compression would not make it smaller. */
   readonly gzipped: Buffer<ArrayBuffer> | null
   readonly headers: Readonly<Record<string, string>> & { readonly etag: string }
+  /** What an open page needs to follow it; null: no open page does. */
+  readonly live: LivePage | null
+}
+
+/** A rendered page as an open page follows it. */
+export interface LivePage {
+  /** The position of the organization's event log that the page shows. */
+  readonly seq: number
+  readonly parts: PageParts
+  /** What changed since earlier versions, ready to send, by version. */
+  readonly changes: Map<string, Promise<RenderedPage>>
+}
+
+/** A page cut into parts: elements that an open page replaces one by one. */
+export interface PageParts {
+  /** Identifies this rendering of the page. */
+  readonly version: string
+  /** The HTML around the parts: before the first, between two, and after the last. */
+  readonly around: readonly string[]
+  /** The HTML of each part. */
+  readonly parts: readonly string[]
+  /** A hash of each part. */
+  readonly hashes: readonly string[]
 }
 
 /** Caches rendered pages, so that a public page costs no query until its owner's event log moves. */
 export interface PageCache {
   readonly pages: LogCache<RenderedPage>
+  /** The hashes of the parts of pages rendered lately, by version, so that an open page can be sent what changed since. */
+  readonly versions: LRUCache<string, readonly string[]>
   /** The organization whose page a host name shows; null: none. */
   readonly hosts: LogCache<{ readonly organizationId: string | null }>
   /** Marks an organization's pages as stale after its log moved; null: every organization's. */
@@ -22,6 +48,8 @@ export interface PageCache {
 
 /** The maximum size of the cached pages. */
 const MAX_BYTES = 64 * 1024 * 1024
+/** The maximum number of hashes of parts: about 8 MB. */
+const MAX_PART_HASHES = 100_000
 /** The maximum number of cached host names. */
 const MAX_HOSTS = 10_000
 
@@ -29,12 +57,18 @@ const MAX_HOSTS = 10_000
 export function createPageCache(now: Clock): PageCache {
   const pages = createLogCache<RenderedPage>({
     maxSize: MAX_BYTES,
-    sizeOf: ({ plain, gzipped: zipped }) => plain.length + (zipped?.length ?? 0),
+    // The parts hold the page a second time.
+    sizeOf: ({ plain, gzipped: zipped, live }) => plain.length * (live === null ? 1 : 2) + (zipped?.length ?? 0),
     now,
+  })
+  const versions = new LRUCache<string, readonly string[]>({
+    maxSize: MAX_PART_HASHES,
+    sizeCalculation: ({ length }) => length + 1,
   })
   const hosts = createLogCache<{ organizationId: string | null }>({ maxSize: MAX_HOSTS, sizeOf: () => 1, now })
   return {
     pages,
+    versions,
     hosts,
     invalidate(organizationId) {
       pages.invalidate(organizationId)

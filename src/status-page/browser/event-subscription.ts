@@ -20,9 +20,11 @@ interface EventListener {
 /** Milliseconds of silence after which the client pings the server, and after which it closes the connection. */
 const PING_AFTER_MS = 20_000
 const CLOSE_AFTER_MS = 30_000
-/** The first and the maximum delay before a reconnect; each delay doubles the previous one. */
+/** The first and the maximum delay before a reconnect; each delay doubles the previous one. Meanwhile the page is polled. */
 const MIN_DELAY_MS = 500
-const MAX_DELAY_MS = 10_000
+const MAX_DELAY_MS = 30_000
+/** How long a connection must last to count as a success. */
+const SUCCESS_AFTER_MS = 10_000
 
 const query = 'subscription($slug:String!,$after:String){statusPageEvents(slug:$slug,after:$after){cursor kind}}'
 
@@ -74,8 +76,7 @@ export function subscribeToEvents(slug: string, listener: EventListener): void {
       socket.onclose = socket.onmessage = null
       socket.close()
       listener.onDisconnected()
-      // A connection that lasted counts as a success.
-      if (lastMessageAt - openedAt > MAX_DELAY_MS) delay = MIN_DELAY_MS
+      if (lastMessageAt - openedAt > SUCCESS_AFTER_MS) delay = MIN_DELAY_MS
       // Jitter keeps a restarted server from being hit by all clients at once.
       setTimeout(connect, delay * (0.5 + Math.random()))
       delay = Math.min(2 * delay, MAX_DELAY_MS)

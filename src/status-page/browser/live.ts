@@ -1,11 +1,13 @@
-// Keeps an open status page up to date. The server announces events over a WebSocket; the script then fetches the page and
-// patches what has changed. Without a WebSocket, it polls the page every few seconds: a page without changes is a 304.
+// Keeps an open status page up to date. The server announces events over a WebSocket; the script then fetches what has changed
+// since the page's version and patches the page. Without a WebSocket, it polls every few seconds: no change is a 304.
 
 import { subscribeToEvents } from './event-subscription.ts'
 import { animationsFinished, morph } from './morph.ts'
 
-/** The interval between two polls while no WebSocket is open. */
+/** The mean interval between two polls while no WebSocket is open; each varies by a quarter. */
 const POLL_INTERVAL_MS = 10_000
+/** The maximum age of an answer that is up to date: caches may keep a page for as long as nothing changes, at most a minute. */
+const MAX_ANSWER_AGE_MS = 90_000
 /** The maximum random delay before a fetch; spreads the readers of one page over that time. */
 const MAX_JITTER_MS = 250
 /** The maximum delay before fetching again a page that is older than the event that announced it. */
@@ -17,8 +19,8 @@ let connected = false
 /** The newest position that the page is known to have reached on any instance. */
 let latestCursor = cursor()
 let refreshing: Promise<void> | null = null
-/** When the page was last known to be up to date. */
-let upToDateAt = new Date()
+/** When the page was last known to be up to date. A cache may have sent an old page, because the service does not answer. */
+let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastModified))
 
 setLocalTimeTitles(document)
 showState()
@@ -42,12 +44,20 @@ subscribeToEvents(slug, {
     showState()
   },
 })
-setInterval(() => {
-  if (!connected && document.visibilityState === 'visible') void refresh()
-}, POLL_INTERVAL_MS)
+poll()
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') void refresh()
 })
+
+function poll(): void {
+  setTimeout(
+    () => {
+      if (!connected && document.visibilityState === 'visible') void refresh()
+      poll()
+    },
+    POLL_INTERVAL_MS * (0.75 + Math.random() / 2),
+  )
+}
 
 /** Brings the page up to date. Concurrent calls share one refresh. */
 function refresh(): Promise<void> {
@@ -71,20 +81,49 @@ async function catchUp(): Promise<void> {
 async function fetchPage(): Promise<boolean> {
   const requestedAt = new Date()
   try {
-    const response = await fetch(location.href, { cache: 'no-cache', headers: { accept: 'text/html' } })
+    const response = await fetch(changesAddress(), { cache: 'no-cache', headers: { accept: 'text/html' } })
     if (response.status === 404) {
       location.reload()
       return false
     }
     // A stale page may be older than the one on screen.
     if (!response.ok || response.headers.has('warning')) return false
+    upToDateAt = timeOfAnswer(requestedAt, timeIn(response, 'date') - timeIn(response, 'last-modified'))
+    if (response.status === 204) return true
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
     await animationsFinished()
     show(fresh)
-    upToDateAt = requestedAt
     return true
   } catch {
     return false
+  }
+}
+
+/**
+ * Returns the address of what changed since the page's version. With the position that an event announced it is an address of its
+ * own, so that no cache answers from before the event.
+ */
+function changesAddress(): URL {
+  const address = new URL(location.href)
+  address.hash = ''
+  address.searchParams.set('since', body.dataset['version'] ?? '')
+  if (isLater(latestCursor, cursor())) address.searchParams.set('at', latestCursor)
+  return address
+}
+
+/** Returns the time at which an answer was up to date. @param age in milliseconds. */
+function timeOfAnswer(requestedAt: Date, age: number): Date {
+  return age > MAX_ANSWER_AGE_MS ? new Date(requestedAt.getTime() - age) : requestedAt
+}
+
+const timeIn = ({ headers }: Response, name: string) => Date.parse(headers.get(name) ?? '')
+
+/** Puts the page's own parts in the places of those that have not changed. */
+function restoreUnchanged(fresh: Document) {
+  const parts = [...document.querySelectorAll('[data-part]')]
+  for (const place of fresh.querySelectorAll<HTMLTemplateElement>('template[data-same]')) {
+    const [first = 0, last = 0] = (place.dataset['same'] ?? '').split(' ').map(Number)
+    place.replaceWith(...parts.slice(first, last + 1).map((part) => part.cloneNode(true)))
   }
 }
 
@@ -93,6 +132,7 @@ function show(fresh: Document) {
   if (fresh.body.dataset['build'] !== body.dataset['build']) return location.reload()
   // This answer was overtaken by a newer one.
   if (isLater(cursor(), fresh.body.dataset['cursor'] ?? '')) return
+  restoreUnchanged(fresh)
   setLocalTimeTitles(fresh)
   const before = readAnnouncements()
   document.title = fresh.title

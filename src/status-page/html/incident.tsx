@@ -5,6 +5,7 @@ import { impactLabels, incidentStatusLabels, joinNames, serviceStatusLabels } fr
 import { organizationData } from './head.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
+import { Part } from './parts.tsx'
 import { IncidentMark, Shape } from './status-mark.tsx'
 import { Time } from './time.tsx'
 import { Message, Timeline, TimelineItem } from './timeline.tsx'
@@ -55,13 +56,15 @@ export function PastIncident({
   const [last] = incident.updates
   const path = context.base + incidentPath(incident.id)
   return (
-    <article id={incident.id} class="incident past" data-impact={incident.impact}>
-      <h4>
-        <a href={path}>{incident.title}</a>
-      </h4>
-      <Facts incident={incident} zone={context.zone} />
-      {last === undefined ? null : <Message body={last.body} path={path} />}
-    </article>
+    <Part>
+      <article id={incident.id} class="incident past" data-impact={incident.impact}>
+        <h4>
+          <a href={path}>{incident.title}</a>
+        </h4>
+        <Facts incident={incident} zone={context.zone} />
+        {last === undefined ? null : <Message body={last.body} path={path} />}
+      </article>
+    </Part>
   )
 }
 

@@ -3,6 +3,7 @@ import { formatDuration } from '../time-format.ts'
 import type { MaintenanceView } from '../view.ts'
 import { joinNames, maintenanceStatusLabels } from '../view.ts'
 import type { PageContext } from './page-layout.tsx'
+import { Part } from './parts.tsx'
 import { MaintenanceMark } from './status-mark.tsx'
 import { Span } from './time.tsx'
 import { Message, Timeline, TimelineItem } from './timeline.tsx'
@@ -30,19 +31,21 @@ export function PastMaintenance({ maintenance, context: { zone } }: MaintenanceP
   const { id, title, updates, updateCount } = maintenance
   const last = updates.find(({ body }) => body !== '')
   return (
-    <article id={id} class="incident past" data-impact="MAINTENANCE">
-      <h4>{title}</h4>
-      <Facts maintenance={maintenance} zone={zone} kind="Maintenance" />
-      {last === undefined ? null : <Message body={last.body} path={null} />}
-      {updateCount === 1 ? null : (
-        <details id={`updates-${id}`}>
-          <summary>
-            {updates.length < updateCount ? `Newest ${updates.length} of` : 'All'} {updateCount} updates
-          </summary>
-          <Updates maintenance={maintenance} zone={zone} />
-        </details>
-      )}
-    </article>
+    <Part>
+      <article id={id} class="incident past" data-impact="MAINTENANCE">
+        <h4>{title}</h4>
+        <Facts maintenance={maintenance} zone={zone} kind="Maintenance" />
+        {last === undefined ? null : <Message body={last.body} path={null} />}
+        {updateCount === 1 ? null : (
+          <details id={`updates-${id}`}>
+            <summary>
+              {updates.length < updateCount ? `Newest ${updates.length} of` : 'All'} {updateCount} updates
+            </summary>
+            <Updates maintenance={maintenance} zone={zone} />
+          </details>
+        )}
+      </article>
+    </Part>
   )
 }
 

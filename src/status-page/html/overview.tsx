@@ -6,6 +6,7 @@ import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
+import { Part } from './parts.tsx'
 import { ServiceMark, Shape } from './status-mark.tsx'
 import { Legend } from './uptime.tsx'
 
@@ -129,13 +130,15 @@ function ServiceList({ services, histories, context }: Pick<OverviewProps, 'serv
   return (
     <ul class="services">
       {services.map(({ id, name, description, shown, unknownSince }) => (
-        <li id={id} data-status={shown} data-announce={`${name}: ${serviceStatusLabels[shown]}.`}>
-          <span class="name">{name}</span>
-          <ServiceMark status={shown} />
-          {unknownSince && <p class="about">Monitoring has been silent since {context.zone.time(unknownSince)}.</p>}
-          {description === '' ? null : <p class="about">{description}</p>}
-          {histories.get(id)}
-        </li>
+        <Part>
+          <li id={id} data-status={shown} data-announce={`${name}: ${serviceStatusLabels[shown]}.`}>
+            <span class="name">{name}</span>
+            <ServiceMark status={shown} />
+            {unknownSince && <p class="about">Monitoring has been silent since {context.zone.time(unknownSince)}.</p>}
+            {description === '' ? null : <p class="about">{description}</p>}
+            {histories.get(id)}
+          </li>
+        </Part>
       ))}
     </ul>
   )

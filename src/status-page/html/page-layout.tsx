@@ -3,6 +3,7 @@ import type { Assets } from '../../http/assets.ts'
 import { Document } from '../../http/layout.tsx'
 import type { Zone } from '../time-format.ts'
 import { Head, organizationData } from './head.tsx'
+import { Part, unversioned } from './parts.tsx'
 
 /** The organization that owns the page, as every page shows it. */
 export interface Owner {
@@ -67,49 +68,54 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
       body={{
         'data-slug': owner.slug,
         'data-cursor': context.cursor,
+        ...unversioned,
         'data-build': [assets.url('style.css'), sheet, script, theme, owner.logoUrl].join(' '),
       }}
     >
       <p id="announcer" class="hidden" role="status"></p>
-      <header id="owner" class="site owner">
-        <a class="name" href={base || '/'}>
-          {owner.logoUrl === null ? null : (
-            // The name beside it is its text alternative.
-            <img src={owner.logoUrl} alt="" height="40" referrerpolicy="no-referrer" />
-          )}
-          {owner.name}
-        </a>
-        <nav aria-label={`${owner.name} links`}>
-          {owner.links.map(({ label, url }) => (
-            <a href={url} rel="noopener noreferrer">
-              {label}
-            </a>
-          ))}
-          <a href={`${base}/subscribe`}>Get updates</a>
-        </nav>
-      </header>
+      <Part>
+        <header id="owner" class="site owner">
+          <a class="name" href={base || '/'}>
+            {owner.logoUrl === null ? null : (
+              // The name beside it is its text alternative.
+              <img src={owner.logoUrl} alt="" height="40" referrerpolicy="no-referrer" />
+            )}
+            {owner.name}
+          </a>
+          <nav aria-label={`${owner.name} links`}>
+            {owner.links.map(({ label, url }) => (
+              <a href={url} rel="noopener noreferrer">
+                {label}
+              </a>
+            ))}
+            <a href={`${base}/subscribe`}>Get updates</a>
+          </nav>
+        </header>
+      </Part>
       <main id="main" tabindex={-1}>
         {children}
       </main>
-      <footer id="colophon" class="site">
-        {owner.description === '' ? null : <p class="description">{owner.description}</p>}
-        <p>
-          {page.path === '' ? null : (
-            <>
-              <a href={base || '/'}>Current status</a> · <a href={`${base}/history`}>Incident history</a> ·{' '}
-            </>
-          )}
-          Times in {zone.name}.
-        </p>
-        <p>
-          Feeds: <a href={`${base}/history.atom`}>Atom</a>, <a href={`${base}/history.rss`}>RSS</a>,{' '}
-          <a href={`${base}/maintenance.ics`}>maintenance calendar</a>, <a href={`${base}/api/v2/summary.json`}>JSON</a>
-          .
-        </p>
-        <p>
-          A live status page by <a href={context.homeUrl}>Allclear</a>.
-        </p>
-      </footer>
+      <Part>
+        <footer id="colophon" class="site">
+          {owner.description === '' ? null : <p class="description">{owner.description}</p>}
+          <p>
+            {page.path === '' ? null : (
+              <>
+                <a href={base || '/'}>Current status</a> · <a href={`${base}/history`}>Incident history</a> ·{' '}
+              </>
+            )}
+            Times in {zone.name}.
+          </p>
+          <p>
+            Feeds: <a href={`${base}/history.atom`}>Atom</a>, <a href={`${base}/history.rss`}>RSS</a>,{' '}
+            <a href={`${base}/maintenance.ics`}>maintenance calendar</a>,{' '}
+            <a href={`${base}/api/v2/summary.json`}>JSON</a>.
+          </p>
+          <p>
+            A live status page by <a href={context.homeUrl}>Allclear</a>.
+          </p>
+        </footer>
+      </Part>
       <script src={script} defer></script>
     </Document>
   )

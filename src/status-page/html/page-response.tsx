@@ -1,14 +1,19 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Context } from 'hono'
-import { hasCurrent, weakEtag } from '../../http/etag.ts'
+import { hasCurrent, strongEtag } from '../../http/etag.ts'
 import { sendBody } from '../../http/send-body.ts'
 import { UtcTime } from '../../http/utc-time.tsx'
-import type { RenderedPage } from '../page-cache.ts'
+import type { LivePage, PageCache, RenderedPage } from '../page-cache.ts'
+import { changedParts, cutIntoParts, joinParts } from './parts.tsx'
 
 const gzipAsync = promisify(gzip)
 
-/** Prepares a page or a document for the cache: compresses it and adds an ETag. */
+/** The maximum number of earlier versions for which a page keeps what changed since, and the maximum share of the page that is. */
+const MAX_CHANGES = 64
+const MAX_CHANGED_SHARE = 0.5
+
+/** Prepares a document for the cache: compresses it and adds an ETag. */
 export async function createRenderedPage(
   organizationId: string,
   body: string | Buffer<ArrayBuffer>,
@@ -19,21 +24,72 @@ export async function createRenderedPage(
     organizationId,
     plain: isText ? Buffer.from(body) : body,
     gzipped: isText ? await gzipAsync(body) : null,
-    // Weak, because the same page is sent with and without compression.
-    headers: { ...headers, etag: weakEtag(body), ...(isText && { vary: 'accept-encoding' }) },
+    headers: { ...headers, etag: strongEtag(body), ...(isText && { vary: 'accept-encoding' }) },
+    live: null,
   }
 }
 
-/** Sends a page, or 304 when the client has the same version (RFC 9110 §13.1.2). */
-export function sendPage(c: Context, { plain, gzipped: zipped, headers }: RenderedPage): Response {
-  if (hasCurrent(c.req.header('if-none-match'), headers.etag)) return sendBody(c, null, 304, headers)
-  const zips = /(^|[,\s])gzip(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(c.req.header('accept-encoding') ?? '')
-  return zips && zipped !== null
-    ? sendBody(c, zipped, 200, { ...headers, 'content-encoding': 'gzip' })
-    : sendBody(c, plain, 200, headers)
+/** Prepares a page for the cache, and remembers its version. @param html as rendered, with the marks of its parts. */
+export async function createLivePage(
+  { versions }: Pick<PageCache, 'versions'>,
+  { organizationId, seq, html }: { readonly organizationId: string; readonly seq: number; readonly html: string },
+  headers: Readonly<Record<string, string>>,
+): Promise<RenderedPage> {
+  const parts = cutIntoParts(html)
+  const page = await createRenderedPage(organizationId, joinParts(parts), headers)
+  versions.set(parts.version, parts.hashes)
+  return { ...page, live: { seq, parts, changes: new Map() } }
 }
 
-/** Sends a stale page or document, not to be cached. A page shows the time of its data at the top. */
+/**
+ * Sends what changed on a page since an earlier version: 204 when nothing has, the whole page when that version is unknown.
+ *
+ * @param minimum the position that the client knows the log has reached. No cache may keep an answer from before it.
+ */
+export async function sendChanges(
+  c: Context,
+  cache: Pick<PageCache, 'versions'>,
+  page: RenderedPage & { readonly live: LivePage },
+  { version, minimum }: { readonly version: string; readonly minimum: number },
+): Promise<Response> {
+  const isCurrent = page.live.parts.version === version
+  const changes = isCurrent ? page : await changesSince(cache, page, version)
+  const headers = page.live.seq >= minimum ? changes.headers : { ...changes.headers, 'cache-control': 'no-store' }
+  if (!isCurrent) return sendPage(c, { ...changes, headers })
+  const { 'content-type': _type, etag: _etag, ...others } = headers
+  return c.body(null, 204, others)
+}
+
+async function changesSince(
+  { versions }: Pick<PageCache, 'versions'>,
+  page: RenderedPage & { readonly live: LivePage },
+  version: string,
+): Promise<RenderedPage> {
+  const { live, headers, organizationId } = page
+  const earlier = versions.get(version)
+  let changes = live.changes.get(version)
+  if (changes === undefined && earlier !== undefined && live.changes.size < MAX_CHANGES) {
+    const html = changedParts(live.parts, earlier)
+    const isShort = html.length < MAX_CHANGED_SHARE * page.plain.length
+    changes = isShort ? createRenderedPage(organizationId, html, headers) : Promise.resolve(page)
+    live.changes.set(version, changes)
+  }
+  return (await changes) ?? page
+}
+
+/** Sends a page, or 304 when the client has the same version (RFC 9110 §13.1.2). */
+export function sendPage(c: Context, { plain, gzipped, headers }: RenderedPage): Response {
+  const zips = /(^|[,\s])gzip(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(c.req.header('accept-encoding') ?? '')
+  const zipped = zips ? gzipped : null
+  // A strong ETag differs by encoding (RFC 9110 §8.8.3.3).
+  const own = zipped === null ? headers : { ...headers, etag: headers.etag.replace(/"$/, '-gzip"') }
+  if (hasCurrent(c.req.header('if-none-match'), own.etag)) return sendBody(c, null, 304, own)
+  return zipped === null
+    ? sendBody(c, plain, 200, own)
+    : sendBody(c, zipped, 200, { ...own, 'content-encoding': 'gzip' })
+}
+
+/** Sends a stale page or document, which caches may keep for 5 s. A page shows the time of its data at the top. */
 export function sendStalePage(
   c: Context,
   { plain, headers: { etag: _, ...headers } }: RenderedPage,
@@ -43,7 +99,7 @@ export function sendStalePage(
   const body = isPage ? Buffer.from(plain.toString().replace(mainElement, `$&${<StaleNotice at={asOf} />}`)) : plain
   return sendBody(c, body, 200, {
     ...headers,
-    'cache-control': 'no-store',
+    'cache-control': 'public, max-age=0, s-maxage=5',
     'last-modified': asOf.toUTCString(),
     // RFC 7234 §5.5.1.
     warning: '110 - "Response is Stale"',

@@ -4,7 +4,9 @@ import { isLogoAddress } from '../../account/page-settings.ts'
 import { NotFound } from '../../core/errors.ts'
 import { root } from '../../core/paths.ts'
 import type { Clock } from '../../core/time.ts'
+import { decodeCursor } from '../../event-log/event.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
+import { publicCacheControl } from '../../http/cache-control.ts'
 import { errorPage } from '../../http/error-page.tsx'
 import type { Site } from '../../http/layout.tsx'
 import { pageHeaders } from '../../http/layout.tsx'
@@ -24,7 +26,7 @@ import { Overview } from './overview.tsx'
 import type { PageAddress } from './page-address.ts'
 import { addPageRoute } from './page-address.ts'
 import type { PageContext } from './page-layout.tsx'
-import { createRenderedPage, sendPage, sendStalePage } from './page-response.tsx'
+import { createLivePage, sendChanges, sendPage, sendStalePage } from './page-response.tsx'
 import { renderHistories } from './uptime.tsx'
 
 /** The script that keeps an open status page up to date; bundled as `live.js`. */
@@ -43,14 +45,18 @@ export function statusPages(options: {
   readonly cache: PageCache
   readonly now: Clock
 }): Hono {
-  const { site, db, cache, now } = options
+  const { site, cache } = options
 
   async function answer(c: Context, address: PageAddress | null, request: PageRequest | null): Promise<Response> {
     if (address === null || request === null) return errorPage(c, site, { status: 404 })
     try {
       const key = JSON.stringify([address.owner, address.origin, request])
-      const { value, asOf } = await cache.pages.getOrStale(key, () => render({ site, db, now }, address, request))
-      return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
+      const { value, asOf } = await cache.pages.getOrStale(key, () => render(options, address, request))
+      if (asOf !== null) return sendStalePage(c, value, asOf)
+      const { since: version, at = '0' } = c.req.query()
+      if (version === undefined || value.live === null) return sendPage(c, value)
+      const minimum = decodeCursor(at) ?? Number.POSITIVE_INFINITY
+      return await sendChanges(c, cache, { ...value, live: value.live }, { version, minimum })
     } catch (error) {
       if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
       throw error
@@ -93,7 +99,12 @@ const pageRoutes: readonly { readonly path: string; parse(c: Context): PageReque
 
 /** Reads and renders a page. @throws NotFound when there is no such page. */
 async function render(
-  { site, db, now }: { readonly site: Site; readonly db: PrismaClient; readonly now: Clock },
+  {
+    site,
+    db,
+    cache,
+    now,
+  }: { readonly site: Site; readonly db: PrismaClient; readonly cache: PageCache; readonly now: Clock },
   address: PageAddress,
   request: PageRequest,
 ): Promise<RenderedPage> {
@@ -104,7 +115,10 @@ async function render(
   const zone = zoneOf(timeZone)
   const context = { ...address, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor, readAt }
   const html = `<!DOCTYPE html>${await renderContent(state, content, context)}`
-  return createRenderedPage(state.organization.id, html, headersOf(address.origin, owner.logoUrl))
+  const seq = decodeCursor(state.cursor) ?? 0
+  const page = { organizationId: state.organization.id, seq, html }
+  const headers = { ...headersOf(address.origin, owner.logoUrl), 'last-modified': readAt.toUTCString() }
+  return createLivePage(cache, page, headers)
 }
 
 async function renderContent(state: PageState, content: PageContent, context: PageContext) {
@@ -134,12 +148,12 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
   }
 }
 
-/** Caches may store a page but must revalidate it. The logo is the only external resource. */
+/** The logo is the only external resource. */
 function headersOf(origin: string, logoUrl: string | null): Readonly<Record<string, string>> {
   const images = logoUrl === null ? "'self'" : `'self' ${new URL(logoUrl).origin}`
   return {
     ...pageHeaders,
-    'cache-control': 'no-cache',
+    'cache-control': publicCacheControl,
     'content-security-policy': pageHeaders['content-security-policy']
       .replace("img-src 'self'", `img-src ${images}`)
       // Older browsers do not count a WebSocket as the page's own origin.

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx'
 import { plainText } from '../../core/markdown.ts'
 import type { TimelineUpdate } from '../../status/timeline-reader.ts'
 import type { Zone } from '../time-format.ts'
+import { Part } from './parts.tsx'
 import { Time } from './time.tsx'
 
 /** The maximum characters of a new update that screen readers announce. */
@@ -43,17 +44,19 @@ export function TimelineItem({ of, update, path, word: label, mark, zone }: Time
   const text = plainText(update.body ?? '')
   const announced = text.length > MAX_ANNOUNCED_LENGTH ? `${text.slice(0, MAX_ANNOUNCED_LENGTH)}…` : text
   return (
-    <li id={update.id} data-announce={`${of}: ${label}. ${announced}`}>
-      <p class="meta">
-        {mark} <Time at={update.createdAt} zone={zone} />
-        {update.editedAt ? (
-          <>
-            {' '}
-            · edited <Time at={update.editedAt} zone={zone} />
-          </>
-        ) : null}
-      </p>
-      <Message body={update.body} path={path} />
-    </li>
+    <Part>
+      <li id={update.id} data-announce={`${of}: ${label}. ${announced}`}>
+        <p class="meta">
+          {mark} <Time at={update.createdAt} zone={zone} />
+          {update.editedAt ? (
+            <>
+              {' '}
+              · edited <Time at={update.editedAt} zone={zone} />
+            </>
+          ) : null}
+        </p>
+        <Message body={update.body} path={path} />
+      </li>
+    </Part>
   )
 }

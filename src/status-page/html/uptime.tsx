@@ -4,6 +4,7 @@ import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
 import type { DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
 import { LatencyChart } from './latency-chart.tsx'
 import type { PageContext } from './page-layout.tsx'
+import { Part } from './parts.tsx'
 import { Time } from './time.tsx'
 
 /** The height of the bar, and the width of one day including a gap of a quarter. */
@@ -192,9 +193,11 @@ export function Legend({ zone, readAt }: Pick<PageContext, 'zone' | 'readAt'>) {
     <p class="legend">
       Each bar is a day in {zone.name}:{' '}
       {marks.map((mark) => (
-        <span>
-          <DayMarkShape mark={mark} /> {legend[mark]}
-        </span>
+        <Part>
+          <span>
+            <DayMarkShape mark={mark} /> {legend[mark]}
+          </span>
+        </Part>
       ))}{' '}
       Figures up to <Time at={readAt} zone={zone} />.
     </p>

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { NotFound } from '../../core/errors.ts'
 import type { Clock } from '../../core/time.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
+import { publicCacheControl } from '../../http/cache-control.ts'
 import type { DocumentKind } from '../document.ts'
 import { documentKinds, readDocument } from '../document.ts'
 import type { PageAddress } from '../html/page-address.ts'
@@ -82,7 +83,7 @@ const png = { type: 'image/png', maxAge: 300 } as const
 function headersOf({ type, maxAge }: Pick<DocumentKind, 'type' | 'maxAge'>): Readonly<Record<string, string>> {
   return {
     'content-type': type,
-    'cache-control': maxAge === 0 ? 'no-cache' : `public, max-age=${maxAge}`,
+    'cache-control': maxAge === 0 ? publicCacheControl : `public, max-age=${maxAge}`,
     'access-control-allow-origin': '*',
     'access-control-expose-headers': 'etag',
     'cross-origin-resource-policy': 'cross-origin',

@@ -352,7 +352,7 @@ describe('the history', () => {
     const html = await read(`${pathOf(acme)}/history`)
     const parts = [
       'After it',
-      `<article id="${id}" class="incident past" data-impact="MAINTENANCE"><h4>disks</h4>`,
+      `<article id="${id}" class="incident past" data-impact="MAINTENANCE" data-part><h4>disks</h4>`,
       'Completed</span><span>Maintenance</span>',
       '20 Nov 2026, 11:00 UTC</time> to <time datetime="2026-11-20T12:05:00.000Z">12:05 UTC',
       '1 h 5 min',
@@ -461,7 +461,7 @@ describe('an unchanged page', () => {
   test('answers 304 until the log moves', async () => {
     const acme = await tenant()
     const etag = (await get(pathOf(acme))).headers.get('etag') ?? ''
-    expect(etag).toMatch(/^W\/"[\w-]{22}"$/)
+    expect(etag).toMatch(/^"[\w-]{22}"$/)
     for (const tags of [etag, `"other", ${etag}`]) {
       const response = await get(pathOf(acme), { 'if-none-match': tags })
       expect(response.status).toBe(304)
@@ -493,6 +493,32 @@ describe('an unchanged page', () => {
     expect(queries).toBe(before)
   })
 
+  test('may be kept by a shared cache for five seconds, and for a day while the service fails', async () => {
+    const { headers } = await get(pathOf(await tenant()))
+    expect(headers.get('cache-control')).toBe(
+      'public, max-age=0, s-maxage=5, stale-while-revalidate=1, stale-if-error=86400',
+    )
+    expect(headers.get('last-modified')).toBe(noon.toUTCString())
+    expect(headers.get('vary')).toBe('accept-encoding')
+    expect(headers.has('set-cookie')).toBe(false)
+  })
+
+  test('has a strong ETag for each encoding', async () => {
+    const path = pathOf(await tenant())
+    const etagOf = async (encoding: string, known = '') => {
+      const response = await get(path, { 'accept-encoding': encoding, 'if-none-match': known })
+      return [response.status, response.headers.get('etag') ?? '']
+    }
+    const [, plain = ''] = await etagOf('identity')
+    const [, zipped = ''] = await etagOf('gzip')
+    expect([plain, zipped]).toEqual([
+      expect.stringMatching(/^"[\w-]{22}"$/),
+      expect.stringMatching(/^"[\w-]{22}-gzip"$/),
+    ])
+    expect(await etagOf('gzip', String(zipped))).toEqual([304, zipped])
+    expect(await etagOf('gzip', String(plain))).toEqual([200, zipped])
+  })
+
   test('is sent in gzip to clients that accept it', async () => {
     const acme = await tenant()
     const plain = await read(pathOf(acme))
@@ -513,6 +539,83 @@ describe('an unchanged page', () => {
       weight += (await (await files.request(assets.url(name))).text()).length
     }
     expect(weight).toBeLessThan(60_000)
+  })
+})
+
+describe('what changed on a page', () => {
+  const versionOf = (html: string) => /data-version="([^"]+)"/.exec(html)?.[1] ?? ''
+  const cursorOf = (html: string) => /data-cursor="([^"]+)"/.exec(html)?.[1] ?? ''
+
+  /** A page of 100 services, its version, and one of its services. */
+  async function openPage() {
+    const acme = await tenant('TEAM')
+    const { id } = await createService(acme.ctx, { name: 'The one that fails' })
+    for (let count = 1; count < 100; count++) await createService(acme.ctx, { name: `Service ${count}` })
+    await expect.poll(() => read(pathOf(acme))).toContain('Service 99')
+    const html = await read(pathOf(acme))
+    return { acme, service: id, html, version: versionOf(html), cursor: cursorOf(html) }
+  }
+
+  test('is one part of a hundred, and less than 1.5 kB', async () => {
+    const { acme, service, version, cursor } = await openPage()
+    await updateService(acme.ctx, { id: service, statusOverride: 'MAJOR_OUTAGE' })
+    await expect.poll(async () => cursorOf(await read(pathOf(acme)))).not.toBe(cursor)
+    const page = await read(pathOf(acme))
+    const changes = await get(`${pathOf(acme)}?since=${version}&at=${cursorOf(page)}`, { 'accept-encoding': 'gzip' })
+    expect(changes.headers.get('cache-control')).toContain('s-maxage=5')
+    const zipped = Buffer.from(await changes.arrayBuffer())
+    const html = gunzipSync(zipped).toString()
+    expect(zipped.length).toBeLessThan(1500)
+    expect(html.match(/data-part/g)).toHaveLength(1)
+    expect(html).toContain('The one that fails')
+    expect(html).not.toContain('Service 1')
+    expect([versionOf(html), cursorOf(html)]).toEqual([versionOf(page), cursorOf(page)])
+    const again = await get(`${pathOf(acme)}?since=${version}&at=${cursorOf(page)}`, {
+      'accept-encoding': 'gzip',
+      'if-none-match': changes.headers.get('etag') ?? '',
+    })
+    expect(again.status).toBe(304)
+  })
+
+  test('is nothing for the current version', async () => {
+    const { acme, version, cursor } = await openPage()
+    const response = await get(`${pathOf(acme)}?since=${version}&at=${cursor}`)
+    expect([response.status, await response.text()]).toEqual([204, ''])
+    expect(response.headers.get('cache-control')).toContain('s-maxage=5')
+  })
+
+  test('is the whole page for an unknown version', async () => {
+    const acme = await tenant()
+    const page = await read(pathOf(acme))
+    for (const version of ['', 'abcdefghijkl', '__proto__', hostile, 'x'.repeat(5000)]) {
+      expect(await read(`${pathOf(acme)}?since=${encodeURIComponent(version)}`)).toBe(page)
+    }
+  })
+
+  test('may not be cached before the position that the client knows of', async () => {
+    const acme = await tenant()
+    const page = await read(pathOf(acme))
+    const later = (Number.parseInt(cursorOf(page), 36) + 1).toString(36)
+    for (const [at, mayCache] of [
+      [cursorOf(page), true],
+      ['0', true],
+      [later, false],
+      ['zzzzzzz', false],
+      ['-', false],
+    ] as const) {
+      for (const version of [versionOf(page), 'unknown']) {
+        const { headers } = await get(`${pathOf(acme)}?since=${version}&at=${at}`)
+        expect(headers.get('cache-control')).toEqual(mayCache ? expect.stringContaining('s-maxage=5') : 'no-store')
+      }
+    }
+  })
+
+  test('costs no query', async () => {
+    const acme = await tenant()
+    const page = await read(pathOf(acme))
+    const before = queries
+    for (const version of [versionOf(page), 'unknown']) await read(`${pathOf(acme)}?since=${version}`)
+    expect(queries).toBe(before)
   })
 })
 

@@ -1,0 +1,87 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
+import type { PageParts } from '../page-cache.ts'
+
+/** Marks of where a part begins and ends in rendered HTML. Nobody outside can guess them, so no text contains them. */
+const marks = { start: `<!--${randomBytes(12).toString('hex')}-->`, end: `<!--${randomBytes(12).toString('hex')}-->` }
+
+const anyMark = new RegExp(`(${marks.start}|${marks.end})`)
+
+/** Renders one element that an open page replaces as a whole when anything in it changes. A part within a part counts as none. */
+export function Part({ children }: { readonly children: Child }) {
+  return (
+    <>
+      {raw(marks.start)}
+      {children}
+      {raw(marks.end)}
+    </>
+  )
+}
+
+/** Where a page's `body` tag takes its version, which is known only after rendering. */
+const versionAttribute = 'data-version=""'
+
+/** The attributes of `body` that `cutIntoParts` completes. */
+export const unversioned = { 'data-version': '' } as const
+
+/** Cuts a rendered page into its parts, marks their elements with `data-part`, and gives the page its version. */
+export function cutIntoParts(html: string): PageParts {
+  const around: string[] = []
+  const parts: string[] = []
+  let depth = 0
+  let text = ''
+  for (const piece of html.split(anyMark)) {
+    if (piece === marks.start) depth += 1
+    else if (piece === marks.end) depth -= 1
+    else text += piece
+    if (piece === marks.start && depth === 1) {
+      around.push(text)
+      text = ''
+    } else if (piece === marks.end && depth === 0) {
+      // Rendered attributes contain no `>`.
+      parts.push(text.replace(/^<[^>]+/, '$& data-part'))
+      text = ''
+    }
+  }
+  around.push(text)
+  const hashes = parts.map(hashOf)
+  const version = hashOf([...around, ...hashes].join('\n'))
+  const versioned = around.map((text) => text.replace(versionAttribute, `data-version="${version}"`))
+  return { version, around: versioned, parts, hashes }
+}
+
+/** Returns the whole page. */
+export function joinParts({ around, parts }: PageParts): string {
+  return around.map((text, index) => text + (parts[index] ?? '')).join('')
+}
+
+/**
+ * Returns what changed on a page, as an HTML document without most of its head. Each run of parts that an earlier version also has is
+ * replaced with `<template data-same="{first} {last}">`, which counts that version's parts from 0.
+ *
+ * @param earlier the hashes of the earlier version's parts, in order.
+ */
+export function changedParts({ around, parts, hashes }: PageParts, earlier: readonly string[]): string {
+  const [title = ''] = /<title>.*?<\/title>/s.exec(around[0] ?? '') ?? []
+  const indexes = new Map(earlier.map((hash, index) => [hash, index]))
+  let text = `<!DOCTYPE html>${title}${(around[0] ?? '').replace(/^.*?(?=<body)/s, '')}`
+  for (let index = 0; index < parts.length; index++) {
+    const first = indexes.get(hashes[index] ?? '')
+    if (first === undefined) {
+      text += parts[index]
+    } else {
+      let last = first
+      // A run ends where there is HTML between two parts.
+      while (around[index + 1] === '' && earlier[last + 1] !== undefined && earlier[last + 1] === hashes[index + 1]) {
+        last += 1
+        index += 1
+      }
+      text += `<template data-same="${first} ${last}"></template>`
+    }
+    text += around[index + 1]
+  }
+  return text
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 12)

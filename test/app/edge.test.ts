@@ -1,0 +1,146 @@
+import { createServer, request as forward } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { testApp } from '../support/app.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { filledOrganization, mutate } from '../support/filled-organization.ts'
+import { websocketClient } from '../support/graphql-client.ts'
+import { nginxMissing, startEdge } from '../support/nginx.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+import { operatorToken } from '../support/service-data.ts'
+
+test.runIf(process.env['CI'])('nginx is installed', () => {
+  expect(nginxMissing).toBeNull()
+})
+
+describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing})`, async () => {
+  if (nginxMissing !== null) return
+  const dns = await startDnsServer(scriptedLists())
+  const app = await testApp({ dns })
+  afterAll(() => dns.close())
+  const origin = await startCounter(app.baseUrl)
+  const edge = await startEdge(origin.url)
+  const acme = await filledOrganization(app.baseUrl, {
+    startsAt: new Date('2030-01-01T00:00:00Z'),
+    endsAt: new Date('2030-01-01T02:00:00Z'),
+  })
+  const page = `/status/${acme.slug}`
+  const query = `/graphql?${new URLSearchParams({ query: `{ statusPage(slug: "${acme.slug}") { name services { name } } }` })}`
+  beforeEach(() => origin.paths.splice(0))
+
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(edge + path, { headers })
+
+  test.each([
+    page,
+    `${page}/history`,
+    `${page}/api/v2/summary.json`,
+    `${page}/history.atom`,
+    `${page}/badge.svg`,
+    query,
+  ])('many requests for %s at once are one request of the service', async (path) => {
+    const responses = await Promise.all(
+      Array.from({ length: 200 }, () => get(path, { 'x-forwarded-for': '192.0.2.1' })),
+    )
+    const bodies = await Promise.all(responses.map((response) => response.text()))
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(bodies).size).toBe(1)
+    expect(origin.paths).toEqual([path])
+  })
+
+  test('what an event changed is asked for at an address of its own, and is there at once', async () => {
+    const before = await (await get(page)).text()
+    const version = /data-version="([^"]+)"/.exec(before)?.[1] ?? ''
+    const client = websocketClient(edge)
+    const events = client.iterate<{ statusPageEvents: { cursor: string } }>({
+      query:
+        'subscription ($slug: String!, $after: String!) { statusPageEvents(slug: $slug, after: $after) { cursor } }',
+      variables: { slug: acme.slug, after: /data-cursor="([^"]+)"/.exec(before)?.[1] },
+    })
+    const next = events.next()
+    await mutate(app.baseUrl, acme.key, 'updateService', 'Service', { id: acme.ids.Service, name: 'API at the edge' })
+    const cursor = (await next).value?.data?.statusPageEvents.cursor ?? ''
+    expect(await (await get(page)).text()).toBe(before)
+    const address = `${page}?since=${version}&at=${cursor}`
+    const [changes] = await Promise.all(Array.from({ length: 50 }, async () => (await get(address)).text()))
+    expect(changes).toContain('API at the edge')
+    expect(origin.paths.filter((path) => path === address)).toHaveLength(1)
+    await client.dispose()
+  })
+
+  test('a caller with a key never gets a visitor’s answer, nor a visitor the answer to a key', async () => {
+    const kinds = { visitor: {}, key: { authorization: `Bearer ${acme.key}` }, other: { 'x-api-key': acme.key } }
+    const who = `/graphql?${new URLSearchParams({ query: '{ organization { id } }' })}`
+    for (const _turn of [1, 2]) {
+      for (const [kind, headers] of Object.entries(kinds)) {
+        const answer = await (await get(who, headers)).text()
+        expect(answer.includes(acme.id), `${kind}: ${answer}`).toBe(kind !== 'visitor')
+      }
+      await (await get(query)).text()
+      const identified: Record<string, string>[] = [
+        { authorization: `Bearer ${acme.key}` },
+        { authorization: `Bearer ${operatorToken}`, 'x-organization': acme.slug },
+      ]
+      for (const headers of identified) {
+        expect((await get(query, headers)).headers.get('x-cache')).toBe('MISS')
+      }
+    }
+  })
+
+  test.each([
+    '/api/blacklist-monitor/ip?target=203.0.113.1',
+    '/readyz',
+    '/metrics',
+    '/check/203.0.113.1',
+    '/status/nobody',
+  ])('%s is never kept', async (path) => {
+    for (const _turn of [1, 2]) await (await get(path)).text()
+    expect(origin.paths).toEqual([path, path])
+  })
+
+  test('a page is answered while the service is gone, with its time', async () => {
+    const fresh = await get(`${page}/history`)
+    const [body, time] = [await fresh.text(), fresh.headers.get('last-modified')]
+    origin.stop()
+    // Five seconds later the cache asks the service again.
+    await expect
+      .poll(async () => (await get(`${page}/history`)).headers.get('x-cache'), { timeout: 20_000, interval: 500 })
+      .toMatch(/^(STALE|UPDATING)$/)
+    const stale = await get(`${page}/history`)
+    expect([stale.status, await stale.text(), stale.headers.get('last-modified')]).toEqual([200, body, time])
+  })
+})
+
+/** A proxy that counts what the service is asked. */
+async function startCounter(service: string) {
+  const paths: string[] = []
+  const { port } = new URL(service)
+  const server = createServer((incoming, outgoing) => {
+    paths.push(incoming.url ?? '')
+    const { method, url, headers } = incoming
+    const onward = forward({ host: '127.0.0.1', port, method, path: url, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 500, response.headers)
+      response.pipe(outgoing)
+    })
+    onward.on('error', () => outgoing.destroy())
+    incoming.pipe(onward)
+  })
+  server.on('upgrade', (incoming, socket, head) => {
+    const onward = forward({ host: '127.0.0.1', port, path: incoming.url, headers: incoming.headers })
+    onward.on('upgrade', (response, upstream) => {
+      const lines = Object.entries(response.headers).map(([name, value]) => `${name}: ${value}`)
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`)
+      upstream.write(head)
+      upstream.pipe(socket).pipe(upstream)
+      upstream.on('error', () => socket.destroy())
+      socket.on('error', () => upstream.destroy())
+    })
+    onward.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const stop = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  afterAll(stop)
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, stop }
+}

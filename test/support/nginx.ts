@@ -1,0 +1,71 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { atTheEnd } from './at-the-end.ts'
+import { freePort } from './free-port.ts'
+import { temporaryDirectory } from './scratch.ts'
+
+/** Why there is no nginx to test with; null: there is one. */
+export const nginxMissing = isInstalled() ? null : 'nginx is not installed'
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('nginx', ['-v'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Returns the configuration of a cache in `docs/deployment.md`. */
+async function documentedConfiguration(): Promise<string> {
+  const guide = await readFile('docs/deployment.md', 'utf8')
+  const [, block] = /## A cache in front.*?```nginx\n(.*?)```/s.exec(guide) ?? []
+  if (block === undefined) throw new Error('docs/deployment.md has no configuration of a cache')
+  return block
+}
+
+/**
+ * Starts nginx as a cache in front of a service, configured as `docs/deployment.md` says, and returns its address. It is stopped
+ * at the end of the test or the file that calls this.
+ */
+export async function startEdge(service: string): Promise<string> {
+  const directory = await temporaryDirectory()
+  const port = await freePort()
+  const cache = join(directory.path, 'cache')
+  await mkdir(cache)
+  const block = (await documentedConfiguration())
+    .replace('/var/cache/nginx/allclear', cache)
+    .replace('listen 80', `listen 127.0.0.1:${port}`)
+    .replace('http://127.0.0.1:4000', service)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${join(directory.path, name)};`)
+    .join('\n')
+  const file = join(directory.path, 'nginx.conf')
+  // The user matters only when the tests run as root: the default one may not read the directory.
+  const top = `daemon off; worker_processes 1; pid ${join(directory.path, 'pid')}; ${process.getuid?.() === 0 ? 'user root;' : ''}`
+  await writeFile(file, `${top}\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${block}\n}\n`)
+  const child = spawn('nginx', ['-c', file, '-p', directory.path, '-e', 'stderr'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text
+  })
+  const ended = once(child, 'close')
+  atTheEnd(async () => {
+    child.kill('SIGTERM')
+    await ended
+    await directory.remove()
+  })
+  const edge = `http://127.0.0.1:${port}`
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`nginx ended: ${complaints}`)
+    const isUp = await fetch(edge, { method: 'HEAD' }).then(
+      () => true,
+      () => false,
+    )
+    if (isUp) return edge
+  }
+}
