@@ -15,6 +15,7 @@ const service = {
   'docs/docs-worker': 'src/docs/docs-worker.ts',
   'graphql/introspection-worker': 'src/graphql/introspection-worker.ts',
   'http/library-worker': 'src/http/library-worker.ts',
+  'monitoring/probe/json-worker': 'src/monitoring/probe/json-worker.ts',
   'status-page/png-worker': 'src/status-page/png-worker.ts',
 }
 const others = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('=')))

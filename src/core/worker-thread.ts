@@ -10,6 +10,7 @@ export const workerFiles = [
   'graphql/introspection-worker',
   'http/library-worker',
   'core/markdown-worker',
+  'monitoring/probe/json-worker',
   'status-page/png-worker',
 ] as const
 

@@ -41,3 +41,8 @@ export function probeResult(outcome: ProbeOutcome, message: string, more: Partia
 export function oneLine(text: string, maxLength: number): string {
   return [...text.replace(/[\s\p{C}]+/gu, ' ').trim()].slice(0, maxLength).join('')
 }
+
+/** Returns a value of a response as JSON, in one line of at most 80 characters. */
+export function quoted(value: unknown): string {
+  return oneLine(JSON.stringify(value) ?? '', 80)
+}

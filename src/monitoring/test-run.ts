@@ -43,7 +43,7 @@ export async function testMonitor(ctx: MonitoringContext, id: string): Promise<T
   try {
     const { timeoutMs, state } = monitor
     const { signal } = new AbortController()
-    const run = { tools: ctx.tools, timeoutMs, signal, state }
+    const run = { tools: ctx.tools, owner: organizationId, timeoutMs, signal, state }
     return { at, ...(await runProbe(configuration.kind, configuration.options, run)) }
   } finally {
     runs.running -= 1

@@ -142,7 +142,9 @@ function createProbeRunner(ctx: Context, seal: SecretBox, tools: ProbeTools): Ru
       if (kind === 'HEARTBEAT') throw new Error('A heartbeat has no probe.')
       const lastDown = kind === 'BLACKLIST' ? await readLastDown(ctx, watch) : null
       const { state } = watch.memory
-      return await runProbe(kind, options, { tools, timeoutMs: watch.schedule.timeoutMs, signal, state, lastDown })
+      const owner = watch.monitor.organizationId
+      const { timeoutMs } = watch.schedule
+      return await runProbe(kind, options, { tools, owner, timeoutMs, signal, state, lastDown })
     } catch (error) {
       ctx.log.error({ err: error, watch: watch.id }, 'monitoring: could not run a probe')
       return probeResult('UNKNOWN', 'The probe failed by an internal error, which is logged.')

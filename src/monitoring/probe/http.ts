@@ -1,11 +1,14 @@
 import { z } from 'zod'
+import { Unavailable } from '../../core/errors.ts'
 import { DAY } from '../../core/time.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Answer, Certificate } from '../../network/outbound.ts'
 import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
 import { probeResult } from '../probe-result.ts'
-import { isExpectedStatus, isSingularPath, jsonFailure, keywordFailure, keywordUncertainty } from './assertion.ts'
+import { isExpectedStatus, jsonFailure, keywordFailure, keywordUncertainty } from './assertion.ts'
 import { unreachableResult } from './host.ts'
+import type { JsonAssertion } from './json-assertion.ts'
+import { isSingularPath } from './json-assertion.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
 /** How much of a response is read without assertions: enough to see that it arrives. */
@@ -121,7 +124,7 @@ export const http: Probe<typeof options> = {
   },
 }
 
-function judge(given: HttpOptions, answer: Answer, run: ProbeRun): ProbeResult {
+async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise<ProbeResult> {
   const { phases, address, certificate } = answer
   const latencyMs = phases.total
   const detail: ProbeDetail = {
@@ -132,6 +135,8 @@ function judge(given: HttpOptions, answer: Answer, run: ProbeRun): ProbeResult {
   }
   const mistake = failureOf(given, answer)
   if (mistake !== null) return probeResult('DOWN', mistake, { latencyMs, detail })
+  const mismatch = given.json ? await jsonResult(given.json, answer, run) : null
+  if (mismatch !== null) return { ...mismatch, latencyMs, detail }
   const uncertainty = given.keyword ? keywordUncertainty(given.keyword, answer) : null
   if (uncertainty !== null) return probeResult('UNKNOWN', uncertainty, { latencyMs, detail })
   const degradation = slowness(given, latencyMs) ?? expirySoon(given, certificate, run)
@@ -139,11 +144,31 @@ function judge(given: HttpOptions, answer: Answer, run: ProbeRun): ProbeResult {
   return probeResult('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
 }
 
-function failureOf({ expectedStatus, keyword: word, json: assertion }: HttpOptions, answer: Answer): string | null {
+/** Returns the result of a response that fails the JSON assertion, or that we had no time to read; null: it passes. */
+async function jsonResult(
+  assertion: JsonAssertion,
+  answer: Answer,
+  { owner, tools }: ProbeRun,
+): Promise<ProbeResult | null> {
+  try {
+    const mismatch = await jsonFailure(assertion, answer, owner)
+    return mismatch === null ? null : probeResult('DOWN', mismatch)
+  } catch (error) {
+    if (!(error instanceof Unavailable)) {
+      tools.log.warn({ err: error, organization: owner }, 'monitoring: could not read a response as JSON')
+    }
+    return probeResult(
+      'UNKNOWN',
+      `Unknown what the response has at ${assertion.path}: the service had no time to read it`,
+    )
+  }
+}
+
+function failureOf({ expectedStatus, keyword: word }: HttpOptions, answer: Answer): string | null {
   if (!isExpectedStatus(expectedStatus, answer.status)) {
     return `HTTP ${answer.status} instead of ${expectedStatus.join(', ')}`
   }
-  return (word && keywordFailure(word, answer)) ?? (assertion && jsonFailure(assertion, answer)) ?? null
+  return word ? keywordFailure(word, answer) : null
 }
 
 function slowness({ degradedAboveMs }: HttpOptions, latencyMs: number): string | null {

@@ -26,6 +26,8 @@ export interface ProbeTools {
 /** One run of a probe. */
 export interface ProbeRun {
   readonly tools: ProbeTools
+  /** The id of the organization; organizations take turns where probes compute long. */
+  readonly owner: string
   /** The timeout in milliseconds, without waiting for rate limits. */
   readonly timeoutMs: number
   /** How long it may wait for rate limits before connecting, in milliseconds; absent: not at all. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { HttpOptions } from '../../../src/monitoring/probe/http.ts'
 import { http } from '../../../src/monitoring/probe/http.ts'
+import { checkJson, closeJsonThread } from '../../../src/monitoring/probe/json-thread.ts'
 import type { ProbeTools } from '../../../src/monitoring/probe/probe.ts'
 import { createOutbound } from '../../../src/network/outbound.ts'
 import { zone } from '../../network/outbound/setup.ts'
@@ -160,6 +161,20 @@ describe('an HTTP monitor', () => {
     expect(await probe(reply('x'.repeat(100)), { json: { path: '$' }, maxBodyBytes: 99 })).toMatchObject(
       down('The response is too long to be read as JSON'),
     )
+  })
+
+  test('is UNKNOWN when there is no time to read a long response as JSON', async () => {
+    const numbers = `[${'12345678901234567,'.repeat(58_000)}1]`
+    const own = Array.from({ length: 30 }, () => checkJson({ path: '$.a', absent: true }, numbers, 'org_1'))
+    const settled = Promise.allSettled(own)
+    const body = `{"up":true,"more":"${'x'.repeat(50_000)}"}`
+    expect(await probe(reply(body), { json: { path: '$.up', equals: false } })).toMatchObject({
+      outcome: 'UNKNOWN',
+      message: 'Unknown what the response has at $.up: the service had no time to read it',
+      detail: { status: 200 },
+    })
+    await closeJsonThread()
+    await settled
   })
 
   test('reads little of a response without assertions', async () => {

@@ -42,7 +42,7 @@ export async function startTools(
 
 /** A run of a monitor that was up, with time enough on a busy machine unless a test says otherwise. */
 export function runWith(tools: ProbeTools, given: Partial<Omit<ProbeRun, 'tools'>> = {}): ProbeRun {
-  return { tools, timeoutMs: 5000, signal: new AbortController().signal, state: 'UP', ...given }
+  return { tools, owner: 'org_1', timeoutMs: 5000, signal: new AbortController().signal, state: 'UP', ...given }
 }
 
 /** The parts of a result that a test can know. */

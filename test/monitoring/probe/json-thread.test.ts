@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import { Unavailable } from '../../../src/core/errors.ts'
+import { checkJson, closeJsonThread } from '../../../src/monitoring/probe/json-thread.ts'
+
+afterAll(closeJsonThread)
+
+const assertion = { path: '$.a', equals: 1, absent: false }
+const long = (value: string) => `{"b":"${'x'.repeat(50_000)}","a":${value}}`
+
+describe('a JSON assertion', () => {
+  test('says the same of a long text as of a short one', async () => {
+    const check = (text: string) => checkJson(assertion, text, 'org_1')
+    for (const [value, failure] of [
+      ['1', null],
+      ['2', '$.a is 2 instead of 1'],
+      ['12345678901234567890', '$.a is 12345678901234567890 instead of 1'],
+      ['[', 'The response is not valid JSON'],
+    ] as const) {
+      expect(await check(`{"a":${value}}`)).toBe(failure)
+      expect(await check(long(value))).toBe(failure)
+    }
+  })
+
+  test('of a long text keeps the event loop free', async () => {
+    const text = `{"c":[${'12345678901234567,'.repeat(58_000)}1],"a":1}`
+    const check = checkJson(assertion, text, 'org_1')
+    expect(await Promise.race([check, nextTurn('the event loop')])).toBe('the event loop')
+    expect(await check).toBeNull()
+  })
+
+  test('of an organization with too many waiting texts is refused, and those of others are read', async () => {
+    const own = Array.from({ length: 30 }, () => checkJson(assertion, long('1'), 'org_1'))
+    const settled = Promise.allSettled(own)
+    expect(await checkJson(assertion, long('1'), 'org_2')).toBeNull()
+    const refused = (await settled).filter(({ status }) => status === 'rejected')
+    expect(refused).toHaveLength(9)
+    expect(refused[0]).toMatchObject({ reason: expect.any(Unavailable) })
+  })
+})
