@@ -32,12 +32,10 @@ export async function authenticate(
   const wrong = new Unauthenticated('INVALID_API_KEY', 'This API key is unknown, revoked or expired.')
   if (credential.length > MAX_CREDENTIAL_LENGTH) throw wrong
   const hash = hashSecret(credential)
-  if (ctx.wrongKeys?.isKnown(clientAddress, hash)) throw wrong
-  const actor = await actorOf(ctx, credential, hash)
-  // Not cached as wrong: the key works again once its organization is restored.
-  if (actor === 'deleted') throw wrong
-  ctx.wrongKeys?.record(clientAddress, hash, actor !== null)
-  if (actor === null) throw wrong
+  const lookup = () => actorOf(ctx, credential, hash)
+  const actor = ctx.wrongKeys ? await ctx.wrongKeys.check(clientAddress, hash, lookup) : await lookup()
+  // A deleted organization's key is not cached as wrong: it works again once the organization is restored.
+  if (actor === null || actor === 'deleted') throw wrong
   return actor
 }
 

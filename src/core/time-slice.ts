@@ -1,8 +1,11 @@
 /** How long an owner may run before it yields the event loop. */
 const TIME_SLICE_MS = 8
 
+/** Whose work takes turns; an owner that is a text is the same wherever it is named so. */
+type Owner = object | string
+
 /** The waiting work by owner; the next owner comes first. */
-const waiting = new Map<object, (() => void)[]>()
+const waiting = new Map<Owner, (() => void)[]>()
 /** When the current time slice began, on the monotonic clock; null: none has. */
 let sliceStart: number | null = null
 
@@ -16,7 +19,7 @@ export function isTimeSliceOver(): boolean {
  * Resolves when the owner's next time slice begins. Work that follows synchronously or in microtasks runs before any other
  * owner's. Owners take turns, so an owner with much work delays another one by a single slice.
  */
-export function nextTimeSlice(owner: object): Promise<void> {
+export function nextTimeSlice(owner: Owner): Promise<void> {
   return new Promise((resolve) => {
     const own = waiting.get(owner)
     if (own) own.push(resolve)
@@ -26,7 +29,7 @@ export function nextTimeSlice(owner: object): Promise<void> {
 }
 
 /** Waits for the owner's next time slice if the current one is over. */
-export async function yieldAfterTimeSlice(owner: object): Promise<void> {
+export async function yieldAfterTimeSlice(owner: Owner): Promise<void> {
   if (isTimeSliceOver()) await nextTimeSlice(owner)
 }
 

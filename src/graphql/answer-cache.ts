@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { Invalid } from '../core/errors.ts'
 import type { Clock } from '../core/time.ts'
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
 import { readBytes } from '../http/body.ts'
 import { publicCacheControl } from '../http/cache-control.ts'
@@ -101,20 +102,29 @@ export function createAnswerCache(options: {
     return answerOf(response, Buffer.from(await response.arrayBuffer()), shown, method)
   }
 
+  /** Executes a request in a time slice of its address: many that arrive at once delay others by one slice. */
+  async function serve(request: NodeRequest, response: ServerResponse, caller: Caller): Promise<void> {
+    await yieldAfterTimeSlice(caller.address)
+    await server(request, response, { caller })
+  }
+
   async function respond(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
     const question = await readQuestion(request)
     const key = keyOf(question)
     if (isKnownCacheable(key, question)) {
-      const answer = await answers.get(key, () => execute(question))
+      const answer = await answers.get(key, async () => {
+        await yieldAfterTimeSlice(caller.address)
+        return execute(question)
+      })
       send(response, answer, request.headers['if-none-match'])
     } else {
-      await server(withBody(request, question.body), response, { caller })
+      await serve(withBody(request, question.body), response, caller)
     }
   }
 
   return {
     handle(request, response, { caller }) {
-      if (!mayBeCacheable(request, caller)) void server(request, response, { caller })
+      if (!mayBeCacheable(request, caller)) void serve(request, response, caller)
       else {
         void respond(request, response, caller).catch((error: unknown) => {
           // The caller is gone when the body ends too early.
@@ -209,6 +219,9 @@ function send(response: ServerResponse, { status, headers, body }: Answer, ifNon
     response.writeHead(status, headers).end(body)
   }
 }
+
+/** A request, or one whose body can be read again. */
+type NodeRequest = IncomingMessage | ReturnType<typeof withBody>
 
 /** Returns a request whose body can be read again. */
 function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffer) {

@@ -46,12 +46,8 @@ export interface SharedExecution {
   join(args: ExecutionArgs, receiver: Receiver): Promise<(() => void) | ExecutionResult>
 }
 
-/** How long results are sent before other work runs, in milliseconds. */
-const SLICE_MS = 8
-/** The characters sent in one go: event streams encode and write them only when their readers wake, after the slice. */
-const SLICE_CHARACTERS = 500_000
-/** The number of results between readings of the clock. */
-const RESULTS_PER_CLOCK_CHECK = 50
+/** The results sent before other work runs, and their characters: readers of event streams encode and write them after that. */
+const SLICE = { results: 50, characters: 500_000 } as const
 
 /** An operation without its start cursor: the same for all members. */
 interface Operation {
@@ -231,22 +227,16 @@ function settledOf(broadcast: Broadcast): number {
   return broadcast.settled ?? broadcast.source?.position ?? 0
 }
 
-/**
- * Sends a result to all members, including those that join meanwhile, in time slices, because thousands of writes take
- * long.
- */
+/** Sends a result to all members, including those that join meanwhile, in slices, because thousands of writes take long. */
 async function sendAll(broadcast: Broadcast, position: number, text: string): Promise<void> {
-  let sliceStart = performance.now()
   let count = 0
   for (const member of broadcast.members) {
     if (member.position >= position) continue
     member.position = position
     member.receiver.send(text)
     count += 1
-    const isLong = count * text.length >= SLICE_CHARACTERS
-    if (!isLong && (count % RESULTS_PER_CLOCK_CHECK !== 0 || performance.now() - sliceStart < SLICE_MS)) continue
+    if (count < SLICE.results && count * text.length < SLICE.characters) continue
     await nextLoopIteration()
-    sliceStart = performance.now()
     count = 0
   }
 }

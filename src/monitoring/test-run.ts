@@ -1,4 +1,6 @@
 import { requireScope } from '../core/access.ts'
+import type { AttemptWindow } from '../core/attempt-window.ts'
+import { createAttemptWindow } from '../core/attempt-window.ts'
 import { Unavailable } from '../core/errors.ts'
 import { MINUTE } from '../core/time.ts'
 import { invalid } from '../core/validation.ts'
@@ -18,14 +20,14 @@ export interface TestRun extends ProbeResult {
 const MAX_RUNNING = 5
 const MAX_PER_MINUTE = 30
 
-/** The test runs of an organization. */
+/** The test runs of a process. */
 interface TestRuns {
-  running: number
-  /** When the runs of the last minute began, in epoch milliseconds. */
-  begun: readonly number[]
+  /** How many run, by organization. */
+  readonly running: Map<string, number>
+  readonly started: AttemptWindow
 }
 
-const testRunsByTools = new WeakMap<ProbeTools, Map<string, TestRuns>>()
+const testRunsByTools = new WeakMap<ProbeTools, TestRuns>()
 
 /**
  * Probes a monitor once in this process, even while it is paused; nothing is stored. Needs a key with scope WRITE.
@@ -39,32 +41,38 @@ export async function testMonitor(ctx: MonitoringContext, id: string): Promise<T
     throw invalid([{ path: ['id'], message: 'is a heartbeat monitor, which has no probe: its job reports' }])
   }
   const at = ctx.now()
-  const runs = admit(ctx.tools, organizationId, at)
+  const end = admit(ctx.tools, organizationId, at)
   try {
     const { timeoutMs, state } = monitor
     const { signal } = new AbortController()
     const run = { tools: ctx.tools, owner: organizationId, timeoutMs, signal, state }
     return { at, ...(await runProbe(configuration.kind, configuration.options, run)) }
   } finally {
-    runs.running -= 1
+    end()
   }
 }
 
-/** Counts a test run. @throws Unavailable when there are too many. */
-function admit(tools: ProbeTools, organizationId: string, now: Date): TestRuns {
-  const ofAll = testRunsByTools.get(tools) ?? new Map<string, TestRuns>()
-  testRunsByTools.set(tools, ofAll)
-  const isRecent = (begun: number) => Math.abs(now.getTime() - begun) < MINUTE
-  for (const [id, { running, begun }] of ofAll) if (running === 0 && !begun.some(isRecent)) ofAll.delete(id)
-  const trials = ofAll.get(organizationId) ?? { running: 0, begun: [] }
-  trials.begun = trials.begun.filter(isRecent)
-  if (trials.running >= MAX_RUNNING || trials.begun.length >= MAX_PER_MINUTE) {
+/** Counts a test run, and returns what to call when it ends. @throws Unavailable when there are too many. */
+function admit(tools: ProbeTools, organizationId: string, now: Date): () => void {
+  const { running, started } = testRunsByTools.get(tools) ?? begin(tools)
+  const own = running.get(organizationId) ?? 0
+  if (own >= MAX_RUNNING || started.left(organizationId, now) === 0) {
     throw new Unavailable(
       `An organization can test ${MAX_RUNNING} monitors at once and ${MAX_PER_MINUTE} per minute. Try again later.`,
     )
   }
-  trials.running += 1
-  trials.begun = [...trials.begun, now.getTime()]
-  ofAll.set(organizationId, trials)
-  return trials
+  started.count(organizationId, now)
+  running.set(organizationId, own + 1)
+  return () => {
+    const left = (running.get(organizationId) ?? 1) - 1
+    if (left === 0) running.delete(organizationId)
+    else running.set(organizationId, left)
+  }
+}
+
+function begin(tools: ProbeTools): TestRuns {
+  const started = createAttemptWindow({ max: MAX_PER_MINUTE, windowMs: 1 * MINUTE })
+  const runs = { running: new Map(), started }
+  testRunsByTools.set(tools, runs)
+  return runs
 }

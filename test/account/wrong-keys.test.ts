@@ -75,4 +75,38 @@ describe('wrong keys', () => {
     await expect(enter('ac_old', '192.0.2.1')).rejects.toThrow(Unauthenticated)
     expect(clock.looks).toBe(3)
   })
+
+  test('sent at once are looked up only as often as they may be wrong', async () => {
+    const { clock, enter } = door()
+    const results = await Promise.allSettled(Array.from({ length: 200 }, (_, n) => enter(`ac_${n}`, '192.0.2.1')))
+    const kinds = results.map((result) => result.status === 'rejected' && result.reason.constructor.name)
+    expect(kinds.filter((kind) => kind === 'Unauthenticated')).toHaveLength(20)
+    expect(kinds.filter((kind) => kind === 'RateLimited')).toHaveLength(180)
+    expect(clock.looks).toBe(20)
+  })
+
+  test('repeated at once count once', async () => {
+    const { enter } = door()
+    await Promise.allSettled(Array.from({ length: 100 }, () => enter('ac_old', '192.0.2.1')))
+    expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
+  })
+
+  test('do not keep a valid key waiting that is sent with them for the first time', async () => {
+    const { enter } = door()
+    const wrong = Array.from({ length: 19 }, (_, n) => enter(`ac_${n}`, '192.0.2.1').catch(() => null))
+    const valid = await Promise.all(Array.from({ length: 100 }, () => enter(apiKey.secret, '192.0.2.1')))
+    expect(valid).toHaveLength(100)
+    await Promise.all(wrong)
+  })
+
+  test('whose lookup fails neither count nor hold up others', async () => {
+    const broken = createWrongKeys(() => noon)
+    const failing = { ...operator, db: null as unknown as typeof prisma, wrongKeys: broken }
+    const failed = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, n) => authenticate(failing, `ac_${n}`, '192.0.2.1')),
+    )
+    for (const each of failed) expect(each).toMatchObject({ reason: expect.any(TypeError) })
+    const working = { ...operator, wrongKeys: broken }
+    expect(await authenticate(working, apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
+  })
 })
