@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
+import { assertValidSchema } from 'graphql'
 import { createKnownKeys } from '../account/known-keys.ts'
 import { watchRevokedKeys } from '../account/revoked-keys.ts'
 import { createWrongKeys } from '../account/wrong-keys.ts'
@@ -35,13 +36,15 @@ export interface LoadedWeb {
 
 /**
  * Loads these parts while the database opens.
- * @throws when an asset does not compile.
+ * @throws when an asset does not compile, or the schema is invalid.
  */
 export async function loadWeb(): Promise<LoadedWeb> {
   // Another process bundles the assets. The schema comes last, because it blocks this thread and other work has started
   // by then.
   const assets = await loadAssets(pageAssets)
   const { schema } = await import('./schema.ts')
+  // Remembered by the schema, so that the first request does not wait for it.
+  assertValidSchema(schema)
   return { assets, schema }
 }
 

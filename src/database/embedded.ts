@@ -3,6 +3,7 @@ import { Duplex } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import pg from 'pg'
 import { MINUTE } from '../core/time.ts'
+import { isTimeSliceOver } from '../core/time-slice.ts'
 import { asOpenError, holdsDatabase } from './embedded-directory.ts'
 import { takeThread } from './embedded-thread.ts'
 import { LONG_DEADLINE } from './statement-deadline.ts'
@@ -98,8 +99,11 @@ async function startBackend(directory: string): Promise<Backend> {
       reason = message
       return
     }
-    waiting.shift()?.resolve(message)
+    const answered = waiting.shift()
     expectAnswer()
+    // A port also delivers what arrives meanwhile before the event loop goes on: quick statements would hold it for long.
+    if (isTimeSliceOver()) setImmediate(() => answered?.resolve(message))
+    else answered?.resolve(message)
   })
 
   /** Ends the thread when a statement hangs, because statements of this database cannot be cancelled. */

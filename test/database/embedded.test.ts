@@ -44,6 +44,26 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await second.close()
   })
 
+  test('lets the event loop go on between quick statements whose results take work', async () => {
+    const database = await openCopy()
+    let inTurn = 0
+    let most = 0
+    const turn = setInterval(() => (inTurn = 0), 0)
+    const chain = async () => {
+      for (let count = 0; count < 100; count++) {
+        await database.pool.query('SELECT 1')
+        inTurn += 1
+        most = Math.max(most, inTurn)
+        const begun = performance.now()
+        while (performance.now() - begun < 2);
+      }
+    }
+    await Promise.all([chain(), chain()])
+    clearInterval(turn)
+    await database.close()
+    expect(most).toBeLessThan(20)
+  })
+
   test('is locked against a second process and taken over from a killed one', async () => {
     copyDataDir(inject('databaseTemplate'), dataDir)
     const first = startHolder()
