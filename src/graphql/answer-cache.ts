@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { Invalid } from '../core/errors.ts'
 import type { Clock } from '../core/time.ts'
-import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+import { isTimeSliceOver, nextTimeSlice } from '../core/time-slice.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
 import { readBytes } from '../http/body.ts'
 import { publicCacheControl } from '../http/cache-control.ts'
@@ -104,7 +104,7 @@ export function createAnswerCache(options: {
 
   /** Executes a request in a time slice of its address: many that arrive at once delay others by one slice. */
   async function serve(request: NodeRequest, response: ServerResponse, caller: Caller): Promise<void> {
-    await yieldAfterTimeSlice(caller.address)
+    if (isTimeSliceOver()) await nextTimeSlice(caller.address)
     await server(request, response, { caller })
   }
 
@@ -113,7 +113,7 @@ export function createAnswerCache(options: {
     const key = keyOf(question)
     if (isKnownCacheable(key, question)) {
       const answer = await answers.get(key, async () => {
-        await yieldAfterTimeSlice(caller.address)
+        if (isTimeSliceOver()) await nextTimeSlice(caller.address)
         return execute(question)
       })
       send(response, answer, request.headers['if-none-match'])
