@@ -161,6 +161,7 @@ async function compose(
   })
   closers.push(() => web?.end())
   site.baseUrl ||= `http://localhost:${port}`
+  monitoring.startProbing()
   web?.preload()
   // Only now: compiling it at the first start keeps a processor busy for seconds.
   void geo.load()

@@ -53,9 +53,14 @@ export function createSecretBox(key: Buffer): SecretBox {
 export async function openSecretBox({ config, db }: Pick<Context, 'config' | 'db'>): Promise<SecretBox> {
   const key = deriveKey(config.SECRET_KEY ?? (await readOrCreateKey(config.DATA_DIR)))
   const fingerprint = createHash('sha256').update(key).digest('hex')
-  await db.sealKey.createMany({ data: { id: KEY_ROW_ID, fingerprint }, skipDuplicates: true })
-  const known = await db.sealKey.findUniqueOrThrow({ where: { id: KEY_ROW_ID } })
-  if (known.fingerprint === fingerprint) return createSecretBox(key)
+  const read = () => db.sealKey.findUnique({ where: { id: KEY_ROW_ID } })
+  let known = await read()
+  if (known === null) {
+    // Another instance may be first.
+    await db.sealKey.createMany({ data: { id: KEY_ROW_ID, fingerprint }, skipDuplicates: true })
+    known = await read()
+  }
+  if (known?.fingerprint === fingerprint) return createSecretBox(key)
   const given = config.SECRET_KEY === undefined ? `the key in ${join(config.DATA_DIR, KEY_FILE)}` : 'SECRET_KEY'
   throw new StartError(
     `${given} is not the key that sealed this database's secrets. Set SECRET_KEY to the same value on every instance: its previous value, or the content of ${KEY_FILE} in the first instance's DATA_DIR.`,

@@ -16,11 +16,12 @@ export const workerFiles = [
 
 export type WorkerFile = (typeof workerFiles)[number]
 
-const bundled = import.meta.url.endsWith('.js')
+/** Whether this code runs from a bundle of `dist/`. */
+export const isBundled = !import.meta.url.endsWith('.ts')
 
 /** Starts a worker thread from a file of `src/`: from its bundle when this code runs from a bundle, or from its source. */
 export function startWorker(file: WorkerFile, options: Omit<WorkerOptions, 'execArgv'>): Worker {
-  if (bundled) return new Worker(new URL(`dist/${file}.js`, root), options)
+  if (isBundled) return new Worker(new URL(`dist/${file}.js`, root), options)
   const loader = new URL('src/typescript-loader.js', root)
   return new Worker(new URL(`src/${file}.ts`, root), { ...options, execArgv: ['--import', loader.href] })
 }

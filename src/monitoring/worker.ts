@@ -36,6 +36,8 @@ interface MonitoringParts {
 /** Running monitoring. */
 export interface Monitoring {
   readonly parts: MonitoringParts
+  /** Starts probing, unless the role is `web`. Its first statements take a while. */
+  startProbing(): void
   /** The health of probing; undefined: this process does not probe. */
   schedulerState(): LoopState | undefined
   /** Ends running probes, stores and reconciles their results, and ends every stream. */
@@ -43,8 +45,8 @@ export interface Monitoring {
 }
 
 /**
- * Starts monitoring. Every process stores results, because any may receive heartbeats, and reconciles staleness; unless
- * its role is `web`, it also probes.
+ * Starts monitoring. Every process stores results, because any may receive heartbeats, and reconciles staleness; probing
+ * starts when `startProbing` is called.
  * @throws when the database cannot listen.
  */
 export async function startMonitoring(options: {
@@ -71,6 +73,7 @@ export async function startMonitoring(options: {
   if (config.ROLE === 'web') {
     return {
       parts,
+      startProbing: () => {},
       schedulerState: () => undefined,
       async close() {
         await stalenessJob.stop()
@@ -89,9 +92,9 @@ export async function startMonitoring(options: {
     run: createProbeRunner(ctx, seal, tools),
   })
   const stopListening = await database.listen(LOG_CHANNEL, scheduler.wake)
-  scheduler.start()
   return {
     parts,
+    startProbing: scheduler.start,
     schedulerState: () => worseState(scheduler.state(), resultWriter.state()),
     async close() {
       await stopListening()

@@ -23,4 +23,5 @@ function textOf(statement: unknown): string {
 }
 
 // After the above: what it imports connects at once.
-await import('../../src/main.ts')
+const { run } = await import('../../src/app/program.ts')
+await run(null)
