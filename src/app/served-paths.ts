@@ -70,6 +70,7 @@ export const pagePaths: readonly ServedPath[] = [
     ...(base === '' ? [] : [page(base, 'A status page')]),
     page(`${base}/history`, 'The past incidents of a status page'),
     page(`${base}/incidents/{id}`, 'An incident'),
+    page(`${base}/services/{id}`, 'A service, day by day'),
     page(`${base}/subscribe`, 'Subscribe to a status page'),
     form(`${base}/subscribe`, 'Request a subscription'),
   ]),

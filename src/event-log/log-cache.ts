@@ -17,18 +17,21 @@ interface CachedValue<T> {
   readonly asOf: Date | null
 }
 
+/** Loads a value. It may return the previous one (null: none), which then keeps its age, if nothing in it has changed. */
+type Loader<T> = (previous: T | null) => Promise<T>
+
 /** A cache of values made of organizations' states. An entry is valid until its organization's event log moves. */
 export interface LogCache<T extends OrganizationValue> {
   /** Returns the cached value, or loads it. Concurrent callers share one load; errors are not cached. */
-  get(key: string, load: () => Promise<T>): Promise<T>
+  get(key: string, load: Loader<T>): Promise<T>
   /** Like `get`, but returns the stale value when the database is unavailable or slow. Throws when there is none. */
-  getOrStale(key: string, load: () => Promise<T>): Promise<CachedValue<T>>
+  getOrStale(key: string, load: Loader<T>): Promise<CachedValue<T>>
   /** Marks the values of an organization as stale after its log moved; null: of every organization. */
   invalidate(organizationId: string | null): void
 }
 
 /** The maximum age of a value whose log does not move: some values depend on the time of day. */
-const MAX_AGE_MS = MINUTE
+export const MAX_AGE_MS = MINUTE
 
 /** How long a caller waits for a load before getting the stale value. */
 const STALE_AFTER_MS = 3 * SECOND
@@ -74,25 +77,27 @@ export function createLogCache<T extends OrganizationValue>(options: {
     const previous = entries.peek(key)
     if (isStale && previous && previous.at >= at) return
     if (previous && previous.value.organizationId !== value.organizationId) entries.delete(key)
-    entries.set(key, { value, at, until: isStale ? 0 : now().getTime() + MAX_AGE_MS })
+    entries.set(key, { value, at, until: isStale ? 0 : at.getTime() + MAX_AGE_MS })
     const keys = keysOf.get(value.organizationId) ?? new Set()
     keysOf.set(value.organizationId, keys.add(key))
   }
 
-  async function run(key: string, load: () => Promise<T>, invalidated: Set<string | null>): Promise<T> {
+  async function run(key: string, load: Loader<T>, invalidated: Set<string | null>): Promise<T> {
     const startedAt = now()
-    const value = await load().catch((error: unknown) => {
+    const previous = entries.peek(key)
+    const value = await load(previous?.value ?? null).catch((error: unknown) => {
       // A deleted page must not be served as a stale value later.
       if (error instanceof NotFound) entries.delete(key)
       throw error
     })
     const isStale = invalidated.has(null) || invalidated.has(value.organizationId)
-    if (isCacheable(value)) store(key, value, startedAt, isStale)
+    const at = previous && value === previous.value ? previous.at : startedAt
+    if (isCacheable(value)) store(key, value, at, isStale)
     else entries.delete(key)
     return value
   }
 
-  function start(key: string, load: () => Promise<T>): Promise<T> {
+  function start(key: string, load: Loader<T>): Promise<T> {
     const invalidated = new Set<string | null>()
     const started = { invalidated, result: run(key, load, invalidated) }
     running.add(started)
@@ -103,7 +108,7 @@ export function createLogCache<T extends OrganizationValue>(options: {
     })
   }
 
-  function get(key: string, load: () => Promise<T>): Promise<T> {
+  function get(key: string, load: Loader<T>): Promise<T> {
     const entry = entries.get(key)
     if (entry && entry.until > now().getTime()) return Promise.resolve(entry.value)
     return shareable.get(key)?.result ?? start(key, load)

@@ -1,6 +1,7 @@
 import type { Database } from '../core/context.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState, Tier } from '../generated/prisma/enums.ts'
 import { freshUntil, scheduleOf } from './staleness.ts'
 import type { MonitorHistory, Outage, Span, StateInterval, Tally } from './uptime.ts'
@@ -16,6 +17,8 @@ export interface History {
 export interface HistoryQuery {
   readonly id: string
   readonly since: Date
+  /** The time since which its maintenance is needed; absent: the same. */
+  readonly maintainedSince?: Date
 }
 
 /** The uptime of a span. */
@@ -32,7 +35,7 @@ export interface SpanQuery extends Span {
   readonly id: string
 }
 
-/** Reads the uptime of spans, in the order of the queries; cuts them at now. Uses four statements. */
+/** Reads the uptime of spans, in the order of the queries; cuts them at now. Uses two statements. */
 export async function readUptimes(db: Database, asked: readonly SpanQuery[], now: Date): Promise<Uptime[]> {
   const histories = await readHistories(
     db,
@@ -47,7 +50,7 @@ export async function readUptimes(db: Database, asked: readonly SpanQuery[], now
   })
 }
 
-/** Reads the outages of monitors that touch spans, newest first, in the order of the queries. Uses four statements. */
+/** Reads the outages of monitors that touch spans, newest first, in the order of the queries. Uses two statements. */
 export async function readOutages(db: Database, asked: readonly SpanQuery[], now: Date): Promise<Outage[][]> {
   const histories = await readHistories(
     db,
@@ -81,18 +84,22 @@ function upTo(now: Date, { from, to }: Span): Span {
   return { from: from < end ? from : end, to: end }
 }
 
-/** Reads the histories of many monitors and services by their ids, in four statements; unknown ids have none. */
+/** Reads the histories of many monitors and services by their ids, in two statements; unknown ids have none. */
 export async function readHistories(
   db: Database,
   wanted: readonly HistoryQuery[],
   now: Date,
 ): Promise<Map<string, History>> {
   const watched = await readWatched(db, wanted)
+  if (watched.length === 0) return new Map()
   const ofMonitors = earliest(watched.map(({ id, since }) => ({ id, since })))
-  const ofServices = earliest(watched.flatMap(({ serviceId: id, since }) => (id === null ? [] : [{ id, since }])))
-  const intervals = grouped(await readIntervals(db, ofMonitors))
-  const gaps = grouped(await readGaps(db, ofMonitors))
-  const maintenance = grouped(await readMaintained(db, ofServices, now))
+  const maintainedSince = new Map(wanted.map((each) => [each.id, each.maintainedSince ?? each.since]))
+  const ofServices = earliest(
+    watched.flatMap(({ serviceId: id, of, since }) =>
+      id === null ? [] : [{ id, since: maintainedSince.get(of) ?? since }],
+    ),
+  )
+  const { intervals, gaps, maintenance } = await readStretches(db, ofMonitors, ofServices, now)
   const owner = {}
   const histories = new Map<string, { monitors: MonitorHistory[]; maintenance: readonly Span[] }>()
   for (const monitor of watched) {
@@ -152,20 +159,51 @@ function readWatched(db: Database, wanted: readonly HistoryQuery[]): Promise<Wat
     ORDER BY m.id`
 }
 
-function readIntervals(db: Database, since: ReadonlyMap<string, Date>) {
-  return db.$queryRaw<(Of<Omit<StateInterval, 'state'>> & { readonly state: MonitorState })[]>`
-    SELECT i."monitorId" AS of, i."startedAt", i."endedAt", i.state::text AS state, i.cause
-    FROM unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)
-    JOIN "MonitorInterval" i ON i."monitorId" = wanted.id
-    WHERE i."endedAt" IS NULL OR i."endedAt" > wanted.since
-    ORDER BY i."monitorId", i."startedAt"`
-}
+/** A row of a subject in JSON: its id, a start and an end in epoch milliseconds. */
+type SpanJson = readonly [of: string, from: number, to: number]
+type IntervalJson = readonly [of: string, from: number, to: number | null, state: MonitorState, cause: string]
 
-function readGaps(db: Database, since: ReadonlyMap<string, Date>) {
-  return db.$queryRaw<Of<Span>[]>`
-    SELECT g."monitorId" AS of, g."startedAt" AS from, g."endedAt" AS to
-    FROM unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)
-    JOIN "MonitorGap" g ON g."monitorId" = wanted.id AND g."endedAt" > wanted.since`
+/**
+ * Reads the intervals and gaps of monitors, and the actual, not the planned, maintenance of services, each since a time.
+ * As intervals follow each other, those that are over are found by their start alone. Runs one statement, whose answer is
+ * JSON: thousands of rows would cost more to receive than to read.
+ */
+async function readStretches(
+  db: Database,
+  ofMonitors: ReadonlyMap<string, Date>,
+  ofServices: ReadonlyMap<string, Date>,
+  now: Date,
+) {
+  const wanted = (since: ReadonlyMap<string, Date>) =>
+    Prisma.sql`unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)`
+  const time = (column: string) => Prisma.raw(`(extract(epoch FROM ${column}) * 1000)::float8`)
+  const [row] = await db.$queryRaw<{ intervals: string; gaps: string; maintenance: string }[]>`
+    SELECT (
+      SELECT coalesce(json_agg(json_build_array(
+        i."monitorId", ${time('i."startedAt"')}, ${time('i."endedAt"')}, i.state, i.cause) ORDER BY i."startedAt"), '[]')::text
+      FROM ${wanted(ofMonitors)} JOIN "MonitorInterval" i ON i."monitorId" = wanted.id AND i."startedAt" >= coalesce((
+        SELECT max(before."startedAt") FROM "MonitorInterval" before
+        WHERE before."monitorId" = wanted.id AND before."startedAt" <= wanted.since), '-infinity')
+      WHERE i."endedAt" IS NULL OR i."endedAt" > wanted.since
+    ) AS intervals, (
+      SELECT coalesce(json_agg(json_build_array(g."monitorId", ${time('g."startedAt"')}, ${time('g."endedAt"')})), '[]')::text
+      FROM ${wanted(ofMonitors)} JOIN "MonitorGap" g ON g."monitorId" = wanted.id AND g."endedAt" > wanted.since
+    ) AS gaps, (
+      SELECT coalesce(json_agg(json_build_array(s."serviceId", ${time('m."startedAt"')},
+        ${time(`coalesce(m."endedAt", now.now)`)})), '[]')::text
+      FROM (SELECT ${now}::timestamptz AS now) AS now, ${wanted(ofServices)}
+      JOIN "MaintenanceService" s ON s."serviceId" = wanted.id
+      JOIN "Maintenance" m ON m.id = s."maintenanceId"
+      WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > wanted.since)
+    ) AS maintenance`
+  const spans = (text = '[]') =>
+    grouped((JSON.parse(text) as SpanJson[]).map(([of, from, to]) => ({ of, from: new Date(from), to: new Date(to) })))
+  const intervals = (JSON.parse(row?.intervals ?? '[]') as IntervalJson[]).map(
+    ([of, from, to, state, cause]): Of<StateInterval> => ({
+      ...{ of, startedAt: new Date(from), endedAt: dateOf(to), state, cause },
+    }),
+  )
+  return { intervals: grouped(intervals), gaps: spans(row?.gaps), maintenance: spans(row?.maintenance) }
 }
 
 /**
@@ -188,16 +226,6 @@ export async function readMaintenance(
       JOIN "Maintenance" m ON m.id = s."maintenanceId"
       WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > ${since})`,
   )
-}
-
-/** Reads the actual, not the planned, maintenance of services. */
-function readMaintained(db: Database, since: ReadonlyMap<string, Date>, now: Date) {
-  return db.$queryRaw<Of<Span>[]>`
-    SELECT s."serviceId" AS of, m."startedAt" AS from, coalesce(m."endedAt", ${now}::timestamptz) AS to
-    FROM unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)
-    JOIN "MaintenanceService" s ON s."serviceId" = wanted.id
-    JOIN "Maintenance" m ON m.id = s."maintenanceId"
-    WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > wanted.since)`
 }
 
 /** Returns the earliest time needed for each id. */

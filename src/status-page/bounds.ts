@@ -1,17 +1,12 @@
 import type { TimelineBounds } from '../status/timeline-reader.ts'
 
 /**
- * The size limits of each document, so that rendering one delays no other request: updates, bytes of their texts, services.
+ * The size limits of each document besides those of the page's state, so that rendering one delays no other request: updates, bytes of their texts, services.
  * Pages link to what they leave out; documents for programs leave out the oldest updates of very long timelines.
  */
 export const bounds = {
-  overview: {
-    open: { form: 'HTML', updates: 5, bytes: 400_000, services: 50 },
-    past: { form: 'HTML', updates: 1, bytes: 200_000, services: 50 },
-    maintenances: { form: 'HTML', updates: 5, bytes: 200_000, services: 50 },
-    /** Listed days with outages or incidents: in total, the minimum per service, and the incidents per day. */
-    eventful: { days: 2000, daysPerService: 4, incidents: 3 },
-  },
+  /** Listed days with outages or incidents: in total, the minimum per service, and the incidents per day. */
+  eventful: { days: 300, daysPerService: 4, incidents: 3 },
   incident: { form: 'HTML', updates: 50, bytes: 400_000, services: 200 },
   history: {
     incidents: { form: 'HTML', updates: 1, bytes: 300_000, services: 50 },

@@ -1,8 +1,6 @@
 import type { Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
-import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { PageState } from '../status/page-state.ts'
-import { readPageState } from '../status/page-state.ts'
 import type { TimelineBounds } from '../status/timeline-reader.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
 import { badgeSvg } from './badge.ts'
@@ -10,12 +8,14 @@ import { bounds } from './bounds.ts'
 import { maintenanceCalendar } from './calendar.ts'
 import type { FeedSource } from './feed.ts'
 import { atomFeed, rssFeed } from './feed.ts'
-import { readLastChange, readLastChanges } from './last-changes.ts'
-import { readStatuspage, statuspageKinds } from './statuspage/document.ts'
+import { readLastChanges } from './last-changes.ts'
+import type { StateSource } from './shared-state.ts'
+import { readWithState, sharedState, versionOf } from './shared-state.ts'
+import { isInState, readStatuspage, statuspageKinds } from './statuspage/document.ts'
 import { readNewestIncidents, readNewestMaintenances } from './timeline-queries.ts'
 import { serviceStatusLabels } from './view.ts'
 
-/** The input of a document: the page's state, and the snapshot that it was read in. */
+/** The input of a document: the page's state, and the database for what is not in it. */
 interface DocumentSource {
   readonly db: Database
   readonly state: PageState
@@ -32,12 +32,14 @@ export interface DocumentKind {
   readonly type: string
   /** How long caches may serve it without revalidation, in seconds. */
   readonly maxAge: number
+  /** Whether the page's state has all that it needs, so that it reads nothing else. */
+  readonly isInState: boolean
   write(source: DocumentSource): string | Promise<string>
 }
 
 /** How long proxies may cache a badge, in seconds. */
 const BADGE_MAX_AGE_S = 60
-const svg = { type: 'image/svg+xml; charset=utf-8', maxAge: BADGE_MAX_AGE_S }
+const svg = { type: 'image/svg+xml; charset=utf-8', maxAge: BADGE_MAX_AGE_S, isInState: true }
 
 /** All documents of a page. */
 export const documentKinds: readonly DocumentKind[] = [
@@ -45,24 +47,28 @@ export const documentKinds: readonly DocumentKind[] = [
     path: kind.path,
     type: 'application/json; charset=utf-8',
     maxAge: 0,
+    isInState: isInState(kind),
     write: async ({ db, state, url }: DocumentSource) => JSON.stringify(await readStatuspage(db, kind, state, url)),
   })),
   {
     path: '/history.atom',
     type: 'application/atom+xml; charset=utf-8',
     maxAge: 0,
+    isInState: false,
     write: async (source) => atomFeed(await readFeedSource(source)),
   },
   {
     path: '/history.rss',
     type: 'application/rss+xml; charset=utf-8',
     maxAge: 0,
+    isInState: false,
     write: async (source) => rssFeed(await readFeedSource(source)),
   },
   {
     path: '/maintenance.ics',
     type: 'text/calendar; charset=utf-8',
     maxAge: 0,
+    isInState: false,
     async write({ db, state, url }) {
       const { id } = state.organization
       const newest = await readNewestMaintenances(db, id, bounds.calendar.entries)
@@ -96,24 +102,33 @@ export const documentKinds: readonly DocumentKind[] = [
   },
 ]
 
+/** A document, and the state that it was made of. */
+interface WrittenDocument {
+  readonly organizationId: string
+  readonly stateVersion: string
+  readonly body: string
+}
+
 /**
- * Writes a document about the page of the organization with this id or slug, from one snapshot.
+ * Writes a document about the page of the organization with this id or slug, as of one position of its log.
  * @throws NotFound when there is no such organization, or no such service on its page.
  */
-export function readDocument(
-  db: PrismaClient,
+export async function readDocument(
+  source: StateSource,
   owner: string,
   kind: DocumentKind,
   address: Pick<DocumentSource, 'url' | 'id'>,
-  now: Date,
-): Promise<{ readonly organizationId: string; readonly body: string }> {
-  return db.$transaction(
-    async (snapshot) => {
-      const state = await readPageState(snapshot, owner, now)
-      return { organizationId: state.organization.id, body: await kind.write({ db: snapshot, state, ...address }) }
-    },
-    { isolationLevel: 'RepeatableRead' },
-  )
+): Promise<WrittenDocument> {
+  const write = async (state: PageState) => kind.write({ db: source.db, state, ...address })
+  const written = (state: PageState, body: string) => ({
+    ...{ organizationId: state.organization.id, stateVersion: versionOf(state), body },
+  })
+  if (!kind.isInState) {
+    const { state, value } = await readWithState(source, owner, write)
+    return written(state, value)
+  }
+  const state = await sharedState(source, owner)
+  return written(state, await write(state))
 }
 
 /** Reads the most recently changed incidents and maintenances for a feed: the newest with their timelines, the others without. */
@@ -140,7 +155,7 @@ async function readFeedSource({ db, state, url }: DocumentSource): Promise<FeedS
     incidents: [...full.incidents, ...brief.incidents],
     maintenances: [...full.maintenances, ...brief.maintenances],
     changes,
-    changedAt: await readLastChange(db, id),
+    changedAt: state.changedAt,
     url,
   }
 }

@@ -48,14 +48,12 @@ export async function readHistory(
   const begin = startOfMonth(month, at.zone.name)
   const end = startOfMonth(addMonths(month, 1), at.zone.name)
   if (begin > at.now) throw new NotFound('This month is in the future.')
-  const inMonth = { gte: begin, lt: end, lte: at.now }
-  const pages = Math.max(1, Math.ceil((await countItems(db, organizationId, inMonth)) / PAGE_SIZE))
+  const { items, before, after } = await readOverview(db, organizationId, { begin, end, now: at.now })
+  const pages = Math.max(1, Math.ceil(items / PAGE_SIZE))
   if (request.number > pages) throw new NotFound('Page not found.')
-  const before = await nearestStart(db, organizationId, { lt: begin }, 'desc')
-  const after = await nearestStart(db, organizationId, { gte: end, lte: at.now }, 'asc')
   return {
     month,
-    items: await readItems(db, organizationId, inMonth, request.number),
+    items: await readItems(db, organizationId, { gte: begin, lt: end, lte: at.now }, request.number),
     page: request.number,
     pages,
     earlier: before && monthOf(before, at.zone),
@@ -63,35 +61,38 @@ export async function readHistory(
   }
 }
 
-const incidentsStarted = (organizationId: string, startedAt: Prisma.DateTimeFilter) => ({ organizationId, startedAt })
-const maintenancesStarted = (organizationId: string, startsAt: Prisma.DateTimeFilter) =>
-  ({ organizationId, startsAt, status: { not: 'SCHEDULED' } }) satisfies Prisma.MaintenanceWhereInput
-
-async function countItems(db: Database, organizationId: string, time: Prisma.DateTimeFilter): Promise<number> {
-  const incidents = await db.incident.count({ where: incidentsStarted(organizationId, time) })
-  return incidents + (await db.maintenance.count({ where: maintenancesStarted(organizationId, time) }))
+interface HistoryOverview {
+  /** The number of items in the span. */
+  readonly items: number
+  /** The latest start of an item before the span, and the earliest after it up to now; null: there is none. */
+  readonly before: Date | null
+  readonly after: Date | null
 }
 
-/** Returns the earliest (`asc`) or latest (`desc`) start of an incident or maintenance in a time span; null: there is none. */
-async function nearestStart(
+/** Counts the items of a span and finds those next to it. Runs one statement. */
+async function readOverview(
   db: Database,
   organizationId: string,
-  time: Prisma.DateTimeFilter,
-  order: 'asc' | 'desc',
-): Promise<Date | null> {
-  const incident = await db.incident.findFirst({
-    where: incidentsStarted(organizationId, time),
-    select: { startedAt: true },
-    orderBy: { startedAt: order },
-  })
-  const maintenance = await db.maintenance.findFirst({
-    where: maintenancesStarted(organizationId, time),
-    select: { startsAt: true },
-    orderBy: { startsAt: order },
-  })
-  const times = [incident?.startedAt, maintenance?.startsAt].flatMap((each) => each ?? [])
-  const sorted = times.sort((one, other) => one.getTime() - other.getTime())
-  return sorted.at(order === 'asc' ? 0 : -1) ?? null
+  { begin, end, now }: { readonly begin: Date; readonly end: Date; readonly now: Date },
+): Promise<HistoryOverview> {
+  const counts = (from: Prisma.Sql, at: Prisma.Sql) =>
+    Prisma.sql`(SELECT count(*) FROM ${from} AND ${at} >= ${begin} AND ${at} < ${end} AND ${at} <= ${now})`
+  const before = (from: Prisma.Sql, at: Prisma.Sql) => Prisma.sql`(SELECT max(${at}) FROM ${from} AND ${at} < ${begin})`
+  const after = (from: Prisma.Sql, at: Prisma.Sql) =>
+    Prisma.sql`(SELECT min(${at}) FROM ${from} AND ${at} >= ${end} AND ${at} <= ${now})`
+  const incidents = [
+    Prisma.sql`"Incident" WHERE "organizationId" = ${organizationId}`,
+    Prisma.sql`"startedAt"`,
+  ] as const
+  const maintenances = [
+    Prisma.sql`"Maintenance" WHERE "organizationId" = ${organizationId} AND status <> 'SCHEDULED'`,
+    Prisma.sql`"startsAt"`,
+  ] as const
+  const [found] = await db.$queryRaw<HistoryOverview[]>`
+    SELECT (${counts(...incidents)} + ${counts(...maintenances)})::int AS items,
+      greatest(${before(...incidents)}, ${before(...maintenances)}) AS before,
+      least(${after(...incidents)}, ${after(...maintenances)}) AS after`
+  return found ?? { items: 0, before: null, after: null }
 }
 
 /** Reads one page of the items of a time span, newest first. Uses SQL because the page is cut across two tables. */

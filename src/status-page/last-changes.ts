@@ -1,20 +1,4 @@
 import type { Database } from '../core/context.ts'
-import { isPublicKind } from '../event-log/event.ts'
-import { EventKind } from '../generated/prisma/enums.ts'
-
-const publicKinds = Object.values(EventKind).filter(isPublicKind)
-
-/** Returns when an organization's page last changed: the time of its newest public event, or of its creation. */
-export async function readLastChange(db: Database, organizationId: string): Promise<Date> {
-  const { createdAt, events } = await db.organization.findUniqueOrThrow({
-    where: { id: organizationId },
-    select: {
-      createdAt: true,
-      events: { where: { kind: { in: publicKinds } }, orderBy: { seq: 'desc' }, take: 1, select: { at: true } },
-    },
-  })
-  return events[0]?.at ?? createdAt
-}
 
 /**
  * Returns the time of the newest event about each of an organization's services, groups, incidents and maintenances, by id.

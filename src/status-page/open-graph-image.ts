@@ -1,8 +1,8 @@
-import type { Database } from '../core/context.ts'
 import type { PageState } from '../status/page-state.ts'
-import { readPageState } from '../status/page-state.ts'
 import type { ShownStatus } from '../status/shown-status.ts'
 import { findIncident } from './history.ts'
+import type { StateSource } from './shared-state.ts'
+import { sharedState, versionOf } from './shared-state.ts'
 import { statusShapes } from './status-shapes.ts'
 import { statusColours } from './status-tones.ts'
 import { zoneOf } from './time-format.ts'
@@ -29,20 +29,21 @@ export const OPEN_GRAPH_IMAGE_SIZE = { width: 1200, height: 630 } as const
  * @throws NotFound when there is no such organization or incident.
  */
 export async function readOpenGraphImage(
-  db: Database,
+  source: StateSource,
   idOrSlug: string,
   incidentId: string | null,
-  now: Date,
-): Promise<{ readonly organizationId: string; readonly image: OpenGraphImage }> {
-  const state = await readPageState(db, idOrSlug, now)
+): Promise<{ readonly organizationId: string; readonly stateVersion: string; readonly image: OpenGraphImage }> {
+  const state = await sharedState(source, idOrSlug)
   const organizationId = state.organization.id
-  if (incidentId === null) return { organizationId, image: pageImage(state) }
-  const { title, status, impact, startedAt } = await findIncident(db, organizationId, incidentId)
+  const of = { organizationId, stateVersion: versionOf(state) }
+  if (incidentId === null) return { ...of, image: pageImage(state) }
+  const { title, status, impact, startedAt } =
+    state.incidents.find(({ id }) => id === incidentId) ?? (await findIncident(source.db, organizationId, incidentId))
   const zone = zoneOf(state.organization.timeZone)
   const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
   const facts = `${incidentStatusLabels[status]} · ${impactLabels[impact]} · ${zone.time(startedAt)}`
   const headline = printable(title, 'An incident')
-  return { organizationId, image: { ...ownerFields(state), headline, facts, status: shown } }
+  return { ...of, image: { ...ownerFields(state), headline, facts, status: shown } }
 }
 
 /** The status that stands for each impact. */

@@ -2,11 +2,15 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/time.ts'
 import type { LogCache } from '../event-log/log-cache.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
+import type { PageState } from '../status/page-state.ts'
+import type { ServiceHistories } from './service-history.ts'
 
 /** A page or document, ready to send. */
 export interface RenderedPage {
   readonly organizationId: string
   readonly plain: Buffer<ArrayBuffer>
+  /** Names the state that it was made of. */
+  readonly stateVersion: string
   /** The same content in gzip; null: compression would not make it smaller. */
   readonly gzipped: Buffer<ArrayBuffer> | null
   readonly headers: Readonly<Record<string, string>> & { readonly etag: string }
@@ -35,8 +39,25 @@ export interface PageParts {
   readonly hashes: readonly string[]
 }
 
-/** Caches rendered pages, so that a public page costs no query until its owner's event log moves. */
+/** The state of a page, shared by all documents about it. */
+interface SharedState {
+  readonly organizationId: string
+  readonly state: PageState
+}
+
+/** The histories of a page's services, shared by all documents that show them. */
+export interface SharedHistories extends ServiceHistories {
+  readonly organizationId: string
+  /** The position in the log up to which they are current. */
+  readonly position: number
+}
+
+/** Caches what pages show and the rendered pages, so that a public page costs no query until its owner's event log moves. */
 export interface PageCache {
+  /** By the owner's slug or id. */
+  readonly states: LogCache<SharedState>
+  /** By the owner's id. */
+  readonly histories: LogCache<SharedHistories>
   readonly pages: LogCache<RenderedPage>
   /** The hashes of the parts of pages rendered lately, by version, so that an open page can be sent what changed since. */
   readonly versions: LRUCache<string, readonly string[]>
@@ -50,6 +71,11 @@ export interface PageCache {
 const MAX_BYTES = 64 * 1024 * 1024
 /** The maximum number of hashes of parts: about 8 MB. */
 const MAX_PART_HASHES = 100_000
+/** The maximum size of the shared states, and of the shared histories, in bytes. */
+const MAX_STATE_BYTES = 32 * 1024 * 1024
+/** The estimated bytes in memory of a character of a state, and of a day of a history. */
+const BYTES_PER_CHARACTER = 4
+const BYTES_PER_DAY = 200
 /** The maximum number of cached host names. */
 const MAX_HOSTS = 10_000
 
@@ -65,14 +91,25 @@ export function createPageCache(now: Clock): PageCache {
     maxSize: MAX_PART_HASHES,
     sizeCalculation: ({ length }) => length + 1,
   })
+  const states = createLogCache<SharedState>({
+    maxSize: MAX_STATE_BYTES,
+    sizeOf: ({ state }) => state.size * BYTES_PER_CHARACTER,
+    now,
+  })
+  const histories = createLogCache<SharedHistories>({
+    maxSize: MAX_STATE_BYTES,
+    sizeOf: ({ days }) => (1 + days) * BYTES_PER_DAY,
+    now,
+  })
   const hosts = createLogCache<{ organizationId: string | null }>({ maxSize: MAX_HOSTS, sizeOf: () => 1, now })
   return {
+    states,
+    histories,
     pages,
     versions,
     hosts,
     invalidate(organizationId) {
-      pages.invalidate(organizationId)
-      hosts.invalidate(organizationId)
+      for (const cache of [states, histories, pages, hosts]) cache.invalidate(organizationId)
     },
   }
 }

@@ -1,13 +1,12 @@
-import type { PrismaClient } from '../generated/prisma/client.ts'
+import { NotFound } from '../core/errors.ts'
 import type { PageState } from '../status/page-state.ts'
-import { readPageState } from '../status/page-state.ts'
-import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline-reader.ts'
-import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
-import { bounds } from './bounds.ts'
+import type { IncidentWithTimeline } from '../status/timeline-reader.ts'
 import type { HistoryState } from './history.ts'
 import { hasOlderUpdates, readHistory, readIncidentPage } from './history.ts'
-import type { ServiceHistory } from './service-history.ts'
-import { readServiceHistories } from './service-history.ts'
+import type { ServiceHistories, ServiceHistory } from './service-history.ts'
+import { readServiceHistory } from './service-history.ts'
+import type { StateSource } from './shared-state.ts'
+import { readWithState, sharedHistories, sharedState } from './shared-state.ts'
 import type { Month } from './time-format.ts'
 import { zoneOf } from './time-format.ts'
 
@@ -16,60 +15,57 @@ export type PageRequest =
   | { readonly page: 'overview' }
   /** `before`: the id of the incident update whose predecessors are read; null: the newest updates. */
   | { readonly page: 'incident'; readonly id: string; readonly before: string | null }
+  | { readonly page: 'service'; readonly id: string }
   /** `month` null: the current month. Pages are numbered from 1. */
   | { readonly page: 'history'; readonly month: Month | null; readonly number: number }
 
 /** What one page shows in addition to the page state, which all pages of an owner share. */
 export type PageContent =
-  | {
-      readonly page: 'overview'
-      /** The histories of monitored services, by service id. */
-      readonly histories: ReadonlyMap<string, ServiceHistory>
-      readonly openIncidents: readonly IncidentWithTimeline[]
-      readonly pastIncidents: readonly IncidentWithTimeline[]
-      readonly maintenances: readonly MaintenanceWithTimeline[]
-    }
+  | { readonly page: 'overview'; readonly histories: ServiceHistories }
   | { readonly page: 'incident'; readonly incident: IncidentWithTimeline; readonly hasOlder: boolean }
+  /** `history` null: the service has no monitors. */
+  | { readonly page: 'service'; readonly id: string; readonly history: ServiceHistory | null }
   | { readonly page: 'history'; readonly history: HistoryState }
 
+/** A page with everything that it shows. */
+export interface PageData {
+  readonly state: PageState
+  readonly content: PageContent
+}
+
 /**
- * Reads a page of the organization with this id or slug. One snapshot keeps the content consistent with the cursor.
- * @throws NotFound when the organization, incident, month or page of a month does not exist.
+ * Returns what a page of the organization with this id or slug shows: the shared state, and what is on this page only.
+ * @throws NotFound when the organization, incident, service, month or page of a month does not exist.
  */
-export function readPage(
-  db: PrismaClient,
-  owner: string,
-  request: PageRequest,
-  now: Date,
-): Promise<{ readonly state: PageState; readonly content: PageContent }> {
-  return db.$transaction(
-    async (snapshot) => {
-      const state = await readPageState(snapshot, owner, now)
-      const { id, timeZone } = state.organization
-      switch (request.page) {
-        case 'overview': {
-          const { open, past, maintenances } = bounds.overview
-          const timelines = {
-            openIncidents: await readIncidentTimelines(snapshot, state.incidents, open),
-            pastIncidents: await readIncidentTimelines(snapshot, state.recentIncidents, past),
-            maintenances: await readMaintenanceTimelines(snapshot, state.maintenances, maintenances),
-          }
-          const histories = await readServiceHistories(snapshot, id, now)
-          return { state, content: { page: request.page, histories: histories, ...timelines } }
-        }
-        case 'incident': {
-          const incident = await readIncidentPage(snapshot, id, request.id, request.before)
-          return {
-            state,
-            content: { page: request.page, incident, hasOlder: await hasOlderUpdates(snapshot, incident) },
-          }
-        }
-        case 'history': {
-          const history = await readHistory(snapshot, id, request, { now, zone: zoneOf(timeZone) })
-          return { state, content: { page: request.page, history } }
-        }
+export async function readPage(source: StateSource, owner: string, request: PageRequest): Promise<PageData> {
+  if (request.page === 'overview') {
+    const state = await sharedState(source, owner)
+    return { state, content: { page: request.page, histories: await sharedHistories(source, state) } }
+  }
+  const { state, value } = await readWithState(source, owner, (state) => readContent(source, state, request))
+  return { state, content: value }
+}
+
+async function readContent(
+  { db, now }: StateSource,
+  state: PageState,
+  request: Exclude<PageRequest, { page: 'overview' }>,
+): Promise<PageContent> {
+  const { id, timeZone } = state.organization
+  switch (request.page) {
+    case 'incident': {
+      const incident = await readIncidentPage(db, id, request.id, request.before)
+      return { page: request.page, incident, hasOlder: await hasOlderUpdates(db, incident) }
+    }
+    case 'service': {
+      if (!state.services.some((service) => service.id === request.id)) throw new NotFound('Service not found.')
+      const history = await readServiceHistory(db, state, request.id, state.readAt)
+      return { page: request.page, id: request.id, history }
+    }
+    case 'history':
+      return {
+        page: request.page,
+        history: await readHistory(db, id, request, { now: now(), zone: zoneOf(timeZone) }),
       }
-    },
-    { isolationLevel: 'RepeatableRead' },
-  )
+  }
 }

@@ -7,6 +7,7 @@ import type { Tally } from '../monitoring/uptime.ts'
 import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime.ts'
 import type { DayUptime } from '../monitoring/uptime-days.ts'
 import { readDays } from '../monitoring/uptime-days.ts'
+import type { PageState } from '../status/page-state.ts'
 import { bounds } from './bounds.ts'
 import type { Zone } from './time-format.ts'
 import { formatDuration } from './time-format.ts'
@@ -31,53 +32,87 @@ interface HistoryIncident {
 /** Days that the page shows of a service; the tier may allow fewer. */
 const MAX_DAYS = 90
 /** Incidents of all services together that the days mention. */
-const MAX_INCIDENTS = 1000
+const MAX_INCIDENTS = 500
 
-/** Reads the histories of an organization's monitored services, by service id. Runs ten statements for any number of services. */
-export async function readServiceHistories(
+/** The histories of services, as of one time. */
+export interface ServiceHistories {
+  /** Today's figures end here. */
+  readonly readAt: Date
+  /** The number of days of all histories together. */
+  readonly days: number
+  /** By service id. */
+  readonly histories: ReadonlyMap<string, ServiceHistory>
+}
+
+/** Monitored services up to which the overview contains what happened on each day; above, it links to a page per service. */
+const MAX_INLINE = 20
+
+const monitoredIds = ({ services }: PageState) => services.flatMap(({ id, monitored }) => (monitored ? [id] : []))
+
+/** Returns whether the overview contains what happened on each day of each service. */
+export function hasInlineHistories(state: PageState): boolean {
+  return monitoredIds(state).length <= MAX_INLINE
+}
+
+/**
+ * Reads what the overview shows of the histories of all monitored services. Runs three statements for any number of services,
+ * and two more when it contains what happened on each day.
+ */
+export async function readServiceHistories(db: Database, state: PageState, now: Date): Promise<ServiceHistories> {
+  const ids = monitoredIds(state)
+  const histories = await (hasInlineHistories(state) ? readWhole(db, state, ids, now) : readBars(db, state, ids, now))
+  const days = [...histories.values()].reduce((sum, history) => sum + history.days.length, 0)
+  return { readAt: now, days, histories }
+}
+
+/** Reads the whole history of a service; null: it has no monitors. Runs five statements. */
+export async function readServiceHistory(
   db: Database,
-  organizationId: string,
+  state: PageState,
+  id: string,
   now: Date,
-): Promise<Map<string, ServiceHistory>> {
-  const monitored = await db.monitor.findMany({
-    where: { organizationId, serviceId: { not: null } },
-    select: { serviceId: true },
-    distinct: ['serviceId'],
-  })
-  const ids = monitored.flatMap(({ serviceId }) => (serviceId === null ? [] : [serviceId]))
-  if (ids.length === 0) return new Map()
-  const select = { timeZone: true, tier: true } as const
-  const organization = await db.organization.findUniqueOrThrow({ where: { id: organizationId }, select })
-  const days = await readDays(db, organization, ids, MAX_DAYS, now)
-  const latencies = await readLatencies(db, organization, ids, { range: 'HOURS_24', resolution: 'HOUR' }, now)
-  const incidents = await readIncidents(db, ids, days.get(ids[0] ?? '')?.[0]?.from ?? now)
+): Promise<ServiceHistory | null> {
+  if (!monitoredIds(state).includes(id)) return null
+  return (await readWhole(db, state, [id], now)).get(id) ?? null
+}
+
+async function readBars(db: Database, { organization: { timeZone }, tier }: PageState, ids: string[], now: Date) {
+  if (ids.length === 0) return new Map<string, ServiceHistory>()
+  const days = await readDays(db, { timeZone, tier }, ids, MAX_DAYS, now)
+  return new Map(ids.map((id): [string, ServiceHistory] => [id, { days: days.get(id) ?? [], ...noDetails }]))
+}
+
+const noDetails = { latencies: [], incidents: [] } as const
+
+async function readWhole(db: Database, state: PageState, ids: string[], now: Date) {
+  const bars = await readBars(db, state, ids, now)
+  const since = bars.values().next().value?.days[0]?.from
+  if (since === undefined) return bars
+  const { organization, tier } = state
+  const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
+  const latencies = await readLatencies(db, { timeZone: organization.timeZone, tier }, ids, last24Hours, now)
+  const incidents = await readIncidents(db, organization.id, ids, since)
   return new Map(
-    ids.map((id) => {
+    [...bars].map(([id, { days }]): [string, ServiceHistory] => {
       const points = latencies.get(id) ?? []
-      return [
-        id,
-        {
-          days: days.get(id) ?? [],
-          latencies: points.some(({ count }) => count > 0) ? points : [],
-          incidents: incidents.get(id) ?? [],
-        },
-      ]
+      const measured = points.some(({ count }) => count > 0) ? points : []
+      return [id, { days, latencies: measured, incidents: incidents.get(id) ?? [] }]
     }),
   )
 }
 
-async function readIncidents(db: Database, serviceIds: readonly string[], since: Date) {
-  const rows = await db.incidentService.findMany({
-    where: {
-      serviceId: { in: [...serviceIds] },
-      incident: { OR: [{ resolvedAt: null }, { resolvedAt: { gt: since } }] },
-    },
-    select: { serviceId: true, incident: { select: { id: true, title: true, startedAt: true, resolvedAt: true } } },
-    orderBy: { incident: { startedAt: 'desc' } },
-    take: MAX_INCIDENTS,
-  })
+/** Reads the newest incidents of services that were not resolved before a time, by service id, newest first. */
+async function readIncidents(db: Database, organizationId: string, serviceIds: readonly string[], since: Date) {
+  const rows = await db.$queryRaw<(HistoryIncident & { readonly serviceId: string })[]>`
+    SELECT link."serviceId", incident.id, incident.title, incident."startedAt", incident."resolvedAt"
+    FROM (
+      SELECT id, title, "startedAt", "resolvedAt" FROM "Incident"
+      WHERE "organizationId" = ${organizationId} AND ("resolvedAt" IS NULL OR "resolvedAt" > ${since})
+    ) AS incident JOIN "IncidentService" AS link ON link."incidentId" = incident.id
+    WHERE link."serviceId" = ANY (${[...serviceIds]}::text[])
+    ORDER BY incident."startedAt" DESC, incident.id DESC LIMIT ${MAX_INCIDENTS}`
   const incidents = new Map<string, HistoryIncident[]>()
-  for (const { serviceId, incident } of rows) {
+  for (const { serviceId, ...incident } of rows) {
     const list = incidents.get(serviceId)
     if (list) list.push(incident)
     else incidents.set(serviceId, [incident])
@@ -103,15 +138,21 @@ export interface DayView {
   readonly moreIncidents: number
 }
 
+/** The bar of a service as the page shows it. */
+export interface BarView {
+  /** One per day, oldest first. */
+  readonly marks: readonly DayMark[]
+  /** Uptime over all days, `99.982% uptime`, or `No data`. */
+  readonly uptime: string
+}
+
 /** The history of a service as the page shows it. */
-export interface ServiceHistoryView {
+export interface ServiceHistoryView extends BarView {
   readonly days: readonly DayView[]
   /** The newest days with notes or incidents, newest first. */
   readonly eventful: readonly DayView[]
   /** Whether older days have notes or incidents too. */
   readonly hasOlder: boolean
-  /** Uptime over all days, `99.982% uptime`, or `No data`. */
-  readonly uptime: string
   /** A sentence with the downtime and the monitored time behind `uptime`. */
   readonly summary: string
   readonly latencies: readonly LatencyPoint[]
@@ -133,7 +174,7 @@ export async function serviceHistoryViews(
     if (!cached) names.set(from.getTime(), name)
     return name
   }
-  const { days, daysPerService } = bounds.overview.eventful
+  const { days, daysPerService } = bounds.eventful
   const most = Math.max(daysPerService, Math.floor(days / pasts.size))
   const owner = {}
   const views = new Map<string, ServiceHistoryView>()
@@ -144,25 +185,32 @@ export async function serviceHistoryViews(
   return views
 }
 
+/** Formats the bar of a history. */
+export function barView({ days }: Pick<ServiceHistory, 'days'>): BarView {
+  const total = sumOf(days.map(({ tally }) => tally))
+  const percent = uptimePercent(total)
+  const uptime = percent === null ? 'No data' : `${percent}% uptime${coverageNote(total)}`
+  return { marks: days.map(({ tally }) => dayMark(tally)), uptime }
+}
+
 function serviceHistoryView(
   { days, latencies, incidents }: ServiceHistory,
   nameOf: (from: Date) => Pick<DayView, 'key' | 'name'>,
   most: number,
 ): ServiceHistoryView {
   const total = sumOf(days.map(({ tally }) => tally))
-  const percent = uptimePercent(total)
   const views = days.map(({ from, to, tally }): DayView => {
     const open = incidents.filter(({ startedAt, resolvedAt }) => startedAt < to && (!resolvedAt || resolvedAt > from))
-    const shown = open.slice(0, bounds.overview.eventful.incidents)
+    const shown = open.slice(0, bounds.eventful.incidents)
     const more = { incidents: shown, moreIncidents: open.length - shown.length }
     return { ...nameOf(from), mark: dayMark(tally), notes: dayNotes(tally), ...more }
   })
   const eventful = views.filter((day) => day.notes.length > 0 || day.incidents.length > 0).toReversed()
   return {
+    ...barView({ days }),
     days: views,
     eventful: eventful.slice(0, most),
     hasOlder: eventful.length > most,
-    uptime: percent === null ? 'No data' : `${percent}% uptime${coverageNote(total)}`,
     summary: historySummary(total),
     latencies,
   }

@@ -1,14 +1,19 @@
 import type { PageLink } from '../account/page-settings.ts'
 import { linksOf } from '../account/page-settings.ts'
 import type { Database } from '../core/context.ts'
-import { inTransaction } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { typeOfId } from '../core/id.ts'
 import { DAY } from '../core/time.ts'
 import { encodeCursor } from '../event-log/event.ts'
-import type { Incident, Maintenance, Organization, Prisma, Service, ServiceGroup } from '../generated/prisma/client.ts'
+import type { Organization, Service, ServiceGroup } from '../generated/prisma/client.ts'
+import type { PagePosition } from './page-position.ts'
+import { pagePosition, publicChangeTime } from './page-position.ts'
+import type { PageStateJson } from './page-state-query.ts'
+import { pageStateQuery } from './page-state-query.ts'
 import type { PageStatus, ShownService } from './shown-status.ts'
-import { manualIncidents, pageStatus, shownServiceOf, statusCausesSelect } from './shown-status.ts'
+import { manualIncidents, pageStatus, shownServiceOf } from './shown-status.ts'
+import type { IncidentWithTimeline, MaintenanceWithTimeline, TimelineJson } from './timeline-reader.ts'
+import { timelinesOf } from './timeline-reader.ts'
 
 /** The organization's data that the public page shows. */
 interface PageSettings
@@ -22,125 +27,124 @@ interface PageSettings
 /** A service and its shown status. */
 export interface ServiceState
   extends Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'position' | 'createdAt'>,
-    ShownService {}
+    ShownService {
+  /** Whether it has monitors, active or paused. */
+  readonly monitored: boolean
+}
 
-/** What the public page shows, as of one position in the event log, without the timelines (`timeline-reader.ts`). */
+/** What the public page shows, as of one position in the event log. It is shared and never altered. */
 export interface PageState {
   readonly organization: PageSettings
+  readonly tier: Organization['tier']
   /** Later events are not yet part of the state. */
   readonly cursor: string
+  readonly position: PagePosition
+  /** The time of the newest public event, or of the organization's creation. */
+  readonly changedAt: Date
+  /** When it was read. */
+  readonly readAt: Date
+  /** The number of characters that were read: its approximate size. */
+  readonly size: number
   readonly status: PageStatus
   /** In page order. */
   readonly groups: readonly Pick<ServiceGroup, 'id' | 'name' | 'description' | 'position' | 'createdAt'>[]
   /** In page order, across groups. */
   readonly services: readonly ServiceState[]
-  /** Open incidents, newest first. */
-  readonly incidents: readonly Incident[]
-  /** Running and scheduled maintenance, by start time. */
-  readonly maintenances: readonly Maintenance[]
-  /** Incidents resolved and started within the last `RECENT_DAYS`, newest first. */
-  readonly recentIncidents: readonly Incident[]
+  /** Open incidents, newest first, with their newest updates. */
+  readonly incidents: readonly IncidentWithTimeline[]
+  /** Running and scheduled maintenance, by start time, with its newest updates. */
+  readonly maintenances: readonly MaintenanceWithTimeline[]
+  /** Incidents resolved and started within the last `RECENT_DAYS`, newest first, with their last update. */
+  readonly recentIncidents: readonly IncidentWithTimeline[]
+  /** Whether there are more of these. */
+  readonly hasMoreRecent: boolean
 }
 
 /** The period of incidents on the page itself; older ones are in the history. */
 export const RECENT_DAYS = 14
 
-/** The maximum length of each list, so that a long one does not slow the page down. */
-const MAX_ITEMS = 100
+/** The limits of the lists and of the texts in them, so that long ones do not slow the page down. */
+const bounds = {
+  open: { items: 100, timeline: { form: 'HTML', updates: 5, bytes: 400_000, services: 50 } },
+  recent: { items: 25, timeline: { form: 'HTML', updates: 1, bytes: 100_000, services: 50 } },
+  maintenances: { items: 100, timeline: { form: 'HTML', updates: 5, bytes: 200_000, services: 50 } },
+} as const
 
 /**
- * Reads what the public page of an organization shows, by its id or slug. Reads one snapshot, or in the caller's open
- * transaction, so that all parts agree with the cursor.
+ * Reads what the public page of an organization shows, by its id or slug, with one statement: all parts agree with the
+ * cursor.
  * @throws NotFound when there is no such organization.
  */
-export function readPageState(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
-  if (inTransaction(db)) return readPageParts(db, idOrSlug, now)
-  return db.$transaction((snapshot) => readPageParts(snapshot, idOrSlug, now), { isolationLevel: 'RepeatableRead' })
+export async function readPageState(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
+  const isPossibleName = /^[a-z0-9_-]{1,63}$/.test(idOrSlug)
+  const column = typeOfId(idOrSlug) === 'Organization' ? 'id' : 'slug'
+  const since = new Date(now.getTime() - RECENT_DAYS * DAY)
+  const [row] = isPossibleName
+    ? await db.$queryRaw<{ state: string }[]>(pageStateQuery({ column, value: idOrSlug }, since, bounds))
+    : []
+  if (!row) throw new NotFound('Status page not found.')
+  return { ...pageStateOf(JSON.parse(row.state)), readAt: now, size: row.state.length }
 }
 
-/** Reads the organization first, so that the cursor is never newer than the rest, at any isolation level. */
-async function readPageParts(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
-  const organization = await findOrganization(db, idOrSlug)
-  const of = { organizationId: organization.id }
-  const groups = await db.serviceGroup.findMany({
-    where: of,
-    select: { id: true, name: true, description: true, position: true, createdAt: true },
-    orderBy: { position: 'asc' },
-  })
-  const services = await readServices(db, organization.id)
-  const incidents = await db.incident.findMany({
-    where: { ...of, status: { not: 'RESOLVED' } },
-    orderBy: newestFirst,
-    take: MAX_ITEMS,
-  })
-  const recentIncidents = await db.incident.findMany({
-    where: { ...of, status: 'RESOLVED', startedAt: { gte: new Date(now.getTime() - RECENT_DAYS * DAY) } },
-    orderBy: newestFirst,
-    take: MAX_ITEMS,
-  })
-  const maintenances = await db.maintenance.findMany({
-    where: { ...of, status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } },
-    orderBy: [{ startsAt: 'asc' }, { id: 'asc' }],
-    take: MAX_ITEMS,
-  })
-  const { lastSeq, links: _, ...settings } = organization
+function pageStateOf(json: PageStateJson): Omit<PageState, 'readAt' | 'size'> {
+  const { lastSeq, tier, links, createdAt, ...settings } = json.organization
+  const services = json.services.map(({ causes, createdAt, ...service }, position) => ({
+    ...service,
+    position,
+    createdAt: new Date(createdAt),
+    monitored: causes.monitors.length > 0,
+    ...shownServiceOf({
+      statusOverride: causes.override,
+      incidents: causes.incidents.map((status) => ({ status })),
+      monitors: causes.monitors
+        .filter(({ isPaused }) => !isPaused)
+        .map(({ state, unknownSince }) => ({ state, unknownSince: dateOf(unknownSince) })),
+      maintenances: causes.maintenances.map((maintenanceId) => ({ maintenanceId })),
+    }),
+  }))
+  const incidentsOf = (list: PageStateJson['open'], timelines: readonly TimelineJson[], of: keyof typeof bounds) => {
+    const told = timelinesOf<IncidentWithTimeline['status']>(timelines, bounds[of].timeline)
+    return list.flatMap((incident, index) => {
+      const timeline = told[index]
+      if (timeline === undefined) return []
+      const { startedAt, resolvedAt, createdAt, ...rest } = incident
+      const times = { startedAt: new Date(startedAt), resolvedAt: dateOf(resolvedAt), createdAt: new Date(createdAt) }
+      return [{ ...rest, ...times, ...timeline }]
+    })
+  }
+  const incidents = incidentsOf(json.open, json.openTimelines, 'open')
+  const told = timelinesOf<MaintenanceWithTimeline['status']>(json.maintenanceTimelines, bounds.maintenances.timeline)
   return {
-    organization: { ...settings, links: linksOf(organization) },
+    organization: { ...settings, links: linksOf({ links }) },
+    tier,
     cursor: encodeCursor(lastSeq),
+    position: pagePosition(json.newestEvents),
+    changedAt: publicChangeTime(json.newestEvents) ?? new Date(createdAt),
     status: pageStatus(
       services,
       incidents.filter(({ automatic }) => automatic === manualIncidents.automatic).map(({ impact }) => impact),
     ),
-    groups: groups.map((group, position) => ({ ...group, position })),
+    groups: json.groups.map((group, position) => ({ ...group, position, createdAt: new Date(group.createdAt) })),
     services,
     incidents,
-    maintenances,
-    recentIncidents,
+    maintenances: json.maintenances.flatMap((maintenance, index) => {
+      const timeline = told[index]
+      return timeline === undefined ? [] : [{ ...maintenance, ...timesOf(maintenance), ...timeline }]
+    }),
+    recentIncidents: incidentsOf(json.recent, json.recentTimelines, 'recent'),
+    hasMoreRecent: json.hasMoreRecent,
   }
 }
 
-const newestFirst = [{ startedAt: 'desc' }, { id: 'desc' }] satisfies Prisma.IncidentOrderByWithRelationInput[]
-
-const pageSettings = {
-  id: true,
-  slug: true,
-  name: true,
-  description: true,
-  timeZone: true,
-  accentColor: true,
-  logoUrl: true,
-  customDomain: true,
-  links: true,
-  lastSeq: true,
-} satisfies Prisma.OrganizationSelect
-
-async function findOrganization(db: Database, idOrSlug: string) {
-  const where = typeOfId(idOrSlug) === 'Organization' ? { id: idOrSlug } : { slug: idOrSlug }
-  const isPossibleName = /^[a-z0-9_-]{1,63}$/.test(idOrSlug)
-  const organization = isPossibleName
-    ? await db.organization.findUnique({ where: { ...where, deletedAt: null }, select: pageSettings })
-    : null
-  if (!organization) throw new NotFound('Status page not found.')
-  return organization
+function timesOf({ startsAt, endsAt, startedAt, endedAt, createdAt, dueAt }: PageStateJson['maintenances'][number]) {
+  return {
+    startsAt: new Date(startsAt),
+    endsAt: new Date(endsAt),
+    startedAt: dateOf(startedAt),
+    endedAt: dateOf(endedAt),
+    createdAt: new Date(createdAt),
+    dueAt: dateOf(dueAt),
+  }
 }
 
-async function readServices(db: Database, organizationId: string): Promise<ServiceState[]> {
-  const services = await db.service.findMany({
-    where: { organizationId },
-    select: {
-      id: true,
-      groupId: true,
-      name: true,
-      description: true,
-      position: true,
-      createdAt: true,
-      ...statusCausesSelect,
-    },
-    orderBy: { position: 'asc' },
-  })
-  return services.map(({ statusOverride, incidents, monitors, maintenances, ...service }, position) => ({
-    ...service,
-    position,
-    ...shownServiceOf({ statusOverride, incidents, monitors, maintenances }),
-  }))
-}
+const dateOf = (time: string | null) => (time === null ? null : new Date(time))

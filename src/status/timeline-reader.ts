@@ -45,7 +45,7 @@ export interface TimelineBounds {
   readonly before?: string | null
 }
 
-/** Reads the timelines of incidents, in the order of the incidents, with three statements. */
+/** Reads the timelines of incidents, in the order of the incidents, with one statement. */
 export async function readIncidentTimelines(
   db: Database,
   incidents: readonly Incident[],
@@ -55,7 +55,7 @@ export async function readIncidentTimelines(
   return incidents.map((incident, index) => ({ ...incident, ...(timelines[index] ?? emptyTimeline) }))
 }
 
-/** Reads the timelines of maintenances, in the order of the maintenances, with three statements. */
+/** Reads the timelines of maintenances, in the order of the maintenances, with one statement. */
 export async function readMaintenanceTimelines(
   db: Database,
   maintenances: readonly Maintenance[],
@@ -95,43 +95,44 @@ async function readTimelines<S>(
   bounds: TimelineBounds,
 ): Promise<Timeline<S>[]> {
   if (ids.length === 0) return []
-  const entries = byOwner(await readUpdates<S>(db, kind, ids, bounds))
-  const counts = new Map((await countUpdates(db, kind, ids)).map(({ owner, count }) => [owner, count]))
-  const services = byOwner(await readServices(db, kind, ids, bounds.services))
-  return ids.map((id) => ({
-    updates: (entries.get(id) ?? []).map(({ owner: _, message, html, ...entry }) => ({
-      ...entry,
-      body: message === null || bounds.form === 'MARKDOWN' ? message : htmlOf({ message, html }),
+  const owners = Prisma.sql`unnest(${[...ids]}::text[]) WITH ORDINALITY AS wanted (id, nth)`
+  const [row] = await db.$queryRaw<{ timelines: string }[]>`
+    SELECT ${timelinesJson(kind, owners, bounds)}::text AS timelines`
+  return timelinesOf<S>(JSON.parse(row?.timelines ?? '[]'), bounds)
+}
+
+/** A timeline in JSON. An update: id, status, creation, edit, message and HTML. */
+export interface TimelineJson {
+  readonly updates: readonly (readonly [string, string, string, string | null, string | null, string | null])[]
+  readonly updateCount: number
+  readonly services: readonly { readonly serviceId: string; readonly status: ServiceStatus }[]
+  readonly serviceCount: number
+}
+
+/** Returns the timelines that `timelinesJson` has read. */
+export function timelinesOf<S>(timelines: readonly TimelineJson[], { form }: TimelineBounds): Timeline<S>[] {
+  return timelines.map(({ updates, ...timeline }) => ({
+    ...timeline,
+    updates: updates.map(([id, status, createdAt, editedAt, message, html]) => ({
+      id,
+      status: status as S,
+      createdAt: new Date(createdAt),
+      editedAt: editedAt === null ? null : new Date(editedAt),
+      body: message === null || form === 'MARKDOWN' ? message : htmlOf({ message, html }),
     })),
-    updateCount: counts.get(id) ?? 0,
-    services: (services.get(id) ?? []).map(({ serviceId, status }) => ({ serviceId, status })),
-    serviceCount: services.get(id)?.[0]?.count ?? 0,
   }))
 }
 
-function byOwner<T extends { readonly owner: string }>(rows: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const row of rows) {
-    const known = groups.get(row.owner)
-    if (known) known.push(row)
-    else groups.set(row.owner, [row])
-  }
-  return groups
-}
-
-interface UpdateRow<S> extends Omit<TimelineUpdate<S>, 'body'> {
-  readonly owner: string
-  readonly message: string | null
-  readonly html: string | null
-}
-
-/** Reads no more than the bounds allow: neither rows nor bodies. */
-function readUpdates<S>(
-  db: Database,
+/**
+ * Returns an SQL expression: the timelines as a JSON array of `TimelineJson`, in order. It reads no more than the bounds
+ * allow: neither rows nor bodies.
+ * @param owners the incidents or maintenances: an item of a FROM clause with the columns `id` and `nth`, their order.
+ */
+export function timelinesJson(
   kind: TimelineOwner,
-  ids: readonly string[],
+  owners: Prisma.Sql,
   { form, updates, bytes, services, bytesPerService = 0, before = null }: TimelineBounds,
-): Promise<UpdateRow<S>[]> {
+): Prisma.Sql {
   const table = tables[kind]
   const size = form === 'HTML' ? Prisma.sql`coalesce(html, message)` : Prisma.sql`message`
   const extra =
@@ -143,36 +144,35 @@ function readUpdates<S>(
     before === null
       ? Prisma.empty
       : Prisma.sql`AND ("createdAt", id) < (SELECT "createdAt", id FROM ${table.updates} WHERE id = ${before})`
-  return db.$queryRaw<UpdateRow<S>[]>`
-    WITH newest AS (
+  return Prisma.sql`(
+    WITH parent AS MATERIALIZED (
+      SELECT id, nth FROM ${owners}
+    ), newest AS (
       SELECT parent.id AS owner, nth, entry.id, size,
         row_number() OVER (PARTITION BY nth ORDER BY entry."createdAt" DESC, entry.id DESC) AS place
-      FROM unnest(${[...ids]}::text[]) WITH ORDINALITY AS parent(id, nth) CROSS JOIN LATERAL (
+      FROM parent CROSS JOIN LATERAL (
         SELECT id, "createdAt", octet_length(${size}) ${extra} AS size FROM ${table.updates}
         WHERE ${table.owner} = parent.id ${older} ORDER BY "createdAt" DESC, id DESC LIMIT ${updates}::int
       ) AS entry
     ), sized AS (
       SELECT *, sum(size) OVER (ORDER BY place, nth) <= ${bytes}::int AS fits FROM newest
+    ), told AS (
+      SELECT owner, json_agg(json_build_array(entry.id, entry.status, entry."createdAt", ${table.editedAt},
+        CASE WHEN fits THEN message END, CASE WHEN fits AND ${form} = 'HTML' THEN html END) ORDER BY place) AS updates
+      FROM sized JOIN ${table.updates} AS entry ON entry.id = sized.id
+      WHERE fits OR place = 1 GROUP BY owner
     )
-    SELECT owner, entry.id, entry.status::text, entry."createdAt", ${table.editedAt} AS "editedAt",
-      CASE WHEN fits THEN message END AS message, CASE WHEN fits AND ${form} = 'HTML' THEN html END AS html
-    FROM sized JOIN ${table.updates} AS entry ON entry.id = sized.id
-    WHERE fits OR place = 1 ORDER BY nth, place`
-}
-
-function countUpdates(db: Database, kind: TimelineOwner, ids: readonly string[]) {
-  const { updates, owner } = tables[kind]
-  return db.$queryRaw<{ owner: string; count: number }[]>`
-    SELECT ${owner} AS owner, count(*)::int AS count FROM ${updates} WHERE ${owner} = ANY(${[...ids]}::text[]) GROUP BY 1`
-}
-
-function readServices(db: Database, kind: TimelineOwner, ids: readonly string[], limit: number) {
-  const table = tables[kind]
-  return db.$queryRaw<{ owner: string; serviceId: string; status: ServiceStatus; count: number }[]>`
-    SELECT parent.id AS owner, affected."serviceId", affected.status, affected.count
-    FROM unnest(${[...ids]}::text[]) AS parent(id) CROSS JOIN LATERAL (
-      SELECT "serviceId", ${table.status} AS status, position, (count(*) OVER ())::int AS count
-      FROM ${table.services} AS link JOIN "Service" ON "Service".id = "serviceId"
-      WHERE ${table.owner} = parent.id ORDER BY position LIMIT ${limit}::int
-    ) AS affected ORDER BY affected.position`
+    SELECT coalesce(json_agg(json_build_object(
+      'updates', coalesce(told.updates, '[]'),
+      'updateCount', (SELECT count(*) FROM ${table.updates} WHERE ${table.owner} = parent.id),
+      'services', coalesce(affected.services, '[]'), 'serviceCount', coalesce(affected.count, 0)) ORDER BY nth), '[]')
+    FROM parent LEFT JOIN told ON told.owner = parent.id CROSS JOIN LATERAL (
+      SELECT json_agg(json_build_object('serviceId', "serviceId", 'status', status) ORDER BY position) AS services,
+        max(link.count) AS count
+      FROM (
+        SELECT "serviceId", ${table.status} AS status, position, count(*) OVER () AS count
+        FROM ${table.services} AS link JOIN "Service" ON "Service".id = "serviceId"
+        WHERE ${table.owner} = parent.id ORDER BY position LIMIT ${services}::int
+      ) AS link
+    ) AS affected)`
 }

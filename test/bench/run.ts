@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -10,6 +10,7 @@ import { cost } from './cost.ts'
 import { dnsThroughput } from './dns-throughput.ts'
 import { fanOut } from './fan-out.ts'
 import { graphqlThroughput } from './graphql-throughput.ts'
+import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
 import { httpThroughput } from './http-throughput.ts'
 import { latency } from './latency.ts'
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   graphql: graphqlThroughput,
   mutations,
   search: (_dns, dataDir) => search(dataDir),
+  growth: (_dns, dataDir) => growth(dataDir),
 }
 
 const named = process.argv.slice(2)

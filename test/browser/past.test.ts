@@ -82,10 +82,12 @@ describe('the days of a service', () => {
     const { width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
     expect(width).toBeGreaterThan(600)
     expect(height).toBeGreaterThan(20)
-    const boxOf = async (mark: string) => {
-      const { y = 0, height: tall = 0 } = (await bar.locator(`path.${mark}`).boundingBox()) ?? {}
-      return { top: Math.round(y), tall: Math.round(tall) }
-    }
+    /** A bounding box leaves out the width of the line, which is the height of the mark. */
+    const boxOf = (mark: string) =>
+      bar.locator(`path.${mark}`).evaluate((path: SVGPathElement) => {
+        const tall = Number.parseFloat(getComputedStyle(path).strokeWidth)
+        return { top: path.getBBox().y - tall / 2, tall }
+      })
     const [up, down, none] = [await boxOf('up'), await boxOf('down'), await boxOf('none')]
     expect(down.top).toBeLessThan(up.top)
     expect(none.top).toBeGreaterThan(up.top)

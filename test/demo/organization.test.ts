@@ -82,7 +82,7 @@ describe('prepareDemo', () => {
 
   test('has monitored services with a history that matches its incidents and maintenance', async () => {
     const { id } = await prisma.organization.findUniqueOrThrow(bySlug)
-    const pasts = await readServiceHistories(prisma, id, noon)
+    const { histories: pasts } = await readServiceHistories(prisma, await readPageState(prisma, id, noon), noon)
     expect(pasts.size).toBe(9)
     const webmail = await prisma.service.findFirstOrThrow({ where: { organizationId: id, name: 'Webmail' } })
     const { days = [], latencies = [], incidents = [] } = pasts.get(webmail.id) ?? {}

@@ -13,6 +13,7 @@ import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults } from '../support/markup.ts'
 import { startPageServer } from '../support/page-server.ts'
+import { uncached } from '../support/uncached.ts'
 
 const { prisma, ...database } = await testDatabase()
 const tenant = tenantsOf(prisma)
@@ -61,7 +62,14 @@ describe('an Open Graph image', () => {
     const { id: serviceId } = await createService(acme.ctx, { name: 'API' })
     const services = [{ serviceId, status: 'MAJOR_OUTAGE' }]
     const { id } = await createIncident(acme.ctx, { ...story, services })
-    const read = async (incident: string | null) => (await readOpenGraphImage(prisma, acme.slug, incident, noon)).image
+    const read = async (incident: string | null) =>
+      (
+        await readOpenGraphImage(
+          uncached(prisma, () => noon),
+          acme.slug,
+          incident,
+        )
+      ).image
     expect(await read(null)).toEqual(picture)
     const facts = 'Investigating · Critical impact · 20 Nov 2026, 12:00 UTC'
     expect(await read(id)).toEqual({ ...picture, headline: 'Payments fail', facts })
@@ -74,7 +82,14 @@ describe('an Open Graph image', () => {
     const acme = await tenant()
     await updateOrganization(acme.ctx, { name: '株式会社アクメ' })
     await createService(acme.ctx, { name: 'Ödsmål – Ελλάδα, Київ' })
-    const read = async (incident: string | null) => (await readOpenGraphImage(prisma, acme.slug, incident, noon)).image
+    const read = async (incident: string | null) =>
+      (
+        await readOpenGraphImage(
+          uncached(prisma, () => noon),
+          acme.slug,
+          incident,
+        )
+      ).image
     expect(await read(null)).toMatchObject({ owner: acme.slug, headline: 'All services are operational' })
     const { id } = await createIncident(acme.ctx, { ...story, title: '障害' })
     expect((await read(id)).headline).toBe('An incident')

@@ -38,7 +38,12 @@ describe('the state of a page', () => {
         links: [],
         customDomain: null,
       },
+      tier: 'FREE',
       cursor: '2',
+      position: { page: 1, days: 1 },
+      changedAt: noon,
+      readAt: noon,
+      size: expect.any(Number),
       status: {
         indicator: 'NONE',
         description: 'All systems operational',
@@ -50,6 +55,7 @@ describe('the state of a page', () => {
       incidents: [],
       maintenances: [],
       recentIncidents: [],
+      hasMoreRecent: false,
     })
   })
 

@@ -16,13 +16,16 @@ export interface OverviewProps {
   readonly status: PageStatus
   readonly groups: readonly GroupView[]
   readonly services: readonly ServiceView[]
-  /** The rendered histories of monitored services, by service id. */
+  /** The rendered histories of monitored services, by service id, and when their figures end. */
   readonly histories: ReadonlyMap<string, Child>
+  readonly readAt: Date
   readonly openIncidents: readonly IncidentView[]
   /** Running and upcoming maintenances, earliest first. */
   readonly maintenances: readonly MaintenanceView[]
   /** Resolved incidents, newest first. */
   readonly pastIncidents: readonly IncidentView[]
+  /** Whether there are more of these than the page shows. */
+  readonly hasMorePast: boolean
   /** The age limit of `pastIncidents`, in days. */
   readonly pastDays: number
 }
@@ -101,7 +104,7 @@ function Services(props: OverviewProps) {
           />
         ))
       )}
-      {histories.size === 0 ? null : <Legend {...context} />}
+      {histories.size === 0 ? null : <Legend zone={context.zone} readAt={props.readAt} />}
     </section>
   )
 }
@@ -144,7 +147,7 @@ function ServiceList({ services, histories, context }: Pick<OverviewProps, 'serv
   )
 }
 
-function PastIncidents({ pastIncidents, pastDays, context }: OverviewProps) {
+function PastIncidents({ pastIncidents, hasMorePast, pastDays, context }: OverviewProps) {
   const days = groupByDay(pastIncidents, context.zone, ({ startedAt }) => startedAt)
   return (
     <section id="past">
@@ -158,8 +161,8 @@ function PastIncidents({ pastIncidents, pastDays, context }: OverviewProps) {
         </section>
       ))}
       <p class="about">
-        {days.length === 0 ? 'No incidents' : 'No others'} in the last {pastDays} days.{' '}
-        <a href={`${context.base}/history`}>Incident history</a>
+        {hasMorePast ? 'More' : days.length === 0 ? 'No incidents' : 'No others'} in the last {pastDays} days
+        {hasMorePast ? ':' : '.'} <a href={`${context.base}/history`}>Incident history</a>
       </p>
     </section>
   )

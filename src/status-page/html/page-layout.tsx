@@ -32,8 +32,6 @@ export interface PageContext {
   readonly zone: Zone
   /** The newest position in the owner's event log when the page was read. */
   readonly cursor: string
-  /** When the page was read; today's figures end here. */
-  readonly readAt: Date
 }
 
 export interface PageLayoutProps {

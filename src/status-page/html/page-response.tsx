@@ -15,13 +15,15 @@ const MAX_CHANGED_SHARE = 0.5
 
 /** Prepares a document for the cache: compresses it and adds an ETag. */
 export async function createRenderedPage(
-  organizationId: string,
+  {
+    headers,
+    ...of
+  }: Pick<RenderedPage, 'organizationId' | 'stateVersion'> & { readonly headers: Readonly<Record<string, string>> },
   body: string | Buffer<ArrayBuffer>,
-  headers: Readonly<Record<string, string>>,
 ): Promise<RenderedPage> {
   const isText = typeof body === 'string'
   return {
-    organizationId,
+    ...of,
     plain: isText ? Buffer.from(body) : body,
     gzipped: isText ? await gzipAsync(body) : null,
     headers: { ...headers, etag: strongEtag(body), ...(isText && { vary: 'accept-encoding' }) },
@@ -32,11 +34,15 @@ export async function createRenderedPage(
 /** Prepares a page for the cache, and remembers its version. @param html as rendered, with the marks of its parts. */
 export async function createLivePage(
   { versions }: Pick<PageCache, 'versions'>,
-  { organizationId, seq, html }: { readonly organizationId: string; readonly seq: number; readonly html: string },
+  {
+    seq,
+    html,
+    ...of
+  }: Pick<RenderedPage, 'organizationId' | 'stateVersion'> & { readonly seq: number; readonly html: string },
   headers: Readonly<Record<string, string>>,
 ): Promise<RenderedPage> {
   const parts = cutIntoParts(html)
-  const page = await createRenderedPage(organizationId, joinParts(parts), headers)
+  const page = await createRenderedPage({ ...of, headers }, joinParts(parts))
   versions.set(parts.version, parts.hashes)
   return { ...page, live: { seq, parts, changes: new Map() } }
 }
@@ -65,13 +71,13 @@ async function changesSince(
   page: RenderedPage & { readonly live: LivePage },
   version: string,
 ): Promise<RenderedPage> {
-  const { live, headers, organizationId } = page
+  const { live, headers, organizationId, stateVersion } = page
   const earlier = versions.get(version)
   let changes = live.changes.get(version)
   if (changes === undefined && earlier !== undefined && live.changes.size < MAX_CHANGES) {
     const html = changedParts(live.parts, earlier)
     const isShort = html.length < MAX_CHANGED_SHARE * page.plain.length
-    changes = isShort ? createRenderedPage(organizationId, html, headers) : Promise.resolve(page)
+    changes = isShort ? createRenderedPage({ organizationId, stateVersion, headers }, html) : Promise.resolve(page)
     live.changes.set(version, changes)
   }
   return (await changes) ?? page

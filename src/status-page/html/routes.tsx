@@ -15,9 +15,11 @@ import { RECENT_DAYS } from '../../status/page-state.ts'
 import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
 import { themeStylesheet } from '../colour.ts'
 import type { PageCache, RenderedPage } from '../page-cache.ts'
-import type { PageContent, PageRequest } from '../read-page.ts'
+import type { PageContent, PageData, PageRequest } from '../read-page.ts'
 import { readPage } from '../read-page.ts'
-import { serviceHistoryViews } from '../service-history.ts'
+import { barView, hasInlineHistories, serviceHistoryViews } from '../service-history.ts'
+import type { StateSource } from '../shared-state.ts'
+import { versionOf } from '../shared-state.ts'
 import { parseMonth, zoneOf } from '../time-format.ts'
 import { historyItemView, incidentView, maintenanceView } from '../view.ts'
 import { History } from './history.tsx'
@@ -27,6 +29,7 @@ import type { PageAddress } from './page-address.ts'
 import { addPageRoute } from './page-address.ts'
 import type { PageContext } from './page-layout.tsx'
 import { createLivePage, sendChanges, sendPage, sendStalePage } from './page-response.tsx'
+import { ServicePage } from './service.tsx'
 import { renderHistories } from './uptime.tsx'
 
 /** The script that keeps an open status page up to date; bundled as `live.js`. */
@@ -51,7 +54,9 @@ export function statusPages(options: {
     if (address === null || request === null) return errorPage(c, site, { status: 404 })
     try {
       const key = JSON.stringify([address.owner, address.origin, request])
-      const { value, asOf } = await cache.pages.getOrStale(key, () => render(options, address, request))
+      const { value, asOf } = await cache.pages.getOrStale(key, (previous) =>
+        render(options, address, request, previous),
+      )
       if (asOf !== null) return sendStalePage(c, value, asOf)
       const { since: version, at = '0' } = c.req.query()
       if (version === undefined || value.live === null) return sendPage(c, value)
@@ -86,6 +91,7 @@ const pageRoutes: readonly { readonly path: string; parse(c: Context): PageReque
     path: '/incidents/:id',
     parse: (c) => ({ page: 'incident', id: c.req.param('id') ?? '', before: c.req.query('before') ?? null }),
   },
+  { path: '/services/:id', parse: (c) => ({ page: 'service', id: c.req.param('id') ?? '' }) },
   {
     path: '/history',
     parse(c) {
@@ -97,28 +103,34 @@ const pageRoutes: readonly { readonly path: string; parse(c: Context): PageReque
   },
 ]
 
-/** Reads and renders a page. @throws NotFound when there is no such page. */
+/**
+ * Reads and renders a page, or returns the previous one (null: none) if it shows the same state.
+ * @throws NotFound when there is no such page.
+ */
 async function render(
-  {
-    site,
-    db,
-    cache,
-    now,
-  }: { readonly site: Site; readonly db: PrismaClient; readonly cache: PageCache; readonly now: Clock },
+  { site, ...source }: StateSource & { readonly site: Site; readonly cache: PageCache },
   address: PageAddress,
   request: PageRequest,
+  previous: RenderedPage | null,
 ): Promise<RenderedPage> {
-  const readAt = now()
-  const { state, content } = await readPage(db, address.owner, request, readAt)
+  const parts = await readPage(source, address.owner, request)
+  const stateVersion = versionOfPage(parts)
+  if (previous?.stateVersion === stateVersion) return previous
+  const { state, content } = parts
   const { links, logoUrl, timeZone, ...settings } = state.organization
   const owner = { ...settings, links, logoUrl: logoUrl !== null && isLogoAddress(logoUrl) ? logoUrl : null }
   const zone = zoneOf(timeZone)
-  const context = { ...address, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor, readAt }
+  const context = { ...address, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor }
   const html = `<!DOCTYPE html>${await renderContent(state, content, context)}`
   const seq = decodeCursor(state.cursor) ?? 0
-  const page = { organizationId: state.organization.id, seq, html }
-  const headers = { ...headersOf(address.origin, owner.logoUrl), 'last-modified': readAt.toUTCString() }
-  return createLivePage(cache, page, headers)
+  const page = { organizationId: state.organization.id, stateVersion, seq, html }
+  const headers = { ...headersOf(address.origin, owner.logoUrl), 'last-modified': state.readAt.toUTCString() }
+  return createLivePage(source.cache, page, headers)
+}
+
+function versionOfPage({ state, content }: PageData): string {
+  const version = versionOf(state)
+  return content.page === 'overview' ? `${version} ${content.histories.readAt.getTime()}` : version
 }
 
 async function renderContent(state: PageState, content: PageContent, context: PageContext) {
@@ -126,21 +138,31 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
   const viewOf = (incident: IncidentWithTimeline) => incidentView(incident, names)
   switch (content.page) {
     case 'overview': {
-      const histories = await serviceHistoryViews(content.histories, context.zone)
+      const { histories, readAt } = content.histories
       return (
         <Overview
           {...state}
           context={context}
-          histories={await renderHistories(state.services, histories, context)}
-          openIncidents={content.openIncidents.map(viewOf)}
-          maintenances={content.maintenances.map((maintenance) => maintenanceView(maintenance, names))}
-          pastIncidents={content.pastIncidents.map(viewOf)}
+          histories={await renderHistories(state.services, histories, hasInlineHistories(state), context)}
+          readAt={readAt}
+          openIncidents={state.incidents.map(viewOf)}
+          maintenances={state.maintenances.map((maintenance) => maintenanceView(maintenance, names))}
+          pastIncidents={state.recentIncidents.map(viewOf)}
+          hasMorePast={state.hasMoreRecent}
           pastDays={RECENT_DAYS}
         />
       )
     }
     case 'incident':
       return <IncidentPage context={context} incident={viewOf(content.incident)} hasOlder={content.hasOlder} />
+    case 'service': {
+      const service = state.services.find(({ id }) => id === content.id)
+      if (service === undefined) throw new NotFound('Service not found.')
+      const { id, name } = service
+      const views = content.history && (await serviceHistoryViews(new Map([[id, content.history]]), context.zone))
+      const history = content.history && { id, name, bar: barView(content.history), history: views?.get(id) ?? null }
+      return <ServicePage context={context} service={service} history={history} readAt={state.readAt} />
+    }
     case 'history': {
       const items = content.history.items.map((item) => historyItemView(item, names))
       return <History {...content.history} context={context} items={items} />

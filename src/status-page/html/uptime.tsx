@@ -1,7 +1,8 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
-import type { DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
+import type { BarView, DayMark, DayView, ServiceHistory, ServiceHistoryView } from '../service-history.ts'
+import { barView, serviceHistoryViews } from '../service-history.ts'
 import { LatencyChart } from './latency-chart.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -11,113 +12,163 @@ import { Time } from './time.tsx'
 const HEIGHT = 40
 const STEP = 4
 
-/** The shape of each mark as vertical strokes, so that no mark depends on colour alone. */
-const strokes: Readonly<Record<DayMark, readonly (readonly [from: number, to: number])[]>> = {
-  up: [[10, 40]],
+/**
+ * The shape of each mark, so that no mark depends on colour alone: the heights at which lines run through its days. The style
+ * sheet sets their width, and the gaps between days.
+ */
+const lines: Readonly<Record<DayMark, readonly number[]>> = {
+  up: [25],
   // Taller than the others.
-  down: [[0, 40]],
+  down: [20],
   // Cut in two.
-  degraded: [
-    [10, 21],
-    [27, 40],
-  ],
+  degraded: [16, 34],
   // Half as high.
-  maintenance: [[25, 40]],
+  maintenance: [32.5],
   // A foot.
-  none: [[36, 40]],
+  none: [38],
 }
 
-const marks = Object.keys(strokes) as DayMark[]
+const marks = Object.keys(lines) as DayMark[]
 
-interface UptimeHistoryProps {
+/** A service with its history: whole, or only the bar, which then links to the page of the service. */
+export interface ServiceWithHistory {
   readonly id: string
   readonly name: string
-  readonly history: ServiceHistoryView
-  readonly context: PageContext
+  readonly bar: BarView
+  readonly history: ServiceHistoryView | null
 }
 
 /**
- * Renders the histories of services, by service id. Yields the event loop between services: those of a large organization
- * take longer than a time slice.
+ * Formats and renders the histories of services, by service id. Yields the event loop between services: those of a large
+ * organization take longer than a time slice.
  */
 export async function renderHistories(
   services: readonly { readonly id: string; readonly name: string }[],
-  histories: ReadonlyMap<string, ServiceHistoryView>,
+  histories: ReadonlyMap<string, ServiceHistory>,
+  isInline: boolean,
   context: PageContext,
 ): Promise<ReadonlyMap<string, Child>> {
+  const views = isInline ? await serviceHistoryViews(histories, context.zone) : null
   const owner = {}
   const rendered = new Map<string, Child>()
   for (const { id, name } of services) {
     const history = histories.get(id)
     if (history === undefined) continue
     await yieldAfterTimeSlice(owner)
-    rendered.set(id, raw(`${<UptimeHistory id={id} name={name} history={history} context={context} />}`))
+    const service = { id, name, bar: barView(history), history: views?.get(id) ?? null }
+    rendered.set(id, raw(`${<UptimeHistory service={service} context={context} />}`))
   }
   return rendered
 }
 
-/** Renders a service's history: a bar with one stroke per day, the uptime, and the newest days with notes or incidents. */
-function UptimeHistory({ id, name, history, context }: UptimeHistoryProps) {
-  const { days, uptime } = history
+interface UptimeHistoryProps {
+  readonly service: ServiceWithHistory
+  readonly context: PageContext
+}
+
+/** Renders a service's history: a bar with one stroke per day, the uptime, and what happened on the days or a link to it. */
+function UptimeHistory({ service, context }: UptimeHistoryProps) {
+  const { id, name, history } = service
   return (
     <div class="history">
-      <UptimeBar name={name} history={history} />
+      <UptimeBar {...service} />
+      {history === null ? (
+        <p class="more">
+          <a href={`${context.base}/services/${id}`}>
+            Day by day and response times<span class="hidden"> of {name}</span>
+          </a>
+        </p>
+      ) : (
+        <details id={`history-${id}`}>
+          <summary>
+            Day by day{history.latencies.length > 0 ? ' and response times' : ''}
+            <span class="hidden"> of {name}</span>
+          </summary>
+          <HistoryDetails history={history} path={`${context.base}/services/${id}`} context={context} />
+        </details>
+      )}
+    </div>
+  )
+}
+
+/** Renders the bar of a service and what happened on its days. */
+export function WholeHistory({ service, context }: UptimeHistoryProps) {
+  const { history } = service
+  return (
+    <div class="history">
+      <UptimeBar {...service} />
+      {history && <HistoryDetails history={history} path={null} context={context} />}
+    </div>
+  )
+}
+
+interface HistoryDetailsProps {
+  readonly history: ServiceHistoryView
+  /** The path of the page with all days; null: this is it. */
+  readonly path: string | null
+  readonly context: PageContext
+}
+
+function HistoryDetails({ history, path, context }: HistoryDetailsProps) {
+  return (
+    <>
+      <p>{history.summary}</p>
+      <DayList history={history} path={path} context={context} />
+      {history.latencies.length === 0 ? null : <LatencyChart points={history.latencies} zone={context.zone} />}
+    </>
+  )
+}
+
+/** Renders one path per mark, a tooltip for each day that is listed below, and the uptime. */
+function UptimeBar({ name, bar, history }: ServiceWithHistory) {
+  const { marks: days, uptime } = bar
+  const listed = new Map(history?.eventful.map((day) => [day.key, day]))
+  return (
+    <>
+      <svg
+        class="days"
+        viewBox={`0 0 ${days.length * STEP - 1} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${name}, last ${days.length} days: ${uptime}. ${countSummary(days)}`}
+      >
+        {marks.map((mark) => {
+          const path = pathOf(days, mark)
+          return path === '' ? null : <path class={mark} d={path} />
+        })}
+        {history?.days.map((day, index) =>
+          listed.has(day.key) ? (
+            <rect x={index * STEP} width={STEP} height={HEIGHT}>
+              <title>{`${day.name}: ${[...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day)].join(', ')}`}</title>
+            </rect>
+          ) : null,
+        )}
+      </svg>
       <p class="span">
         <span>{days.length} days ago</span>
         <span>{uptime}</span>
         <span>Today</span>
       </p>
-      <details id={`history-${id}`}>
-        <summary>
-          Day by day{history.latencies.length > 0 ? ' and response times' : ''}
-          <span class="hidden"> of {name}</span>
-        </summary>
-        <p>{history.summary}</p>
-        <DayList history={history} context={context} />
-        {history.latencies.length === 0 ? null : <LatencyChart points={history.latencies} zone={context.zone} />}
-      </details>
-    </div>
+    </>
   )
 }
 
-/** Renders one path per mark, and a tooltip for each day that is listed below. */
-function UptimeBar({ name, history }: Pick<UptimeHistoryProps, 'name' | 'history'>) {
-  const { days } = history
-  const listed = new Set(history.eventful)
-  return (
-    <svg
-      class="days"
-      viewBox={`0 0 ${days.length * STEP - 1} ${HEIGHT}`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={`${name}, last ${days.length} days: ${history.uptime}. ${countSummary(days)}`}
-    >
-      {marks.map((mark) => {
-        const path = pathOf(days, mark)
-        return path === '' ? null : <path class={mark} d={path} />
-      })}
-      {days.map((day, index) =>
-        listed.has(day) ? (
-          <rect x={index * STEP} width={STEP} height={HEIGHT}>
-            <title>{`${day.name}: ${[...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day)].join(', ')}`}</title>
-          </rect>
-        ) : null,
-      )}
-    </svg>
-  )
-}
-
-function pathOf(days: readonly DayView[], mark: DayMark): string {
-  return days
-    .flatMap((day, index) =>
-      day.mark === mark ? strokes[mark].map(([from, to]) => `M${index * STEP + 1.5} ${from}V${to}`) : [],
-    )
-    .join('')
+/** Returns a path through the days with a mark: one line for each run of days, at each of its heights. */
+function pathOf(days: readonly DayMark[], mark: DayMark): string {
+  let path = ''
+  for (let from = 0; from < days.length; from++) {
+    if (days[from] !== mark) continue
+    let to = from
+    while (days[to + 1] === mark) to += 1
+    for (const height of lines[mark]) path += `M${from * STEP} ${height}h${(to - from + 1) * STEP - 1}`
+    from = to
+  }
+  return path
 }
 
 /** Counts the days of each mark: `3 days with an outage, 85 days without.` */
-function countSummary(days: readonly DayView[]): string {
-  const count = (mark: DayMark) => days.filter((day) => day.mark === mark).length
+function countSummary(days: readonly DayMark[]): string {
+  const count = (mark: DayMark) => days.filter((day) => day === mark).length
   const words = [
     [count('down'), 'with an outage'],
     [count('degraded'), 'degraded'],
@@ -131,7 +182,7 @@ function countSummary(days: readonly DayView[]): string {
 /** Counts the incidents of a day that are not named. */
 const moreOf = ({ moreIncidents }: DayView) => (moreIncidents === 0 ? [] : [`${moreIncidents} more`])
 
-function DayList({ history, context }: Pick<UptimeHistoryProps, 'history' | 'context'>) {
+function DayList({ history, path, context }: HistoryDetailsProps) {
   const { eventful, hasOlder } = history
   if (eventful.length === 0) return null
   return (
@@ -157,7 +208,8 @@ function DayList({ history, context }: Pick<UptimeHistoryProps, 'history' | 'con
       </ul>
       {hasOlder && (
         <p>
-          Only the newest days are listed. <a href={`${context.base}/history`}>Incident history</a>
+          Only the newest days are listed.{' '}
+          {path === null ? <a href={`${context.base}/history`}>Incident history</a> : <a href={path}>All days</a>}
         </p>
       )}
     </>
@@ -171,7 +223,7 @@ function sentence(items: readonly string[]): string {
 
 /** Renders the shape of a mark as in the bar. */
 function DayMarkShape({ mark }: { readonly mark: DayMark }) {
-  const path = strokes[mark].map(([from, to]) => `M1.5 ${from}V${to}`).join('')
+  const path = pathOf([mark], mark)
   return (
     <svg class="day-mark" viewBox={`0 0 3 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
       <path class={mark} d={path} />
@@ -187,8 +239,8 @@ const legend = {
   none: 'no data',
 } as const satisfies Record<DayMark, string>
 
-/** Explains the marks of the bars. */
-export function Legend({ zone, readAt }: Pick<PageContext, 'zone' | 'readAt'>) {
+/** Explains the marks of the bars. @param readAt when the figures end. */
+export function Legend({ zone, readAt }: Pick<PageContext, 'zone'> & { readonly readAt: Date }) {
   return (
     <p class="legend">
       Each bar is a day in {zone.name}:{' '}

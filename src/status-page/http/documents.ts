@@ -12,6 +12,7 @@ import { createRenderedPage, sendPage, sendStalePage } from '../html/page-respon
 import { openGraphImageSvg, readOpenGraphImage } from '../open-graph-image.ts'
 import type { PageCache } from '../page-cache.ts'
 import type { PngRenderer } from '../png-renderer.ts'
+import { sharedState, versionOf } from '../shared-state.ts'
 
 /**
  * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images. They
@@ -26,36 +27,32 @@ export function documentRoutes(options: {
   readonly now: Clock
 }): Hono {
   const { db, cache, pngRenderer, now } = options
+  const source = { db, cache, now }
 
   async function answer(c: Context, address: PageAddress | null, kind: DocumentKind): Promise<Response> {
     if (address === null) throw new NotFound('Status page not found.')
     c.header('access-control-allow-origin', '*')
     const id = c.req.param('id') ?? ''
     const url = address.origin + address.base
-    const { value, asOf } = await cache.pages.getOrStale(
-      JSON.stringify([address.owner, url, kind.path, id]),
-      async () => {
-        const { organizationId, body } = await readDocument(db, address.owner, kind, { url, id }, now())
-        return createRenderedPage(organizationId, body, headersOf(kind))
-      },
-    )
+    const key = JSON.stringify([address.owner, url, kind.path, id])
+    const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
+      if (previous?.stateVersion === versionOf(await sharedState(source, address.owner))) return previous
+      const { body, ...of } = await readDocument(source, address.owner, kind, { url, id })
+      return createRenderedPage({ ...of, headers: headersOf(kind) }, body)
+    })
     return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
   }
 
   async function answerImage(c: Context, address: PageAddress | null): Promise<Response> {
     if (address === null) throw new NotFound('Status page not found.')
     const incident = c.req.param('id') ?? null
-    const { value, asOf } = await cache.pages.getOrStale(
-      JSON.stringify([address.owner, 'image', incident]),
-      async () => {
-        const { organizationId, image } = await readOpenGraphImage(db, address.owner, incident, now())
-        return createRenderedPage(
-          organizationId,
-          await pngRenderer.render(openGraphImageSvg(image), organizationId),
-          headersOf(png),
-        )
-      },
-    )
+    const key = JSON.stringify([address.owner, 'image', incident])
+    const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
+      const { image, ...of } = await readOpenGraphImage(source, address.owner, incident)
+      if (previous?.stateVersion === of.stateVersion) return previous
+      const picture = await pngRenderer.render(openGraphImageSvg(image), of.organizationId)
+      return createRenderedPage({ ...of, headers: headersOf(png) }, picture)
+    })
     return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
   }
 

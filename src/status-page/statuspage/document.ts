@@ -83,20 +83,26 @@ export const statuspageKinds: readonly StatuspageKind[] = [
   },
 ]
 
-/** Reads a document of a page in the state's snapshot. @param url the public address of the page. */
+/** Returns whether a document needs nothing but the state of the page. */
+export function isInState({ parts }: Pick<StatuspageKind, 'parts'>): boolean {
+  return parts.every((part) => part === 'status')
+}
+
+/** Reads a document of a page whose state is given. @param url the public address of the page. */
 export async function readStatuspage(
   db: Database,
   kind: StatuspageKind,
   state: PageState,
   url: string,
 ): Promise<StatuspageDocument> {
+  if (isInState(kind)) return { ...pageOf({ state, url }), status: rollupOf(state.status) }
   const foundIncidents = ((await kind.incidents?.(state, db)) ?? []).slice(0, MAX_INCIDENTS)
   const foundMaintenances = ((await kind.maintenances?.(state, db)) ?? []).slice(0, MAX_INCIDENTS)
   const incidents = await readIncidentTimelines(db, foundIncidents, boundsFor(foundIncidents.length))
   const maintenances = await readMaintenanceTimelines(db, foundMaintenances, boundsFor(foundMaintenances.length))
   const source = await readStatuspageSource(db, { state, incidents, maintenances, url })
   const parts = kind.parts.map((part) => [part, write[part](source)])
-  return { ...pageOf(source), ...Object.fromEntries(parts) }
+  return { ...pageOf({ state, url }), ...Object.fromEntries(parts) }
 }
 
 /** Shares the limit on services among `count` incidents or maintenances. */
@@ -112,7 +118,7 @@ const write = {
   status: ({ state }: StatuspageSource) => rollupOf(state.status),
 } as const satisfies Record<Part, (source: StatuspageSource) => unknown>
 
-function pageOf({ state, url, changedAt }: StatuspageSource): PageOfDocument {
+function pageOf({ state, url }: Pick<StatuspageSource, 'state' | 'url'>): PageOfDocument {
   const { id, name, timeZone } = state.organization
-  return { page: { id, name, url, time_zone: timeZone, updated_at: changedAt.toISOString() } }
+  return { page: { id, name, url, time_zone: timeZone, updated_at: state.changedAt.toISOString() } }
 }

@@ -2,7 +2,7 @@ import type { Database } from '../../core/context.ts'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { PageState } from '../../status/page-state.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../../status/timeline-reader.ts'
-import { readLastChange, readLastChanges } from '../last-changes.ts'
+import { readLastChanges } from '../last-changes.ts'
 import type { Zone } from '../time-format.ts'
 import { zoneOf } from '../time-format.ts'
 
@@ -15,8 +15,6 @@ export interface StatuspageSource {
   /** The public address of the page, without a slash at its end. */
   readonly url: string
   readonly zone: Zone
-  /** When the page last changed. */
-  readonly changedAt: Date
   /** When each service, group, incident and maintenance last changed, by id. */
   readonly changes: ReadonlyMap<string, Date>
   /** The statuses that incident updates set for services. */
@@ -33,22 +31,16 @@ export async function readStatuspageSource(
   const { organization, services, groups } = given.state
   const organizationId = organization.id
   const subjects = [...services, ...groups, ...given.incidents, ...given.maintenances]
-  const monitored = await db.monitor.findMany({
-    where: { organizationId, serviceId: { not: null } },
-    select: { serviceId: true },
-    distinct: ['serviceId'],
-  })
   return {
     ...given,
     zone: zoneOf(organization.timeZone),
-    changedAt: await readLastChange(db, organizationId),
     changes: await readLastChanges(
       db,
       organizationId,
       subjects.map(({ id }) => id),
     ),
     impacts: await readImpacts(db, given.incidents),
-    monitoredServices: new Set(monitored.flatMap(({ serviceId }) => serviceId ?? [])),
+    monitoredServices: new Set(services.flatMap(({ id, monitored }) => (monitored ? [id] : []))),
   }
 }
 
@@ -68,6 +60,7 @@ interface ServiceImpact {
 }
 
 async function readImpacts(db: Database, incidents: readonly IncidentWithTimeline[]): Promise<ServiceImpacts> {
+  if (incidents.length === 0) return { byUpdate: new Map(), beforeOldest: new Map(), monitoredAt: new Map() }
   const wanted = incidents.flatMap(({ updates, services }) =>
     services.flatMap(({ serviceId }) => updates.map(({ id }) => ({ id, serviceId }))),
   )

@@ -1,0 +1,74 @@
+import type { Clock } from '../core/time.ts'
+import { MAX_AGE_MS } from '../event-log/log-cache.ts'
+import { readNewestEvents } from '../event-log/newest-events.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
+import { pagePosition } from '../status/page-position.ts'
+import type { PageState } from '../status/page-state.ts'
+import { readPageState } from '../status/page-state.ts'
+import type { PageCache, SharedHistories } from './page-cache.ts'
+import { hasInlineHistories, readServiceHistories } from './service-history.ts'
+
+/** Where shared states come from. */
+export interface StateSource {
+  readonly db: PrismaClient
+  readonly cache: Pick<PageCache, 'states' | 'histories'>
+  readonly now: Clock
+}
+
+/**
+ * Returns the state of the page of the organization with this id or slug. It is read once per change of what the page shows:
+ * after any other event, one statement finds that it is still current.
+ * @throws NotFound when there is no such organization.
+ */
+export async function sharedState(source: StateSource, owner: string): Promise<PageState> {
+  const { db, cache, now } = source
+  const { state } = await cache.states.get(owner, async (previous) => {
+    if (previous !== null && isYoung(previous.state, now()) && (await isCurrent(db, previous.state))) return previous
+    const state = await readPageState(db, owner, now())
+    return { organizationId: state.organization.id, state }
+  })
+  return state
+}
+
+/** Returns the histories of the services of a page. They are read again when an event has changed them. */
+export function sharedHistories({ db, cache, now }: StateSource, state: PageState): Promise<SharedHistories> {
+  const { id: organizationId } = state.organization
+  const position = hasInlineHistories(state) ? state.position.page : state.position.days
+  return cache.histories.get(organizationId, async (previous) => {
+    if (previous?.position === position && isYoung(previous, now())) return previous
+    return { organizationId, position, ...(await readServiceHistories(db, state, now())) }
+  })
+}
+
+/** How often a document is read when the page changes meanwhile. */
+const MAX_ATTEMPTS = 3
+
+/**
+ * Reads something that belongs to a page's state, as of the same position: reads both again when the page has changed
+ * meanwhile. Instead of a transaction, one statement at the end proves that it has not.
+ * @throws NotFound when there is no such organization; and what `read` throws.
+ */
+export async function readWithState<T>(
+  source: StateSource,
+  owner: string,
+  read: (state: PageState) => Promise<T>,
+): Promise<{ readonly state: PageState; readonly value: T }> {
+  for (let attempt = 1; ; attempt++) {
+    const state = await sharedState(source, owner)
+    const value = await read(state)
+    if (attempt === MAX_ATTEMPTS || (await isCurrent(source.db, state))) return { state, value }
+    // The notification of the change may not have arrived yet.
+    source.cache.states.invalidate(state.organization.id)
+  }
+}
+
+/** Names a state among those of all times. */
+export function versionOf({ cursor, readAt }: PageState): string {
+  return `${cursor} ${readAt.getTime()}`
+}
+
+async function isCurrent(db: PrismaClient, { organization, position }: PageState): Promise<boolean> {
+  return pagePosition(await readNewestEvents(db, organization.id)).page === position.page
+}
+
+const isYoung = ({ readAt }: { readonly readAt: Date }, now: Date) => now.getTime() - readAt.getTime() < MAX_AGE_MS

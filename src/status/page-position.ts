@@ -1,0 +1,36 @@
+import { isPublicKind } from '../event-log/event.ts'
+import type { NewestEventJson } from '../event-log/newest-events.ts'
+import type { EventKind } from '../generated/prisma/enums.ts'
+
+/** The newest positions in an organization's log at which what its page shows may have changed. */
+export interface PagePosition {
+  /** Of any part of the page. */
+  readonly page: number
+  /** Of the days of its services, which incidents do not change. */
+  readonly days: number
+}
+
+/** Events about access, the check plan and subscribers change nothing that the page shows. */
+const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
+  'API_KEY_CREATED',
+  'API_KEY_REVOKED',
+  'CHECK_PLAN_CHANGED',
+  'SUBSCRIBERS_IMPORTED',
+  'SUBSCRIBER_DELETED',
+])
+
+const changesPage = (kind: EventKind) => !unseen.has(kind)
+const changesDays = (kind: EventKind) => changesPage(kind) && !kind.startsWith('INCIDENT_')
+
+/** Returns the position of a page from the newest event of each kind. */
+export function pagePosition(newest: readonly NewestEventJson[]): PagePosition {
+  const last = (changes: (kind: EventKind) => boolean) =>
+    newest.reduce((position, [kind, seq]) => (changes(kind) ? Math.max(position, seq) : position), 0)
+  return { page: last(changesPage), days: last(changesDays) }
+}
+
+/** Returns the time of the newest public event; null: there is none. */
+export function publicChangeTime(newest: readonly NewestEventJson[]): Date | null {
+  const found = newest.filter(([kind]) => isPublicKind(kind)).toSorted((one, other) => other[1] - one[1])
+  return found[0] === undefined ? null : new Date(found[0][2])
+}

@@ -1,0 +1,219 @@
+import { Hono } from 'hono'
+import { describe, expect, test } from 'vitest'
+import { createApiKey } from '../../src/account/api-key.ts'
+import { updateOrganization } from '../../src/account/organization.ts'
+import { newId } from '../../src/core/id.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
+import { loadAssets } from '../../src/http/assets.ts'
+import { closeDays } from '../../src/monitoring/uptime-days.ts'
+import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance.ts'
+import { createService } from '../../src/status/service.ts'
+import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
+import { documentRoutes } from '../../src/status-page/http/documents.ts'
+import { createPageCache } from '../../src/status-page/page-cache.ts'
+import { createPngRenderer } from '../../src/status-page/png-renderer.ts'
+import { readWithState, sharedHistories, sharedState } from '../../src/status-page/shared-state.ts'
+import { writeMonitors } from '../monitoring/histories.ts'
+import { type Tenant, tenantsOf } from '../status/setup.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { nestingFaults, repeatedIds } from '../support/markup.ts'
+import { statementsOf } from '../support/statements.ts'
+import { uncached } from '../support/uncached.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+const site = { assets: await loadAssets([liveScript, statusStylesheet]), baseUrl: 'https://allclear.example' }
+const told = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are looking.' }
+const pngRenderer = createPngRenderer()
+
+/** The pages and documents behind one cache; only the test itself invalidates it. */
+function serve(now = () => noon) {
+  const cache = createPageCache(now)
+  const app = new Hono()
+  app.route('/', documentRoutes({ site, db: prisma, cache, pngRenderer, now }))
+  app.route('/', statusPages({ site, db: prisma, cache, now }))
+  const read = async (path: string) => {
+    const response = await app.request(path)
+    expect(response.status).toBe(200)
+    return response.text()
+  }
+  return { cache, read, statements: async (path: string) => (await statementsOf(() => read(path))).length }
+}
+
+/** Adds services with a closed past of 90 days, and an outage every ten days. */
+async function watchedServices({ id: organizationId }: Tenant, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('Service'))
+  await prisma.service.createMany({
+    data: ids.map((id, position) => ({ organizationId, id, position, name: `Service ${position}`, createdAt: noon })),
+  })
+  const ago = (days: number) => new Date(noon.getTime() - days * DAY)
+  const outages = Array.from({ length: 9 }, (_, index) => ago(85 - index * 10))
+  const states = [
+    ['UP', ago(90)] as const,
+    ...outages.flatMap((at) => [['DOWN', at] as const, ['UP', new Date(at.getTime() + 10 * MINUTE)] as const]),
+  ]
+  await writeMonitors(
+    prisma,
+    ids.map((serviceId) => ({ organizationId, serviceId, states, lastKnownAt: noon })),
+  )
+  while (await closeDays(testContext(prisma)));
+  return ids
+}
+
+/** Writes incidents over the last 90 days that are over. */
+async function pastIncidents({ id: organizationId }: Tenant, serviceIds: readonly string[], count: number) {
+  const rows = Array.from({ length: count }, (_, nth) => {
+    const startedAt = new Date(noon.getTime() - ((nth + 1) / count) * 90 * DAY)
+    return { id: newId('Incident'), startedAt, resolvedAt: new Date(startedAt.getTime() + HOUR) }
+  })
+  const over = { organizationId, title: 'Payments were slow', status: 'RESOLVED', impact: 'MINOR' } as const
+  await prisma.incident.createMany({ data: rows.map((row) => ({ ...over, ...row, createdAt: row.startedAt })) })
+  await prisma.incidentService.createMany({
+    data: rows.map(({ id }, nth) => ({
+      incidentId: id,
+      serviceId: serviceIds[nth % serviceIds.length] ?? '',
+      status: 'OPERATIONAL',
+    })),
+  })
+}
+
+describe('a change of a page with a hundred services, 90 days and a thousand incidents', async () => {
+  const acme = await tenant('TEAM')
+  const ids = await watchedServices(acme, 100)
+  await pastIncidents(acme, ids, 1000)
+  const services = ids.slice(0, 3).map((serviceId) => ({ serviceId, status: 'DEGRADED_PERFORMANCE' }))
+  const { id: incidentId } = await createIncident(acme.ctx, { ...told, services })
+  const startsAt = new Date(noon.getTime() + DAY)
+  const endsAt = new Date(noon.getTime() + DAY + HOUR)
+  await scheduleMaintenance(acme.ctx, { title: 'New disks', message: 'Reads go on.', startsAt, endsAt })
+  const page = `/status/${acme.slug}`
+
+  test('costs at most eight statements, and documents that show the same none of their own', async () => {
+    const { cache, read, statements } = serve()
+    await read(page)
+    await createService(acme.ctx, { name: 'One more' })
+    cache.invalidate(acme.id)
+    expect(await statements(page)).toBe(5)
+    for (const path of ['/badge.svg', `/services/${ids[0]}/badge.svg`, '/api/v2/status.json', '/picture.png']) {
+      expect([path, await statements(page + path)]).toEqual([path, 0])
+    }
+    for (const path of [
+      '/history',
+      '/api/v2/summary.json',
+      '/history.atom',
+      '/maintenance.ics',
+      `/services/${ids[0]}`,
+    ]) {
+      expect([path, (await statements(page + path)) <= 8]).toEqual([path, true])
+    }
+  })
+
+  test('costs two statements when it is about an incident: the days of services stay', async () => {
+    const { cache, read, statements } = serve()
+    await read(page)
+    await postIncidentUpdate(acme.ctx, { incidentId, status: 'IDENTIFIED', message: 'A disk is full.' })
+    cache.invalidate(acme.id)
+    expect(await statements(page)).toBe(2)
+    expect(await read(page)).toContain('A disk is full.')
+  })
+
+  test('leaves at most 250 kB of HTML, which link to the days of each service and to older incidents', async () => {
+    const { read } = serve()
+    const html = await read(page)
+    expect(html.length).toBeLessThan(250_000)
+    expect(html.match(/<svg class="days"/g)).toHaveLength(100)
+    expect(html.match(/<article [^>]*class="incident past"/g)).toHaveLength(25)
+    expect(html).toContain(`More in the last 14 days: <a href="${page}/history">Incident history</a>`)
+    expect(html).not.toContain('Down for 10 min.')
+    expect(html).toContain(`<a href="${page}/services/${ids[7]}">Day by day and response times`)
+    const details = await read(`${page}/services/${ids[7]}`)
+    expect(details.match(/Down for 10 min\./g)).toHaveLength(9)
+    expect(details).toContain('<h1>Service 7</h1>')
+    expect(nestingFaults(details)).toEqual([])
+    expect(repeatedIds(details)).toEqual([])
+  })
+})
+
+describe('the state of a page', () => {
+  test('stays the same object through an event that changes nothing shown, and so does the page', async () => {
+    const acme = await tenant()
+    const { cache, read, statements } = serve()
+    const path = `/status/${acme.slug}`
+    const [before, html] = [await sharedState({ db: prisma, cache, now: () => noon }, acme.slug), await read(path)]
+    await createApiKey(acme.ctx, { name: 'CI', scope: 'READ' })
+    cache.invalidate(acme.id)
+    expect(await statements(path)).toBe(1)
+    expect(await read(path)).toBe(html)
+    expect(await sharedState({ db: prisma, cache, now: () => noon }, acme.slug)).toBe(before)
+    await updateOrganization(acme.ctx, { description: 'All of it.' })
+    cache.invalidate(acme.id)
+    expect(await read(path)).toContain('All of it.')
+  })
+
+  test('is read again after a minute, however many such events there are', async () => {
+    const acme = await tenant()
+    let time = noon
+    const now = () => time
+    const { cache } = serve(now)
+    const source = { db: prisma, cache, now }
+    const before = await sharedState(source, acme.slug)
+    for (let second = 20; second <= 60; second += 20) {
+      await createApiKey(acme.ctx, { name: 'CI', scope: 'READ' })
+      cache.invalidate(acme.id)
+      time = new Date(noon.getTime() + second * 1000)
+      expect((await sharedState(source, acme.slug)) === before).toBe(second < 60)
+    }
+  })
+
+  test('and the days of services are read again when one of them changed', async () => {
+    const acme = await tenant()
+    const [api = ''] = await watchedServices(acme, 1)
+    const { cache } = serve()
+    const source = { db: prisma, cache, now: () => noon }
+    const histories = async () => sharedHistories(source, await sharedState(source, acme.slug))
+    const before = await histories()
+    expect(await histories()).toBe(before)
+    const services = [{ serviceId: api, status: 'MAJOR_OUTAGE' }]
+    await createIncident(acme.ctx, { ...told, services })
+    cache.invalidate(acme.id)
+    const after = await histories()
+    expect(after.histories.get(api)?.incidents.map(({ title }) => title)).toEqual(['Payments fail'])
+  })
+})
+
+describe('what is read beside the state', () => {
+  test('belongs to the same position: a change meanwhile makes it read both again', async () => {
+    const acme = await tenant()
+    const source = uncached(prisma, () => noon)
+    let attempts = 0
+    const { state, value } = await readWithState(source, acme.slug, async ({ services }) => {
+      attempts += 1
+      if (attempts === 1) await createService(acme.ctx, { name: 'API' })
+      return services.length
+    })
+    expect([attempts, value, state.services.length]).toEqual([2, 1, 1])
+  })
+
+  test('is given after three attempts on a page that changes all the time', async () => {
+    const acme = await tenant('PRO')
+    const source = uncached(prisma, () => noon)
+    const { value } = await readWithState(source, acme.slug, async ({ services }) => {
+      await createService(acme.ctx, { name: 'One more' })
+      return services.length
+    })
+    expect(value).toBe(2)
+  })
+})
+
+test('a page of a service is not found on another page, and says when nothing monitors it', async () => {
+  const [acme, other] = [await tenant(), await tenant()]
+  const [api = ''] = await acme.services('API')
+  const { read, cache } = serve()
+  const app = new Hono()
+  app.route('/', statusPages({ site, db: prisma, cache, now: () => noon }))
+  expect((await app.request(`/status/${other.slug}/services/${api}`)).status).toBe(404)
+  expect((await app.request(`/status/${acme.slug}/services/x`)).status).toBe(404)
+  expect(await read(`/status/${acme.slug}/services/${api}`)).toContain('This service is not monitored.')
+})
