@@ -1,21 +1,24 @@
 import { checkDueDomains } from '../account/custom-domain-check.ts'
+import { notDeleted } from '../account/deletion.ts'
 import { eraseDeleted } from '../account/erasure.ts'
 import type { Quota } from '../account/quota.ts'
 import { deleteOldUsage } from '../account/quota.ts'
 import { reconcileDueInvoices } from '../billing/check-plan-invoice.ts'
 import { deleteOldCheckouts } from '../billing/checkout.ts'
 import type { BillingContext } from '../billing/context.ts'
-import { sendDueReminders } from '../billing/reminder-job.ts'
+import { EARLIEST_REMINDER, sendDueReminders } from '../billing/reminder-job.ts'
 import { deleteExpiredAnswers } from '../core/idempotency.ts'
-import { renderStored } from '../core/markdown-rendering.ts'
+import { renderStored, UNRENDERED } from '../core/markdown-rendering.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { LoopState } from '../core/poll-loop.ts'
 import { startPollLoop } from '../core/poll-loop.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
+import type { Agenda } from '../database/agenda.ts'
+import { dueIfAny, earliestOf, IDLE_MS } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { withLongDeadline } from '../database/statement-deadline.ts'
-import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { Prisma, PrismaClient } from '../generated/prisma/client.ts'
 import { deleteExpired } from '../monitoring/retention.ts'
 import { closeDays } from '../monitoring/uptime-days.ts'
 import type { DnsClient } from '../network/dns/client.ts'
@@ -26,8 +29,8 @@ import { startNotifier } from '../notification/notifier.ts'
 import { suppressStopped } from '../notification/suppression.ts'
 import { runDueMaintenance } from '../status/maintenance-job.ts'
 
-/** The longest interval between looks for due work. */
-const MAX_POLL_INTERVAL = 5 * SECOND
+/** The pause after work that failed. */
+const RETRY_INTERVAL = 5 * SECOND
 
 /** The minimum pause, so that work which cannot be claimed for a moment is not polled continuously. */
 const MIN_PAUSE = 0.1 * SECOND
@@ -39,6 +42,8 @@ const CLOSE_DAYS_INTERVAL = 15 * MINUTE
 export interface Background {
   /** The state of the delivery to subscribers. */
   deliveryState(): LoopState
+  /** Looks for due deliveries now, so that `deliveryState` is current. */
+  check(): Promise<void>
 }
 
 /** The time limit of a run: batches wait for each other, and external systems are slow. */
@@ -59,10 +64,11 @@ export async function startBackground(
     readonly outbound: Outbound
     readonly dns: DnsClient
     readonly metrics: Metrics
+    readonly agenda: Agenda
   },
   closers: (() => Promise<void> | void)[],
 ): Promise<Background> {
-  const { ctx, database, seal, usage, outbound, dns, metrics } = dependencies
+  const { ctx, database, seal, usage, outbound, dns, metrics, agenda } = dependencies
   const { now, site } = ctx
   const mailer = createMailer(ctx.config, site)
   closers.push(() => mailer?.close())
@@ -74,6 +80,7 @@ export async function startBackground(
     tools: { outbound, mailer, now },
     site,
     metrics,
+    agenda,
   })
   closers.push(function notifications() {
     return notifier.close()
@@ -91,31 +98,33 @@ export async function startBackground(
     closers.push(function repeatedWork() {
       return loop.stop()
     })
+    return loop
   }
-  /** Repeats work at the time that it returns, and at least every `MAX_POLL_INTERVAL`. */
-  const repeatWhenDue = (work: () => Promise<Date | null>) =>
-    repeat(async () => {
+  /** Repeats work at the time that it returns, and when the agenda says that something is due earlier. */
+  const repeatWhenDue = (earliest: Prisma.Sql, work: () => Promise<Date | null>) => {
+    const loop = repeat(async () => {
       const next = await work()
-      return next
-        ? Math.min(Math.max(next.getTime() - now().getTime(), MIN_PAUSE), MAX_POLL_INTERVAL)
-        : MAX_POLL_INTERVAL
-    }, MAX_POLL_INTERVAL)
+      return next ? Math.min(Math.max(next.getTime() - now().getTime(), MIN_PAUSE), IDLE_MS) : IDLE_MS
+    }, RETRY_INTERVAL)
+    closers.push(agenda.add(earliest, loop.wake))
+  }
 
-  repeatWhenDue(() => runDueMaintenance(ctx))
-  repeatWhenDue(() => checkDueDomains(ctx, { dns, outbound }))
+  repeatWhenDue(earliestOf('Maintenance', notDeleted), () => runDueMaintenance(ctx))
+  repeatWhenDue(earliestOf('CustomDomain', notDeleted), () => checkDueDomains(ctx, { dns, outbound }))
   if (ctx.billing.btcpay) {
-    repeatWhenDue(() => reconcileDueInvoices(ctx))
-    if (mailer) repeatWhenDue(() => sendDueReminders(ctx, mailer))
+    repeatWhenDue(earliestOf('CheckPlanInvoice'), () => reconcileDueInvoices(ctx))
+    if (mailer) repeatWhenDue(EARLIEST_REMINDER, () => sendDueReminders(ctx, mailer))
   }
   // In batches, so that other work is not delayed.
   repeat(async () => ((await closeDays(ctx)) ? SECOND : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
   repeat(async () => ((await withLongDeadline(ctx, deleteExpired)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(async () => ((await withLongDeadline(ctx, deleteOldDeliveries)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(async () => ((await eraseDeleted(ctx)) ? MIN_PAUSE : MINUTE), MINUTE)
-  repeat(async () => ((await renderStored(ctx)) ? MIN_PAUSE : MAX_POLL_INTERVAL), MINUTE)
+  const rendering = repeat(async () => ((await renderStored(ctx)) ? MIN_PAUSE : HOUR), MINUTE)
+  closers.push(agenda.add(dueIfAny(UNRENDERED), rendering.wake))
   repeat(async () => ((await withLongDeadline(ctx, deleteExpiredAnswers)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
   repeat(() => withLongDeadline(ctx, deleteOldUsage).then(() => DAY), DAY)
   repeat(() => withLongDeadline(ctx, deleteOldCheckouts).then(() => DAY), DAY)
-  return { deliveryState: notifier.state }
+  return { deliveryState: notifier.state, check: notifier.check }
 }

@@ -21,6 +21,7 @@ import { restrictDirectory } from '../core/private-directory.ts'
 import { openSecretBox } from '../core/secret-box.ts'
 import type { Clock } from '../core/time.ts'
 import { SECOND } from '../core/time.ts'
+import { createAgenda } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { openDatabase } from '../database/client.ts'
 import { callerOf } from '../http/caller.ts'
@@ -133,7 +134,8 @@ async function compose(
 
   const tools = probeTools({ config, checker, now, log })
   const metrics = createMetrics(() => healthOf(checker))
-  const monitoring = await startMonitoring({ ctx, database, seal, tools, metrics })
+  const agenda = createAgenda({ pool: database.pool, now, log })
+  const monitoring = await startMonitoring({ ctx, database, seal, tools, metrics, agenda })
   closers.push(function monitors() {
     return monitoring.close()
   })
@@ -142,6 +144,8 @@ async function compose(
   let background: Background | null = null
   const readiness = async (): Promise<Readiness> => {
     const trouble = await database.trouble()
+    // Loops that sleep notice nothing.
+    if (trouble === null) await Promise.all([monitoring.check(), background?.check()])
     const [probing, delivering] = await Promise.all([
       loopHealth(monitoring.schedulerState(), database),
       loopHealth(background?.deliveryState(), database),
@@ -167,9 +171,13 @@ async function compose(
   void geo.load()
   if (config.ROLE !== 'web') {
     background = await startBackground(
-      { ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, metrics },
+      { ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, metrics, agenda },
       closers,
     )
+    agenda.start()
+    closers.push(function dueWork() {
+      return agenda.stop()
+    })
   }
   log.info(`http: listening on ${config.HOST} port ${port}`)
 

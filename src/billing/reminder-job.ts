@@ -16,6 +16,10 @@ const BATCH_SIZE = 10
 /** Delay before a retry of a temporarily refused mail; a reminder has days. */
 const RETRY_DELAY_MS = 1 * HOUR
 
+/** Selects when the next reminder is due. */
+export const EARLIEST_REMINDER = Prisma.sql`
+  SELECT min("checkPlanReminderAt") FROM "Organization" WHERE "checkPlanReminderAt" IS NOT NULL AND "deletedAt" IS NULL`
+
 /**
  * Sends the due reminders about ending check plans that were paid for. Sends none without a payment server, because
  * nothing could be renewed; once one is configured, sends the reminders that still apply. Logs a failure and retries

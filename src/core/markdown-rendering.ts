@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { Prisma } from '../generated/prisma/client.ts'
 import type { Context } from './context.ts'
 import { inTransaction } from './context.ts'
 import { Unavailable } from './errors.ts'
@@ -80,6 +81,11 @@ export function htmlOf({
 
 /** The tables with messages. */
 type MessageTable = 'incidentUpdate' | 'maintenanceUpdate'
+
+/** Selects messages to render. */
+export const UNRENDERED = Prisma.sql`
+  SELECT FROM "IncidentUpdate" WHERE "htmlVersion" < ${HTML_VERSION}
+  UNION ALL SELECT FROM "MaintenanceUpdate" WHERE "htmlVersion" < ${HTML_VERSION}`
 
 /** Messages per batch. */
 const BATCH_SIZE = 20

@@ -18,11 +18,20 @@ export const BUSY_AFTER_MS = 0.5 * SECOND
  */
 export const STOPPED_AFTER_MS = 5 * SECOND
 
+/** How long `check` waits for a run, and how old the last one may be. */
+const CHECK_PATIENCE_MS = BUSY_AFTER_MS + 50
+const CHECK_AGE_MS = SECOND
+
 /** A loop that runs work repeatedly. */
 export interface PollLoop {
   state(): LoopState
   /** Starts the next run at once, or after the minimum pause. */
   wake(): void
+  /**
+   * Runs now, unless a run ended within the last second, and waits for its end, but only until it counts as busy: afterwards
+   * `state` is that of a loop which does not sleep.
+   */
+  check(): Promise<void>
   /** Stops the loop after the current run. */
   stop(): Promise<void>
 }
@@ -46,7 +55,9 @@ export function startPollLoop(work: () => Promise<number>, options: PollLoopOpti
   let wake = () => {}
   /** When the current run started, on the monotonic clock; null: no run is in progress. */
   let startedAt: number | null = null
+  let endedAt = Number.NEGATIVE_INFINITY
   let hasFailed = false
+  const waiters = new Set<() => void>()
 
   async function runOnce(): Promise<number> {
     startedAt = performance.now()
@@ -60,6 +71,9 @@ export function startPollLoop(work: () => Promise<number>, options: PollLoopOpti
       return retryMs
     } finally {
       startedAt = null
+      endedAt = performance.now()
+      for (const resolve of waiters) resolve()
+      waiters.clear()
     }
   }
 
@@ -78,6 +92,12 @@ export function startPollLoop(work: () => Promise<number>, options: PollLoopOpti
   return {
     state: () => loopState(startedAt, hasFailed),
     wake: () => wake(),
+    async check() {
+      if (startedAt === null && performance.now() - endedAt < CHECK_AGE_MS) return
+      wake()
+      const ended = new Promise<void>((resolve) => waiters.add(resolve))
+      await Promise.race([ended, sleep(CHECK_PATIENCE_MS, undefined, { ref: false })])
+    },
     stop() {
       stopping.abort()
       return running

@@ -28,6 +28,8 @@ export interface LeasedWorker<Row> {
   /** Polls at once. */
   wake(): void
   state(): LoopState
+  /** Polls now, so that `state` is current (`PollLoop`). */
+  check(): Promise<void>
   /** The number of rows that are being worked on. */
   readonly running: number
   /** Whether `close` was called. */
@@ -70,11 +72,13 @@ export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | '
     /** The shortest pause after a wake-up, which merges several. */
     readonly wake: number
   }
+  /** The longest pause while this worker has no rows, in milliseconds; absent: a second. An agenda wakes it when there are any. */
+  readonly idleMs?: number | undefined
   /** The room and what its rows are, for the log, such as `monitoring` and `watches`. */
   readonly name: { readonly room: string; readonly rows: string }
 }
 
-/** The longest pause between polls, and the timeout of one, in milliseconds. */
+/** The longest pause between polls while this worker has rows, and the timeout of one, in milliseconds. */
 const MAX_PAUSE_MS = SECOND
 const MAX_POLL_MS = 30 * SECOND
 
@@ -108,8 +112,10 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
 
   async function msUntilNext(): Promise<number> {
     const next = await options.nextDueAt()
-    if (next === null) return MAX_PAUSE_MS
-    return Math.min(Math.max(next.getTime() - now().getTime(), pauses.soonest), MAX_PAUSE_MS)
+    // The end of the work on its rows may make some due sooner.
+    const longest = claimed.size > 0 ? MAX_PAUSE_MS : (options.idleMs ?? MAX_PAUSE_MS)
+    if (next === null) return longest
+    return Math.min(Math.max(next.getTime() - now().getTime(), pauses.soonest), longest)
   }
 
   async function work(row: Row, run: () => Promise<boolean>): Promise<void> {
@@ -151,6 +157,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     },
     wake: () => loop?.wake(),
     state: () => loop?.state() ?? 'ok',
+    check: async () => loop?.check(),
     get running() {
       return running.size
     },

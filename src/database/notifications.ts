@@ -31,7 +31,7 @@ export function embeddedNotifications(pool: pg.Pool): Notifications {
 }
 
 /** The interval and the timeout of pings on the connection for notifications. */
-const PING_INTERVAL = 3 * SECOND
+const PING_INTERVAL = 6 * SECOND
 const PING_TIMEOUT = 2 * SECOND
 /** The longest pause before the next connection attempt. */
 const MAX_PAUSE = 2 * SECOND

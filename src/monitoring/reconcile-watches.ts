@@ -13,14 +13,18 @@ const MAX_TIER_INTERVAL_SECONDS = Math.max(...Object.values(tierLimits).map((lim
 /**
  * Reconciles the watches of a worker's region: marks the region as alive, creates missing watches of monitors that are
  * probed, and makes watches due whose due time lies too far ahead, as after a clock was set back; a heartbeat is then
- * late after another interval and grace.
+ * late after another interval and grace. One statement, which is repeated for ever. Returns whether watches changed.
  * @param leaseMs how far ahead a lease moves the due time.
  */
-export async function reconcileWatches({ db, now, config }: Context, leaseMs: number): Promise<void> {
+export async function reconcileWatches({ db, now, config }: Context, leaseMs: number): Promise<boolean> {
   const region = config.REGION
   const lastSeenAt = now()
-  await db.region.upsert({ where: { name: region }, create: { name: region, lastSeenAt }, update: { lastSeenAt } })
-  await db.$executeRaw`
+  const slackMs = leaseMs + SECOND
+  const changed = await db.$queryRaw<unknown[]>`
+    WITH seen AS (
+      INSERT INTO "Region" (name, "lastSeenAt") VALUES (${region}, ${lastSeenAt}::timestamptz)
+      ON CONFLICT (name) DO UPDATE SET "lastSeenAt" = EXCLUDED."lastSeenAt"
+    ), created AS (
     INSERT INTO "Watch" (id, "monitorId", region, "dueAt", "stateSince")
     SELECT monitor.id || '@' || place.region, monitor.id, place.region,
       ${lastSeenAt}::timestamptz + random() * least(monitor."intervalSeconds", ${SPREAD_SECONDS}::int) * interval '1 second',
@@ -30,14 +34,17 @@ export async function reconcileWatches({ db, now, config }: Context, leaseMs: nu
     ) AS place
     WHERE monitor."pausedBy" IS NULL AND monitor.kind <> 'HEARTBEAT' AND monitor.${notDeleted}
       AND NOT EXISTS (SELECT 1 FROM "Watch" AS watch WHERE watch.id = monitor.id || '@' || place.region)
-    ON CONFLICT (id) DO NOTHING`
-  const slackMs = leaseMs + SECOND
-  await db.$executeRaw`
+    ON CONFLICT (id) DO NOTHING RETURNING id
+    ), moved AS (
     UPDATE "Watch" AS watch SET "dueAt" = CASE WHEN monitor.kind = 'HEARTBEAT' THEN furthest.at ELSE ${lastSeenAt}::timestamptz END
     FROM "Monitor" AS monitor, LATERAL (
       SELECT ${lastSeenAt}::timestamptz + ${slackMs}::float8 * interval '1 millisecond'
         + (greatest(monitor."intervalSeconds", ${MAX_TIER_INTERVAL_SECONDS}::int) + coalesce((monitor.options ->> 'graceSeconds')::float8, 0)) * interval '1 second' AS at
     ) AS furthest
     WHERE monitor.id = watch."monitorId" AND watch.region IN (${region}, ${ANYWHERE})
-      AND watch."dueAt" > ${new Date(lastSeenAt.getTime() + slackMs)} AND watch."dueAt" > furthest.at`
+      AND watch."dueAt" > ${new Date(lastSeenAt.getTime() + slackMs)} AND watch."dueAt" > furthest.at
+    RETURNING watch.id
+    )
+    SELECT id FROM created UNION ALL SELECT id FROM moved LIMIT 1`
+  return changed.length > 0
 }

@@ -3,8 +3,11 @@ import type pg from 'pg'
 import type { Context } from '../core/context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Metrics } from '../core/metrics.ts'
-import type { LoopState } from '../core/poll-loop.ts'
+import type { LoopState, PollLoop } from '../core/poll-loop.ts'
+import { startPollLoop } from '../core/poll-loop.ts'
 import { SECOND } from '../core/time.ts'
+import type { Agenda } from '../database/agenda.ts'
+import { earliestOf, IDLE_MS } from '../database/agenda.ts'
 import { createLeasedWorker } from '../database/leased-worker.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { createConnectivity } from './connectivity.ts'
@@ -24,6 +27,8 @@ export interface Scheduler {
   /** Polls until it is closed. */
   start(): void
   state(): LoopState
+  /** Polls now, so that `state` is current. */
+  check(): Promise<void>
   /** Polls now, because something may have become due. */
   wake(): void
   /** Resolves once every started probe has ended and its result is recorded. */
@@ -67,10 +72,13 @@ export function createScheduler(parts: {
   readonly metrics: Metrics
   /** Whether our own network works, measured on something that is not a target; absent: unknown. */
   readonly isNetworkUp?: () => Promise<boolean>
+  /** Wakes the scheduler when a watch is due; absent: it looks every second. */
+  readonly agenda?: Agenda
   /** The maximum number of probes running at once. */
   readonly concurrency?: number
 }): Scheduler {
   const { ctx, pool, resultWriter, run, metrics, isNetworkUp = async () => false, concurrency = MAX_RUNNING } = parts
+  const { agenda } = parts
   const { now, log, config } = ctx
   const ours = Prisma.sql`region IN (${config.REGION}, ${ANYWHERE})`
   const connectivity = createConnectivity({ isNetworkUp, log })
@@ -78,6 +86,8 @@ export function createScheduler(parts: {
   // Each running probe listens to it.
   setMaxListeners(0, stopping.signal)
   let reconciledAt: number | null = null
+  let reconciling: PollLoop | null = null
+  let forget = () => {}
   const worker = createLeasedWorker<DueWatch>({
     ctx,
     ...watches,
@@ -92,6 +102,7 @@ export function createScheduler(parts: {
       observeRunning()
     },
     nextDueAt,
+    idleMs: agenda && IDLE_MS,
     onEnd: observeRunning,
     pauses,
     name: { room: 'monitoring', rows: 'watches' },
@@ -103,8 +114,9 @@ export function createScheduler(parts: {
 
   async function reconcile(): Promise<void> {
     if (reconciledAt !== null && Math.abs(now().getTime() - reconciledAt) < RECONCILE_MS) return
-    await reconcileWatches(ctx, LEASE_MS)
+    const isChanged = await reconcileWatches(ctx, LEASE_MS)
     reconciledAt = now().getTime()
+    if (isChanged) worker.wake()
   }
 
   async function nextDueAt(): Promise<Date | null> {
@@ -146,15 +158,34 @@ export function createScheduler(parts: {
   return {
     poll: worker.poll,
     state: worker.state,
-    start: worker.start,
+    check: worker.check,
+    start() {
+      worker.start()
+      if (!agenda) return
+      forget = agenda.add(earliestDue(config.REGION), worker.wake)
+      const reconcileOnly = () => reconcile().then(() => RECONCILE_MS)
+      reconciling = startPollLoop(reconcileOnly, {
+        retryMs: RECONCILE_MS,
+        log,
+        failureMessage: 'monitoring: could not reconcile watches; trying again',
+      })
+    },
     wake: worker.wake,
     async idle() {
       await worker.idle()
       await resultWriter.idle()
     },
-    close() {
+    async close() {
       stopping.abort()
-      return worker.close()
+      forget()
+      await reconciling?.stop()
+      await worker.close()
     },
   }
+}
+
+/** Selects when the next watch of a region is due. The index is by region. */
+function earliestDue(region: string): Prisma.Sql {
+  const of = (name: string) => earliestOf('Watch', Prisma.sql`region = ${name}`)
+  return Prisma.sql`SELECT least((${of(region)}), (${of(ANYWHERE)}))`
 }

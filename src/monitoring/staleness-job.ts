@@ -9,14 +9,20 @@ const MAX_BATCH = 50
 
 /**
  * Reconciles monitors that became stale or are known again. Every process runs it, those without workers too: otherwise
- * nothing would report that all workers are gone.
+ * nothing would report that all workers are gone. Returns whether there are active monitors.
  */
-export async function reconcileStaleness(ctx: Context): Promise<void> {
+export async function reconcileStaleness(ctx: Context): Promise<boolean> {
+  if (!(await hasActiveMonitor(ctx))) return false
   for (const [organizationId, ids] of await readChanged(ctx)) {
     for (let index = 0; index < ids.length; index += MAX_BATCH) {
       await reconcileMonitors(ctx, organizationId, ids.slice(index, index + MAX_BATCH))
     }
   }
+  return true
+}
+
+async function hasActiveMonitor({ db }: Context): Promise<boolean> {
+  return (await db.monitor.findFirst({ where: { pausedBy: null }, select: { id: true } })) !== null
 }
 
 /** Finds monitors, by organization, whose staleness may have changed; `reconcileMonitors` decides. */

@@ -5,7 +5,8 @@ import type { Metrics } from '../core/metrics.ts'
 import type { LoopState, PollLoop } from '../core/poll-loop.ts'
 import { startPollLoop, worseState } from '../core/poll-loop.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { SECOND } from '../core/time.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
+import type { Agenda } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { LOG_CHANNEL } from '../event-log/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
@@ -40,6 +41,8 @@ export interface Monitoring {
   startProbing(): void
   /** The health of probing; undefined: this process does not probe. */
   schedulerState(): LoopState | undefined
+  /** Looks for due watches now, so that `schedulerState` is current. */
+  check(): Promise<void>
   /** Ends running probes, stores and reconciles their results, and ends every stream. */
   close(): Promise<void>
 }
@@ -56,8 +59,9 @@ export async function startMonitoring(options: {
   readonly seal: SecretBox
   readonly tools: ProbeTools
   readonly metrics: Metrics
+  readonly agenda: Agenda
 }): Promise<Monitoring> {
-  const { ctx, database, seal, tools, metrics } = options
+  const { ctx, database, seal, tools, metrics, agenda } = options
   const { config, log, now } = ctx
   const { pool } = database
   const resultWriter = createResultWriter({
@@ -70,12 +74,15 @@ export async function startMonitoring(options: {
   const resultFeed = await openResultFeed({ database, log })
   const parts = { resultWriter, resultFeed, pool }
   const stalenessJob = await startStalenessJob(ctx)
+  const stopWatching = await database.listen(LOG_CHANNEL, stalenessJob.wake)
   if (config.ROLE === 'web') {
     return {
       parts,
       startProbing: () => {},
       schedulerState: () => undefined,
+      check: async () => {},
       async close() {
+        await stopWatching()
         await stalenessJob.stop()
         await resultFeed.close()
         await resultWriter.close()
@@ -89,16 +96,19 @@ export async function startMonitoring(options: {
     resultWriter,
     metrics,
     isNetworkUp,
+    agenda,
     run: createProbeRunner(ctx, seal, tools),
   })
   const stopListening = await database.listen(LOG_CHANNEL, scheduler.wake)
   return {
     parts,
     startProbing: scheduler.start,
+    check: scheduler.check,
     schedulerState: () => worseState(scheduler.state(), resultWriter.state()),
     async close() {
       await stopListening()
       await scheduler.close()
+      await stopWatching()
       await stalenessJob.stop()
       await resultFeed.close()
       await resultWriter.close()
@@ -106,8 +116,9 @@ export async function startMonitoring(options: {
   }
 }
 
-/** How often staleness is reconciled, in milliseconds. */
+/** How often staleness is reconciled, in milliseconds, and how often without an active monitor: events wake the job. */
 const STALENESS_INTERVAL_MS = 5 * SECOND
+const IDLE_INTERVAL_MS = MINUTE
 
 /** Reconciles staleness periodically; first before anything is served, and before a new result could hide it. */
 async function startStalenessJob(ctx: Context): Promise<PollLoop> {
@@ -115,11 +126,12 @@ async function startStalenessJob(ctx: Context): Promise<PollLoop> {
   await reconcileStaleness(ctx).catch((error: unknown) => ctx.log.error({ err: error }, failed))
   let isFirst = true
   const again = async () => {
-    if (!isFirst) await reconcileStaleness(ctx)
+    const isWatching = isFirst || (await reconcileStaleness(ctx))
     isFirst = false
-    return STALENESS_INTERVAL_MS
+    return isWatching ? STALENESS_INTERVAL_MS : IDLE_INTERVAL_MS
   }
-  return startPollLoop(again, { retryMs: STALENESS_INTERVAL_MS, log: ctx.log, failureMessage: failed })
+  const options = { retryMs: STALENESS_INTERVAL_MS, minPauseMs: STALENESS_INTERVAL_MS, log: ctx.log }
+  return startPollLoop(again, { ...options, failureMessage: failed })
 }
 
 /** How many opened options are cached, until their monitor changes: opening them costs more than scheduling a probe. */

@@ -6,6 +6,8 @@ import type { Metrics } from '../core/metrics.ts'
 import type { LoopState } from '../core/poll-loop.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { SECOND } from '../core/time.ts'
+import type { Agenda } from '../database/agenda.ts'
+import { earliestOf, IDLE_MS } from '../database/agenda.ts'
 import { createLeasedWorker } from '../database/leased-worker.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
@@ -30,6 +32,8 @@ export interface DeliveryWorker {
   /** Polls until it is closed. */
   start(): void
   state(): LoopState
+  /** Polls now, so that `state` is current. */
+  check(): Promise<void>
   /** Polls at once. */
   wake(): void
   /** Resolves once all claimed deliveries are stored. */
@@ -88,15 +92,18 @@ export function createDeliveryWorker(parts: {
   /** The public URL of this service, without a trailing slash. */
   readonly site: { readonly baseUrl: string }
   readonly metrics: Pick<Metrics, 'deliveries'>
+  /** Wakes the worker when a delivery is due; absent: it looks every second. */
+  readonly agenda?: Agenda
   /** From 0 to 1, for jitter. */
   readonly random?: () => number
 }): DeliveryWorker {
-  const { ctx, pool, seal, usage, tools, site, metrics, random = Math.random } = parts
+  const { ctx, pool, seal, usage, tools, site, metrics, agenda, random = Math.random } = parts
   const { now, log } = ctx
   const store: DeliveryStore = createDeliveryStore({ ...ctx, seal }, pool)
   const busy = new Map<string, number>()
   const webhooks = createDestinationLimiter({ atOnce: CONCURRENCY, perMinute: MAX_WEBHOOKS_PER_MINUTE })
   let pause: NodeJS.Timeout | undefined
+  let forget: (() => void) | undefined
   const queue: ClaimedDelivery[] = []
   const worker = createLeasedWorker<DueDelivery>({
     ctx,
@@ -111,6 +118,7 @@ export function createDeliveryWorker(parts: {
       startQueued()
     },
     nextDueAt,
+    idleMs: agenda && IDLE_MS,
     onEnd: startQueued,
     pauses,
     name: { room: 'notification', rows: 'deliveries' },
@@ -260,11 +268,16 @@ export function createDeliveryWorker(parts: {
   return {
     poll: worker.poll,
     state: worker.state,
-    start: worker.start,
+    check: worker.check,
+    start() {
+      worker.start()
+      forget = agenda?.add(earliestOf('Delivery'), worker.wake)
+    },
     wake: worker.wake,
     idle: worker.idle,
     close() {
       clearTimeout(pause)
+      forget?.()
       return worker.close()
     },
   }

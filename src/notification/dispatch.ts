@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { readEventsAfter } from '../event-log/event.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import { notifyDeliveryWorkers } from './delivery.ts'
 import type { Notification } from './payload.ts'
 import { buildNotification, notifiedKinds, serializePayload } from './payload.ts'
@@ -69,11 +70,13 @@ export async function findUndispatched(
   pool: Pick<pg.Pool, 'query'>,
   named: readonly string[] | null,
 ): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>({ name: 'undispatched', text: UNDISPATCHED, values: [named] })
+  const text = `${UNDISPATCHED.sql} AND ($1::text[] IS NULL OR organization.id = ANY ($1))`
+  const { rows } = await pool.query<{ id: string }>({ name: 'undispatched', text, values: [named] })
   return rows.map(({ id }) => id)
 }
 
-const UNDISPATCHED = `
+/** Selects the organizations with undispatched events. */
+export const UNDISPATCHED = Prisma.sql`
   SELECT organization.id FROM "Dispatch" AS position
   JOIN "Organization" AS organization ON organization.id = position."organizationId"
-  WHERE position.seq < organization."lastSeq" AND organization."deletedAt" IS NULL AND ($1::text[] IS NULL OR organization.id = ANY ($1))`
+  WHERE position.seq < organization."lastSeq" AND organization."deletedAt" IS NULL`

@@ -4,7 +4,9 @@ import { withDeadline } from '../core/deadline.ts'
 import type { LoopState } from '../core/poll-loop.ts'
 import { loopState } from '../core/poll-loop.ts'
 import { SECOND } from '../core/time.ts'
-import { dispatch, findUndispatched } from './dispatch.ts'
+import type { Agenda } from '../database/agenda.ts'
+import { dueIfAny } from '../database/agenda.ts'
+import { dispatch, findUndispatched, UNDISPATCHED } from './dispatch.ts'
 
 /** Creates deliveries from the event logs of all organizations. */
 export interface Dispatcher {
@@ -12,15 +14,13 @@ export interface Dispatcher {
   wake(organizationId: string | null): void
   /** Resolves once all requested work is done. */
   idle(): Promise<void>
-  /** Dispatches missed events, then polls, in case a database notification is lost. */
-  start(): void
+  /** Dispatches missed events, also those whose database notification is lost. */
+  start(agenda: Agenda): void
   state(): LoopState
   /** Finishes current work and stops. */
   close(): Promise<void>
 }
 
-/** How often all logs are checked without a database notification. */
-const POLL_INTERVAL = 5 * SECOND
 /** The timeout of one transaction, in milliseconds. */
 const TIMEOUT = 30 * SECOND
 
@@ -30,7 +30,7 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
   let all = false
   let closed = false
   let working: Promise<void> | null = null
-  let poll: NodeJS.Timeout | undefined
+  let forget = () => {}
   /** The start of the current transaction, on the monotonic clock. */
   let begun: number | null = null
   let hasFailed = false
@@ -84,13 +84,13 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
     async idle() {
       while (working !== null) await working
     },
-    start() {
+    start(agenda) {
       wake(null)
-      poll = setInterval(() => wake(null), POLL_INTERVAL).unref()
+      forget = agenda.add(dueIfAny(UNDISPATCHED), () => wake(null))
     },
     async close() {
       closed = true
-      clearInterval(poll)
+      forget()
       await working
     },
   }

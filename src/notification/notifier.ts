@@ -4,6 +4,7 @@ import type { Metrics } from '../core/metrics.ts'
 import type { LoopState } from '../core/poll-loop.ts'
 import { worseState } from '../core/poll-loop.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import type { Agenda } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { LOG_CHANNEL } from '../event-log/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
@@ -16,6 +17,8 @@ import { createDispatcher } from './dispatcher.ts'
 export interface Notifier {
   /** Returns the worse state of the two. */
   state(): LoopState
+  /** Looks for due deliveries now, so that `state` is current. */
+  check(): Promise<void>
   /** Finishes current work and stops. */
   close(): Promise<void>
 }
@@ -34,16 +37,18 @@ export async function startNotifier(parts: {
   /** The public URL of this service, without a trailing slash; set before the first message is sent. */
   readonly site: { readonly baseUrl: string }
   readonly metrics: Metrics
+  readonly agenda: Agenda
 }): Promise<Notifier> {
-  const { ctx, database, seal, usage, tools, site, metrics } = parts
+  const { ctx, database, seal, usage, tools, site, metrics, agenda } = parts
   const { pool } = database
-  const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, site, metrics })
+  const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, site, metrics, agenda })
   const dispatcher = createDispatcher(ctx, pool)
   const unlistenLog = await database.listen(LOG_CHANNEL, dispatcher.wake)
   const unlistenDeliveries = await database.listen(DELIVERY_CHANNEL, worker.wake)
-  dispatcher.start()
+  dispatcher.start(agenda)
   worker.start()
   return {
+    check: worker.check,
     state: () => worseState(dispatcher.state(), worker.state()),
     async close() {
       await unlistenLog()

@@ -116,3 +116,29 @@ test('worseState orders the states by severity', () => {
   expect(worseState('stopped', 'failing')).toBe('stopped')
   expect(worseState('busy', 'failing')).toBe('failing')
 })
+
+test('that is checked runs at once, and not again within a second', async () => {
+  const work = workFor(FOREVER)
+  const loop = startPollLoop(work, { retryMs: FOREVER, ...messages() })
+  await loop.check()
+  await loop.check()
+  expect(work).toHaveBeenCalledOnce()
+  const later = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000)
+  await loop.check()
+  expect(work).toHaveBeenCalledTimes(2)
+  later.mockRestore()
+  await loop.stop()
+})
+
+test('that is checked counts as busy when the run does not end', async () => {
+  let finish = (_wait: number) => {}
+  const work = () =>
+    new Promise<number>((resolve) => {
+      finish = resolve
+    })
+  const loop = startPollLoop(work, { retryMs: FOREVER, ...messages() })
+  await loop.check()
+  expect(loop.state()).toBe('busy')
+  finish(FOREVER)
+  await loop.stop()
+})

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { createAgenda } from '../../src/database/agenda.ts'
 import { deleteOldDeliveries, redeliver } from '../../src/notification/delivery.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import { createDispatcher } from '../../src/notification/dispatcher.ts'
 import { testDatabase } from '../support/database.ts'
+import { silent } from '../support/scratch.ts'
 import { notifiedIn } from './setup.ts'
 
 const database = await testDatabase()
@@ -50,7 +52,7 @@ test('a dispatcher starts with missed events and continues when woken', async ()
   for (const tenant of [one, other]) await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
   await notified.incident(one, 'Before')
   const dispatcher = createDispatcher(system, pool)
-  dispatcher.start()
+  dispatcher.start(createAgenda({ pool, now: system.now, log: silent }))
   await dispatcher.idle()
   expect(await deliveries()).toEqual([1, 0])
   for (const tenant of [one, other]) await notified.incident(tenant, 'After')

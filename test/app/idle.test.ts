@@ -1,0 +1,27 @@
+import pg from 'pg'
+import { afterEach, expect, test, vi } from 'vitest'
+import { testApp } from '../support/app.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** The statement that asks for everything that may be due, every five seconds (database/agenda.ts). */
+const isAgenda = (text: string) => text.startsWith('SELECT ARRAY[')
+
+test('a service with nothing due sends at most one statement every two seconds', async () => {
+  const sent = vi.spyOn(pg.Client.prototype, 'query')
+  await testApp({ dns: await startDnsServer(scriptedLists()) })
+  const texts = () =>
+    sent.mock.calls.map(([statement]) =>
+      String(typeof statement === 'string' ? statement : (statement as { text?: unknown }).text),
+    )
+  const agendas = () => texts().flatMap((text, index) => (isAgenda(text) ? [index] : []))
+  // From the second one on: everything looks for work when it starts.
+  await expect.poll(() => agendas().length).toBeGreaterThanOrEqual(4)
+  const [, first, , third] = agendas()
+  const between = texts().slice(first, third)
+  expect(between.length, between.join('\n')).toBeLessThanOrEqual(5)
+})
