@@ -109,8 +109,13 @@ const MIN_FREE_BYTES = 16 * 1024 * 1024
 /**
  * Converts an error at opening to a StartError with the reason and the remedy. When PostgreSQL exits during its start, the
  * WebAssembly build reports nothing else.
+ * @param options.isNew whether the database was being created: then nothing of an owner's can be damaged.
  */
-export async function asOpenError(error: unknown, directory: string): Promise<StartError> {
+export async function asOpenError(
+  error: unknown,
+  directory: string,
+  { isNew = false }: { readonly isNew?: boolean } = {},
+): Promise<StartError> {
   if (error instanceof StartError) return error
   if (codeOf(error) in reasons) return asStartError(error, directory)
   const space = await statfs(directory).catch(() => null)
@@ -119,6 +124,10 @@ export async function asOpenError(error: unknown, directory: string): Promise<St
   }
   const message = error instanceof Error ? error.message : String(error)
   const hasEnded = /Aborted\(|unreachable|memory access|ended with|exit\(|failed to initialize/.test(message)
+  if (isNew) {
+    const why = hasEnded ? 'PostgreSQL does not start' : message.replace(/\.$/, '')
+    return new StartError(`No database can be created in ${directory}: ${why}.`, { cause: error })
+  }
   const why = hasEnded ? 'PostgreSQL cannot start from its files' : message.replace(/\.$/, '')
   return new StartError(`${directory} is damaged: ${why}. ${RESTORE}`, { cause: error })
 }

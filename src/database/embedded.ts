@@ -31,7 +31,7 @@ async function createEmbedded(directory: string, template: () => Promise<Buffer 
     if (archive) unpack(archive, unfinished)
     else await (await startBackend(unfinished)).close()
   } catch (error) {
-    const why = await asOpenError(error, unfinished)
+    const why = await asOpenError(error, unfinished, { isNew: true })
     await rm(unfinished, { recursive: true, force: true })
     throw why
   }

@@ -47,34 +47,41 @@ export function timelineSearch(db: Database, of: keyof typeof timelines, text: s
     return found
   }
 
-  /** Searches updates of these timelines in order, starting after a position in the first one. */
+  /**
+   * Searches updates of these timelines in order, starting after a position in the first one. The order is that of the
+   * index, and the rows stay in it, so that nothing is sorted.
+   */
   async function readBatch(ids: readonly string[], after: TimelinePosition | null): Promise<Batch> {
-    const [batch] = await db.$queryRaw<[Omit<Batch, 'last'> & Partial<TimelinePosition> & { finished: boolean }]>`
-      SELECT coalesce(array_agg(DISTINCT id) FILTER (WHERE message ~* ${expression}), '{}') AS hits,
-        coalesce(sum(size), 0)::int AS bytes,
-        count(*) = coalesce(max(total), 0) AND count(*) < ${PER_STATEMENT.updates} AS finished,
-        (array_agg(id ORDER BY place DESC))[1] AS id,
-        (array_agg("createdAt" ORDER BY place DESC))[1] AS "createdAt",
-        (array_agg("updateId" ORDER BY place DESC))[1] AS "updateId"
+    const [batch] = await db.$queryRaw<[Found]>`
+      SELECT coalesce(array_agg(id) FILTER (WHERE CASE WHEN fits THEN message ~* ${expression} END), '{}') AS hits,
+        coalesce(sum(size) FILTER (WHERE fits), 0)::int AS bytes,
+        count(*) < ${PER_STATEMENT.updates} AND coalesce(bool_and(fits), true) AS finished,
+        (array_agg(id))[count(*) FILTER (WHERE fits)] AS id,
+        (array_agg("createdAt"))[count(*) FILTER (WHERE fits)] AS "createdAt",
+        (array_agg("updateId"))[count(*) FILTER (WHERE fits)] AS "updateId"
       FROM (
-        SELECT *, octet_length(message) AS size, sum(octet_length(message)) OVER (ORDER BY place) AS until,
-          count(*) OVER () AS total
+        SELECT *, octet_length(message) AS size,
+          sum(octet_length(message)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(message) < ${PER_STATEMENT.bytes} AS fits
         FROM (
-          SELECT *, row_number() OVER () AS place
-          FROM unnest(${ids}::text[]) WITH ORDINALITY AS timeline (id, number)
+          SELECT * FROM unnest(${ids}::text[]) WITH ORDINALITY AS timeline (id, number)
           CROSS JOIN LATERAL (
             SELECT id AS "updateId", "createdAt", message FROM ${table}
-            WHERE ${column} = timeline.id AND (timeline.number > 1 OR ${after === null}
-              OR ("createdAt", id) < (${after?.createdAt ?? null}::timestamptz, ${after?.updateId ?? null}))
-            ORDER BY "createdAt" DESC, id DESC LIMIT ${PER_STATEMENT.updates}
+            WHERE ${column} = timeline.id
+              AND "createdAt" <= coalesce(CASE WHEN timeline.number = 1 THEN ${after?.createdAt ?? null}::timestamptz END, 'infinity')
+              AND (timeline.number > 1 OR ${after === null}
+                OR "createdAt" < ${after?.createdAt ?? null}::timestamptz OR id > ${after?.updateId ?? null})
+            ORDER BY "createdAt" DESC, id LIMIT ${PER_STATEMENT.updates}
           ) AS entry LIMIT ${PER_STATEMENT.updates}
         ) AS entries
-      ) AS measured WHERE until - size < ${PER_STATEMENT.bytes}`
+      ) AS measured`
     const { hits, bytes, finished, id, createdAt, updateId } = batch
     const last = finished || id === undefined || !createdAt || !updateId ? null : { id, createdAt, updateId }
     return { hits, bytes, last }
   }
 }
+
+/** What a statement found; `finished`: at the end of everything. */
+type Found = Omit<Batch, 'last'> & Partial<TimelinePosition> & { readonly finished: boolean }
 
 /** A position in the timeline of an incident or a maintenance. */
 interface TimelinePosition {
@@ -84,7 +91,7 @@ interface TimelinePosition {
 }
 
 interface Batch {
-  /** The ids with matches. */
+  /** The ids with matches; one with several may be there several times. */
   readonly hits: readonly string[]
   readonly bytes: number
   /** Where the batch ended; null: at the end of everything. */

@@ -138,4 +138,7 @@ test('file system errors get clear messages, other errors stay unchanged', async
   )
   expect((await asOpenError(failed('EACCES'), '/data')).message).toContain('this user may not read and write it')
   expect((await asOpenError(new Error('a reason.'), '/data')).message).toContain('/data is damaged: a reason.')
+  expect((await asOpenError(new Error('a reason.'), '/data', { isNew: true })).message).toBe(
+    'No database can be created in /data: a reason.',
+  )
 })

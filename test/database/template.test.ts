@@ -95,7 +95,9 @@ describe.skipIf(serverUrl !== undefined)('a new embedded database', () => {
   test('whose template is damaged is not created', async () => {
     const damaged = await templateWith({})
     await writeFile(join(damaged, templateFiles.archive), 'no archive')
-    await expect(openEmbedded(join(scratch, 'database'), () => readTemplate(damaged))).rejects.toThrow()
+    await expect(openEmbedded(join(scratch, 'database'), () => readTemplate(damaged))).rejects.toThrow(
+      /^No database can be created in /,
+    )
     expect(await readdir(scratch)).toEqual(['template'])
   })
 
