@@ -1,12 +1,11 @@
 import type { Child } from 'hono/jsx'
 import type { PageStatus } from '../../status/shown-status.ts'
 import type { GroupView, IncidentView, MaintenanceView, SectionView, ServiceView } from '../view.ts'
-import { groupByDay, groupServices, headline, serviceStatusLabels } from '../view.ts'
+import { groupByDay, groupServices, headline } from '../view.ts'
 import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
-import { Part } from './parts.tsx'
 import { ServiceMark, Shape } from './status-mark.tsx'
 import { Legend } from './uptime.tsx'
 
@@ -16,8 +15,10 @@ export interface OverviewProps {
   readonly status: PageStatus
   readonly groups: readonly GroupView[]
   readonly services: readonly ServiceView[]
-  /** The rendered histories of monitored services, by service id, and when their figures end. */
-  readonly histories: ReadonlyMap<string, Child>
+  /** The rendered services, by service id. */
+  readonly items: ReadonlyMap<string, Child>
+  /** Whether any of them has a bar of days, and when its figures end. */
+  readonly hasBars: boolean
   readonly readAt: Date
   readonly openIncidents: readonly IncidentView[]
   /** Running and upcoming maintenances, earliest first. */
@@ -89,7 +90,7 @@ function Maintenances(props: {
 }
 
 function Services(props: OverviewProps) {
-  const { groups, services, histories, context } = props
+  const { groups, services, items, context } = props
   return (
     <section id="services">
       <h2>Services</h2>
@@ -98,25 +99,25 @@ function Services(props: OverviewProps) {
       ) : (
         groupServices(groups, services).map((section) => (
           <Section
-            {...props}
+            items={items}
             section={section}
             collapsed={services.length > COLLAPSE_ABOVE && section.shown === 'OPERATIONAL'}
           />
         ))
       )}
-      {histories.size === 0 ? null : <Legend zone={context.zone} readAt={props.readAt} />}
+      {props.hasBars && <Legend zone={context.zone} readAt={props.readAt} />}
     </section>
   )
 }
 
-interface SectionProps extends Pick<OverviewProps, 'histories' | 'context'> {
+interface SectionProps extends Pick<OverviewProps, 'items'> {
   readonly section: SectionView
   readonly collapsed: boolean
 }
 
-function Section({ section, collapsed, ...props }: SectionProps) {
+function Section({ section, collapsed, items }: SectionProps) {
   const { group, shown, services } = section
-  if (group === null) return <ServiceList {...props} services={services} />
+  if (group === null) return <ServiceList items={items} services={services} />
   return (
     <details id={group.id} class="group" data-status={shown} open={!collapsed}>
       <summary>
@@ -124,27 +125,13 @@ function Section({ section, collapsed, ...props }: SectionProps) {
         <ServiceMark status={shown} />
       </summary>
       {group.description === '' ? null : <p class="about">{group.description}</p>}
-      <ServiceList {...props} services={services} />
+      <ServiceList items={items} services={services} />
     </details>
   )
 }
 
-function ServiceList({ services, histories, context }: Pick<OverviewProps, 'services' | 'histories' | 'context'>) {
-  return (
-    <ul class="services">
-      {services.map(({ id, name, description, shown, unknownSince }) => (
-        <Part>
-          <li id={id} data-status={shown} data-announce={`${name}: ${serviceStatusLabels[shown]}.`}>
-            <span class="name">{name}</span>
-            <ServiceMark status={shown} />
-            {unknownSince && <p class="about">Monitoring has been silent since {context.zone.time(unknownSince)}.</p>}
-            {description === '' ? null : <p class="about">{description}</p>}
-            {histories.get(id)}
-          </li>
-        </Part>
-      ))}
-    </ul>
-  )
+function ServiceList({ services, items }: Pick<OverviewProps, 'services' | 'items'>) {
+  return <ul class="services">{services.map(({ id }) => items.get(id))}</ul>
 }
 
 function PastIncidents({ pastIncidents, hasMorePast, pastDays, context }: OverviewProps) {

@@ -30,7 +30,7 @@ import { addPageRoute } from './page-address.ts'
 import type { PageContext } from './page-layout.tsx'
 import { createLivePage, sendChanges, sendPage, sendStalePage } from './page-response.tsx'
 import { ServicePage } from './service.tsx'
-import { renderHistories } from './uptime.tsx'
+import { renderServices } from './service-item.tsx'
 
 /** The script that keeps an open status page up to date; bundled as `live.js`. */
 export const liveScript = new URL('src/status-page/browser/live.ts', root)
@@ -143,7 +143,8 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
         <Overview
           {...state}
           context={context}
-          histories={await renderHistories(state.services, histories, hasInlineHistories(state), context)}
+          items={await renderServices(state.services, histories, hasInlineHistories(state), context)}
+          hasBars={histories.size > 0}
           readAt={readAt}
           openIncidents={state.incidents.map(viewOf)}
           maintenances={state.maintenances.map((maintenance) => maintenanceView(maintenance, names))}

@@ -1,8 +1,4 @@
-import { raw } from 'hono/html'
-import type { Child } from 'hono/jsx'
-import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
-import type { BarView, DayMark, DayView, ServiceHistory, ServiceHistoryView } from '../service-history.ts'
-import { barView, serviceHistoryViews } from '../service-history.ts'
+import type { BarView, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
 import { LatencyChart } from './latency-chart.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -38,36 +34,13 @@ export interface ServiceWithHistory {
   readonly history: ServiceHistoryView | null
 }
 
-/**
- * Formats and renders the histories of services, by service id. Yields the event loop between services: those of a large
- * organization take longer than a time slice.
- */
-export async function renderHistories(
-  services: readonly { readonly id: string; readonly name: string }[],
-  histories: ReadonlyMap<string, ServiceHistory>,
-  isInline: boolean,
-  context: PageContext,
-): Promise<ReadonlyMap<string, Child>> {
-  const views = isInline ? await serviceHistoryViews(histories, context.zone) : null
-  const owner = {}
-  const rendered = new Map<string, Child>()
-  for (const { id, name } of services) {
-    const history = histories.get(id)
-    if (history === undefined) continue
-    await yieldAfterTimeSlice(owner)
-    const service = { id, name, bar: barView(history), history: views?.get(id) ?? null }
-    rendered.set(id, raw(`${<UptimeHistory service={service} context={context} />}`))
-  }
-  return rendered
-}
-
 interface UptimeHistoryProps {
   readonly service: ServiceWithHistory
   readonly context: PageContext
 }
 
 /** Renders a service's history: a bar with one stroke per day, the uptime, and what happened on the days or a link to it. */
-function UptimeHistory({ service, context }: UptimeHistoryProps) {
+export function UptimeHistory({ service, context }: UptimeHistoryProps) {
   const { id, name, history } = service
   return (
     <div class="history">
