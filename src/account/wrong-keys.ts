@@ -3,6 +3,7 @@ import { createAttemptWindow } from '../core/attempt-window.ts'
 import { RateLimited } from '../core/errors.ts'
 import { clientSubject } from '../core/ip-address.ts'
 import { MINUTE } from '../core/time.ts'
+import { nextTimeSlice } from '../core/time-slice.ts'
 
 /** Protects against guessing keys: known wrong keys, and too many from one address, cost no database query. */
 export interface WrongKeys {
@@ -61,6 +62,8 @@ export function createWrongKeys(now: () => Date): WrongKeys {
         return true
       }
       await new Promise<void>((resolve) => lookups.waiting.push(resolve))
+      // What follows, mostly a refusal, takes longer than to be resumed.
+      await nextTimeSlice(subject)
     }
   }
 
