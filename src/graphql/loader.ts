@@ -20,3 +20,19 @@ export function batchPerOperation<K, V>(read: (ctx: GraphContext, keys: readonly
     return loader.load(key).then((value) => inTimeSlice(ctx, value))
   }
 }
+
+/**
+ * Reads a row in the same turn as the other rows that the operation asks for, because Prisma makes one statement only of
+ * `findUnique` calls of the same turn, and items of a list are completed in several.
+ * @throws what `read` throws.
+ */
+export function readTogether<V>(ctx: GraphContext, read: () => Promise<V>): Promise<V> {
+  return together(ctx, read) as Promise<V>
+}
+
+const together = batchPerOperation((_ctx, reads: readonly (() => Promise<unknown>)[]) =>
+  Promise.all(reads.map((read) => read().catch(asError))),
+)
+
+/** A batch passes an error to whoever asked for that row only. */
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))

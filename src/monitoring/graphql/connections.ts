@@ -18,6 +18,7 @@ import {
 } from '../../graphql/filter.ts'
 import type { Page, PageArgs } from '../../graphql/keyset.ts'
 import { orderOf, pageOf, pageOfPositions } from '../../graphql/keyset.ts'
+import { readTogether } from '../../graphql/loader.ts'
 import { nameKey, orderInput } from '../../graphql/order.ts'
 
 const MonitorFilter = builder.inputType('MonitorFilter', {
@@ -74,9 +75,9 @@ builder.prismaObjectField('Event', 'monitor', (t) =>
     nullable: true,
     description:
       'The monitor that the event is about, as it is now; null when it is deleted, or when the event is about something else.',
-    resolve: (query, { subjectId, organizationId }, _args, { db }) =>
+    resolve: (query, { subjectId, organizationId }, _args, ctx) =>
       typeOfId(subjectId) === 'Monitor'
-        ? db.monitor.findUnique({ ...query, where: { id: subjectId, organizationId } })
+        ? readTogether(ctx, () => ctx.db.monitor.findUnique({ ...query, where: { id: subjectId, organizationId } }))
         : null,
   }),
 )

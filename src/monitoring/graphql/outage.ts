@@ -3,7 +3,7 @@ import { builder } from '../../graphql/builder.ts'
 import { connectionOfNode, pageArgs } from '../../graphql/connection.ts'
 import { text } from '../../graphql/cost.ts'
 import { orderOf, pageOfList } from '../../graphql/keyset.ts'
-import { batchPerOperation } from '../../graphql/loader.ts'
+import { batchPerOperation, readTogether } from '../../graphql/loader.ts'
 import type { MonitorOutage } from '../outage-incident.ts'
 import { readIncidentIds } from '../outage-incident.ts'
 import type { SpanQuery } from '../uptime-history.ts'
@@ -37,7 +37,7 @@ const OutageRef = builder.objectRef<MonitorOutage>('Outage').implement({
       description: 'The incident that it opened or joined. Null: none.',
       resolve: async (query, outage, _args, ctx) => {
         const id = await incidentOf(ctx, outage)
-        return id === null ? null : ctx.db.incident.findUnique({ ...query, where: { id } })
+        return id === null ? null : readTogether(ctx, () => ctx.db.incident.findUnique({ ...query, where: { id } }))
       },
     }),
   }),

@@ -2,6 +2,7 @@ import { Conflict, NotFound } from '../../core/errors.ts'
 import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs, text } from '../../graphql/cost.ts'
+import { readTogether } from '../../graphql/loader.ts'
 import type { Attempt } from '../attempt.ts'
 import { readAttempts } from '../attempt.ts'
 import { redeliver } from '../delivery.ts'
@@ -30,8 +31,11 @@ const Delivery = builder.prismaNode('Delivery', {
       type: 'Event',
       nullable: true,
       description: 'The announced event; null: the message is about the subscription.',
-      resolve: (query, { organizationId, seq }, _args, { db }) =>
-        seq === null ? null : db.event.findUnique({ ...query, where: { organizationId_seq: { organizationId, seq } } }),
+      resolve: (query, { organizationId, seq }, _args, ctx) => {
+        if (seq === null) return null
+        const where = { organizationId_seq: { organizationId, seq } }
+        return readTogether(ctx, () => ctx.db.event.findUnique({ ...query, where }))
+      },
     }),
     status: t.expose('status', { type: DeliveryStatus, description: 'The status of the delivery.' }),
     attempts: t.field({

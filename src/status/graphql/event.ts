@@ -1,6 +1,7 @@
 import { encodeCursor } from '../../event-log/event.ts'
 import { ActorKind, EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
+import { readTogether } from '../../graphql/loader.ts'
 
 builder.prismaObject('Event', {
   description: 'An event in an organization’s audit trail: what happened, to what, when, and who did it.',
@@ -22,8 +23,10 @@ builder.prismaObject('Event', {
       type: 'ApiKey',
       nullable: true,
       description: 'The API key that was used. Null: none.',
-      resolve: (query, { actorKeyId }, _args, { db }) =>
-        actorKeyId === null ? null : db.apiKey.findUnique({ ...query, where: { id: actorKeyId } }),
+      resolve: (query, { actorKeyId }, _args, ctx) =>
+        actorKeyId === null
+          ? null
+          : readTogether(ctx, () => ctx.db.apiKey.findUnique({ ...query, where: { id: actorKeyId } })),
     }),
     subjectId: t.exposeID('subjectId', { description: 'The id of the subject, which may have been deleted.' }),
     subjectName: t.exposeString('subjectName', { description: 'The subject’s name at that time.' }),
