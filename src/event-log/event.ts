@@ -1,6 +1,8 @@
 import type { Actor, Database, SqlContext } from '../core/context.ts'
 import { inTransaction } from '../core/context.ts'
+import { plainRows } from '../database/sql-transaction.ts'
 import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 
 /** An event to append: its kind and its subject. Time and actor come from the context. */
 export interface NewEvent {
@@ -47,7 +49,11 @@ export async function appendEvents(
 
 /** Reads up to `limit` events after a position, in order. */
 export function readEventsAfter(db: Database, organizationId: string, after: number, limit: number): Promise<Event[]> {
-  return db.event.findMany({ where: { organizationId, seq: { gt: after } }, orderBy: { seq: 'asc' }, take: limit })
+  return plainRows<Event>(
+    db,
+    Prisma.sql`
+      SELECT * FROM "Event" WHERE "organizationId" = ${organizationId} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
+  )
 }
 
 /** Encodes a position in a log as an opaque cursor. */

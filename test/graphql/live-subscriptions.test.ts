@@ -546,5 +546,5 @@ function textOf(statement: unknown): string {
 
 /** Whether a statement reads events that follow a position. */
 function isReading(statement: unknown): boolean {
-  return /^SELECT.*"Event".*"seq" >/s.test(textOf(statement))
+  return /SELECT .*FROM "Event" .*seq >/s.test(textOf(statement))
 }

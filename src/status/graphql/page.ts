@@ -8,9 +8,10 @@ import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
 import { connectionOf, pageArgs } from '../../graphql/connection.ts'
 import { costs, rows, STATEMENT_COST, text } from '../../graphql/cost.ts'
 import { listCosts, TIMELINE_SEARCH_COST } from '../../graphql/filter.ts'
+import { batchPerOperation } from '../../graphql/loader.ts'
 import { MAX_SERVICES } from '../ownership.ts'
+import { readPageStatuses } from '../page-status.ts'
 import type { PageStatus } from '../shown-status.ts'
-import { manualIncidents, pageStatus, shownServiceOf, statusCausesSelect } from '../shown-status.ts'
 import { inPageOrder } from './connections.ts'
 import { StatusIndicator } from './enums.ts'
 import { IncidentOrder, incidentPage, PastIncidentFilter } from './incident-list.ts'
@@ -59,6 +60,8 @@ const announced = { status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } } 
  * These lists are read with statements of their own: for a nested list, Prisma would read all rows and take the first.
  */
 const MAX_ITEMS = 100
+
+const loadStatus = batchPerOperation(({ db }, ids: readonly string[]) => readPageStatuses(db, ids))
 
 /**
  * The public page of an organization, which anybody may read by slug or id. Its row is read before its content, so that
@@ -120,15 +123,7 @@ export const StatusPage = builder.prismaNode('Organization', {
       type: PageStatusRef,
       extensions: costs({ rows: { most: MAX_SERVICES, size: 'services' } }),
       description: 'The overall status of the page.',
-      select: {
-        services: { select: statusCausesSelect, orderBy: inPageOrder },
-        incidents: { where: { ...open, ...manualIncidents }, select: { impact: true } },
-      },
-      resolve: ({ services, incidents }) =>
-        pageStatus(
-          services.map(shownServiceOf),
-          incidents.map(({ impact }) => impact),
-        ),
+      resolve: ({ id }, _args, ctx) => loadStatus(ctx, id),
     }),
     services: t.relation('services', {
       extensions: rows(MAX_SERVICES, 'services'),

@@ -1,9 +1,12 @@
+import type { Database } from '../../core/context.ts'
 import { NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
+import { plainRows } from '../../database/sql-transaction.ts'
 import { encodeCursor, isPublicKind } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import { startPosition } from '../../event-log/tail.ts'
-import type { Event } from '../../generated/prisma/client.ts'
+import type { Event, Incident, Organization } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
 import { EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/cost.ts'
@@ -50,7 +53,10 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
       description: 'The subject, if it is an incident that still exists.',
       resolve: (query, event, _args, { db }) => {
         const id = idIn(event, 'Incident')
-        return id === null ? null : db.incident.findUnique({ ...query, where: { id } })
+        if (id === null) return null
+        return isPlain(query)
+          ? readRow<Incident>(db, 'Incident', id)
+          : db.incident.findUnique({ ...query, where: { id } })
       },
     }),
     service: t.prismaField({
@@ -84,11 +90,24 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
       type: StatusPage,
       nullable: true,
       description: 'The whole page in its current state. Null for RELOAD.',
-      resolve: (query, event, _args, { db }) =>
-        event.kind === 'GAP' ? null : db.organization.findUnique({ ...query, where: { id: event.organizationId } }),
+      resolve: (query, event, _args, { db }) => {
+        if (event.kind === 'GAP') return null
+        const id = event.organizationId
+        if (isPlain(query)) return readRow<Organization>(db, 'Organization', id)
+        return db.organization.findUnique({ ...query, where: { id } })
+      },
     }),
   }),
 })
+
+/** Returns whether a query is for a row alone, without relations. */
+const isPlain = (query: object) => Object.keys(query).length === 0
+
+/** Reads a row without Prisma, because that is done for every event of every page that somebody watches. */
+async function readRow<Row>(db: Database, table: 'Incident' | 'Organization', id: string): Promise<Row | null> {
+  const [row] = await plainRows<Row>(db, Prisma.sql`SELECT * FROM ${Prisma.raw(`"${table}"`)} WHERE id = ${id}`)
+  return row ?? null
+}
 
 /** Other texts must not reach the database. */
 const SLUG = /^[a-z0-9-]{1,100}$/

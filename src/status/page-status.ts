@@ -1,0 +1,74 @@
+import type { Database } from '../core/context.ts'
+import { plainRows } from '../database/sql-transaction.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { IncidentImpact, MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { PageStatus } from './shown-status.ts'
+import { pageStatus, shownServiceOf } from './shown-status.ts'
+
+/** What the status of a page follows from. */
+interface PageCauses {
+  readonly id: string
+  readonly services: readonly {
+    readonly override: ServiceStatus | null
+    readonly incidents: readonly ServiceStatus[]
+    readonly monitors: readonly { readonly state: MonitorState; readonly unknownSince: string | null }[]
+    readonly maintenances: readonly string[]
+  }[]
+  /** The impacts of open, manual incidents. */
+  readonly impacts: readonly IncidentImpact[]
+}
+
+/** Reads the overall status of organizations' pages with one statement, in the order of the ids. */
+export async function readPageStatuses(db: Database, organizationIds: readonly string[]): Promise<PageStatus[]> {
+  const found = await plainRows<PageCauses>(db, causesOf(organizationIds))
+  const byId = new Map(found.map((causes) => [causes.id, statusOf(causes)]))
+  return organizationIds.map((id) => byId.get(id) ?? pageStatus([], []))
+}
+
+function statusOf({ services, impacts }: PageCauses): PageStatus {
+  const shown = services.map(({ override, incidents, monitors, maintenances }) =>
+    shownServiceOf({
+      statusOverride: override,
+      incidents: incidents.map((status) => ({ status })),
+      monitors: monitors.map(({ state, unknownSince }) => ({
+        state,
+        unknownSince: unknownSince === null ? null : new Date(unknownSince),
+      })),
+      maintenances: maintenances.map((maintenanceId) => ({ maintenanceId })),
+    }),
+  )
+  return pageStatus(shown, impacts)
+}
+
+/** Begins with what is open, so that it takes no longer with a long history. */
+function causesOf(organizationIds: readonly string[]): Prisma.Sql {
+  const ids = Prisma.sql`${[...new Set(organizationIds)]}::text[]`
+  return Prisma.sql`
+    WITH open AS (
+      SELECT id, "organizationId", impact FROM "Incident"
+      WHERE "organizationId" = ANY (${ids}) AND status <> 'RESOLVED' AND NOT automatic
+    ), impaired AS (
+      SELECT link."serviceId", json_agg(link.status) AS statuses
+      FROM open JOIN "IncidentService" AS link ON link."incidentId" = open.id GROUP BY 1
+    ), watched AS (
+      SELECT "serviceId", json_agg(json_build_object('state', state, 'unknownSince', "unknownSince")) AS monitors
+      FROM "Monitor" WHERE "organizationId" = ANY (${ids}) AND "pausedBy" IS NULL AND "serviceId" IS NOT NULL GROUP BY 1
+    ), maintained AS (
+      SELECT link."serviceId", json_agg(link."maintenanceId") AS maintenances
+      FROM "Maintenance" AS maintenance JOIN "MaintenanceService" AS link ON link."maintenanceId" = maintenance.id
+      WHERE maintenance."organizationId" = ANY (${ids}) AND maintenance.status IN ('IN_PROGRESS', 'VERIFYING') GROUP BY 1
+    )
+    SELECT owner.id, (
+      SELECT coalesce(json_agg(json_build_object('override', service."statusOverride",
+        'incidents', coalesce(impaired.statuses, '[]'), 'monitors', coalesce(watched.monitors, '[]'),
+        'maintenances', coalesce(maintained.maintenances, '[]'))), '[]')
+      FROM "Service" AS service
+      LEFT JOIN impaired ON impaired."serviceId" = service.id
+      LEFT JOIN watched ON watched."serviceId" = service.id
+      LEFT JOIN maintained ON maintained."serviceId" = service.id
+      WHERE service."organizationId" = owner.id
+    ) AS services, (
+      SELECT coalesce(json_agg(open.impact), '[]') FROM open WHERE open."organizationId" = owner.id
+    ) AS impacts
+    FROM unnest(${ids}) AS owner (id)`
+}
