@@ -38,6 +38,11 @@ const REQUEST_TIMEOUT_MS = 60 * SECOND
  * balancers of AWS: 60 s), which would otherwise send requests on connections that are about to close.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 75 * SECOND
+/**
+ * How many new connections may wait to be accepted, as far as the system allows (Linux: net.core.somaxconn, 4096). All open pages of
+ * an organization ask within 250 ms what an event has changed, and those beyond Node's 511 would be reset.
+ */
+const MAX_WAITING_CONNECTIONS = 16_384
 const timeouts = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }
 
 /** Creates the server. GraphQL bypasses the router, which would cost it a quarter of its speed. */
@@ -130,7 +135,7 @@ function listen(server: Server, port: number, host: string): Promise<number> {
     const onError = (cause: Error) =>
       reject(new StartError(`Cannot listen on port ${port} of ${host}: ${cause.message}.`, { cause }))
     server.once('error', onError)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: MAX_WAITING_CONNECTIONS }, () => {
       server.off('error', onError)
       resolve((server.address() as AddressInfo).port)
     })

@@ -5,6 +5,7 @@ import { temporaryDirectory } from '../support/scratch.ts'
 import type { Order, Ready, Usage } from './fan-out-server.ts'
 import { line, median, title, verdict } from './report.ts'
 import { startNode, stopNode } from './service.ts'
+import { frameOf, upgradeRequest } from './websocket.ts'
 
 const counts = [1000, 5000]
 const warmUps = 5
@@ -110,10 +111,7 @@ async function openClients(url: string, count: number, query: string | null, slu
 async function openClient(url: string, localAddress: string, query: string | null, slug: string): Promise<Client> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), localAddress })
   const client: Client = { socket, received: 0, told: () => {} }
-  socket.write(
-    'GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n' +
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n',
-  )
+  socket.write(upgradeRequest)
   await once(socket, 'data')
   if (query !== null) {
     socket.write(frameOf({ type: 'connection_init' }))
@@ -125,14 +123,6 @@ async function openClient(url: string, localAddress: string, query: string | nul
     client.told(performance.now())
   })
   return client
-}
-
-/** A message as a client's frame (RFC 6455 §5.2), masked with zeros. */
-function frameOf(message: object): Buffer {
-  const payload = Buffer.from(JSON.stringify(message))
-  const length =
-    payload.length < 126 ? [payload.length | 0x80] : [126 | 0x80, payload.length >> 8, payload.length & 0xff]
-  return Buffer.concat([Buffer.from([0x81, ...length, 0, 0, 0, 0]), payload])
 }
 
 /** Has something sent until it has reached every client; gives the length of what one was sent last, without its frame. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { DnsServer } from '../../src/core/config.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { startBare } from './http-throughput.ts'
+import { newOrganization } from './organization.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, title, verdict } from './report.ts'
 import { startNode, startService, stopNode } from './service.ts'
@@ -30,7 +31,7 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
   const service = await startService(dns, dataDir, { DATABASE_URL: databaseUrl })
   const files = await temporaryDirectory()
   const url = `http://127.0.0.1:${service.port}/graphql`
-  const slug = await createPage(url)
+  const { slug } = await newOrganization(service.port, services)
   const bodies = Array.from({ length: documents }, (_, number) => JSON.stringify({ query: queryOf(slug, number) }))
   const response = await send(url, bodies[0] ?? '')
   const text = await response.text()
@@ -67,37 +68,8 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
 const queryOf = (slug: string, number: number) =>
   `query Q${number} { statusPage(slug: "${slug}") { name cursor status { indicator description } services { id name status } incidents { title status updates(first: 3) { nodes { message createdAt } } } } }`
 
-const send = (url: string, body: string, key?: string) =>
-  fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
-    body,
-  })
-
-/** Makes an organization with services and an open incident, and gives its slug. */
-async function createPage(url: string): Promise<string> {
-  const slug = `hot-${Date.now().toString(36)}`
-  const run = async (query: string, key: string) => {
-    const { data, errors } = (await (await send(url, JSON.stringify({ query }), key)).json()) as {
-      readonly data: Record<string, { readonly apiKey?: { readonly secret: string } }>
-      readonly errors?: unknown
-    }
-    if (errors !== undefined) throw new Error(JSON.stringify(errors))
-    return Object.values(data)[0]?.apiKey?.secret ?? ''
-  }
-  const key = await run(
-    `mutation { createOrganization(input: { name: "Hot", slug: "${slug}", contactEmail: "a@b.example" }) { ... on CreateOrganizationPayload { apiKey { secret } } } }`,
-    'token-of-the-bench',
-  )
-  for (let number = 0; number < services; number++) {
-    await run(`mutation { createService(input: { name: "Service ${number}" }) { __typename } }`, key)
-  }
-  await run(
-    'mutation { createIncident(input: { title: "Slow", status: INVESTIGATING, impact: MINOR, message: "We look into it." }) { __typename } }',
-    key,
-  )
-  return slug
-}
+const send = (url: string, body: string) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 
 async function startMercurius(data: unknown) {
   const child = startNode('test/bench/mercurius-server.mjs', [], {})

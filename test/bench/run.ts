@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -19,6 +19,7 @@ import { monitoring } from './monitoring.ts'
 import { mutations } from './mutations.ts'
 import { notify } from './notify.ts'
 import { pastPage } from './past-page.ts'
+import { pixels } from './pixels.ts'
 import { search } from './search.ts'
 import { start } from './start.ts'
 
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   cost,
   graphql: graphqlThroughput,
   mutations,
+  pixels,
   search: (_dns, dataDir) => search(dataDir),
   growth: (_dns, dataDir) => growth(dataDir),
 }

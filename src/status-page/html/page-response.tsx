@@ -77,10 +77,23 @@ async function changesSince(
   if (changes === undefined && earlier !== undefined && live.changes.size < MAX_CHANGES) {
     const html = changedParts(live.parts, earlier)
     const isShort = html.length < MAX_CHANGED_SHARE * page.plain.length
-    changes = isShort ? createRenderedPage({ organizationId, stateVersion, headers }, html) : Promise.resolve(page)
+    changes = isShort
+      ? createRenderedPage({ organizationId, stateVersion, headers: changesHeaders(headers) }, html)
+      : Promise.resolve(page)
     live.changes.set(version, changes)
   }
   return (await changes) ?? page
+}
+
+/** A browser that opens what changed as a page loads and runs nothing. */
+function changesHeaders(headers: RenderedPage['headers']): Readonly<Record<string, string>> {
+  const { 'cache-control': cacheControl = '', 'last-modified': modified = '' } = headers
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'",
+    'cache-control': cacheControl,
+    'last-modified': modified,
+  }
 }
 
 /** Sends a page, or 304 when the client has the same version (RFC 9110 §13.1.2). */
