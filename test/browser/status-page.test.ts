@@ -196,7 +196,7 @@ describe('on a bad connection', () => {
       await service.ready()
       // Told before the page has found its way back.
       await acme.incident('While it was away')
-      await page.getByRole('link', { name: 'While it was away' }).waitFor({ timeout: 15_000 })
+      await page.getByRole('link', { name: 'While it was away' }).waitFor()
       await live(page)
       await acme.incident('After the return')
       await page.getByRole('link', { name: 'After the return' }).waitFor()

@@ -93,7 +93,7 @@ async function firstResult(query: string, variables: Record<string, unknown>): P
       message,
     })
   }
-  await expect.poll(() => happen().then(() => arrived), { timeout: 15_000, interval: 200 }).toBe(true)
+  await expect.poll(() => happen().then(() => arrived), { interval: 200 }).toBe(true)
   const { value } = await first
   await results.return?.()
   await client.dispose()

@@ -299,7 +299,7 @@ describe('an answer', () => {
       await answered(second, PAGE, { slug })
       await mutate(first, key, 'createService', 'Service', { name: `Service ${n}` })
       const now = await executed(second, PAGE, { slug })
-      await vi.waitFor(async () => expect(await answered(second, PAGE, { slug })).toEqual(now), { timeout: 5000 })
+      await vi.waitFor(async () => expect(await answered(second, PAGE, { slug })).toEqual(now))
       expect(await answered(first, PAGE, { slug })).toEqual(now)
     }
   })

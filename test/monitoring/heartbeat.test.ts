@@ -189,7 +189,7 @@ test('an invalid API key does not matter', async () => {
 
 /** Waits until recorded results are reconciled, which happens after the response. */
 async function expectSoon(job: Job, expected: object): Promise<void> {
-  await expect.poll(() => found(job), { timeout: 5000 }).toMatchObject(expected)
+  await expect.poll(() => found(job)).toMatchObject(expected)
 }
 
 describe('a heartbeat that is missed', () => {

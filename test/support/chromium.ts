@@ -5,6 +5,9 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 const executablePath = '/usr/bin/chromium'
 
+/** How long a tab waits for anything: a machine that has much else to do takes longer than Playwright's half a minute. */
+const PATIENCE_MS = 60_000
+
 /** Why there is no browser to test with, or null when there is one. */
 export const chromiumMissing = existsSync(executablePath) ? null : `Chromium is not installed at ${executablePath}`
 
@@ -33,6 +36,7 @@ export function useChromium() {
   return async (ours: (url: string) => boolean, options: BrowserContextOptions = {}) => {
     if (!browser) throw new Error('The browser did not start.')
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('console', (message) => complaints.push(message.text()))
