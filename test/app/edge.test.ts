@@ -1,7 +1,7 @@
-import { createServer, request as forward } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { testApp } from '../support/app.ts'
+import { atTheEnd } from '../support/at-the-end.ts'
+import { startCountingProxy } from '../support/counting-proxy.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { filledOrganization, mutate } from '../support/filled-organization.ts'
 import { websocketClient } from '../support/graphql-client.ts'
@@ -18,8 +18,10 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
   const dns = await startDnsServer(scriptedLists())
   const app = await testApp({ dns })
   afterAll(() => dns.close())
-  const origin = await startCounter(app.baseUrl)
-  const edge = await startEdge(origin.url)
+  const origin = await startCountingProxy(app.baseUrl)
+  const { url: edge, stop } = await startEdge(origin.url)
+  atTheEnd(stop)
+  atTheEnd(async () => origin.stop())
   const acme = await filledOrganization(app.baseUrl, {
     startsAt: new Date('2030-01-01T00:00:00Z'),
     endsAt: new Date('2030-01-01T02:00:00Z'),
@@ -101,7 +103,7 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     const fresh = await get(`${page}/history`)
     const [body, time] = [await fresh.text(), fresh.headers.get('last-modified')]
     origin.stop()
-    // Five seconds later the cache asks the service again.
+    // Some seconds later the cache asks the service again.
     await expect
       .poll(async () => (await get(`${page}/history`)).headers.get('x-cache'), { interval: 500 })
       .toMatch(/^(STALE|UPDATING)$/)
@@ -109,38 +111,3 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     expect([stale.status, await stale.text(), stale.headers.get('last-modified')]).toEqual([200, body, time])
   })
 })
-
-/** A proxy that counts what the service is asked. */
-async function startCounter(service: string) {
-  const paths: string[] = []
-  const { port } = new URL(service)
-  const server = createServer((incoming, outgoing) => {
-    paths.push(incoming.url ?? '')
-    const { method, url, headers } = incoming
-    const onward = forward({ host: '127.0.0.1', port, method, path: url, headers }, (response) => {
-      outgoing.writeHead(response.statusCode ?? 500, response.headers)
-      response.pipe(outgoing)
-    })
-    onward.on('error', () => outgoing.destroy())
-    incoming.pipe(onward)
-  })
-  server.on('upgrade', (incoming, socket, head) => {
-    const onward = forward({ host: '127.0.0.1', port, path: incoming.url, headers: incoming.headers })
-    onward.on('upgrade', (response, upstream) => {
-      const lines = Object.entries(response.headers).map(([name, value]) => `${name}: ${value}`)
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`)
-      upstream.write(head)
-      upstream.pipe(socket).pipe(upstream)
-      upstream.on('error', () => socket.destroy())
-      socket.on('error', () => upstream.destroy())
-    })
-    onward.end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const stop = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-  afterAll(stop)
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, stop }
-}

@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, edge.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -8,6 +8,7 @@ import { startRbldnsd } from '../support/rbldnsd.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { cost } from './cost.ts'
 import { dnsThroughput } from './dns-throughput.ts'
+import { edge } from './edge.ts'
 import { fanOut } from './fan-out.ts'
 import { graphqlThroughput } from './graphql-throughput.ts'
 import { growth } from './growth.ts'
@@ -39,6 +40,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   graphql: graphqlThroughput,
   mutations,
   pixels,
+  edge,
   search: (_dns, dataDir) => search(dataDir),
   growth: (_dns, dataDir) => growth(dataDir),
 }

@@ -75,7 +75,7 @@ describe('a visitor’s query', () => {
     const first = await fetch(address, { headers: { accept: 'application/json' } })
     const etag = first.headers.get('etag') ?? ''
     expect(etag).toMatch(/^"[\w-]{27}"$/)
-    expect(first.headers.get('cache-control')).toContain('s-maxage=5')
+    expect(first.headers.get('cache-control')).toContain('s-maxage=4')
     expect(first.headers.get('vary')).toBe('accept, authorization, x-api-key, x-organization')
     expect(await first.json()).toEqual(await answered(url, PAGE, { slug: acme.slug }))
     const again = await fetch(address, { headers: { accept: 'application/json', 'if-none-match': etag } })

@@ -144,7 +144,7 @@ describe.each([
     const acme = await tenant()
     const first = await get(acme, format)
     expect(first.headers.get('content-type')).toBe(contentType)
-    expect(first.headers.get('cache-control')).toContain('s-maxage=5')
+    expect(first.headers.get('cache-control')).toContain('s-maxage=4')
     const etag = first.headers.get('etag') ?? ''
     expect((await get(acme, format, { 'if-none-match': etag })).status).toBe(304)
     await createIncident(acme.ctx, story)

@@ -2,7 +2,6 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { atTheEnd } from './at-the-end.ts'
 import { freePort } from './free-port.ts'
 import { temporaryDirectory } from './scratch.ts'
 
@@ -26,11 +25,8 @@ async function documentedConfiguration(): Promise<string> {
   return block
 }
 
-/**
- * Starts nginx as a cache in front of a service, configured as `docs/deployment.md` says, and returns its address. It is stopped
- * at the end of the test or the file that calls this.
- */
-export async function startEdge(service: string): Promise<string> {
+/** Starts nginx as a cache in front of a service, configured as `docs/deployment.md` says. */
+export async function startEdge(service: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const directory = await temporaryDirectory()
   const port = await freePort()
   const cache = join(directory.path, 'cache')
@@ -54,18 +50,21 @@ export async function startEdge(service: string): Promise<string> {
     complaints += text
   })
   const ended = once(child, 'close')
-  atTheEnd(async () => {
-    child.kill('SIGTERM')
-    await ended
-    await directory.remove()
-  })
-  const edge = `http://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${port}`
   for (;;) {
     if (child.exitCode !== null) throw new Error(`nginx ended: ${complaints}`)
-    const isUp = await fetch(edge, { method: 'HEAD' }).then(
+    const isUp = await fetch(url, { method: 'HEAD' }).then(
       () => true,
       () => false,
     )
-    if (isUp) return edge
+    if (isUp) break
+  }
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      await directory.remove()
+    },
   }
 }

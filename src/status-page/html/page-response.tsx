@@ -108,7 +108,7 @@ export function sendPage(c: Context, { plain, gzipped, headers }: RenderedPage):
     : sendBody(c, zipped, 200, { ...own, 'content-encoding': 'gzip' })
 }
 
-/** Sends a stale page or document, which caches may keep for 5 s. A page shows the time of its data at the top. */
+/** Sends a stale page or document, which caches may keep for 4 s. A page shows the time of its data at the top. */
 export function sendStalePage(
   c: Context,
   { plain, headers: { etag: _, ...headers } }: RenderedPage,
@@ -118,7 +118,7 @@ export function sendStalePage(
   const body = isPage ? Buffer.from(plain.toString().replace(mainElement, `$&${<StaleNotice at={asOf} />}`)) : plain
   return sendBody(c, body, 200, {
     ...headers,
-    'cache-control': 'public, max-age=0, s-maxage=5',
+    'cache-control': 'public, max-age=0, s-maxage=4',
     'last-modified': asOf.toUTCString(),
     // RFC 7234 §5.5.1.
     warning: '110 - "Response is Stale"',

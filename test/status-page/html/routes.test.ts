@@ -493,10 +493,10 @@ describe('an unchanged page', () => {
     expect(queries).toBe(before)
   })
 
-  test('may be kept by a shared cache for five seconds, and for a day while the service fails', async () => {
+  test('may be kept by a shared cache for four seconds, and for a day while the service fails', async () => {
     const { headers } = await get(pathOf(await tenant()))
     expect(headers.get('cache-control')).toBe(
-      'public, max-age=0, s-maxage=5, stale-while-revalidate=1, stale-if-error=86400',
+      'public, max-age=0, s-maxage=4, stale-while-revalidate=1, stale-if-error=86400',
     )
     expect(headers.get('last-modified')).toBe(noon.toUTCString())
     expect(headers.get('vary')).toBe('accept-encoding')
@@ -562,7 +562,7 @@ describe('what changed on a page', () => {
     await expect.poll(async () => cursorOf(await read(pathOf(acme)))).not.toBe(cursor)
     const page = await read(pathOf(acme))
     const changes = await get(`${pathOf(acme)}?since=${version}&at=${cursorOf(page)}`, { 'accept-encoding': 'gzip' })
-    expect(changes.headers.get('cache-control')).toContain('s-maxage=5')
+    expect(changes.headers.get('cache-control')).toContain('s-maxage=4')
     const zipped = Buffer.from(await changes.arrayBuffer())
     const html = gunzipSync(zipped).toString()
     expect(zipped.length).toBeLessThan(1500)
@@ -581,7 +581,7 @@ describe('what changed on a page', () => {
     const { acme, version, cursor } = await openPage()
     const response = await get(`${pathOf(acme)}?since=${version}&at=${cursor}`)
     expect([response.status, await response.text()]).toEqual([204, ''])
-    expect(response.headers.get('cache-control')).toContain('s-maxage=5')
+    expect(response.headers.get('cache-control')).toContain('s-maxage=4')
   })
 
   test('is the whole page for an unknown version', async () => {
@@ -605,7 +605,7 @@ describe('what changed on a page', () => {
     ] as const) {
       for (const version of [versionOf(page), 'unknown']) {
         const { headers } = await get(`${pathOf(acme)}?since=${version}&at=${at}`)
-        expect(headers.get('cache-control')).toEqual(mayCache ? expect.stringContaining('s-maxage=5') : 'no-store')
+        expect(headers.get('cache-control')).toEqual(mayCache ? expect.stringContaining('s-maxage=4') : 'no-store')
       }
     }
   })

@@ -68,7 +68,7 @@ describe('each path', async () => {
     const response = await fetch(url + addressOf(fresh, path))
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
-    expect(response.headers.get('cache-control')).toContain('s-maxage=5')
+    expect(response.headers.get('cache-control')).toContain('s-maxage=4')
     const etag = response.headers.get('etag') ?? ''
     expect(etag).toMatch(/^"[\w-]{22}-gzip"$/)
     const again = await fetch(url + addressOf(fresh, path), { headers: { 'if-none-match': etag } })
