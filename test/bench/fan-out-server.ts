@@ -25,10 +25,9 @@ export interface Ready {
   readonly slug: string
 }
 
-/** Processor time of the process in microseconds, and its resident memory in bytes. */
+/** Processor time of the process in microseconds. */
 export interface Usage {
   readonly cpu: number
-  readonly memory: number
 }
 
 const database = await openDatabase({
@@ -60,7 +59,7 @@ process.on('message', async (order: Order) => {
   }
   if (order.do === 'broadcast') for (const socket of sockets) socket.send(order.text)
   const { user, system } = process.cpuUsage()
-  process.send?.({ cpu: user + system, memory: process.memoryUsage().rss } satisfies Usage)
+  process.send?.({ cpu: user + system } satisfies Usage)
 })
 // A server that listens on a host has an address with a port.
 const { port } = bare.address() as AddressInfo

@@ -3,7 +3,7 @@ import type { Assets } from '../../http/assets.ts'
 import { Document } from '../../http/layout.tsx'
 import type { Zone } from '../time-format.ts'
 import { Head, organizationData } from './head.tsx'
-import { Part, unversioned } from './parts.tsx'
+import { Part, shortHash, unversioned } from './parts.tsx'
 
 /** The organization that owns the page, as every page shows it. */
 export interface Owner {
@@ -67,7 +67,7 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
         'data-slug': owner.slug,
         'data-cursor': context.cursor,
         ...unversioned,
-        'data-build': [assets.url('style.css'), sheet, script, theme, owner.logoUrl].join(' '),
+        'data-build': shortHash([assets.url('style.css'), sheet, script, theme, owner.logoUrl].join(' ')),
       }}
     >
       <p id="announcer" class="hidden" role="status"></p>

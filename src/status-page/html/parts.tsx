@@ -45,8 +45,8 @@ export function cutIntoParts(html: string): PageParts {
     }
   }
   around.push(text)
-  const hashes = parts.map(hashOf)
-  const version = hashOf([...around, ...hashes].join('\n'))
+  const hashes = parts.map(shortHash)
+  const version = shortHash([...around, ...hashes].join('\n'))
   const versioned = around.map((text) => text.replace(versionAttribute, `data-version="${version}"`))
   return { version, around: versioned, parts, hashes }
 }
@@ -84,4 +84,7 @@ export function changedParts({ around, parts, hashes }: PageParts, earlier: read
   return text
 }
 
-const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 12)
+/** Returns a hash of 72 bits in 12 characters. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12)
+}
