@@ -18,8 +18,9 @@ export const BUSY_AFTER_MS = 0.5 * SECOND
  */
 export const STOPPED_AFTER_MS = 5 * SECOND
 
-/** How long `check` waits for a run, and how old the last one may be. */
-const CHECK_PATIENCE_MS = BUSY_AFTER_MS + 50
+/** How long `check` waits for a run: until it counts as busy. */
+export const CHECK_PATIENCE_MS = BUSY_AFTER_MS + 50
+/** How old the last run may be for `check`. */
 const CHECK_AGE_MS = SECOND
 
 /** A loop that runs work repeatedly. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PrismaPg } from '@prisma/adapter-pg'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import { StartError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
@@ -16,7 +16,7 @@ import type { LockDetector } from './locked-tables.ts'
 import { createLockDetector } from './locked-tables.ts'
 import { migrate } from './migrate.ts'
 import { embeddedNotifications, type Notifications, serverNotifications } from './notifications.ts'
-import { withHealth } from './pool.ts'
+import { createPool, withHealth } from './pool.ts'
 import { serializeQueries } from './serialized-queries.ts'
 import { healthConfig, migrationConfig, openServer, serverConfig } from './server.ts'
 import { offerConnections } from './sql-transaction.ts'
@@ -176,7 +176,7 @@ async function openOnServer(databaseUrl: string, log: Logger, deadline?: number)
   const applied = await migrate(migrating).finally(() => migrating.end())
   const pool = await openServer(config, 10, log)
   // A separate pool, so that health checks do not depend on the connections they check.
-  const asking = new pg.Pool({ ...healthConfig(databaseUrl), max: 1 })
+  const asking = createPool({ ...healthConfig(databaseUrl), max: 1 })
   asking.on('error', () => {})
   const health = watchDatabase({
     ask: () => askServer(asking),

@@ -1,11 +1,12 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { Duplex } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
-import pg from 'pg'
+import type pg from 'pg'
 import { MINUTE } from '../core/time.ts'
 import { isTimeSliceOver } from '../core/time-slice.ts'
 import { asOpenError, holdsDatabase } from './embedded-directory.ts'
 import { takeThread } from './embedded-thread.ts'
+import { createPool } from './pool.ts'
 import { LONG_DEADLINE } from './statement-deadline.ts'
 import { readTemplate, unpack } from './template.ts'
 
@@ -51,7 +52,7 @@ export async function openEmbedded(
   const backend = await startBackend(directory).catch(async (error: unknown) => {
     throw await asOpenError(error, directory)
   })
-  const pool = new pg.Pool({
+  const pool = createPool({
     // Set here, because `pg` takes defaults from PGUSER, PGOPTIONS and similar variables.
     user: 'postgres',
     database: 'postgres',

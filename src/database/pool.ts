@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import type { DatabaseHealth } from './health.ts'
 import { asUnavailable } from './unavailable.ts'
 
@@ -7,6 +7,16 @@ const UNANSWERED = 'Query read timeout'
 
 type Connected = Parameters<Parameters<pg.Pool['connect']>[0]>
 type Query = (...args: unknown[]) => unknown
+
+/**
+ * Creates a pool. A connection that fails while it is in use, between two statements, does not end the process: the next
+ * statement on it rejects.
+ */
+export function createPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config)
+  pool.on('connect', (client) => client.on('error', ignore))
+  return pool
+}
 
 /**
  * Makes a pool report the results of statements and connections, throw database problems as `DatabaseUnavailable`, refuse

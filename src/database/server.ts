@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { StartError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
+import { createPool } from './pool.ts'
 import { SILENCE, STATEMENT_DEADLINE } from './statement-deadline.ts'
 import { asUnavailable } from './unavailable.ts'
 
@@ -71,7 +72,7 @@ function optionsOf(settings: Readonly<Record<string, number>>): string {
  * @throws StartError when the server is unusable; it names the host and the database, never the password.
  */
 export async function openServer(config: pg.ClientConfig, max: number, log: Logger): Promise<pg.Pool> {
-  const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE })
+  const pool = createPool({ ...config, max, idleTimeoutMillis: IDLE })
   pool.on('error', (error) => log.warn({ err: asUnavailable(error) }, 'database: an idle connection failed'))
   try {
     const client = await pool.connect()

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Context } from '../core/context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { LoopState } from '../core/poll-loop.ts'
-import { loopState } from '../core/poll-loop.ts'
+import { CHECK_PATIENCE_MS, loopState } from '../core/poll-loop.ts'
 import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
 import { dueIfAny } from '../database/agenda.ts'
@@ -17,6 +18,8 @@ export interface Dispatcher {
   /** Dispatches missed events, also those whose database notification is lost. */
   start(agenda: Agenda): void
   state(): LoopState
+  /** After a failure looks for events now, and waits for the end, but only until that counts as busy. */
+  check(): Promise<void>
   /** Finishes current work and stops. */
   close(): Promise<void>
 }
@@ -78,12 +81,19 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
       })
   }
 
+  async function idle(): Promise<void> {
+    while (working !== null) await working
+  }
+
   return {
     wake,
     state: () => loopState(begun, hasFailed),
-    async idle() {
-      while (working !== null) await working
+    async check() {
+      if (!hasFailed) return
+      wake(null)
+      await Promise.race([idle(), sleep(CHECK_PATIENCE_MS, undefined, { ref: false })])
     },
+    idle,
     start(agenda) {
       wake(null)
       forget = agenda.add(dueIfAny(UNDISPATCHED), () => wake(null))

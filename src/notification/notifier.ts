@@ -48,7 +48,7 @@ export async function startNotifier(parts: {
   dispatcher.start(agenda)
   worker.start()
   return {
-    check: worker.check,
+    check: async () => void (await Promise.all([dispatcher.check(), worker.check()])),
     state: () => worseState(dispatcher.state(), worker.state()),
     async close() {
       await unlistenLog()

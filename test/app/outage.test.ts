@@ -71,7 +71,7 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
   test('a page is shown in its last known state, with its time', async () => {
     const response = await fetch(page, { headers: { accept: 'text/html' } })
     expect(response.status).toBe(200)
-    expect(response.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=5')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=4')
     expect(response.headers.get('warning')).toContain('110')
     expect(response.headers.has('etag')).toBe(false)
     const html = await response.text()

@@ -34,6 +34,21 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     await client.end()
   }
 
+  test('that ends a connection between two statements of a transaction fails the next one only', async () => {
+    const { prisma, pool, close } = await open()
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+    // `once` would reject with the error that ends it.
+    const ended = new Promise((resolve) => client.once('end', resolve))
+    await onServer(`SELECT pg_terminate_backend(${rows[0].pid})`)
+    await ended
+    await expect(client.query('SELECT 1')).rejects.toThrow()
+    client.release(true)
+    expect(await prisma.organization.count()).toBe(0)
+    await close()
+  })
+
   test('is migrated once by concurrent starts', async () => {
     const children = Array.from({ length: 3 }, () => startChild('database-child', ['hold', url]))
     expect(await Promise.all(children.map((child) => child.line()))).toEqual(['open', 'open', 'open'])
