@@ -34,9 +34,18 @@ export function whenListsAreComplete(ctx: GraphContext, then: () => void): void 
   )
 }
 
-/** Returns a value in a time slice of the operation: at once, or in the next one if the current one is over. */
-export function inTimeSlice<T>(ctx: GraphContext, value: T): T | Promise<T> {
-  return isTimeSliceOver() ? waitForSlice(ctx).then(() => value) : value
+/** The last value of an operation that waits for its turn. */
+const turns = new WeakMap<object, Promise<void>>()
+
+/**
+ * Returns a value in a time slice of the operation. Values that arrive together are returned one after another, so that what
+ * follows from one is done before the time of the next is looked at.
+ */
+export async function inTimeSlice<T>(ctx: GraphContext, value: T): Promise<T> {
+  const turn = (turns.get(ctx) ?? Promise.resolve()).then(() => (isTimeSliceOver() ? waitForSlice(ctx) : undefined))
+  turns.set(ctx, turn)
+  await turn
+  return value
 }
 
 type Resolve = GraphQLFieldResolver<unknown, GraphContext>

@@ -49,22 +49,24 @@ test('values that arrive together are completed in slices, and what they read is
     read.push(numbers.length)
     return numbers.map((n) => n / 2)
   })
-  let over = false
-  let others = 0
+  let completed = 0
+  /** How many values had been completed at each turn of the event loop. */
+  const seen: number[] = []
   const ctx = context()
   const values = Array.from({ length: COUNT }, async (_, n) => {
     const value = await double(ctx, n)
     // Completing it takes its time.
     const end = performance.now() + 0.2
     while (performance.now() < end);
+    completed += 1
     return half(ctx, value)
   })
-  void (async () => {
-    for (; !over; others++) await nextLoop()
+  const watching = (async () => {
+    for (; completed < COUNT; seen.push(completed)) await nextLoop()
   })()
   expect(await Promise.all(values)).toEqual(Array.from({ length: COUNT }, (_, n) => n))
-  over = true
-  expect(others).toBeGreaterThan(2)
+  await watching
+  expect(new Set(seen.filter((count) => count > 0 && count < COUNT)).size).toBeGreaterThan(2)
   expect(read).toEqual([COUNT])
 })
 
