@@ -45,6 +45,24 @@ export const pages: readonly HostileCase[] = [
     [200],
     ({ slug, incidentIds }) => `/status/${slug}/incidents/${incidentIds[0]}`,
   ),
+  {
+    name: '200 requests at once for what changed on a page',
+    statuses: [200],
+    async send(target) {
+      const path = `/status/${target.slug}`
+      const html = await (await fetch(target.url + path)).text()
+      const version = /data-version="([^"]+)"/.exec(html)?.[1] ?? ''
+      const input = { id: target.incidentIds[0], title: `One ${Math.random()}` }
+      await mutate(target, 'updateIncident', input, '... on Incident { id }')
+      // A known version, others of up to 4 kB, and positions that the log has and has not reached.
+      const paths = Array.from({ length: 200 }, (_, index) => {
+        const since = index % 2 === 0 ? version : 'x'.repeat(20 * index)
+        return `${path}?since=${since}&at=${index % 3 === 0 ? 'zzzzzzz' : index}`
+      })
+      const statuses = await Promise.all(paths.map((address) => ask(target.url, address, {})))
+      return statuses.find((status) => status !== 200 && status !== 204) ?? 200
+    },
+  },
   requesting(
     '500 updates: a page of them that is none',
     [404],
