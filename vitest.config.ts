@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { type Kind, testFiles } from './test/support/projects.ts'
 import { SlowestFiles } from './test/support/slowest-files.ts'
 
@@ -18,6 +20,9 @@ const alias = [
 /** What the sources are for the runner is kept between runs, by their content and this configuration. */
 const experimental = { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/allclear/modules' }
 
+/** More than there are processors: tests wait for timers, databases and browsers for a third of their time. */
+const maxWorkers = Math.ceil(availableParallelism() * 1.5)
+
 /** A project of each kind of test files, so that one that needs no database waits for none: `--project pure`. */
 const project = (name: Kind) => ({
   resolve: { alias },
@@ -27,7 +32,7 @@ const project = (name: Kind) => ({
     experimental,
     pool: 'forks' as const,
     isolate: false,
-    maxWorkers: '100%',
+    maxWorkers,
     // For tests that weigh what is reachable.
     execArgv: ['--expose-gc'],
     // No test goes by how long it takes, and a machine may have much else to do.
@@ -42,6 +47,7 @@ const project = (name: Kind) => ({
 export default defineConfig({
   test: {
     experimental,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', new SlowestFiles()],
     globalSetup: ['test/support/global-setup.ts'],
     projects: [project('browser'), project('database'), project('pure'), project('service')],

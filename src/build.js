@@ -21,6 +21,7 @@ const service = {
   'graphql/introspection-worker': 'src/graphql/introspection-worker.ts',
   'http/library-worker': 'src/http/library-worker.ts',
   'monitoring/probe/json-worker': 'src/monitoring/probe/json-worker.ts',
+  'people/passkey-worker': 'src/people/passkey-worker.ts',
   'status-page/png-worker': 'src/status-page/png-worker.ts',
 }
 const others = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('=')))

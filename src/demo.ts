@@ -45,11 +45,13 @@ async function prepare(config: Config, log: Logger): Promise<Demo> {
   }
 }
 
-function guide(baseUrl: string, { slug, incidentId, secret, archivedSlug }: Demo): string {
+function guide(baseUrl: string, { slug, incidentId, secret, person, archivedSlug }: Demo): string {
   const message = 'The new node has all its data, and webhooks are **on time** again.'
   const mutation = `mutation { postIncidentUpdate(input: { incidentId: "${incidentId}", status: MONITORING, message: "${message}" }) { ... on IncidentUpdate { id } ... on Error { code message } } }`
   return `
   The status page    ${baseUrl}/status/${slug}
+  The console        ${baseUrl}/console
+                     ${person.email}, password ${person.password}
   GraphiQL           ${baseUrl}/graphql
 ${archivedSlug === null ? '' : `  The old demo    ${baseUrl}/status/${archivedSlug}\n`}
   An API key, valid for a week:

@@ -1,12 +1,13 @@
 import { loadBundle } from './core/compiled-bundle.ts'
+import { dataDirectory } from './core/data-directory.ts'
 import { isBundled } from './core/worker-thread.ts'
-import { startThread } from './database/embedded-thread.ts'
+import { beginOpening } from './database/begun-opening.ts'
 
-// Before all else: PostgreSQL takes longer to load than the program, and beside it.
-const databaseThread = process.env['DATABASE_URL'] ? null : startThread()
+// Before all else: PostgreSQL takes longer to start than the program takes to load, and does so beside it.
+const opening = process.env['DATABASE_URL'] ? null : await beginOpening(dataDirectory(process.env['DATA_DIR']))
 
 // Not a literal, which would put the program into this file's bundle too.
 const source: string = './app/program.ts'
 type Program = typeof import('./app/program.ts')
 const program: Program = isBundled ? loadBundle<Program>('app/program').exports : await import(source)
-await program.run(databaseThread)
+await program.run(opening)

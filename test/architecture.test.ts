@@ -18,6 +18,7 @@ const rooms = [
   'http',
   'graphql',
   'account',
+  'people',
   'blacklist',
   'status',
   'monitoring',
@@ -25,10 +26,11 @@ const rooms = [
   'billing',
   'status-page',
   'docs',
+  'console',
   'demo',
   'app',
 ]
-const features = ['account', 'blacklist', 'status', 'monitoring', 'notification', 'billing', 'status-page']
+const features = ['account', 'people', 'blacklist', 'status', 'monitoring', 'notification', 'billing', 'status-page']
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(tsx?|m?js)$/.test(file) && !file.startsWith('generated'))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { requireOwnOrganization, requireScope } from '../core/access.ts'
+import { requireConfirmation, requireOwnOrganization, requireScope } from '../core/access.ts'
 import type { Context, Database } from '../core/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { newId, randomText, typeOfId } from '../core/id.ts'
@@ -27,6 +27,7 @@ const newKey = z.object({
  */
 export async function createApiKey(ctx: Context, input: unknown): Promise<CreatedApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
   const { name, scope, expiresAt, organizationId: named } = validate(newKey, input)
   requireOwnOrganization(named, organizationId)
   if (expiresAt && expiresAt <= ctx.now()) {
@@ -62,13 +63,14 @@ export async function revokeApiKey(
   { force = false }: { readonly force?: boolean } = {},
 ): Promise<ApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
   const missing = new NotFound('API key not found.')
   if (typeOfId(id) !== 'ApiKey') throw missing
   const revocation = change<ApiKey>(ctx, organizationId, async ({ db, now }) => {
     const key = await db.apiKey.findUnique({ where: { id, organizationId } })
     if (!key) throw missing
     if (key.revokedAt) return [key]
-    if (!force && ctx.actor.kind !== 'operator' && (await isLastAdmin(db, key, now()))) {
+    if (!force && ctx.actor.kind === 'apiKey' && (await isLastAdmin(db, key, now()))) {
       throw new Conflict('This is the last key with scope ADMIN. Create another one first, or set force.')
     }
     const revoked = await db.apiKey.update({ where: { id }, data: { revokedAt: now() } })

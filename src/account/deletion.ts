@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { requireOperator, requireOwnOrganization, requireScope } from '../core/access.ts'
+import { requireConfirmation, requireOperator, requireOwnerOrKey, requireOwnOrganization } from '../core/access.ts'
 import type { Actor, Context, Database } from '../core/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { typeOfId } from '../core/id.ts'
@@ -42,7 +42,8 @@ const deletionInput = z.object({ id: z.string(), slug: z.string() })
  * @throws NotFound for another organization's id. @throws Invalid when the slug does not match.
  */
 export async function deleteOrganization(ctx: Context, input: unknown): Promise<Organization> {
-  const id = requireScope(ctx, 'ADMIN')
+  const id = requireOwnerOrKey(ctx)
+  requireConfirmation(ctx)
   const { id: named, slug } = validate(deletionInput, input)
   requireOwnOrganization(named, id)
   const deletion = change<Organization>(ctx, id, async ({ db, now }) => {

@@ -5,15 +5,25 @@ import { typeOfId } from '../core/id.ts'
 import { slugText } from './page-settings.ts'
 
 /**
- * Returns the operator acting for an organization, given its id or slug.
- * @throws NotFound for an unknown organization.
+ * Returns the caller acting for an organization, given its id or slug: the operator for any, a person for those it is a member of,
+ * or as the operator. Other callers stay as they are.
+ * @throws NotFound for an unknown organization, or another one's.
  */
-export async function operatorFor(db: Database, name: string): Promise<Actor> {
+export async function actorFor(db: Database, actor: Actor, name: string): Promise<Actor> {
+  if (actor.kind !== 'operator' && actor.kind !== 'user') return actor
   const where = typeOfId(name) === 'Organization' ? { id: name } : { slug: name }
   const isName = 'id' in where || slugText.safeParse(name).success
   const found = isName ? await db.organization.findUnique({ where, select: { id: true } }) : null
-  if (found === null) throw new NotFound('Organization not found.')
-  return { kind: 'operator', organizationId: found.id }
+  const acting = found && actingFor(actor, found.id)
+  if (acting === null) throw new NotFound('Organization not found.')
+  return acting
+}
+
+/** Returns the caller acting for an organization; null: the person may not. */
+export function actingFor(actor: Extract<Actor, { kind: 'operator' | 'user' }>, organizationId: string): Actor | null {
+  if (actor.kind === 'operator' || actor.memberships.has(organizationId)) return { ...actor, organizationId }
+  const { userId, confirmedAt } = actor
+  return actor.isOperator ? { kind: 'operator', userId, confirmedAt, organizationId } : null
 }
 
 /** Returns the organization of the first id in arguments, organization ids before others; null: none. */

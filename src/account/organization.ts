@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { requireOperator, requireOwnOrganization, requireScope } from '../core/access.ts'
+import { isOperator, requireOperator, requireOwnOrganization, requireScope } from '../core/access.ts'
 import type { Config } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
@@ -33,7 +33,7 @@ export async function createOrganization(
   if (ctx.config.SIGNUP === 'closed') requireOperator(ctx)
   const fields = validate(newOrganization, input)
   const creation = transaction(ctx, async (tx) => {
-    if (tx.actor.kind !== 'operator') await consumeSignUpQuota(tx)
+    if (!isOperator(tx.actor)) await consumeSignUpQuota(tx)
     const organization = await insertOrganization(tx, fields)
     return { organization, apiKey: await insertFirstKey(tx, organization.id) }
   })
@@ -121,8 +121,8 @@ export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organi
 
 const eventOf = (kind: NewEvent['kind'], { id, name }: Organization) => ({ kind, subjectId: id, subjectName: name })
 
-/** Converts a unique violation (Prisma's P2002) to a Conflict about the slug. */
-function refuseTaken(error: unknown): never {
+/** Converts a unique violation of a new or changed organization to a Conflict about the slug. @throws always. */
+export function refuseTaken(error: unknown): never {
   const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
   if (!taken) throw error
   throw new Conflict('The slug is taken.')

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
+import { proOrganizationOf } from '../core/access.ts'
 import { createBatchWriter } from '../core/batch-writer.ts'
 import type { Context, Database } from '../core/context.ts'
 import { LimitExceeded } from '../core/errors.ts'
@@ -93,9 +94,8 @@ export async function deleteOldUsage(ctx: Pick<Context, 'db' | 'now'>): Promise<
 
 /** Returns the plan and subject that a check counts against: free checks count by client address. */
 function quotaSubject({ actor, clientAddress }: Context): { plan: CheckPlan; subject: string } {
-  if (actor.kind === 'apiKey' && actor.checkPlan === 'PRO') {
-    return { plan: 'PRO', subject: organizationSubject(actor.organizationId) }
-  }
+  const payer = proOrganizationOf(actor)
+  if (payer !== null) return { plan: 'PRO', subject: organizationSubject(payer) }
   return { plan: 'FREE', subject: clientSubject(clientAddress) }
 }
 

@@ -3,9 +3,9 @@ import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { REVOKED_KEY_CHANNEL } from './api-key.ts'
 
-/** Ends connections of keys that are revoked, or whose organization is deleted, on any instance. */
+/** Ends connections of keys and sessions that are revoked, or whose organization is deleted, on any instance. */
 export interface RevokedKeys {
-  /** Calls `end` once, as soon as the key is revoked. Returns a function that cancels this. */
+  /** Calls `end` once, as soon as the key or session is revoked, or its roles change. Returns a function that cancels this. */
   hold(keyId: string, end: () => void): () => void
   close(): Promise<void>
 }
@@ -48,9 +48,12 @@ export async function watchRevokedKeys(parts: {
 
   /** Checks all held keys, because a notification may have been missed. */
   async function findRevoked(): Promise<void> {
+    const held = [...holders.keys()]
     const keys = await database.prisma.$queryRaw<{ id: string }[]>`
       SELECT key.id FROM "ApiKey" AS key JOIN "Organization" AS owner ON owner.id = key."organizationId"
-      WHERE key.id = ANY (${[...holders.keys()]}::text[]) AND (key."revokedAt" IS NOT NULL OR owner."deletedAt" IS NOT NULL)`
+      WHERE key.id = ANY (${held}::text[]) AND (key."revokedAt" IS NOT NULL OR owner."deletedAt" IS NOT NULL)
+      UNION ALL SELECT held.id FROM unnest(${held}::text[]) AS held (id)
+      WHERE held.id LIKE 'ses!_%' ESCAPE '!' AND NOT EXISTS (SELECT FROM "Session" WHERE "Session".id = held.id)`
     for (const { id } of keys) revoked(id)
   }
 

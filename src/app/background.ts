@@ -23,10 +23,11 @@ import { deleteExpired } from '../monitoring/retention.ts'
 import { closeDays } from '../monitoring/uptime-days.ts'
 import type { DnsClient } from '../network/dns/client.ts'
 import type { Outbound } from '../network/outbound.ts'
-import { createMailer } from '../notification/channel/mailer.ts'
+import type { Mailer } from '../notification/channel/mailer.ts'
 import { deleteOldDeliveries } from '../notification/delivery.ts'
 import { startNotifier } from '../notification/notifier.ts'
 import { suppressStopped } from '../notification/suppression.ts'
+import { deleteExpired as deleteExpiredTokens } from '../people/one-time-token.ts'
 import { runDueMaintenance } from '../status/maintenance-job.ts'
 
 /** The pause after work that failed. */
@@ -52,7 +53,7 @@ const RUN_TIMEOUT = 15 * MINUTE
 /**
  * Starts the background jobs other than probing: maintenance, notifications, billing, clean-up. Only workers run them.
  * @param closers receives functions that stop each job.
- * @throws when `LISTEN` fails. @throws StartError when `MAIL_FROM` is invalid.
+ * @throws when `LISTEN` fails.
  */
 export async function startBackground(
   dependencies: {
@@ -63,15 +64,15 @@ export async function startBackground(
     readonly usage: Quota
     readonly outbound: Outbound
     readonly dns: DnsClient
+    /** Null: mail is not set up. */
+    readonly mailer: Mailer | null
     readonly metrics: Metrics
     readonly agenda: Agenda
   },
   closers: (() => Promise<void> | void)[],
 ): Promise<Background> {
-  const { ctx, database, seal, usage, outbound, dns, metrics, agenda } = dependencies
+  const { ctx, database, seal, usage, outbound, dns, mailer, metrics, agenda } = dependencies
   const { now, site } = ctx
-  const mailer = createMailer(ctx.config, site)
-  closers.push(() => mailer?.close())
   const notifier = await startNotifier({
     ctx,
     database,
@@ -126,5 +127,6 @@ export async function startBackground(
   repeat(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
   repeat(() => withLongDeadline(ctx, deleteOldUsage).then(() => DAY), DAY)
   repeat(() => withLongDeadline(ctx, deleteOldCheckouts).then(() => DAY), DAY)
+  repeat(() => withLongDeadline(ctx, deleteExpiredTokens).then(() => HOUR), HOUR)
   return { deliveryState: notifier.state, check: notifier.check }
 }

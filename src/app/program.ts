@@ -1,14 +1,14 @@
-import type { Worker } from 'node:worker_threads'
-import { provideThread } from '../database/embedded-thread.ts'
+import type { BegunOpening } from '../database/begun-opening.ts'
+import { provideOpening } from '../database/begun-opening.ts'
 import { createLog } from './log.ts'
 import { readSettings, serve } from './serve.ts'
 
 /**
  * Runs the service in this process.
- * @param databaseThread a thread for the embedded database that was started before this program was loaded.
+ * @param opening what the embedded database has begun before this program was loaded.
  */
-export async function run(databaseThread: Worker | null): Promise<void> {
-  if (databaseThread) provideThread(databaseThread)
+export async function run(opening: BegunOpening | null): Promise<void> {
+  if (opening) provideOpening(opening)
   const config = readSettings()
   await serve(config, createLog(config.LOG_LEVEL))
 }

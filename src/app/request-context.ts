@@ -1,9 +1,10 @@
 import { authenticate } from '../account/authenticate.ts'
-import { operatorFor } from '../account/on-behalf-of.ts'
+import { actorFor } from '../account/on-behalf-of.ts'
 import type { WrongKeys } from '../account/wrong-keys.ts'
 import type { Actor } from '../core/context.ts'
 import type { GraphContext } from '../graphql/builder.ts'
 import type { Caller } from '../http/caller.ts'
+import { userOfSession } from '../people/session.ts'
 
 /** The dependencies of a request context, and those of authentication. */
 export interface Dependencies extends Omit<GraphContext, 'actor' | 'clientAddress' | 'cancellation'> {
@@ -21,11 +22,17 @@ export async function contextOf(
   caller: Caller,
   cancellation?: GraphContext['cancellation'],
 ): Promise<GraphContext> {
-  const actor =
-    caller.credential === null ? visitor : await authenticate(dependencies, caller.credential, caller.address)
-  const isNamed = actor.kind === 'operator' && caller.organization !== null
-  const acting = isNamed ? await operatorFor(dependencies.db, caller.organization) : actor
+  const actor = await actorOf(dependencies, caller)
+  const acting = caller.organization === null ? actor : await actorFor(dependencies.db, actor, caller.organization)
   return contextAs(acting, dependencies, caller.address, cancellation)
+}
+
+async function actorOf(dependencies: Dependencies, { credential, address, session }: Caller): Promise<Actor> {
+  if (credential !== null) return authenticate(dependencies, credential, address)
+  const user = session === undefined ? null : await userOfSession(dependencies, session)
+  if (user === null) return visitor
+  const [only, ...others] = user.memberships.keys()
+  return only === undefined || others.length > 0 ? user : { ...user, organizationId: only }
 }
 
 /** Creates a visitor's context, which ignores credentials; without a caller, that of all visitors. */
@@ -36,7 +43,24 @@ export function visitorContext(dependencies: Dependencies, caller: Caller | null
 /** Copies members by name: spreading the dependencies would take as long as the rest of a cached check. */
 function contextAs(
   actor: Actor,
-  { config, db, knownKeys, usage, checker, eventLog, resultFeed, seal, tools, billing, site, now, log }: Dependencies,
+  {
+    config,
+    db,
+    knownKeys,
+    knownSessions,
+    usage,
+    checker,
+    eventLog,
+    resultFeed,
+    seal,
+    sendMail,
+    tools,
+    billing,
+    site,
+    pages,
+    now,
+    log,
+  }: Dependencies,
   clientAddress: string | null,
   cancellation?: GraphContext['cancellation'],
 ): GraphContext {
@@ -44,14 +68,17 @@ function contextAs(
     config,
     db,
     knownKeys,
+    knownSessions,
     usage,
     checker,
     eventLog,
     resultFeed,
     seal,
+    sendMail,
     tools,
     billing,
     site,
+    pages,
     now,
     log,
     actor,

@@ -18,6 +18,7 @@ import { checkPages, checkScript } from '../blacklist/html/routes.tsx'
 import { blacklistPaths } from '../blacklist/http/openapi.ts'
 import { BLACKLIST_PATH, blacklistRest } from '../blacklist/http/rest.ts'
 import { isCheckable } from '../blacklist/target.ts'
+import { consolePages, consoleScript, consoleSheet } from '../console/html/routes.tsx'
 import { NotFound } from '../core/errors.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { unavailability } from '../database/unavailable.ts'
@@ -38,6 +39,8 @@ import type { HeartbeatParts } from '../monitoring/heartbeat.ts'
 import { HEARTBEAT_PATH, heartbeatRoutes } from '../monitoring/http/heartbeat.ts'
 import { heartbeatPaths } from '../monitoring/http/openapi.ts'
 import { subscribeSheet, subscriptionPages } from '../notification/html/routes.tsx'
+import { peoplePages } from '../people/html/routes.tsx'
+import { sessionToken } from '../people/http/session-cookie.ts'
 import { documentKinds } from '../status-page/document.ts'
 import { liveScript, statusPages, statusStylesheet } from '../status-page/html/routes.tsx'
 import { documentRoutes } from '../status-page/http/documents.ts'
@@ -51,6 +54,8 @@ import { describePaths, documentPaths, operationPaths, pagePaths } from './serve
 /** The scripts and style sheets of pages, which `loadAssets` bundles. */
 export const pageAssets = [
   checkScript,
+  consoleScript,
+  consoleSheet,
   docsSheet,
   graphiqlScript,
   liveScript,
@@ -79,6 +84,8 @@ export interface RouterOptions {
   readonly heartbeats: HeartbeatParts
   readonly readiness: () => Promise<Readiness>
   readonly verifyStripe: VerifyStripe
+  /** Called after a change, so that its author sees it at once. */
+  readonly onChange: (organizationId: string) => void
   /** Aborts when the service stops. */
   readonly closing: AbortSignal
 }
@@ -113,6 +120,10 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     const caller = callerOf(nodeRequest(c), dependencies)
     return contextOf(dependencies, { ...caller, credential: credential ?? caller.credential }, c.req.raw)
   }
+  const personIn = (c: HttpContext) => {
+    const caller = { ...callerOf(nodeRequest(c), dependencies), credential: null, organization: null }
+    return contextOf(dependencies, { ...caller, session: sessionToken(c, site) ?? undefined }, c.req.raw)
+  }
   const payers = { contextOf: contextIn, visitorOf: visitorIn }
 
   const libraries = createLibraries()
@@ -135,6 +146,8 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.route('/', graphiqlRoutes(site, libraries))
   app.route('/', libraries.routes)
   app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
+  app.route('/', peoplePages({ site, contextOf: personIn }))
+  app.route('/', consolePages({ site, contextOf: personIn, onChange: options.onChange }))
   // Before the pages at the root, which belong to the status page on a custom domain.
   app.route('/', documentRoutes({ site, db: dependencies.db, cache: pageCache, pngRenderer, now: dependencies.now }))
   app.route('/', statusPages({ site, db: dependencies.db, cache: pageCache, now: dependencies.now }))
@@ -146,6 +159,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
       site,
       log: dependencies.log,
       checksPerDay: { free: checksPerDay.FREE, pro: checksPerDay.PRO },
+      mayAnybodySignUp: config.SIGNUP === 'open',
       lists: () => listInfos(dependencies),
       resolvers: (c) => (isLocalCaller(nodeRequest(c)) ? config.DNS_SERVERS.map(({ address }) => address) : null),
       ownAddress: (c) => {

@@ -7,11 +7,13 @@ import { completeListsInSlices } from '../graphql/list-slicing.ts'
 import '../graphql/scalars.ts'
 import '../graphql/errors.ts'
 import '../account/graphql/index.ts'
+import '../people/graphql/index.ts'
 import '../blacklist/graphql/index.ts'
 import '../status/graphql/index.ts'
 import '../monitoring/graphql/index.ts'
 import '../notification/graphql/index.ts'
 import '../billing/graphql/index.ts'
+import '../status-page/graphql/index.ts'
 
 /** The executable schema of all rooms. */
 export const schema = completeListsInSlices(hideNodes(letOperatorAct(describeCommon(builder.toSchema()))))

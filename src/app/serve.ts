@@ -3,6 +3,7 @@ import type { Config } from '../core/config.ts'
 import { readConfig } from '../core/config.ts'
 import { StartError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
+import { SETUP_PATH } from '../people/setup.ts'
 import type { App } from './start.ts'
 import { startApp } from './start.ts'
 
@@ -69,13 +70,17 @@ export function refuseToStart(log: Logger): (error: unknown) => never {
   }
 }
 
-/** Logs the addresses. Prints a new operator's token, because logs are kept. */
-function announce({ baseUrl, newOperatorToken }: App, { ROLE }: Config, log: Logger): void {
+/** Logs the addresses. Prints the link of the setup and a new operator's token, because logs are kept. */
+function announce({ baseUrl, newOperatorToken, setupToken }: App, { ROLE }: Config, log: Logger): void {
   log.info(
     ROLE === 'worker'
       ? `ready: open ${baseUrl}/readyz (health), ${baseUrl}/metrics; a worker serves nothing else`
       : `ready: open ${baseUrl}, ${baseUrl}/docs (documentation), ${baseUrl}/graphql (GraphiQL)`,
   )
+  if (setupToken !== null)
+    process.stdout.write(
+      `\n  Open this link to set up Allclear; it works once:\n\n  ${baseUrl}${SETUP_PATH}?token=${setupToken}\n`,
+    )
   if (newOperatorToken === null) return
-  process.stdout.write(`\n  The operator's token, shown only once:\n\n  ${newOperatorToken}\n\n`)
+  process.stdout.write(`\n  The operator's token for the API, shown only once:\n\n  ${newOperatorToken}\n\n`)
 }

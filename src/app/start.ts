@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { createOperatorToken } from '../account/operator.ts'
 import { createQuota } from '../account/quota.ts'
@@ -37,6 +38,10 @@ import type { DnsClient } from '../network/dns/client.ts'
 import { createDnsClient } from '../network/dns/client.ts'
 import { createOutbound } from '../network/outbound.ts'
 import { createSend } from '../network/send.ts'
+import { createAccountMail } from '../notification/account-mail.ts'
+import { createMailer } from '../notification/channel/mailer.ts'
+import { closePasskeyThread } from '../people/passkey-thread.ts'
+import { createSetupToken } from '../people/setup.ts'
 import type { Background } from './background.ts'
 import { startBackground } from './background.ts'
 import { checkStartable } from './preflight.ts'
@@ -50,6 +55,8 @@ export interface App {
   readonly baseUrl: string
   /** The operator's token, if this start created it; it is shown once and not stored. */
   readonly newOperatorToken: string | null
+  /** The token of the setup page, as long as nobody has an account; null: none is needed. */
+  readonly setupToken: string | null
   /** Resolves with the reason when the service cannot continue. */
   readonly failure: Promise<Error>
   /**
@@ -113,7 +120,7 @@ async function compose(
 ): Promise<App> {
   await checkStartable(config)
   await restrictDirectory(config.DATA_DIR)
-  closers.push(closeRendering, closeJsonThread)
+  closers.push(closeRendering, closeJsonThread, closePasskeyThread)
   const opening = open({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
   // A failed opening needs no closing; the next line reports it.
   closers.push(function database() {
@@ -126,8 +133,11 @@ async function compose(
   const db = database.prisma
   const seal = await openSecretBox({ config, db })
   const newOperatorToken = await createOperatorToken({ db, config, now })
+  const setupToken = config.ROLE === 'worker' ? null : await createSetupToken({ db, config, now })
   const { checker, geo } = startChecker({ config, log, now, lists }, closers)
   const site = { baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
+  const mailer = createMailer(config, site)
+  closers.push(() => mailer?.close())
   const tokens = createTokens(seal.keyFor('billing tokens'))
   const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log) }
   const ctx = systemContext({ config, db, now, log, billing, site })
@@ -154,11 +164,16 @@ async function compose(
     return readinessOf(stopping ? { ...works, process: 'stopping' } : works)
   }
   const usage = createQuota(database.pool)
-  const dependencies = { config, db, now, log, checker, seal, usage, tools, billing, ...monitoring.parts }
+  const sendMail = mailer === null ? undefined : createAccountMail({ now, log }, mailer)
+  const dependencies = { config, db, now, log, checker, seal, sendMail, usage, tools, billing, ...monitoring.parts }
   const serving = { dependencies, database, metrics, heartbeats: monitoring.parts, readiness }
   const web = loaded && (await openWeb({ ...serving, loaded, site }, closers))
-  const handlers = web?.handlers ?? { router: workerRouter(serving), graphql: null, websocket: null }
-  const server = createHttpServer({ ...handlers, callerOf: (request) => callerOf(request, dependencies) })
+  const ofWorker = {
+    graphql: null,
+    websocket: null,
+    callerOf: (request: IncomingMessage) => callerOf(request, dependencies),
+  }
+  const server = createHttpServer(web?.handlers ?? { router: workerRouter(serving), ...ofWorker })
   const port = await server.listen(config.PORT, config.HOST)
   closers.push(function requests() {
     return server.close(REQUEST_GRACE)
@@ -171,7 +186,7 @@ async function compose(
   void geo.load()
   if (config.ROLE !== 'web') {
     background = await startBackground(
-      { ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, metrics, agenda },
+      { ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, mailer, metrics, agenda },
       closers,
     )
     agenda.start()
@@ -184,6 +199,7 @@ async function compose(
   return {
     baseUrl: site.baseUrl,
     newOperatorToken,
+    setupToken,
     failure: database.failure,
     close: () => {
       stopping = true

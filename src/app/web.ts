@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
 import { assertValidSchema } from 'graphql'
 import { createKnownKeys } from '../account/known-keys.ts'
@@ -20,6 +21,8 @@ import { loadAssets } from '../http/assets.ts'
 import { callerOf } from '../http/caller.ts'
 import type { Site } from '../http/layout.tsx'
 import type { createHttpServer } from '../http/server.ts'
+import { sessionOfRequest } from '../people/http/session-cookie.ts'
+import { createKnownSessions } from '../people/session.ts'
 import { readSizes } from '../status/sizes.ts'
 import { createPageCache } from '../status-page/page-cache.ts'
 import { createPngRenderer } from '../status-page/png-renderer.ts'
@@ -39,10 +42,8 @@ export interface LoadedWeb {
  * @throws when an asset does not compile, or the schema is invalid.
  */
 export async function loadWeb(): Promise<LoadedWeb> {
-  // Another process bundles the assets. The schema comes last, because it blocks this thread and other work has started
-  // by then.
-  const assets = await loadAssets(pageAssets)
-  const { schema } = await import('./schema.ts')
+  // Another process bundles the assets, while the schema blocks this thread.
+  const [assets, { schema }] = await Promise.all([loadAssets(pageAssets), import('./schema.ts')])
   // Remembered by the schema, so that the first request does not wait for it.
   assertValidSchema(schema)
   return { assets, schema }
@@ -50,15 +51,15 @@ export async function loadWeb(): Promise<LoadedWeb> {
 
 /** The dependencies of the web server, all of which a worker has too. */
 export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'heartbeats' | 'readiness'> {
-  readonly dependencies: Omit<Dependencies, 'knownKeys' | 'wrongKeys' | 'eventLog' | 'site'>
+  readonly dependencies: Omit<Dependencies, 'knownKeys' | 'knownSessions' | 'wrongKeys' | 'eventLog' | 'site' | 'pages'>
   readonly loaded: LoadedWeb
   readonly site: Pick<Site, 'baseUrl'>
   readonly database: DatabaseHandle
 }
 
-/** The web server's handlers for GraphQL, REST and pages. */
+/** The web server's handlers for GraphQL, REST and pages, and who calls GraphQL. */
 export interface Web {
-  readonly handlers: Pick<Parameters<typeof createHttpServer>[0], 'router' | 'graphql' | 'websocket'>
+  readonly handlers: Pick<Parameters<typeof createHttpServer>[0], 'router' | 'graphql' | 'websocket' | 'callerOf'>
   /** Loads modules that are needed later, in the background. */
   preload(): void
   /** Ends endless requests, before the server closes. */
@@ -90,6 +91,8 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
   closers.push(() => revokedKeys.close())
   const knownKeys = await createKnownKeys({ database })
   closers.push(() => knownKeys.close())
+  const knownSessions = await createKnownSessions(database)
+  closers.push(() => knownSessions.close())
   closers.push(await database.listen(LOG_CHANNEL, invalidate))
   const pngRenderer = createPngRenderer()
   closers.push(() => pngRenderer.close())
@@ -97,11 +100,17 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
   const dependencies: Dependencies = {
     ...options.dependencies,
     site,
+    pages: { site, db: options.dependencies.db, cache: pageCache, now },
     eventLog,
     knownKeys,
+    knownSessions,
     wrongKeys: createWrongKeys(options.dependencies.now),
   }
   closers.push(closeIntrospection)
+  const graphqlCallerOf = (request: IncomingMessage) => ({
+    ...callerOf(request, dependencies),
+    session: sessionOfRequest(request, site),
+  })
   const closing = new AbortController()
   const stripe = createStripeVerifier(log)
   const router = createRouter({
@@ -113,6 +122,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     heartbeats,
     readiness,
     verifyStripe: stripe.verify,
+    onChange: invalidate,
     closing: closing.signal,
   })
   const shared = createSharedExecution({ visitorContext: async () => visitorContext(dependencies, null), log, now })
@@ -141,7 +151,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
   const websocket = createWebsocketServer({
     yoga,
     checkCost,
-    callerOf: (request) => callerOf(request, dependencies),
+    callerOf: graphqlCallerOf,
     authenticate: (caller) => contextOf(dependencies, caller),
     shared,
     revokedKeys,
@@ -149,7 +159,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     now,
   })
   return {
-    handlers: { router, graphql: answers.handle, websocket },
+    handlers: { router, graphql: answers.handle, websocket, callerOf: graphqlCallerOf },
     preload() {
       if (config.STRIPE_WEBHOOK_SECRET !== undefined) void stripe.preload()
     },

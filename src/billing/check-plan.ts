@@ -4,6 +4,7 @@ import type { CreatedApiKey } from '../account/api-key.ts'
 import { insertFirstKey } from '../account/organization.ts'
 import { emailText } from '../account/page-settings.ts'
 import { hashSecret } from '../account/secret.ts'
+import { organizationOf, requirePayer } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { Conflict, LimitExceeded, NotFound, Unavailable } from '../core/errors.ts'
@@ -54,8 +55,9 @@ export async function buyCheckPlan(ctx: BuyerContext, input: unknown): Promise<P
   requireBtcpay(ctx)
   const { currency, email } = validate(purchaseInput, input)
   const { actor } = ctx
-  const organizationId = actor.kind === 'apiKey' || actor.kind === 'operator' ? actor.organizationId : undefined
-  if (organizationId !== undefined) {
+  const organizationId = organizationOf(actor)
+  if (organizationId !== null) {
+    requirePayer(ctx)
     return { invoice: await extendCheckPlan(ctx, organizationId, { currency, email }), secret: null }
   }
   if (email == null) throw invalid([{ path: ['email'], message: 'is required' }])

@@ -1,4 +1,4 @@
-import { requireScope } from '../core/access.ts'
+import { requirePayer } from '../core/access.ts'
 import type { Config } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound, Unauthenticated, Unavailable } from '../core/errors.ts'
@@ -31,7 +31,7 @@ export function parsePaidTier(name: string): PaidTier {
 
 /**
  * Starts the upgrade of the caller's organization to the tier of a name: returns our URL that redirects to the payment link.
- * Needs a key with scope READ.
+ * Needs a key with scope READ; of people, an owner.
  * @throws NotFound `UNKNOWN_TIER`. @throws what `paymentLink` throws, so that no URL leads nowhere.
  */
 export async function startUpgrade(
@@ -39,7 +39,7 @@ export async function startUpgrade(
   name: string,
   options: CheckoutOptions = {},
 ): Promise<{ organizationId: string; tier: PaidTier; url: string }> {
-  const organizationId = requireScope(ctx, 'READ')
+  const organizationId = requirePayer(ctx)
   const tier = parsePaidTier(name)
   await paymentLink(ctx, organizationId, tier, options)
   return { organizationId, tier, url: upgradeUrl(ctx, organizationId, tier, options) }

@@ -1,5 +1,6 @@
 import type { Allowance, Quota } from '../account/quota.ts'
 import { consumeCheck } from '../account/quota.ts'
+import { proOrganizationOf } from '../core/access.ts'
 import { createAsyncQueue } from '../core/async-queue.ts'
 import type { Context } from '../core/context.ts'
 import type { ErrorCode } from '../core/errors.ts'
@@ -115,7 +116,7 @@ function requireProPlan({ actor }: Context): void {
       'Bulk checks require the API key of an organization with the pro check plan.',
     )
   }
-  if (actor.kind === 'apiKey' && actor.checkPlan === 'PRO') return
+  if (proOrganizationOf(actor) !== null) return
   throw new Forbidden('PRO_PLAN_REQUIRED', 'Bulk checks require the pro check plan.')
 }
 

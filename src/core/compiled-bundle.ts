@@ -27,8 +27,10 @@ const HASH_LENGTH = 64
 export function loadBundle<T>(bundle: CompiledBundle): Loaded<T> {
   const filename = pathOf(bundle)
   // The build leaves only ASCII in it.
-  const source = readFileSync(filename, 'latin1')
-  const hash = source.slice(-HASH_LENGTH)
+  const content = readFileSync(filename)
+  const source = content.toString('latin1')
+  // A slice of the source would keep all of it in memory.
+  const hash = content.toString('latin1', content.length - HASH_LENGTH)
   const cachedData = readCache(`${filename}.cache`, hash)
   const script = new Script(`(function (${PARAMETERS}) {${source}\n})`, { filename, ...(cachedData && { cachedData }) })
   const module: { exports: unknown } = { exports: {} }

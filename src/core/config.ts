@@ -1,6 +1,7 @@
 import { getServers } from 'node:dns'
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
+import { dataDirectory } from './data-directory.ts'
 import { StartError } from './errors.ts'
 
 /** The address of a DNS resolver. */
@@ -67,6 +68,18 @@ const trustedProxies = setting(
     }),
 )
 
+const mailDomains = setting(
+  z
+    .string()
+    .optional()
+    .transform((value, ctx) => {
+      const domains = value?.split(',').map((entry) => entry.trim().toLowerCase()) ?? []
+      if (domains.every((domain) => isHostName(domain) && isIP(domain) === 0)) return domains
+      ctx.addIssue({ code: 'custom', message: 'comma-separated domains of mail addresses, such as example.com' })
+      return z.NEVER
+    }),
+)
+
 const tierNames = ['free', 'pro', 'team'] as const
 
 /** The settings by the name of their environment variable. */
@@ -74,7 +87,7 @@ const settings = z.object({
   PORT: integer(0, 65_535, 4000),
   HOST: setting(z.string().refine(isHostName, 'an address or a host name to listen on').default('0.0.0.0')),
   BASE_URL: webUrl,
-  DATA_DIR: setting(z.string().default('./data')),
+  DATA_DIR: z.string().optional().transform(dataDirectory),
   DATABASE_URL: url('an address like postgresql://user:password@host:5432/database', 'postgresql:', 'postgres:'),
   ROLE: oneOf(['all', 'web', 'worker'], 'all'),
   REGION: setting(
@@ -118,6 +131,11 @@ const settings = z.object({
   BTCPAY_WEBHOOK_SECRET: secret(8),
   SMTP_URL: url('an address like smtp://user:password@host:587', 'smtp:', 'smtps:'),
   MAIL_FROM: text,
+  OIDC_ISSUER: webUrl,
+  OIDC_CLIENT_ID: text,
+  OIDC_CLIENT_SECRET: text,
+  OIDC_NAME: setting(z.string().max(50, 'at most 50 characters').default('OpenID')),
+  OIDC_MAIL_DOMAINS: mailDomains,
   LOG_LEVEL: oneOf(['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'], 'info'),
 })
 
@@ -148,6 +166,25 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return `${name} is ${got}, but must be ${message}.`
   })
   throw new StartError(lines.join('\n'))
+}
+
+/** Returns each setting with its value as text; of secrets, only whether they are set. */
+export function settingsInEffect(config: Config): readonly { readonly name: string; readonly value: string }[] {
+  const isSecret = (name: string) => secretNames.test(name) && !PUBLIC_ADDRESSES.has(name)
+  return settingNames.map((name) => {
+    const value: unknown = config[name]
+    if (value === undefined || value === null) return { name, value: 'Not set' }
+    if (isSecret(name)) return { name, value: 'Set (hidden)' }
+    return { name, value: typeof value === 'object' ? valueText(name, config) : String(value) }
+  })
+}
+
+/** Addresses that hold no secret, unlike those with a password. */
+const PUBLIC_ADDRESSES = new Set(['BASE_URL', 'BTCPAY_URL'])
+
+function valueText(name: string, { DNS_SERVERS, TRUST_PROXY }: Config): string {
+  if (name === 'DNS_SERVERS') return DNS_SERVERS.map(({ address, port }) => `${address} port ${port}`).join(', ')
+  return TRUST_PROXY === null ? 'Not set' : TRUST_PROXY.rules.join(', ')
 }
 
 /** Returns the tier of new organizations: the highest one unless payment links are configured. */

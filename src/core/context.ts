@@ -1,9 +1,31 @@
 import type { Logger } from 'pino'
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts'
-import type { CheckPlan, Scope } from '../generated/prisma/enums.ts'
+import type { CheckPlan, Role, Scope } from '../generated/prisma/enums.ts'
 import type { Config } from './config.ts'
 import type { Claim } from './idempotency.ts'
 import type { Clock } from './time.ts'
+
+/** A signed-in person. */
+export interface SignedInUser {
+  readonly kind: 'user'
+  readonly userId: string
+  readonly sessionId: string
+  /** Whether the person may do what the operator may. */
+  readonly isOperator: boolean
+  /** When the person last proved to be present, with a password or a passkey. */
+  readonly confirmedAt: Date
+  /** The person's role in each organization, by id. */
+  readonly memberships: ReadonlyMap<string, Membership>
+  /** The organization of `memberships` that the person acts in; absent: none is chosen. */
+  readonly organizationId?: string
+}
+
+/** What a person may do in an organization. */
+export interface Membership {
+  readonly role: Role
+  /** The organization's check plan when the membership was read. */
+  readonly checkPlan: CheckPlan
+}
 
 /** The actor of a call. A caller without a key is a visitor; our own jobs are the system. */
 export type Actor =
@@ -16,8 +38,13 @@ export type Actor =
       /** The organization's check plan when the key was read. */
       readonly checkPlan: CheckPlan
     }
+  | SignedInUser
   | {
       readonly kind: 'operator'
+      /** The person who acts as the operator; absent: the operator's token. */
+      readonly userId?: string
+      /** When that person last proved to be present. */
+      readonly confirmedAt?: Date
       /** The organization that the operator acts for; absent: none. */
       readonly organizationId?: string
     }

@@ -16,7 +16,11 @@ export const idPrefixes = {
   Delivery: 'dlv',
 } as const
 
+/** The same for what is no node of the GraphQL API. */
+const otherPrefixes = { User: 'usr', Session: 'ses', Invitation: 'inv' } as const
+
 export type IdType = keyof typeof idPrefixes
+type OtherIdType = keyof typeof otherPrefixes
 
 const alphabet = '0123456789abcdefghijklmnopqrstuv'
 
@@ -26,8 +30,8 @@ export function randomText(length: number): string {
 }
 
 /** Creates an id, such as `org_3f0c…`: the prefix of its type and 120 random bits. */
-export function newId(type: IdType): string {
-  return `${idPrefixes[type]}_${randomText(24)}`
+export function newId(type: IdType | OtherIdType): string {
+  return `${{ ...idPrefixes, ...otherPrefixes }[type]}_${randomText(24)}`
 }
 
 /** Returns the type of an id by its prefix; null for any other text. */
@@ -35,6 +39,11 @@ export function typeOfId(id: string): IdType | null {
   const [, prefix] = /^([a-z]+)_[0-9a-v]{24}$/.exec(id) ?? []
   const entry = Object.entries(idPrefixes).find(([, known]) => known === prefix)
   return entry ? (entry[0] as IdType) : null
+}
+
+/** Returns whether a text has the form of an id of a type. */
+export function isIdOf(type: OtherIdType, text: string): boolean {
+  return new RegExp(`^${otherPrefixes[type]}_[0-9a-v]{24}$`).test(text)
 }
 
 /** Returns an id that is safe to query: an empty text, which no row has, in place of an invalid id. */

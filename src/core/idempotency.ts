@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Prisma } from '../generated/prisma/client.ts'
+import { organizationOf } from './access.ts'
 import type { Context, Database, SqlDatabase } from './context.ts'
 import { Conflict, type DomainError, Invalid, NotFound, RateLimited, TierLimitReached } from './errors.ts'
 import { typeOfId } from './id.ts'
@@ -132,12 +133,15 @@ function requireKey({ actor }: Context, key: string): string {
   throw invalid([{ path: ['idempotencyKey'], message }])
 }
 
-const organizationOf = (actor: Context['actor']) =>
-  actor.kind === 'apiKey' || actor.kind === 'operator' ? (actor.organizationId ?? null) : null
-
 function rowIdOf({ actor, clientAddress }: Context, key: string, part: number): string {
-  const caller = organizationOf(actor) ?? (actor.kind === 'visitor' ? clientSubject(clientAddress) : actor.kind)
+  const caller = organizationOf(actor) ?? namedCaller(actor, clientAddress)
   return hashOf([caller, key, part])
+}
+
+/** Returns a text for a caller without an organization. */
+function namedCaller(actor: Context['actor'], clientAddress: string | null): string {
+  if (actor.kind === 'visitor') return clientSubject(clientAddress)
+  return actor.kind === 'user' ? actor.userId : actor.kind
 }
 
 /** Returns the SHA-256 of a value in any order of its members, without undefined members and the idempotency key. */

@@ -37,6 +37,34 @@ export function daysUpTo(last: Date, count: number): Date[] {
   return Array.from({ length: count }, (_, index) => new Date(last.getTime() - (count - 1 - index) * DAY))
 }
 
+/** The form in which browsers send a local date and time, to the minute or the second. */
+const localTime = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?$/
+
+/**
+ * Returns the time that clocks in a time zone show as `text`, such as `2026-03-29T01:59`; null for a text that is no date and
+ * time. A time that clocks skip counts as that much after the change; of one that they show twice, the first is meant.
+ * @throws RangeError for an unknown time zone.
+ */
+export function parseLocalTime(timeZone: string, text: string): Date | null {
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] =
+    localTime
+      .exec(text)
+      ?.slice(1)
+      .map((part) => Number(part ?? 0)) ?? []
+  const wanted = Date.UTC(year, month - 1, day, hour, minute, second)
+  if (year < 1000 || new Date(wanted).toISOString().slice(0, 16) !== text.slice(0, 16)) return null
+  // No two changes of a clock are less than a day apart: these are the offsets before and after the one that may be near.
+  const before = wanted - offset(timeZone, wanted - DAY)
+  const after = wanted - offset(timeZone, wanted + DAY)
+  const shown = [before, after].filter((at) => wallClock(timeZone, at) === wanted)
+  return new Date(shown.length > 0 ? Math.min(...shown) : before)
+}
+
+/** Returns what clocks in a time zone show at a time, to the minute, as `parseLocalTime` reads it. */
+export function formatLocalTime(timeZone: string, at: Date): string {
+  return new Date(wallClock(timeZone, at.getTime())).toISOString().slice(0, 16)
+}
+
 /** Returns a time zone's offset from UTC at a time, in milliseconds. */
 function offset(timeZone: string, at: number): number {
   return wallClock(timeZone, at) - Math.floor(at / SECOND) * SECOND

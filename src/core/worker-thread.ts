@@ -11,6 +11,7 @@ export const workerFiles = [
   'http/library-worker',
   'core/markdown-worker',
   'monitoring/probe/json-worker',
+  'people/passkey-worker',
   'status-page/png-worker',
 ] as const
 

@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs'
 import { mkdir, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { StartError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
 import { PrismaClient } from '../generated/prisma/client.ts'
-import { openEmbedded } from './embedded.ts'
+import { databaseDirectory, takeOpening } from './begun-opening.ts'
+import { openEmbedded, openedEmbedded } from './embedded.ts'
 import { asStartError, requireWritable } from './embedded-directory.ts'
 import type { DatabaseHealth } from './health.ts'
 import { watchDatabase } from './health.ts'
 import { lockDirectory } from './lock.ts'
 import type { LockDetector } from './locked-tables.ts'
 import { createLockDetector } from './locked-tables.ts'
-import { migrate } from './migrate.ts'
+import { migrate, migrateTo, migrationsDirectory, readMigrations } from './migrate.ts'
 import { embeddedNotifications, type Notifications, serverNotifications } from './notifications.ts'
-import { createPool, withHealth } from './pool.ts'
+import { createPool, poolAfter, withHealth } from './pool.ts'
 import { serializeQueries } from './serialized-queries.ts'
 import { healthConfig, migrationConfig, openServer, serverConfig } from './server.ts'
 import { offerConnections } from './sql-transaction.ts'
@@ -76,12 +76,14 @@ export async function openDatabase({
   transactionTimeout = 10 * SECOND,
 }: DatabaseOptions): Promise<DatabaseHandle> {
   const start = performance.now()
-  const { pool, kind, failure, notifications, health, isLocked, applied, close } =
-    databaseUrl === undefined ? await openInDirectory(dataDir, log) : await openOnServer(databaseUrl, log, deadline)
+  const opening = databaseUrl === undefined ? openInDirectory(dataDir, log) : openOnServer(databaseUrl, log, deadline)
   const prisma = new PrismaClient({
-    adapter: new PrismaPg(serializeQueries(pool)),
+    adapter: new PrismaPg(serializeQueries(poolAfter(async () => (await opening).pool))),
     transactionOptions: { maxWait: transactionTimeout, timeout: transactionTimeout },
   })
+  // Prisma loads its query compiler while the database opens, and asks the database nothing.
+  const [opened] = await Promise.all([opening, prisma.$connect()])
+  const { pool, kind, failure, notifications, health, isLocked, applied, close } = opened
   offerConnections(prisma, pool)
   const seconds = ((performance.now() - start) / SECOND).toFixed(1)
   log.info(`database: ready (${kind}, ${seconds} s, ${migrationsApplied(applied)})`)
@@ -110,14 +112,19 @@ function migrationsApplied(count: number): string {
 }
 
 async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
-  await makeDirectory(dataDir).catch(cannotOpen(dataDir))
-  const lock = await lockDirectory(dataDir)
+  const begun = takeOpening(dataDir)
+  if (!begun) await makeDirectory(dataDir).catch(cannotOpen(dataDir))
+  const lock = begun?.lock ?? (await lockDirectory(dataDir))
   try {
-    const directory = join(dataDir, 'database')
+    const directory = databaseDirectory(dataDir)
     if (!existsSync(directory)) {
       log.info(`database: creating the embedded database in ${dataDir} (first start, takes a few seconds)`)
     }
-    const { pool, failure, close } = await openEmbedded(directory).catch(cannotOpen(dataDir))
+    const migrations = readMigrations(migrationsDirectory)
+    // Whether they are read matters once the database is open.
+    migrations.catch(() => {})
+    const opening = begun ? openedEmbedded(directory, begun.thread, begun.opened) : openEmbedded(directory)
+    const { pool, failure, close } = await opening.catch(cannotOpen(dataDir))
     const health = watchDatabase({
       ask: async () => {
         if (await isFull(directory)) return 'full'
@@ -132,10 +139,12 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
     withHealth(pool, health)
     pool.on('error', (error) => log.warn({ err: error }, 'database: the idle connection failed'))
     const notifications = embeddedNotifications(pool)
-    const applied = await migrate(pool).catch(async (error) => {
-      await close()
-      throw error
-    })
+    const applied = await migrations
+      .then((found) => migrateTo(pool, found))
+      .catch(async (error) => {
+        await close()
+        throw error
+      })
     const stopUpkeep = startVacuum(pool, log)
     return {
       pool,

@@ -13,9 +13,10 @@ const main = parentPort
 if (main === null) throw new Error('embedded-worker.ts runs as a worker thread only')
 
 const directory = once(main, 'message').then(([path]: string[]) => path)
-// Takes a while, and needs no directory.
-const code = await readFile(fileURLToPath(import.meta.resolve('@electric-sql/pglite/pglite.wasm')))
-const pgliteWasmModule = await WebAssembly.compile(code)
+// Takes a while, and needs no directory. The module has a copy of the file, which is not kept.
+const pgliteWasmModule = await readFile(fileURLToPath(import.meta.resolve('@electric-sql/pglite/pglite.wasm'))).then(
+  (code) => WebAssembly.compile(code),
+)
 
 const database = await PGlite.create({
   dataDir: await directory,

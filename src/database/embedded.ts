@@ -4,8 +4,9 @@ import type { Worker } from 'node:worker_threads'
 import type pg from 'pg'
 import { MINUTE } from '../core/time.ts'
 import { isTimeSliceOver } from '../core/time-slice.ts'
+import { takeThread } from './begun-opening.ts'
 import { asOpenError, holdsDatabase } from './embedded-directory.ts'
-import { takeThread } from './embedded-thread.ts'
+import { openInThread } from './embedded-thread.ts'
 import { createPool } from './pool.ts'
 import { LONG_DEADLINE } from './statement-deadline.ts'
 import { readTemplate, unpack } from './template.ts'
@@ -30,7 +31,7 @@ async function createEmbedded(directory: string, template: () => Promise<Buffer 
     await mkdir(unfinished, { mode: 0o700 })
     const archive = await template()
     if (archive) unpack(archive, unfinished)
-    else await (await startBackend(unfinished)).close()
+    else await (await openBackend(unfinished)).close()
   } catch (error) {
     const why = await asOpenError(error, unfinished, { isNew: true })
     await rm(unfinished, { recursive: true, force: true })
@@ -49,7 +50,17 @@ export async function openEmbedded(
   template: () => Promise<Buffer | null> = () => readTemplate(),
 ): Promise<Embedded> {
   if (!(await holdsDatabase(directory))) await createEmbedded(directory, template)
-  const backend = await startBackend(directory).catch(async (error: unknown) => {
+  const thread = takeThread()
+  return openedEmbedded(directory, thread, openInThread(thread, directory))
+}
+
+/**
+ * Takes over a database that a thread opens already.
+ * @param opened resolves once it is open.
+ * @throws StartError with the problem of the directory and the remedy.
+ */
+export async function openedEmbedded(directory: string, thread: Worker, opened: Promise<void>): Promise<Embedded> {
+  const backend = await createBackend(thread, opened).catch(async (error: unknown) => {
     throw await asOpenError(error, directory)
   })
   const pool = createPool({
@@ -80,15 +91,23 @@ interface Backend {
   close(): Promise<void>
 }
 
+/** The id of a thread that has ended (Node.js, `worker.threadId`). */
+const ENDED = -1
+
 interface PendingAnswer {
   resolve(answer: Uint8Array): void
   reject(error: Error): void
 }
 
-async function startBackend(directory: string): Promise<Backend> {
-  const worker = takeThread()
-  worker.postMessage(directory)
-  await opened(worker)
+function openBackend(directory: string): Promise<Backend> {
+  const thread = takeThread()
+  return createBackend(thread, openInThread(thread, directory))
+}
+
+async function createBackend(worker: Worker, opened: Promise<void>): Promise<Backend> {
+  await opened
+  // Without an event any more: it ended while nobody listened.
+  if (worker.threadId === ENDED) throw new Error('its thread ended')
 
   const waiting: PendingAnswer[] = []
   let answerTimeout: NodeJS.Timeout | undefined
@@ -145,15 +164,6 @@ async function startBackend(directory: string): Promise<Backend> {
       await exited
     },
   }
-}
-
-/** Resolves when the worker reports that its database is open. */
-function opened(worker: Worker): Promise<void> {
-  return new Promise((resolve, reject) => {
-    worker.once('message', () => resolve())
-    worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`its thread ended with code ${code}`)))
-  })
 }
 
 /** Creates the stream that a `pg` client uses as its socket. It starts with a reset session. */

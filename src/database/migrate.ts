@@ -32,7 +32,11 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
  * @throws StartError when the database and the folder do not fit together, or a migration fails.
  */
 export async function migrate(pool: pg.Pool, directory = migrationsDirectory): Promise<number> {
-  const migrations = await readMigrations(directory)
+  return migrateTo(pool, await readMigrations(directory))
+}
+
+/** Does the same with migrations that were read before. */
+export async function migrateTo(pool: pg.Pool, migrations: readonly Migration[]): Promise<number> {
   await pool.query('SELECT pg_advisory_lock($1)', [migrationLock])
   const pending = unapplied(migrations, await readRecords(pool))
   if (pending.length > 0) await apply(pool, pending)

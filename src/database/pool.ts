@@ -18,6 +18,14 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   return pool
 }
 
+/** Returns a pool that passes on what it is asked to another one, which may still be opening. */
+export function poolAfter(opened: () => Promise<pg.Pool>): pg.Pool {
+  return Object.create(pg.Pool.prototype, {
+    connect: { value: async () => (await opened()).connect() },
+    query: { value: async (...args: Parameters<pg.Pool['query']>) => (await opened()).query(...args) },
+  })
+}
+
 /**
  * Makes a pool report the results of statements and connections, throw database problems as `DatabaseUnavailable`, refuse
  * connections while the database is unreachable, and drop its idle connections when one in use falls silent, since the others

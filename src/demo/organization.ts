@@ -5,6 +5,8 @@ import { renderMessage } from '../core/markdown-rendering.ts'
 import { DAY, MINUTE } from '../core/time.ts'
 import type { Incident, Organization, PrismaClient } from '../generated/prisma/client.ts'
 import { fixtureMessages, organization } from './fixtures.ts'
+import type { DemoPerson } from './person.ts'
+import { newDemoPerson, saveDemoPerson } from './person.ts'
 import { organizationCreatedAt, ownerOf, seedOrganization } from './seed.ts'
 import { retargetMonitors } from './seed-monitors.ts'
 
@@ -15,6 +17,8 @@ export interface Demo {
   readonly incidentId: string
   /** A key with scope ADMIN, made for this run. */
   readonly secret: string
+  /** Who signs in to its console, with the password of this run. */
+  readonly person: Pick<DemoPerson, 'email' | 'password'>
   /** The new slug of an earlier demo's organization; null when there was none to archive. */
   readonly archivedSlug: string | null
 }
@@ -35,6 +39,7 @@ export async function prepareDemo({
 }: Pick<Context, 'config' | 'now' | 'log'> & { readonly db: PrismaClient }): Promise<Demo> {
   const outside: Context = { ...parts, db, actor: { kind: 'system' }, clientAddress: null }
   // Renders the messages before the transaction, which must not render; later renderings come from the cache.
+  const person = await newDemoPerson()
   for (const message of fixtureMessages) await renderMessage(outside, organization.slug, message)
   return db.$transaction(
     async (tx) => {
@@ -48,7 +53,9 @@ export async function prepareDemo({
       const owner = await ownerContext(ctx, incident.organizationId)
       const expiresAt = new Date(ctx.now().getTime() + KEY_TTL_MS)
       const { secret } = await createApiKey(owner, { name: 'Demo', scope: 'ADMIN', expiresAt })
-      return { slug: organization.slug, incidentId: incident.id, secret, archivedSlug }
+      await saveDemoPerson(ctx, person, incident.organizationId)
+      const { email, password } = person
+      return { slug: organization.slug, incidentId: incident.id, secret, person: { email, password }, archivedSlug }
     },
     { timeout: TRANSACTION_TIMEOUT_MS },
   )

@@ -43,6 +43,17 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     meaning:
       '`closed`: only the operator creates organizations. `open`: anyone may, 5 an hour and 10 a day from one network (IPv6: /64), 200 an hour and 1,000 a day in all.',
   },
+  OIDC_ISSUER: {
+    meaning:
+      'Issuer of an OpenID Connect provider by which people sign in; also needs `OIDC_CLIENT_ID`. May be on a private network. Register `{BASE_URL}/sign-in/openid/callback` there.',
+  },
+  OIDC_CLIENT_ID: { meaning: 'Client id at the OpenID provider.' },
+  OIDC_CLIENT_SECRET: { meaning: 'Client secret at the OpenID provider. Without it, the client is a public one.' },
+  OIDC_NAME: { meaning: 'Name of the OpenID provider on the button.' },
+  OIDC_MAIL_DOMAINS: {
+    meaning: 'Domains whose verified addresses get an account at the first sign-in by OpenID, separated by commas.',
+    otherwise: 'none: only people who have an account',
+  },
   DEFAULT_TIER: {
     meaning: 'Tier of organizations without a paid tier: `free`, `pro` or `team`.',
     otherwise: '`team`; `free` once a payment link is set',

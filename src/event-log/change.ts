@@ -1,4 +1,4 @@
-import type { Context, SqlContext } from '../core/context.ts'
+import type { Context, SignedInUser, SqlContext } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { NotFound, Unauthenticated } from '../core/errors.ts'
 import { sqlTransaction } from '../database/sql-transaction.ts'
@@ -66,15 +66,28 @@ async function runWhole<C extends SqlContext, T>(
 
 /** Locks an organization's row until the end of the transaction. @throws NotFound and Unauthenticated as `change` does. */
 async function lock({ db, actor }: SqlContext, organizationId: string): Promise<void> {
+  const { sessionId = null, role = null } = actor.kind === 'user' ? sessionIn(actor, organizationId) : {}
   const [organization] = await db.$queryRaw<{ deletedAt: Date | null; isRevoked: boolean }[]>`
     SELECT "deletedAt",
-      EXISTS (SELECT FROM "ApiKey" WHERE id = ${keyIdOf(actor)} AND "revokedAt" IS NOT NULL) AS "isRevoked"
+      EXISTS (SELECT FROM "ApiKey" WHERE id = ${keyIdOf(actor)} AND "revokedAt" IS NOT NULL)
+        OR (${sessionId}::text IS NOT NULL AND NOT EXISTS (
+          SELECT FROM "Session" JOIN "Membership" USING ("userId")
+          WHERE "Session".id = ${sessionId} AND "Membership"."organizationId" = ${organizationId} AND role::text = ${role}
+        )) AS "isRevoked"
     FROM "Organization" WHERE id = ${organizationId} FOR NO KEY UPDATE`
-  // API keys lose access to a deleted organization at once; payments and the operator keep it.
-  if (!organization || (organization.deletedAt !== null && actor.kind === 'apiKey'))
+  // API keys and members lose access to a deleted organization at once; payments and the operator keep it.
+  if (!organization || (organization.deletedAt !== null && (actor.kind === 'apiKey' || actor.kind === 'user')))
     throw new NotFound('Organization not found.')
-  // Known keys are cached for moments (account/known-keys.ts): a key changes nothing once it is revoked.
-  if (organization.isRevoked) throw new Unauthenticated('INVALID_API_KEY', 'This API key was revoked.')
+  // Known keys and sessions are cached for moments: neither changes anything once it is revoked.
+  if (!organization.isRevoked) return
+  if (actor.kind === 'user')
+    throw new Unauthenticated('UNAUTHENTICATED', 'Your session or role has ended. Sign in again.')
+  throw new Unauthenticated('INVALID_API_KEY', 'This API key was revoked.')
+}
+
+/** Returns what must still be in the database for a person to change an organization. */
+function sessionIn({ sessionId, memberships }: SignedInUser, organizationId: string) {
+  return { sessionId, role: memberships.get(organizationId)?.role }
 }
 
 /** Reads a value that no part of a change alters once per change; outside a change, on each call. */

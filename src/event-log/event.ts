@@ -38,9 +38,9 @@ export async function appendEvents(
     WITH log AS (
       UPDATE "Organization" SET "lastSeq" = "lastSeq" + ${events.length} WHERE id = ${organizationId} RETURNING "lastSeq"
     ), written AS (
-      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "subjectId", "subjectName", "updateId")
+      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId")
       SELECT ${organizationId}, log."lastSeq" - event.after, event.kind::"EventKind", ${ctx.now()}::timestamptz, event.since,
-        ${actorKinds[actor.kind]}::"ActorKind", ${keyIdOf(actor)}, event."subjectId", event."subjectName", event."updateId"
+        ${actorKinds[actor.kind]}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId"
       FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
         (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text)
     )
@@ -113,6 +113,11 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   ORGANIZATION_CREATED: false,
   ORGANIZATION_DELETED: false,
   ORGANIZATION_RESTORED: false,
+  MEMBER_INVITED: false,
+  MEMBER_JOINED: false,
+  MEMBER_ROLE_CHANGED: false,
+  MEMBER_REMOVED: false,
+  INVITATION_REVOKED: false,
   API_KEY_CREATED: false,
   API_KEY_REVOKED: false,
   TIER_CHANGED: false,
@@ -130,8 +135,12 @@ const actorKinds = {
   apiKey: 'API_KEY',
   operator: 'OPERATOR',
   system: 'SYSTEM',
+  user: 'USER',
   visitor: 'VISITOR',
 } as const satisfies Record<Actor['kind'], ActorKind>
 
 /** Returns the id of the caller's key; null: it has none. */
 export const keyIdOf = (actor: Actor) => (actor.kind === 'apiKey' ? actor.keyId : null)
+
+/** Returns the id of the person who acts; null: none. */
+const userIdOf = (actor: Actor) => ('userId' in actor ? (actor.userId ?? null) : null)

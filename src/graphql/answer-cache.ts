@@ -139,7 +139,7 @@ export function createAnswerCache(options: {
 
 /** Returns whether a request is a visitor's and its answer depends on nothing but a `Question`. */
 function mayBeCacheable({ method, headers }: IncomingMessage, caller: Caller): boolean {
-  if (caller.credential !== null || caller.organization !== null) return false
+  if (caller.credential !== null || caller.organization !== null || caller.session !== undefined) return false
   if (headers.accept?.includes('text/event-stream')) return false
   if (method === 'GET') return true
   const length = Number(headers['content-length'])

@@ -45,6 +45,7 @@ export const ErrorCode = builder.enumType('ErrorCode', {
   values: describedValues<Code>({
     ALREADY_ON_TIER: 'The organization already has this tier or a higher one.',
     API_KEY_REQUIRED: 'The request requires an API key.',
+    CONFIRMATION_REQUIRED: 'Confirm that it is you, with your password or passkey, and try again.',
     CONFLICT: 'The object has been changed since you read it, or already exists.',
     IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used for another request.',
     NOT_APPLIED: 'Not applied, because another item of the call was rejected.',
@@ -72,10 +73,11 @@ export const ErrorCode = builder.enumType('ErrorCode', {
     TIER_LIMIT_REACHED: 'The organization has reached a limit of its tier.',
     TIMELINE_FULL: 'The timeline has reached its maximum number of updates.',
     TOO_MANY_TARGETS: 'The request has too many targets.',
-    UNAUTHENTICATED: 'The request requires an API key of the organization.',
+    UNAUTHENTICATED: 'The request requires an API key or a member of the organization.',
     UNAVAILABLE: 'A required system does not respond. Try again later.',
     UNKNOWN_TIER: 'The tier does not exist.',
     UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type.',
+    WRONG_CREDENTIALS: 'Mail address, password or code are wrong.',
     WEBHOOK_NOT_CONFIGURED: 'The operator has not configured a secret for this webhook.',
   }),
 })

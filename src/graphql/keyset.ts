@@ -1,4 +1,5 @@
 import type { Issue } from '../core/errors.ts'
+import { MAX_TIME, MIN_TIME } from '../core/list-filter.ts'
 import { invalid } from '../core/validation.ts'
 
 /** The default and the maximum number of rows per page. */
@@ -278,10 +279,6 @@ function parseCursor(cursor: string): readonly unknown[] {
     return []
   }
 }
-
-/** Between these years, the database and JavaScript write times in the same way. */
-export const MIN_TIME = Date.UTC(1000, 0)
-export const MAX_TIME = Date.UTC(10_000, 0) - 1
 
 const keyReaders = {
   time: (value) =>

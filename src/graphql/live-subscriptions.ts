@@ -3,6 +3,7 @@ import type { ExecutionArgs, ExecutionResult } from 'graphql'
 import { createSourceEventStream, execute } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Logger } from 'pino'
+import { credentialIdOf } from '../core/access.ts'
 import { createAsyncQueue } from '../core/async-queue.ts'
 import type { Clock } from '../core/time.ts'
 import type { Caller } from '../http/caller.ts'
@@ -79,7 +80,8 @@ export function createLiveSubscriptions(options: {
   ): AsyncIterable<Result> {
     const { actor } = contextIn(args)
     const leave = async () => void (await events.return?.())
-    const release = actor.kind === 'apiKey' ? revokedKeys.hold(actor.keyId, () => void leave()) : () => {}
+    const credentialId = credentialIdOf(actor)
+    const release = credentialId === null ? () => {} : revokedKeys.hold(credentialId, () => void leave())
     return resultsOf({
       async next() {
         const { done, value: event } = await events.next()

@@ -6,6 +6,7 @@ import { CloseCode, handleProtocols } from 'graphql-ws'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
+import { credentialIdOf } from '../core/access.ts'
 import { createAsyncQueue } from '../core/async-queue.ts'
 import type { Actor } from '../core/context.ts'
 import { DomainError } from '../core/errors.ts'
@@ -98,7 +99,8 @@ export function createWebsocketServer(options: {
           const credential = credentialIn(params) ?? caller.credential
           callers.set(extra, { ...caller, credential })
           const { actor } = await authenticate({ ...caller, credential })
-          if (actor.kind === 'apiKey') closeOnRevocation(socket, actor.keyId)
+          const credentialId = credentialIdOf(actor)
+          if (credentialId !== null) closeOnRevocation(socket, credentialId)
           return true
         } catch (error) {
           if (error instanceof InvalidConnectionParams) {

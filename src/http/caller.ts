@@ -11,6 +11,8 @@ export interface Caller {
   readonly credential: string | null
   /** The id or slug of the organization that the operator selects; null: none. */
   readonly organization: string | null
+  /** The token of the caller's session; absent: none, or the request does not come from our own pages. */
+  readonly session?: string | undefined
 }
 
 /** The request headers that say who calls, in lower case. */

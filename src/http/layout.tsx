@@ -48,6 +48,7 @@ const navigation = [
   { path: '/pricing', text: 'Prices' },
   { path: '/docs', text: 'Docs' },
   { path: '/graphql', text: 'GraphQL' },
+  { path: '/console', text: 'Console' },
 ] as const
 
 /** Marks the place of the content. Rendered text cannot contain it, because it is escaped. */

@@ -18,7 +18,7 @@ import type { MonitoringContext } from './context.ts'
 import { heartbeatLateAt, newToken } from './heartbeat.ts'
 import { leaveIncident } from './incident.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
-import { changeOptions, openOptions, readOptions, sealOptions } from './options.ts'
+import { changeOptions, openOptions, optionMembers, readOptions, sealOptions } from './options.ts'
 import { isAnywhere } from './probe-kinds.ts'
 import { newProbeSettings, probeSettingsEdit, probeSettingsOf } from './probe-settings.ts'
 import { enoughKnownAt, regionsNeeded } from './staleness.ts'
@@ -28,15 +28,6 @@ import { createWatches, deleteWatches, resetWatches } from './watch.ts'
 
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
 
-/** Validated by `options.ts`. */
-const kinds = {
-  http: z.unknown().optional(),
-  tcp: z.unknown().optional(),
-  dns: z.unknown().optional(),
-  ping: z.unknown().optional(),
-  heartbeat: z.unknown().optional(),
-  blacklist: z.unknown().optional(),
-}
 const agreement = z.int().min(1).max(100).nullish()
 
 const newMonitor = z.object({
@@ -44,7 +35,7 @@ const newMonitor = z.object({
   serviceId: z.string().nullish(),
   agreement,
   ...newProbeSettings,
-  ...kinds,
+  ...optionMembers,
 })
 
 /**
@@ -97,7 +88,7 @@ const monitorEdit = z.object({
   agreement,
   version: versionInput,
   ...probeSettingsEdit,
-  ...kinds,
+  ...optionMembers,
 })
 
 /**

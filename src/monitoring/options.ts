@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Context } from '../core/context.ts'
 import type { Issue } from '../core/errors.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -24,6 +25,16 @@ const optionKeys = {
 type OptionKey = keyof typeof optionKeys
 
 const keys = Object.keys(optionKeys) as OptionKey[]
+
+/** The members of an input that hold options, for its schema: `readOptions` and `changeOptions` validate them. */
+export const optionMembers = {
+  http: z.unknown().optional(),
+  tcp: z.unknown().optional(),
+  dns: z.unknown().optional(),
+  ping: z.unknown().optional(),
+  heartbeat: z.unknown().optional(),
+  blacklist: z.unknown().optional(),
+} satisfies Record<OptionKey, z.ZodType>
 
 /** The validated options of a kind, with secrets opened. */
 export type Configuration = { [K in MonitorKind]: { readonly kind: K; readonly options: KindOptions[K] } }[MonitorKind]

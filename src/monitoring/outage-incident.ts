@@ -15,18 +15,20 @@ export async function readIncidentIds(
   db: Database,
   outages: readonly MonitorOutage[],
 ): Promise<readonly (string | null)[]> {
-  const memberships = await db.incidentMonitor.findMany({
-    where: { monitorId: { in: [...new Set(outages.map(({ monitorId }) => monitorId))] } },
-    select: { monitorId: true, incident: { select: { id: true, startedAt: true, resolvedAt: true } } },
-    orderBy: { incident: { startedAt: 'desc' } },
-  })
+  const memberships = await db.$queryRaw<Membership[]>`
+    SELECT link."monitorId", incident.id, incident."startedAt", incident."resolvedAt"
+    FROM "IncidentMonitor" AS link JOIN "Incident" AS incident ON incident.id = link."incidentId"
+    WHERE link."monitorId" = ANY (${[...new Set(outages.map(({ monitorId }) => monitorId))]}::text[])
+    ORDER BY incident."startedAt" DESC, incident.id`
   return outages.map((outage) => {
     const found = memberships.find(
-      ({ monitorId, incident }) => monitorId === outage.monitorId && wasOpenDuring(incident, outage),
+      ({ monitorId, ...incident }) => monitorId === outage.monitorId && wasOpenDuring(incident, outage),
     )
-    return found?.incident.id ?? null
+    return found?.id ?? null
   })
 }
+
+type Membership = Pick<Incident, 'id' | 'startedAt' | 'resolvedAt'> & { readonly monitorId: string }
 
 /** Returns whether an incident was open at any time of an outage; what has not ended lasts. */
 export function wasOpenDuring(

@@ -36,3 +36,16 @@ export async function* readCsv(text: string): AsyncGenerator<CsvRow, void> {
 function separatorOf(line: string): ',' | ';' {
   return line.split(';').length > line.split(',').length ? ';' : ','
 }
+
+/**
+ * Returns a record of a CSV file with its line end. A field that a spreadsheet would compute, as it begins with `=`, `+`, `-` or
+ * `@`, gets an apostrophe in front.
+ */
+export function csvLine(fields: readonly string[]): string {
+  return `${fields.map(csvField).join(',')}\r\n`
+}
+
+function csvField(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -20,8 +20,10 @@ export interface RenderedPage {
 
 /** A rendered page as an open page follows it. */
 export interface LivePage {
-  /** The position of the organization's event log that the page shows. */
+  /** The position of the organization's event log that the page states. */
   readonly seq: number
+  /** The newest position for which the page is known to be current. */
+  reached: number
   readonly parts: PageParts
   /** What changed since earlier versions, ready to send, by version. */
   readonly changes: Map<string, Promise<RenderedPage>>
@@ -37,6 +39,29 @@ export interface PageParts {
   readonly parts: readonly string[]
   /** A hash of each part. */
   readonly hashes: readonly string[]
+  /** Identifies the parts, whatever is around them. */
+  readonly partsVersion: string
+}
+
+/** The parts of a page that an open page may show. */
+export type ShownParts = Pick<PageParts, 'hashes' | 'partsVersion'>
+
+/** What turns an open page into a newer version of it. */
+export interface PagePatch {
+  /** The versions of parts that it is for. */
+  readonly since: readonly string[]
+  /** What changed, as HTML in the zlib format in base64. */
+  readonly html: string
+}
+
+/** A page that open pages follow over websocket. */
+export interface FollowedPage {
+  /** What they may show: the parts of the last patch, then those rendered since. */
+  shown: readonly ShownParts[]
+  /** The patches of the newest events: the position of the event, and the position that the patch reaches. Null: too large. */
+  patches: readonly { readonly seq: number; readonly reached: number; readonly patch: PagePatch | null }[]
+  /** Resolves when no patch is being made. */
+  idle: Promise<unknown>
 }
 
 /** The state of a page, shared by all documents about it. */
@@ -61,6 +86,8 @@ export interface PageCache {
   readonly pages: LogCache<RenderedPage>
   /** The hashes of the parts of pages rendered lately, by version, so that an open page can be sent what changed since. */
   readonly versions: LRUCache<string, readonly string[]>
+  /** By the key of the page. */
+  readonly followed: LRUCache<string, FollowedPage>
   /** The organization whose page a host name shows; null: none. */
   readonly hosts: LogCache<{ readonly organizationId: string | null }>
   /** Marks an organization's pages as stale after its log moved; null: every organization's. */
@@ -76,6 +103,8 @@ const MAX_STATE_BYTES = 32 * 1024 * 1024
 /** The estimated bytes in memory of a character of a state, and of a day of a history. */
 const BYTES_PER_CHARACTER = 4
 const BYTES_PER_DAY = 200
+/** The maximum number of followed pages: at most about 40 kB each. */
+const MAX_FOLLOWED = 1000
 /** The maximum number of cached host names. */
 const MAX_HOSTS = 10_000
 
@@ -91,6 +120,7 @@ export function createPageCache(now: Clock): PageCache {
     maxSize: MAX_PART_HASHES,
     sizeCalculation: ({ length }) => length + 1,
   })
+  const followed = new LRUCache<string, FollowedPage>({ max: MAX_FOLLOWED })
   const states = createLogCache<SharedState>({
     maxSize: MAX_STATE_BYTES,
     sizeOf: ({ state }) => state.size * BYTES_PER_CHARACTER,
@@ -107,6 +137,7 @@ export function createPageCache(now: Clock): PageCache {
     histories,
     pages,
     versions,
+    followed,
     hosts,
     invalidate(organizationId) {
       for (const cache of [states, histories, pages, hosts]) cache.invalidate(organizationId)

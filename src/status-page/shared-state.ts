@@ -1,4 +1,5 @@
 import type { Clock } from '../core/time.ts'
+import { decodeCursor } from '../event-log/event.ts'
 import { MAX_AGE_MS } from '../event-log/log-cache.ts'
 import { readNewestEvents } from '../event-log/newest-events.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
@@ -67,8 +68,21 @@ export function versionOf({ cursor, readAt }: PageState): string {
   return `${cursor} ${readAt.getTime()}`
 }
 
-async function isCurrent(db: PrismaClient, { organization, position }: PageState): Promise<boolean> {
-  return pagePosition(await readNewestEvents(db, organization.id)).page === position.page
+/** Returns the newest position of the log for which a state is known to be current: not every event changes what it shows. */
+export function reachedBy(state: PageState): number {
+  return reached.get(state) ?? decodeCursor(state.cursor) ?? 0
+}
+
+const reached = new WeakMap<PageState, number>()
+
+async function isCurrent(db: PrismaClient, state: PageState): Promise<boolean> {
+  const newest = await readNewestEvents(db, state.organization.id)
+  if (pagePosition(newest).page !== state.position.page) return false
+  reached.set(
+    state,
+    newest.reduce((last, [, seq]) => Math.max(last, seq), reachedBy(state)),
+  )
+  return true
 }
 
 const isYoung = ({ readAt }: { readonly readAt: Date }, now: Date) => now.getTime() - readAt.getTime() < MAX_AGE_MS

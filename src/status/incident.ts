@@ -370,7 +370,7 @@ export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<
   const { id, message, createdAt, version } = validate(updateEdit, input)
   const rendered = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
   return change(ctx, organizationId, async (tx) => {
-    const { incident, ...before } = await findUpdate(tx, organizationId, id)
+    const { incident, ...before } = await findIncidentUpdate(tx, organizationId, id)
     requireVersion(before, version)
     requireNotInFuture('createdAt', createdAt, tx.now())
     if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
@@ -399,14 +399,15 @@ export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<
 export async function deleteIncidentUpdate(ctx: Context, id: string): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const { incident, ...update } = await findUpdate(tx, organizationId, id)
+    const { incident, ...update } = await findIncidentUpdate(tx, organizationId, id)
     requireOtherUpdates(await countUpdates(tx, incident.id), 'incident')
     await correctTimeline(tx, incident, 'id', () => tx.db.incidentUpdate.delete({ where: { id } }))
     return [update, { kind: 'INCIDENT_UPDATE_DELETED', ...subject(incident), updateId: id }]
   })
 }
 
-function findUpdate({ db }: Context, organizationId: string, id: string) {
+/** Reads an update of an incident of the organization, with the incident. @throws NotFound. */
+export function findIncidentUpdate({ db }: Context, organizationId: string, id: string) {
   return findOwned('IncidentUpdate', id, (known) =>
     db.incidentUpdate.findUnique({ where: { id: known, organizationId }, include: { incident: true } }),
   )
@@ -450,7 +451,8 @@ export async function deleteIncident(ctx: Context, id: string): Promise<Incident
   })
 }
 
-function findIncident({ db }: Context, organizationId: string, id: string): Promise<Incident> {
+/** Reads an incident of the organization. @throws NotFound when it has no such one. */
+export function findIncident({ db }: Context, organizationId: string, id: string): Promise<Incident> {
   return findOwned('Incident', id, (known) => db.incident.findUnique({ where: { id: known, organizationId } }))
 }
 

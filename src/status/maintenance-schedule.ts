@@ -55,6 +55,11 @@ export function requireNotOver({ status }: Pick<Plan, 'status'>, what: 'times' |
   throw new Conflict(`The maintenance is ${status}; its ${what} can no longer be changed.`)
 }
 
+/** Returns the statuses that may follow a status. */
+export function allowedTransitions(status: MaintenanceStatus): readonly MaintenanceStatus[] {
+  return transitions[status]
+}
+
 /** Returns whether a status is final. */
 export function isOver(status: MaintenanceStatus): boolean {
   return transitions[status].length === 0

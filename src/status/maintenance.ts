@@ -154,7 +154,7 @@ export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promi
   const { id, message, createdAt, version } = validate(updateEdit, input)
   const rendered = message ? await renderUpdate(ctx, organizationId, message) : {}
   return change(ctx, organizationId, async (tx) => {
-    const { maintenance, ...before } = await findUpdate(tx, organizationId, id)
+    const { maintenance, ...before } = await findMaintenanceUpdate(tx, organizationId, id)
     requireVersion(before, version)
     requireNotInFuture('createdAt', createdAt, tx.now())
     if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
@@ -181,7 +181,7 @@ export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promi
 export async function deleteMaintenanceUpdate(ctx: Context, id: string): Promise<MaintenanceUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
-    const { maintenance, ...update } = await findUpdate(tx, organizationId, id)
+    const { maintenance, ...update } = await findMaintenanceUpdate(tx, organizationId, id)
     requireOtherUpdates(
       await tx.db.maintenanceUpdate.count({ where: { maintenanceId: maintenance.id } }),
       'maintenance',
@@ -191,7 +191,8 @@ export async function deleteMaintenanceUpdate(ctx: Context, id: string): Promise
   })
 }
 
-function findUpdate({ db }: Context, organizationId: string, id: string) {
+/** Reads an update of a maintenance of the organization, with the maintenance. @throws NotFound. */
+export function findMaintenanceUpdate({ db }: Context, organizationId: string, id: string) {
   return findOwned('MaintenanceUpdate', id, (known) =>
     db.maintenanceUpdate.findUnique({ where: { id: known, organizationId }, include: { maintenance: true } }),
   )
@@ -226,7 +227,8 @@ export async function advanceMaintenance(ctx: Context, id: string): Promise<void
   })
 }
 
-function findMaintenance({ db }: Context, organizationId: string, id: string): Promise<Maintenance> {
+/** Reads a maintenance of the organization. @throws NotFound when it has no such one. */
+export function findMaintenance({ db }: Context, organizationId: string, id: string): Promise<Maintenance> {
   return findOwned('Maintenance', id, (known) => db.maintenance.findUnique({ where: { id: known, organizationId } }))
 }
 

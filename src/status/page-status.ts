@@ -6,7 +6,7 @@ import type { PageStatus } from './shown-status.ts'
 import { pageStatus, shownServiceOf } from './shown-status.ts'
 
 /** What the status of a page follows from. */
-interface PageCauses {
+export interface PageCauses {
   readonly id: string
   readonly services: readonly {
     readonly override: ServiceStatus | null
@@ -20,12 +20,13 @@ interface PageCauses {
 
 /** Reads the overall status of organizations' pages with one statement, in the order of the ids. */
 export async function readPageStatuses(db: Database, organizationIds: readonly string[]): Promise<PageStatus[]> {
-  const found = await plainRows<PageCauses>(db, causesOf(organizationIds))
+  const found = await plainRows<PageCauses>(db, pageCauses(organizationIds))
   const byId = new Map(found.map((causes) => [causes.id, statusOf(causes)]))
   return organizationIds.map((id) => byId.get(id) ?? pageStatus([], []))
 }
 
-function statusOf({ services, impacts }: PageCauses): PageStatus {
+/** Returns the status of a page from its causes. */
+export function statusOf({ services, impacts }: PageCauses): PageStatus {
   const shown = services.map(({ override, incidents, monitors, maintenances }) =>
     shownServiceOf({
       statusOverride: override,
@@ -40,8 +41,8 @@ function statusOf({ services, impacts }: PageCauses): PageStatus {
   return pageStatus(shown, impacts)
 }
 
-/** Begins with what is open, so that it takes no longer with a long history. */
-function causesOf(organizationIds: readonly string[]): Prisma.Sql {
+/** Returns the statement that reads `PageCauses`. It begins with what is open, so that it takes no longer with a long history. */
+export function pageCauses(organizationIds: readonly string[]): Prisma.Sql {
   const ids = Prisma.sql`${[...new Set(organizationIds)]}::text[]`
   return Prisma.sql`
     WITH open AS (

@@ -58,3 +58,23 @@ export async function placeAtEnd(
     WHERE "organizationId" = ${organizationId}`
   return row ?? { count: 0, next: 0 }
 }
+
+/** Returns all ids with those of `part` in the order of `part`, in the places that they have together. */
+export function placedWithin(all: readonly string[], part: readonly string[]): string[] {
+  const moving = new Set(part)
+  const next = part.values()
+  return all.map((id) => (moving.has(id) ? (next.next().value ?? id) : id))
+}
+
+/** Returns ids with one of them moved by one place among its siblings, which are in the same order as all; at the end it stays. */
+export function movedByOne(
+  all: readonly string[],
+  siblings: readonly string[],
+  id: string,
+  to: 'up' | 'down',
+): string[] {
+  const from = siblings.indexOf(id)
+  const neighbour = siblings[to === 'up' ? from - 1 : from + 1]
+  if (from < 0 || neighbour === undefined) return [...all]
+  return placedWithin(all, to === 'up' ? [id, neighbour] : [neighbour, id])
+}

@@ -91,7 +91,8 @@ export async function reorderServices(ctx: Context, input: unknown): Promise<Ser
   })
 }
 
-function findService({ db }: Context, organizationId: string, id: string): Promise<Service> {
+/** Reads a service of the organization. @throws NotFound when it has no such one. */
+export function findService({ db }: Context, organizationId: string, id: string): Promise<Service> {
   return findOwned('Service', id, (known) => db.service.findUnique({ where: { id: known, organizationId } }))
 }
 

@@ -112,6 +112,21 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
     data: { id: `own-${slug}`, organizationId: id, reason: 'UNSUBSCRIBED', createdAt: noon },
   })
   await prisma.suppression.create({ data: { id: `all-${slug}`, reason: 'COMPLAINED', createdAt: noon } })
+  const user = { id: newId('User'), email: `${slug}@people.example`, name: 'Ada', createdAt: noon }
+  await prisma.user.create({
+    data: { ...user, memberships: { create: { organizationId: id, role: 'OWNER', createdAt: noon } } },
+  })
+  await prisma.invitation.create({
+    data: {
+      id: newId('Invitation'),
+      organizationId: id,
+      email: 'b@people.example',
+      role: 'VIEWER',
+      hash: slug,
+      createdAt: noon,
+      expiresAt: at(HOUR),
+    },
+  })
   await prisma.dispatch.create({ data: { organizationId: id, seq: 0 } })
   await prisma.notice.create({ data: { organizationId: id, seq: 1, content: {}, createdAt: noon } })
   await prisma.uptimeDay.create({

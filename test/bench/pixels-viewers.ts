@@ -1,23 +1,25 @@
 /**
- * The viewers of the bench `pixels`: open status pages without a browser. Each subscribes over a websocket of its own, and fetches what an
- * event has changed over a connection of its own, as the live script does. The bench tells it what to do over its channel.
+ * The viewers of the bench `pixels`: open status pages without a browser. Each subscribes over a websocket of its own, which brings what
+ * an event has changed, as in the live script; if it is for another version, it fetches that over a connection of its own. The bench
+ * tells it what to do over its channel.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, inflateSync } from 'node:zlib'
 import { frameOf, PING, pong, upgradeRequest } from './websocket.ts'
 
-/** Opens pages, or waits until each has fetched a text. */
+/** Opens pages, or waits until each has a text. */
 export type ViewerOrder =
   | { readonly do: 'open'; readonly port: number; readonly slug: string; readonly count: number }
   | { readonly do: 'follow'; readonly text: string }
 
-/** What the viewers fetched of an event. */
+/** What the viewers received of an event. */
 export interface Followed {
   /** When the last viewer had it, in milliseconds since 1970. */
   readonly lastAt: number
-  /** Bytes that a viewer received, over both connections. */
+  /** Bytes that a viewer received, over the websocket and what it fetched. */
   readonly bytesEach: number
+  /** What a viewer had to fetch. */
   readonly requestsEach: number
   /** Connections that were reset and tried again. */
   readonly resets: number
@@ -28,7 +30,7 @@ const PER_ADDRESS = 500
 /** The live script spreads its fetches over this time, in milliseconds. */
 const MAX_JITTER = 250
 
-let page = { port: 0, path: '', version: '', cursor: '' }
+let page = { port: 0, path: '', version: '', parts: '', cursor: '' }
 let viewers: { readonly socket: Socket; readonly address: string }[] = []
 
 process.on('message', async (order: ViewerOrder) => {
@@ -46,8 +48,9 @@ process.on('disconnect', () => process.exit())
 async function open({ port, slug, count }: Extract<ViewerOrder, { do: 'open' }>): Promise<void> {
   page = { ...page, port, path: `/status/${slug}` }
   remember((await get('127.0.0.2', page.path)).body)
-  const query = 'subscription($slug:String!,$after:String){statusPageEvents(slug:$slug,after:$after){cursor kind}}'
-  const payload = { query, variables: { slug, after: page.cursor } }
+  const query =
+    'subscription($slug:String!,$host:String,$after:String){statusPageChanges(slug:$slug,host:$host,after:$after){cursor isReload patch{since html}}}'
+  const payload = { query, variables: { slug, host: null, after: page.cursor } }
   for (const { socket } of viewers) socket.destroy()
   viewers = []
   for (let first = 0; first < count; first += 100) {
@@ -68,9 +71,9 @@ async function open({ port, slug, count }: Extract<ViewerOrder, { do: 'open' }>)
   }
 }
 
-/** Resolves once each viewer has heard of an event and fetched `text`. */
+/** Resolves once each viewer has heard of an event and has `text`. */
 async function follow(text: string): Promise<Followed> {
-  const { version } = page
+  const { version, parts } = page
   let bytes = 0
   let requests = 0
   let resets = 0
@@ -79,7 +82,11 @@ async function follow(text: string): Promise<Followed> {
     viewers.map(async ({ socket, address }) => {
       const frame = await nextMessage(socket)
       bytes += frame.length
-      const cursor = /"cursor":"(\w+)"/.exec(frame.toString('latin1'))?.[1] ?? ''
+      const { cursor, patch } = changeIn(frame)
+      if (patch?.since.includes(parts)) {
+        latest = inflated(patch.html)
+        return
+      }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * MAX_JITTER))
       for (;;) {
         requests += 1
@@ -109,9 +116,33 @@ async function nextMessage(socket: Socket): Promise<Buffer> {
 }
 
 function remember(html: string): void {
-  const [, version = ''] = /data-version="([^"]+)"/.exec(html) ?? []
-  const [, cursor = ''] = /data-cursor="([^"]+)"/.exec(html) ?? []
-  page = { ...page, version, cursor }
+  const attribute = (name: string) => new RegExp(`data-${name}="([^"]+)"`).exec(html)?.[1] ?? ''
+  page = { ...page, version: attribute('version'), parts: attribute('parts'), cursor: attribute('cursor') }
+}
+
+/** An event as the websocket brings it. */
+interface Change {
+  readonly cursor: string
+  readonly patch: { readonly since: readonly string[]; readonly html: string } | null
+}
+
+let lastFrame: { readonly text: string; readonly change: Change } = { text: '', change: { cursor: '', patch: null } }
+
+function changeIn(frame: Buffer): Change {
+  const text = frame.toString('latin1')
+  // Most viewers get the same bytes.
+  if (text !== lastFrame.text) {
+    const { payload } = JSON.parse(text.slice(text.indexOf('{')))
+    lastFrame = { text, change: payload.data.statusPageChanges }
+  }
+  return lastFrame.change
+}
+
+let lastPatch = { zipped: '', html: '' }
+
+function inflated(zipped: string): string {
+  if (zipped !== lastPatch.zipped) lastPatch = { zipped, html: inflateSync(Buffer.from(zipped, 'base64')).toString() }
+  return lastPatch.html
 }
 
 let last: { readonly raw: string; readonly html: string } = { raw: '', html: '' }

@@ -10,7 +10,7 @@ import { startNode, startService, stopNode } from './service.ts'
 const viewers = 5000
 const rounds = 3
 
-/** (n) From an incident update until every open page has fetched what changed. */
+/** (n) From an incident update until every open page has what changed. */
 export async function pixels(dns: DnsServer, dataDir: string): Promise<void> {
   await measure(dns, dataDir, null)
   const database = await ownDatabase()

@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, edge.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, live-events, edge.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -15,6 +15,7 @@ import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
 import { httpThroughput } from './http-throughput.ts'
 import { latency } from './latency.ts'
+import { liveEvents } from './live-events.ts'
 import { memory } from './memory.ts'
 import { monitoring } from './monitoring.ts'
 import { mutations } from './mutations.ts'
@@ -40,6 +41,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   graphql: graphqlThroughput,
   mutations,
   pixels,
+  'live-events': liveEvents,
   edge,
   search: (_dns, dataDir) => search(dataDir),
   growth: (_dns, dataDir) => growth(dataDir),

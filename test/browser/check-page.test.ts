@@ -176,7 +176,8 @@ describe('the reader', () => {
       'Prices',
       'Docs',
       'GraphQL',
-      'Get started',
+      'Console',
+      'Sign in',
       'How it works',
       'target',
       'Check',
@@ -200,7 +201,7 @@ describe('the reader', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Get started')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Sign in')
   })
 
   test('with a screen 320 pixels wide never scrolls sideways', async () => {

@@ -1,7 +1,6 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { testApp } from '../support/app.ts'
-import { chromiumMissing, launchChromium, requireChromium } from '../support/chromium.ts'
+import { useChromium } from '../support/chromium.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
@@ -9,12 +8,7 @@ const dns = await startDnsServer(scriptedLists({ '7.113.0.203.zen.spamhaus.org':
 const { baseUrl } = await testApp({ dns })
 afterAll(() => dns.close())
 
-let browser: Browser | undefined
-beforeAll(async () => {
-  if (!chromiumMissing) browser = await launchChromium()
-})
-afterAll(() => browser?.close())
-beforeEach((context) => requireChromium(context))
+const openTab = useChromium()
 
 const subscription = `subscription {
   checkProgress(target: "203.0.113.7") {
@@ -24,8 +18,8 @@ const subscription = `subscription {
 }`
 
 test('GraphiQL loads only from this server and runs a subscription', async () => {
-  const page = await browser?.newPage()
-  if (!page) throw new Error('The browser did not start.')
+  await using tab = await openTab(() => true)
+  const { page } = tab
   const complaints: string[] = []
   const sockets: string[] = []
   page.on('console', (message) => {

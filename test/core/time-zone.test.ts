@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../src/core/time.ts'
-import { dayIn, daysUpTo, startOfDay } from '../../src/core/time-zone.ts'
+import { dayIn, daysUpTo, formatLocalTime, parseLocalTime, startOfDay } from '../../src/core/time-zone.ts'
 
 const zones = [
   'UTC',
@@ -73,4 +73,52 @@ describe('a calendar day in a time zone', () => {
 test('daysUpTo ends with the last day', () => {
   const days = daysUpTo(new Date('2026-03-01'), 3).map((day) => day.toISOString().slice(0, 10))
   expect(days).toEqual(['2026-02-27', '2026-02-28', '2026-03-01'])
+})
+
+describe('a local time', () => {
+  test.each([
+    ['UTC', '2026-11-22T03:00', '2026-11-22T03:00:00.000Z'],
+    ['Europe/Berlin', '2026-07-01T03:00', '2026-07-01T01:00:00.000Z'],
+    ['Europe/Berlin', '2026-07-01T03:00:30', '2026-07-01T01:00:30.000Z'],
+    ['Asia/Kathmandu', '2026-11-22T03:00', '2026-11-21T21:15:00.000Z'],
+    // Clocks go from 2:00 to 3:00.
+    ['Europe/Berlin', '2026-03-29T01:59', '2026-03-29T00:59:00.000Z'],
+    ['Europe/Berlin', '2026-03-29T02:30', '2026-03-29T01:30:00.000Z'],
+    ['Europe/Berlin', '2026-03-29T03:30', '2026-03-29T01:30:00.000Z'],
+    ['America/New_York', '2026-03-08T02:30', '2026-03-08T07:30:00.000Z'],
+    ['Australia/Lord_Howe', '2026-10-04T02:10', '2026-10-03T15:40:00.000Z'],
+    // A whole day was skipped.
+    ['Pacific/Apia', '2011-12-30T12:00', '2011-12-30T22:00:00.000Z'],
+    // Clocks go from 3:00 to 2:00: the first of two.
+    ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z'],
+    ['Europe/Berlin', '2026-10-25T03:00', '2026-10-25T02:00:00.000Z'],
+    ['America/New_York', '2026-11-01T01:30', '2026-11-01T05:30:00.000Z'],
+  ])('in %s, %s is %s', (zone, text, expected) => {
+    expect(parseLocalTime(zone, text)?.toISOString()).toBe(expected)
+  })
+
+  test.each([
+    '',
+    'yesterday',
+    '2026-11-22',
+    '2026-11-22 03:00',
+    '2026-13-01T03:00',
+    '2026-02-29T03:00',
+    '2026-11-22T24:00',
+    '2026-11-22T03:60',
+    '0026-11-22T03:00',
+    '2026-11-22T03:00Z',
+  ])('is not %j', (text) => {
+    expect(parseLocalTime('Europe/Berlin', text)).toBeNull()
+  })
+
+  test('is read as it was written, but for the second of two equal ones', () => {
+    const times = fc.date({ min: new Date('1990-01-01'), max: new Date('2037-01-01'), noInvalidDate: true })
+    const check = fc.property(fc.constantFrom(...zones), times, (zone, at) => {
+      const text = formatLocalTime(zone, at)
+      const read = parseLocalTime(zone, text)
+      return read !== null && formatLocalTime(zone, read) === text && read <= at
+    })
+    fc.assert(check)
+  })
 })

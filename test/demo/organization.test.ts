@@ -2,9 +2,11 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/account/authenticate.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { type Demo, prepareDemo } from '../../src/demo/organization.ts'
+import { signInByPassword } from '../../src/people/sign-in.ts'
 import { deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
 import { readPageState } from '../../src/status/page-state.ts'
 import { readServiceHistories } from '../../src/status-page/service-history.ts'
+import { peopleContext } from '../people/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -49,6 +51,20 @@ describe('prepareDemo', () => {
   beforeAll(async () => {
     await begin()
     demo = await prepare()
+  })
+
+  test('has a person who signs in with the password of the last run', async () => {
+    const again = await prepare()
+    const signIn = ({ person }: Demo) =>
+      signInByPassword(peopleContext(prisma, { clientAddress: '198.51.100.1' }), person, 'a browser')
+    expect(await signIn(again)).toMatchObject({ kind: 'signedIn' })
+    expect(await signIn(demo)).toBeNull()
+    const { memberships } = await prisma.user.findUniqueOrThrow({
+      where: { email: again.person.email },
+      include: { memberships: { include: { organization: true } } },
+    })
+    expect(memberships).toMatchObject([{ role: 'OWNER', organization: { slug: again.slug } }])
+    demo = again
   })
 
   test('has 90 days of history, an open incident and planned maintenance', async () => {
@@ -139,10 +155,10 @@ describe('prepareDemo again', () => {
     before = await content(first.slug, noon)
   })
 
-  test('adds only a key when started again before the end of the next day', async () => {
+  test('adds only a key and a password when started again before the end of the next day', async () => {
     const { id, lastSeq } = await prisma.organization.findUniqueOrThrow(bySlug)
     const again = await prepare(later(35 * HOUR))
-    expect(again).toEqual({ ...first, secret: again.secret })
+    expect(again).toEqual({ ...first, secret: again.secret, person: again.person })
     expect(await content(again.slug, noon)).toEqual(before)
     expect((await eventsOf(id)).slice(lastSeq).map(({ kind }) => kind)).toEqual(['API_KEY_CREATED'])
   })

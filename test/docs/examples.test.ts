@@ -178,6 +178,8 @@ describe('every name in the guides exists', async () => {
     'API_KEY_REQUIRED',
     'SIGTERM',
     'SIGINT',
+    'MALLOC_ARENA_MAX',
+    'MALLOC_TRIM_THRESHOLD_',
   ])
 
   test.each(guides)('%s', (_, text) => {

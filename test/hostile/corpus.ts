@@ -1,5 +1,6 @@
 import { bodies } from './bodies.ts'
 import type { HostileCase } from './case.ts'
+import { consoleForms } from './console.ts'
 import { documents } from './documents.ts'
 import { domains } from './domains.ts'
 import { guides } from './guides.ts'
@@ -12,9 +13,12 @@ import { streams } from './streams.ts'
 
 /**
  * Everything that one caller could send to harm the others. Whoever opens a new door adds what could be sent through it: a
- * line in one of these files, or a file of its own.
+ * line in one of these files, or a file of its own. The bodies come last: they import thousands of subscribers, to whom the
+ * service would deliver all that later cases announce.
  */
 export const corpus: readonly HostileCase[] = [
+  ...[documents, inputs, sockets, streams],
+  ...[pages, guides, probes, names, domains, bodies],
   ...[documents, inputs, sockets, streams, bodies],
-  ...[pages, guides, probes, names, domains],
+  ...[consoleForms, pages, guides, probes, names, domains],
 ].flat()

@@ -1,5 +1,9 @@
 import { createOrganization } from '../../src/account/organization.ts'
+import { transaction } from '../../src/core/context.ts'
 import { openDatabase } from '../../src/database/client.ts'
+import { insertMembership } from '../../src/people/membership.ts'
+import { startSession } from '../../src/people/session.ts'
+import { insertUser } from '../../src/people/user.ts'
 import { createIncident } from '../../src/status/incident.ts'
 import { createService } from '../../src/status/service.ts'
 import { testContext } from '../support/context.ts'
@@ -11,6 +15,8 @@ export interface Filled {
   readonly slug: string
   /** Its key, with scope ADMIN. */
   readonly key: string
+  /** The session of its owner. */
+  readonly session: string
   readonly organizationId: string
   readonly serviceId: string
   /** Open incidents; each has five hundred updates. */
@@ -37,6 +43,11 @@ export async function fillOrganization(dataDir: string, databaseUrl?: string): P
     const actor = { kind: 'apiKey', keyId, organizationId, scope: 'ADMIN', checkPlan: 'FREE' } as const
     const owner = { ...operator, actor }
     const { id: serviceId } = await createService(owner, { name: 'API' })
+    const session = await transaction(operator, async (tx) => {
+      const user = await insertUser(tx, { email: `${slug}@people.example`, name: 'Owner', passwordHash: null })
+      await insertMembership(tx, { organizationId, userId: user.id, role: 'OWNER' }, user.name)
+      return startSession(tx, user.id, 'a browser')
+    })
     const story = { status: 'INVESTIGATING', impact: 'MAJOR', message: 'We look.' }
     const services = [{ serviceId, status: 'PARTIAL_OUTAGE' }]
     const incidentIds: string[] = []
@@ -58,7 +69,7 @@ export async function fillOrganization(dataDir: string, databaseUrl?: string): P
       const prober = { name: 'Prober', slug: `prober-${n}-${Date.now()}`, contactEmail: 'ops@prober.example' }
       probers.push((await createOrganization(operator, prober)).apiKey.secret)
     }
-    return { slug, key: apiKey.secret, organizationId, serviceId, incidentIds, probers, large }
+    return { slug, key: apiKey.secret, organizationId, session, serviceId, incidentIds, probers, large }
   } finally {
     await database.close()
   }

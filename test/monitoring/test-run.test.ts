@@ -1,13 +1,13 @@
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Forbidden, Invalid, NotFound, Unavailable } from '../../src/core/errors.ts'
 import { MINUTE } from '../../src/core/time.ts'
 import type { MonitoringContext } from '../../src/monitoring/context.ts'
 import { createMonitor } from '../../src/monitoring/monitor.ts'
 import { pauseMonitor } from '../../src/monitoring/pause.ts'
 import type { ProbeTools } from '../../src/monitoring/probe/probe.ts'
-import { PROBE_LIMITS } from '../../src/monitoring/target.ts'
-import { testMonitor } from '../../src/monitoring/test-run.ts'
+import { PROBE_LIMITS, portsPerDay } from '../../src/monitoring/target.ts'
+import { testMonitor, testOptions } from '../../src/monitoring/test-run.ts'
 import { createDestinationLimiter } from '../../src/network/destination-limiter.ts'
 import { createOutbound } from '../../src/network/outbound.ts'
 import { noIds, type Tenant, tenantsOf, together } from '../status/setup.ts'
@@ -90,4 +90,50 @@ test('it is for keys with scope WRITE, and monitors of their organization', asyn
   await expect(testMonitor({ ...of(acme), actor: acme.as('READ').actor }, id)).rejects.toThrow(Forbidden)
   await expect(testMonitor(of(await tenant()), id)).rejects.toThrow(NotFound)
   for (const none of noIds('mon')) await expect(testMonitor(of(acme), none)).rejects.toThrow(NotFound)
+})
+
+describe('options that are not saved', () => {
+  const tcp = (more: object = {}) => ({ tcp: { host: '127.0.0.1', port, expect: 'ready', ...more } })
+
+  test('are probed at once, and nothing is stored', async () => {
+    const ctx = inProcess()(await tenant())
+    const before = await prisma.monitor.count()
+    expect(await testOptions(ctx, tcp())).toMatchObject({ at: noon, outcome: 'UP' })
+    expect(await testOptions(ctx, tcp({ expect: 'done' }))).toMatchObject({ outcome: 'DOWN' })
+    expect(await prisma.monitor.count()).toBe(before)
+  })
+
+  test('use the kept secrets of the monitor that they change, and only for the same recipient', async () => {
+    const ctx = inProcess()(await tenant())
+    const id = await make(ctx, { tcp: { host: '127.0.0.1', port, send: 'HELO', expect: 'ready' } })
+    expect(await testOptions(ctx, { id, ...tcp({ send: null }) })).toMatchObject({ outcome: 'UP' })
+    const elsewhere = { id, ...tcp({ send: null, port: port === 4 ? 5 : 4 }) }
+    await expect(testOptions(ctx, elsewhere)).rejects.toThrow('tcp.send: must be given again')
+  })
+
+  test('count each port once as a monitored one, so that they scan none', async () => {
+    const acme = await tenant()
+    const ctx = inProcess()(acme)
+    // Without DNS nothing is sent, and the result is unknown.
+    const elsewhere = (each: number) => tcp({ host: 'mail.example.com', port: each })
+    for (const each of [4, 5, 4]) await testOptions(ctx, elsewhere(each))
+    const subject = `ports ${acme.id}`
+    const { count } = await prisma.usageCounter.findFirstOrThrow({ where: { subject } })
+    expect(count).toBe(2)
+    const limit = portsPerDay[(await prisma.organization.findUniqueOrThrow({ where: { id: acme.id } })).tier].inAll
+    await prisma.usageCounter.updateMany({ where: { subject }, data: { count: limit } })
+    await expect(testOptions(ctx, elsewhere(6))).rejects.toThrow(`${limit} new ports`)
+  })
+
+  test('are refused as those of a new monitor are', async () => {
+    const acme = await tenant()
+    const ctx = inProcess()(acme)
+    await expect(testOptions(ctx, tcp({ port: 0 }))).rejects.toThrow('tcp.port')
+    await expect(testOptions(ctx, { heartbeat: samples.heartbeat })).rejects.toThrow(Invalid)
+    await expect(testOptions({ ...ctx, actor: acme.as('READ').actor }, tcp())).rejects.toThrow(Forbidden)
+    const id = await make(ctx)
+    await expect(testOptions(inProcess()(await tenant()), { id, ...tcp() })).rejects.toThrow(NotFound)
+    for (let count = 0; count < 30; count += 1) await testOptions(ctx, tcp())
+    await expect(testOptions(ctx, tcp())).rejects.toThrow('30 per minute')
+  })
 })

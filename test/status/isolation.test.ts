@@ -1,3 +1,4 @@
+import { inflateSync } from 'node:zlib'
 import type { GraphQLField, GraphQLInputType, GraphQLNamedType, GraphQLObjectType } from 'graphql'
 import {
   getNamedType,
@@ -24,10 +25,10 @@ import { scriptedLists } from '../support/scripted-lists.ts'
 import { operatorToken } from '../support/service-data.ts'
 
 /**
- * Who may read a field: everybody who knows the id; a key of the organization; the operator; who asked for a check; who has a
+ * Who may read a field: everybody who knows the id; a key of the organization; a person, signed in; the operator; who asked for a check; who has a
  * subscription's token; who buys a plan.
  */
-type Reader = 'everybody' | 'organization' | 'operator' | 'check' | 'subscriber' | 'buyer'
+type Reader = 'everybody' | 'organization' | 'owner' | 'operator' | 'check' | 'subscriber' | 'buyer'
 
 const words = (text: string) => text.trim().split(/\s+/)
 
@@ -35,7 +36,9 @@ const words = (text: string) => text.trim().split(/\s+/)
 const readers: Record<Reader, Record<string, string>> = {
   everybody: {
     Query: 'node nodes statusPage',
-    Subscription: 'statusPageEvents incidentEvents',
+    Subscription: 'statusPageEvents incidentEvents statusPageChanges',
+    StatusPageChange: 'cursor isReload patch',
+    PagePatch: 'since html',
     StatusPageEvent: 'cursor at kind subjectId incident service serviceGroup maintenance page',
     StatusPage:
       'id slug name description timeZone accentColor logoUrl links customDomain cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
@@ -75,10 +78,13 @@ const readers: Record<Reader, Record<string, string>> = {
       deleteSubscriber importSubscribers redeliver startCheckout
       createServices updateServices deleteServices updateIncidentServices
       createMonitors updateMonitors pauseMonitors resumeMonitors deleteMonitors deleteSubscribers`,
-    Subscription: 'monitorChecks',
+    Subscription: 'monitorChecks organizationEvents',
+    OrganizationEvent: 'cursor event',
+    Member: 'user role createdAt',
+    User: 'id name email',
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
       description accentColor logoUrl links customDomain domain version statusPage
-      services serviceGroups incidents maintenances monitors subscribers deliveries events billing`,
+      services serviceGroups incidents maintenances monitors subscribers deliveries events billing members`,
     StatusPage: 'domain',
     PageDomain: 'name state checkedAt record file',
     DomainRecord: 'name value',
@@ -100,7 +106,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Usage: 'checks',
     ChecksUsage: 'used limit resetsAt',
     ApiKey: 'id name scope prefix createdAt expiresAt lastUsedAt revokedAt',
-    Event: 'cursor kind at since actor apiKey subjectId subjectName monitor',
+    Event: 'cursor kind at since actor apiKey userName subjectId subjectName monitor',
     ServiceGroup: 'version createdAt',
     Service: 'statusOverride version createdAt',
     Incident: 'version createdAt',
@@ -150,6 +156,17 @@ const readers: Record<Reader, Record<string, string>> = {
     ReorderServiceGroupsPayload: 'serviceGroups',
     ReorderServicesPayload: 'services',
   },
+  owner: {
+    Query: 'viewer',
+    Mutation: 'invite revokeInvitation setRole removeMember revokeSession',
+    Organization: 'invitations',
+    Viewer: 'user memberships sessions',
+    ViewerMembership: 'role organization',
+    Session: 'id userAgent isCurrent createdAt lastSeenAt expiresAt',
+    Invitation: 'id email role createdAt expiresAt',
+    InvitePayload: 'invitation url',
+    RevokeSessionPayload: 'id',
+  },
   operator: {
     Query: 'unmatchedPayments organizations',
     Mutation: 'createOrganization restoreOrganization setTier setCheckPlan assignPayment reportBounce liftSuppression',
@@ -188,12 +205,12 @@ const readers: Record<Reader, Record<string, string>> = {
   },
 }
 
-const told = Object.entries(readers).flatMap(([reader, types]) =>
-  Object.entries(types).flatMap(([type, fields]) =>
+const told = (Object.keys(readers) as Reader[]).flatMap((reader) =>
+  Object.entries(readers[reader]).flatMap(([type, fields]) =>
     words(fields).map((field) => [`${type}.${field}`, reader] as const),
   ),
 )
-const readerOf = new Map(told)
+const readerOf = new Map<string, Reader>(told)
 
 /** The mutations of an organization's own things. */
 const mutations = words(readers.organization['Mutation'] ?? '')
@@ -294,7 +311,8 @@ const typeNamed = (name: string) => {
 
 /** All that the holder of a key sees of its own organization, its log included; one operation would be too large. */
 async function ownOf(key: string | undefined) {
-  const fields = Object.values((typeNamed('Organization') as GraphQLObjectType).getFields())
+  const all = Object.values((typeNamed('Organization') as GraphQLObjectType).getFields())
+  const fields = all.filter(({ name }) => readerOf.get(`Organization.${name}`) === 'organization')
   const lists = fields.filter(({ args }) => args.length > 0)
   const parts = [fields.filter((field) => !lists.includes(field)), ...lists.map((field) => [field])]
   const asked: Awaited<ReturnType<typeof ask>>[] = []
@@ -349,8 +367,9 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
       Object.values(type.getFields()).map((field) => [type.name, field.name, field] as const),
     ),
   )('sees %s.%s by id only when the public page shows it', async (type, name, field) => {
-    const isShown = readerOf.get(`${type}.${name}`) === 'everybody'
-    const selection = whole(field, isShown ? 'everybody' : 'organization', [type])
+    const reader = readerOf.get(`${type}.${name}`) ?? 'organization'
+    const isShown = reader === 'everybody'
+    const selection = whole(field, reader, [type])
     const query = `query ($id: ID!) { node(id: $id) { ... on ${type} { ${selection} } } }`
     const asked = await ask(key, query, { id: ids[type] })
     if (!isPublic(type)) expect(asked).toEqual({ data: { node: null }, codes: [] })
@@ -388,6 +407,23 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
       'MAINTENANCE_SCHEDULED',
     ])
     expect(JSON.stringify(events)).not.toMatch(hidden)
+  })
+
+  test('gets what changes on an open page, and nothing more than the page shows', async () => {
+    const page = await (await fetch(`${url}/status/${mine.slug}`)).text()
+    const client = websocketClient(url, key === undefined ? undefined : { apiKey: key })
+    const query =
+      'subscription ($slug: String!) { statusPageChanges(slug: $slug, after: "0") { patch { since html } } }'
+    type Answer = { statusPageChanges: { patch: { since: string[]; html: string } | null } }
+    const changes = client.iterate<Answer>({ query, variables: { slug: mine.slug } })
+    const { value } = await changes.next()
+    await client.dispose()
+    // The first event brings it to all who follow from there.
+    const { since, html } = value.data.statusPageChanges.patch
+    const patch = inflateSync(Buffer.from(html, 'base64')).toString()
+    expect(page).toContain(`data-parts="${since[0]}"`)
+    expect(patch).toContain(`data-parts="${since[0]}"`)
+    expect(patch).not.toMatch(hidden)
   })
 
   test('cannot read it as its own organization', async () => {

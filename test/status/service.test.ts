@@ -40,6 +40,7 @@ describe('a new service', () => {
       at: noon,
       actorKind: 'API_KEY',
       actorKeyId: ctx.actor.kind === 'apiKey' && ctx.actor.keyId,
+      actorUserId: null,
       subjectId: service.id,
       subjectName: 'API',
     })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { chromium } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { beforeAll, beforeEach } from 'vitest'
 
 const executablePath = '/usr/bin/chromium'
 
@@ -9,27 +9,34 @@ const executablePath = '/usr/bin/chromium'
 const PATIENCE_MS = 60_000
 
 /** Why there is no browser to test with, or null when there is one. */
-export const chromiumMissing = existsSync(executablePath) ? null : `Chromium is not installed at ${executablePath}`
+const chromiumMissing = existsSync(executablePath) ? null : `Chromium is not installed at ${executablePath}`
 
 /** Called first in a test that needs the browser: without it the test is skipped, saying so, or fails where CI is set. */
-export function requireChromium(test: { skip(note?: string): void }): void {
+function requireChromium(test: { skip(note?: string): void }): void {
   if (chromiumMissing === null) return
   if (process.env['CI']) throw new Error(chromiumMissing)
   test.skip(chromiumMissing)
 }
 
-/** Starts Debian's Chromium; the caller closes it. */
-export function launchChromium(): Promise<Browser> {
+/** Starts Debian's Chromium. */
+function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] })
 }
 
-/** One browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where there is none. */
+/**
+ * The browser of this process, which ends with it. Starting one takes a second of processor time, and tabs share nothing: each has
+ * a context of its own.
+ */
+let shared: Promise<Browser> | undefined
+
+/** A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where there is none. */
 export function useChromium() {
   let browser: Browser | undefined
   beforeAll(async () => {
-    if (!chromiumMissing) browser = await launchChromium()
+    if (chromiumMissing) return
+    shared ??= launchChromium()
+    browser = await shared
   })
-  afterAll(() => browser?.close())
   beforeEach((context) => requireChromium(context))
 
   /** A fresh tab, with everything the browser complains of, or asks of addresses that are not `ours`. */

@@ -5,6 +5,7 @@ import type { Dependencies } from '../../src/app/request-context.ts'
 import { contextOf, visitorContext } from '../../src/app/request-context.ts'
 import { schema } from '../../src/app/schema.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
+import { LOG_CHANNEL } from '../../src/event-log/event.ts'
 import { openEventLog } from '../../src/event-log/tail.ts'
 import type { GraphContext } from '../../src/graphql/builder.ts'
 import { createCostCheck } from '../../src/graphql/cost-check.ts'
@@ -13,10 +14,13 @@ import { createPersistedQueries } from '../../src/graphql/persisted-queries.ts'
 import { createGraphqlServer } from '../../src/graphql/server.ts'
 import { createSharedExecution } from '../../src/graphql/shared-execution.ts'
 import { createWebsocketServer } from '../../src/graphql/websocket.ts'
+import { loadAssets } from '../../src/http/assets.ts'
 import { callerOf } from '../../src/http/caller.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { openResultFeed } from '../../src/monitoring/result-feed.ts'
 import { readSizes } from '../../src/status/sizes.ts'
+import { liveScript, statusStylesheet } from '../../src/status-page/html/routes.tsx'
+import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { seal } from '../monitoring/setup.ts'
 import { testContext } from './context.ts'
 import { silent } from './scratch.ts'
@@ -35,6 +39,8 @@ export async function startLiveService(
   // Nothing is probed or paid, and no blacklist asked.
   const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
   const wrongKeys = createWrongKeys(now)
+  const cache = createPageCache(now)
+  const unlisten = await database.listen(LOG_CHANNEL, cache.invalidate)
   const parts: Dependencies = {
     config,
     db: database.prisma,
@@ -45,6 +51,12 @@ export async function startLiveService(
     resultFeed: checks,
     eventLog,
     site,
+    pages: {
+      site: { ...site, assets: await loadAssets([liveScript, statusStylesheet]) },
+      db: database.prisma,
+      cache,
+      now,
+    },
     now,
     log: silent,
   }
@@ -88,6 +100,7 @@ export async function startLiveService(
     async close() {
       live.close()
       await server.close(1000)
+      await unlisten()
       await checks.close()
       await eventLog.close()
       await revokedKeys.close()

@@ -1,6 +1,6 @@
 import { canReadOrganization, includesScope, requireOperator, requireScope } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound, RateLimited } from '../../core/errors.ts'
-import { typeOfId } from '../../core/id.ts'
+import { ANY_CASE, containsText, inRange, searchText } from '../../core/list-filter.ts'
 import { nextUtcDay } from '../../core/time.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { CheckPlan, Scope, Tier } from '../../generated/prisma/enums.ts'
@@ -8,15 +8,7 @@ import { builder } from '../../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
 import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
-import {
-  ANY_CASE,
-  containsText,
-  filterTag,
-  inRange,
-  listCosts,
-  NAME_SEARCH_COST,
-  searchText,
-} from '../../graphql/filter.ts'
+import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/filter.ts'
 import { IDEMPOTENCY_KEY, idempotentResolver } from '../../graphql/idempotent-mutation.ts'
 import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
 import { orderOf, pageOf } from '../../graphql/keyset.ts'
@@ -25,6 +17,7 @@ import type { CreatedApiKey } from '../api-key.ts'
 import { createApiKey, revokeApiKey } from '../api-key.ts'
 import { deleteOrganization, deletionAt, restoreOrganization } from '../deletion.ts'
 import { keySerializer, organizationSerializer } from '../idempotent-answers.ts'
+import { actorFor } from '../on-behalf-of.ts'
 import { createOrganization, setCheckPlan, updateOrganization } from '../organization.ts'
 import { checksPerDay, planAt } from '../plan.ts'
 import { organizationChecks } from '../quota.ts'
@@ -202,19 +195,23 @@ builder.queryField('organization', (t) =>
   t.prismaField({
     extensions: costs({ itself: STATEMENT_COST, about: () => 'own' }),
     type: Organization,
-    description: 'The organization whose key the caller holds, or that the operator names or acts for.',
+    description:
+      'The organization whose key the caller holds, of which the caller is a member, or that the operator names or acts for.',
     args: {
       id: t.arg.id({
         required: false,
-        description: 'The id of the organization. Only the operator needs it: other keys have one organization.',
+        description:
+          'The id of the organization. Only the operator and people with several organizations need it, or `slug`.',
       }),
+      slug: t.arg.string({ required: false, description: 'The name of the organization in URLs, instead of `id`.' }),
     },
-    resolve: async (query, _root, { id: asked }, ctx) => {
-      const { actor } = ctx
-      const id = actor.kind === 'operator' && asked != null ? asked : requireScope(ctx, 'READ')
-      const isMeant = typeOfId(id) === 'Organization' && (asked == null || asked === id)
-      const found = isMeant ? await ctx.db.organization.findUnique({ ...query, where: { id } }) : null
-      if (found === null) throw new NotFound('Organization not found.')
+    resolve: async (query, _root, { id, slug }, ctx) => {
+      const name = id ?? slug
+      const acting = name == null ? ctx.actor : await actorFor(ctx.db, ctx.actor, name)
+      const own = requireScope({ ...ctx, actor: acting }, 'READ')
+      const found = await ctx.db.organization.findUnique({ ...query, where: { id: own } })
+      const isMeant = (id == null || id === own) && (slug == null || slug === found?.slug)
+      if (found === null || !isMeant) throw new NotFound('Organization not found.')
       return found
     },
   }),

@@ -1,10 +1,10 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import type { GraphContext } from '../../graphql/builder.ts'
-import { organizationIn } from '../on-behalf-of.ts'
+import { actingFor, organizationIn } from '../on-behalf-of.ts'
 
 /**
- * Lets the operator act for the organization that the ids in a mutation's or subscription's arguments belong to, where the
- * request names none.
+ * Lets the operator, and people with several organizations, act for the organization that the ids in a mutation's or subscription's
+ * arguments belong to, where the request names none.
  */
 export function letOperatorAct(schema: GraphQLSchema): GraphQLSchema {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
@@ -21,9 +21,11 @@ type Resolve = GraphQLFieldResolver<unknown, GraphContext>
 function acting(resolve: Resolve): Resolve {
   return (root, args, ctx, info) => {
     const { actor, db } = ctx
-    if (actor.kind !== 'operator' || actor.organizationId !== undefined) return resolve(root, args, ctx, info)
-    return organizationIn(db, args).then((organizationId) =>
-      resolve(root, args, organizationId === null ? ctx : { ...ctx, actor: { ...actor, organizationId } }, info),
-    )
+    const mayChoose = actor.kind === 'operator' || actor.kind === 'user'
+    if (!mayChoose || actor.organizationId !== undefined) return resolve(root, args, ctx, info)
+    return organizationIn(db, args).then((organizationId) => {
+      const acting = organizationId === null ? null : actingFor(actor, organizationId)
+      return resolve(root, args, acting === null ? ctx : { ...ctx, actor: acting }, info)
+    })
   }
 }

@@ -1,10 +1,11 @@
 import { createHash, randomUUID, webcrypto } from 'node:crypto'
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { startWorker } from '../../core/worker-thread.ts'
 import type { AsnFiles } from './asn-csv.ts'
 import { ASN_TABLE_LAYOUT, readAsnTable } from './asn-table.ts'
+import { openPagedFile, randomAccessTo } from './paged-file.ts'
 import type { Network } from './record.ts'
 
 /** The CSV files to compile, and their version: a new version is compiled again. */
@@ -26,36 +27,33 @@ export async function openAsnTable(
   log: Logger,
   signal: AbortSignal,
 ): Promise<(address: string) => Network | null> {
-  const stored = await readStored(path, source.version, log)
-  if (stored !== null) return readAsnTable(stored)
+  if (await isIntact(path, source.version, log)) return openStored(path, signal)
   log.info('geo: compiling AS numbers (first start or new data; takes a few seconds)')
   const block = await compile(source, signal)
-  await writeStored(path, source.version, block).catch((error: unknown) => {
+  try {
+    await writeStored(path, source.version, block)
+  } catch (error) {
     log.warn({ err: error }, `geo: could not store the compiled AS numbers in ${path}: every start compiles them again`)
-  })
-  return readAsnTable(block)
+    return readAsnTable(randomAccessTo(block))
+  }
+  return openStored(path, signal)
 }
 
-async function readStored(path: string, version: string, log: Logger): Promise<Uint8Array<ArrayBuffer> | null> {
+/** Opens a stored table, and closes it when the signal aborts. */
+function openStored(path: string, signal: AbortSignal): (address: string) => Network | null {
+  signal.throwIfAborted()
+  const file = openPagedFile(path)
+  signal.addEventListener('abort', file.close, { once: true })
+  return readAsnTable(file, DIGEST_BYTES)
+}
+
+async function isIntact(path: string, version: string, log: Logger): Promise<boolean> {
   try {
-    const file = await readAligned(path)
-    const block = file.subarray(DIGEST_BYTES)
-    return (await digest(version, block)).equals(file.subarray(0, DIGEST_BYTES)) ? block : null
+    const file = await readFile(path)
+    return (await digest(version, file.subarray(DIGEST_BYTES))).equals(file.subarray(0, DIGEST_BYTES))
   } catch (error) {
     log.debug({ err: error }, 'geo: could not read compiled AS numbers')
-    return null
-  }
-}
-
-/** Reads a file into memory that is aligned for the table's words; a Buffer may start at any offset. */
-async function readAligned(path: string): Promise<Uint8Array<ArrayBuffer>> {
-  const file = await open(path)
-  try {
-    const content = new Uint8Array((await file.stat()).size)
-    await file.read(content)
-    return content
-  } finally {
-    await file.close()
+    return false
   }
 }
 

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
-import { endianness } from 'node:os'
 import ipaddr from 'ipaddr.js'
+import type { RandomAccess } from './paged-file.ts'
 import { type Network, toNetwork } from './record.ts'
 
 /** An address as unsigned 32-bit words, the most significant first: one for IPv4, four for IPv6. */
@@ -28,11 +28,13 @@ export interface AsnData {
   readonly holders: readonly Holder[]
 }
 
-/** Identifies the layout that `packAsnTable` writes; change both together. Words use the machine's byte order. */
-export const ASN_TABLE_LAYOUT = `asn-table/1 ${endianness()}`
+/** Identifies the layout that `packAsnTable` writes; change both together. */
+export const ASN_TABLE_LAYOUT = 'asn-table/2'
+
+const WORD_BYTES = 4
 
 /**
- * Packs the data into one block of about 10 MB that lookups read without unpacking. The block has 32-bit words: the
+ * Packs the data into one block of about 10 MB that lookups read without unpacking. The block has big-endian 32-bit words: the
  * counts of IPv4 boundaries, IPv6 boundaries and holders; starts and holders of IPv4; starts and holders of IPv6; the
  * number of each holder; the end of each holder's name. The names follow in UTF-8.
  */
@@ -50,38 +52,48 @@ export function packAsnTable({ ipv4, ipv6, holders }: AsnData): Uint8Array<Array
     nameEnds,
   ]
   const wordCount = columns.reduce((sum, column) => sum + column.length, 0)
-  const block = new Uint8Array(wordCount * 4 + end)
-  const words = new Uint32Array(block.buffer, 0, wordCount)
+  const block = new Uint8Array(wordCount * WORD_BYTES + end)
+  const words = new DataView(block.buffer)
   let at = 0
   for (const column of columns) {
-    words.set(column, at)
-    at += column.length
+    for (let index = 0; index < column.length; index++, at += WORD_BYTES) words.setUint32(at, column[index] ?? 0)
   }
-  block.set(Buffer.concat(names), wordCount * 4)
+  block.set(Buffer.concat(names), at)
   return block
 }
 
-/** Returns a function that looks up the network of an address in a packed block; null when no network announces it. */
-export function readAsnTable(block: Uint8Array<ArrayBuffer>): (address: string) => Network | null {
-  let at = block.byteOffset
-  const column = (length: number) => {
-    const words = new Uint32Array(block.buffer, at, length)
-    at += words.byteLength
-    return words
+/** Words in a packed block. */
+interface Column {
+  readonly length: number
+  at(index: number): number
+}
+
+/**
+ * Returns a function that looks up the network of an address in a packed block; null when no network announces it.
+ * @param start where the block begins.
+ */
+export function readAsnTable(bytes: RandomAccess, start = 0): (address: string) => Network | null {
+  let end = start
+  const column = (length: number): Column => {
+    const first = end
+    end += length * WORD_BYTES
+    return { length, at: (index) => bytes.numberAt(first + index * WORD_BYTES, WORD_BYTES) }
   }
-  const [ipv4Count = 0, ipv6Count = 0, holderCount = 0] = column(3)
+  const counts = column(3)
+  const [ipv4Count, ipv6Count, holderCount] = [counts.at(0), counts.at(1), counts.at(2)]
   const ipv4 = { starts: column(ipv4Count), holders: column(ipv4Count) }
   const ipv6 = { starts: column(ipv6Count * 4), holders: column(ipv6Count) }
   const numbers = column(holderCount)
   const nameEnds = column(holderCount)
-  const names = Buffer.from(block.buffer, at, nameEnds.at(-1) ?? 0)
+  const names = end
 
   return (address) => {
     const words = addressWords(address)
     const holder = holderOf(words.length === 1 ? ipv4 : ipv6, words)
     if (holder === 0) return null
-    const name = names.toString('utf8', nameEnds[holder - 2] ?? 0, nameEnds[holder - 1])
-    return toNetwork(numbers[holder - 1] ?? 0, name)
+    const nameStart = holder === 1 ? 0 : nameEnds.at(holder - 2)
+    const name = bytes.bytesAt(names + nameStart, nameEnds.at(holder - 1) - nameStart).toString('utf8')
+    return toNetwork(numbers.at(holder - 1), name)
   }
 }
 
@@ -95,7 +107,10 @@ export function addressWords(address: string): AddressWords {
   return [0, 2, 4, 6].map((index) => (parts[index] ?? 0) * 0x1_0000 + (parts[index + 1] ?? 0))
 }
 
-function holderOf({ starts, holders }: Boundaries, address: AddressWords): number {
+function holderOf(
+  { starts, holders }: { readonly starts: Column; readonly holders: Column },
+  address: AddressWords,
+): number {
   let low = 0
   let high = holders.length
   while (low < high) {
@@ -103,15 +118,15 @@ function holderOf({ starts, holders }: Boundaries, address: AddressWords): numbe
     if (isAtOrAfter(address, starts, middle * address.length)) low = middle + 1
     else high = middle
   }
-  return holders[low - 1] ?? 0
+  return low === 0 ? 0 : holders.at(low - 1)
 }
 
 /** Returns whether the address is at or after the start at `offset`. */
-function isAtOrAfter(address: AddressWords, starts: ArrayLike<number>, offset: number): boolean {
+function isAtOrAfter(address: AddressWords, starts: Column, offset: number): boolean {
   // Avoids an iterator, which would allocate objects for every comparison.
   for (let index = 0; index < address.length; index++) {
     const word = address[index] ?? 0
-    const start = starts[offset + index] ?? 0
+    const start = starts.at(offset + index)
     if (word !== start) return word > start
   }
   return true

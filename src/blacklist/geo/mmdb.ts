@@ -1,26 +1,39 @@
 import { open as openFile } from 'node:fs/promises'
-import { isIPv6 } from 'node:net'
-import { open, type Reader, type Response } from 'maxmind'
 import { StartError } from '../../core/errors.ts'
+import { addressWords } from './asn-table.ts'
+import { decodeValue } from './mmdb-value.ts'
+import type { PagedFile } from './paged-file.ts'
+import { openPagedFile } from './paged-file.ts'
 
-/** Maximum decoded records that the reader caches, out of some hundred thousand. */
-const MAX_CACHED_RECORDS = 1000
-
-/**
- * Reads a MaxMind database into memory and returns a function that looks up the record of an address, or null. The
- * function throws when the file is damaged.
- * @throws when the file cannot be read or is not a MaxMind database.
- */
-export async function openMmdb(file: string): Promise<(address: string) => unknown> {
-  const reader = await read(file)
-  // The reader would look up an IPv6 address in an IPv4 tree by its first 32 bits.
-  const knowsIpv6 = reader.metadata.ipVersion === 6
-  return (address) => (knowsIpv6 || !isIPv6(address) ? reader.get(address) : null)
+/** A MaxMind database (https://maxmind.github.io/MaxMind-DB), which stays on disk. */
+export interface Mmdb {
+  /** Returns the record of an address; null: there is none. @throws when the file is damaged. */
+  lookUp(address: string): unknown
+  close(): void
 }
 
-/** The marker before the metadata of a database, within its last 128 KiB (MaxMind DB 2.0). */
+/** The marker before the metadata of a database, within its last 128 KiB. */
 const METADATA_MARKER = Buffer.from('abcdef4d61784d696e642e636f6d', 'hex')
 const METADATA_TAIL_BYTES = 128 * 1024
+/** The empty bytes between the tree and the data. */
+const SEPARATOR_BYTES = 16
+/** An IPv4 address is in an IPv6 tree after so many bits of zero. */
+const IPV4_DEPTH = 96
+
+/** Opens a database. @throws when the file cannot be read or is not a MaxMind database. */
+export function openMmdb(path: string): Mmdb {
+  try {
+    const file = openPagedFile(path)
+    try {
+      return readerOf(file)
+    } catch (error) {
+      file.close()
+      throw error
+    }
+  } catch (error) {
+    throw new Error(`${path} cannot be read as a MaxMind database`, { cause: error })
+  }
+}
 
 /**
  * Verifies that a file is a MaxMind database, without reading all of it.
@@ -44,10 +57,60 @@ export async function assertMmdb(setting: string, path: string): Promise<void> {
   }
 }
 
-async function read(file: string): Promise<Reader<Response>> {
-  try {
-    return await open(file, { cache: { max: MAX_CACHED_RECORDS } })
-  } catch (error) {
-    throw new Error(`${file} cannot be read as a MaxMind database`, { cause: error })
+function readerOf(file: PagedFile): Mmdb {
+  const { nodeCount, recordBits, isIpv6 } = metadataOf(file)
+  const nodeBytes = recordBits / 4
+  const dataStart = nodeCount * nodeBytes + SEPARATOR_BYTES
+  const next = recordReader(file, recordBits)
+
+  /** Follows bits from a node. Returns a node, or a number of at least `nodeCount`. */
+  function follow(from: number, words: readonly number[], depth: number): number {
+    let node = from
+    for (let bit = 0; bit < depth && node < nodeCount; bit++) {
+      const word = words[bit >>> 5] ?? 0
+      node = next(node * nodeBytes, ((word >>> (31 - (bit & 31))) & 1) === 1)
+    }
+    return node
   }
+
+  const ipv4Root = isIpv6 ? follow(0, [0, 0, 0], IPV4_DEPTH) : 0
+  return {
+    lookUp(address) {
+      const words = addressWords(address)
+      if (words.length > 1 && !isIpv6) return null
+      const found = follow(words.length > 1 ? 0 : ipv4Root, words, words.length * 32)
+      if (found <= nodeCount) return null
+      return decodeValue(file, found - nodeCount - SEPARATOR_BYTES + dataStart, dataStart).value
+    },
+    close: file.close,
+  }
+}
+
+function metadataOf(file: PagedFile) {
+  const start = Math.max(0, file.size - METADATA_TAIL_BYTES)
+  const marker = file.bytesAt(start, file.size - start).lastIndexOf(METADATA_MARKER)
+  if (marker < 0) throw new Error('The file has no metadata.')
+  const offset = start + marker + METADATA_MARKER.length
+  const { value } = decodeValue(file, offset, offset)
+  const metadata = new Map(typeof value === 'object' && value !== null ? Object.entries(value) : [])
+  const nodeCount = Number(metadata.get('node_count'))
+  const recordBits = Number(metadata.get('record_size'))
+  const isIpv6 = metadata.get('ip_version') === 6
+  if (!Number.isSafeInteger(nodeCount) || ![24, 28, 32].includes(recordBits)) {
+    throw new Error(`The metadata is damaged: ${nodeCount} nodes of ${recordBits} bits.`)
+  }
+  return { nodeCount, recordBits, isIpv6 }
+}
+
+/** Returns a function that reads where a node leads for a bit of 0, or of 1. */
+function recordReader(file: PagedFile, recordBits: number): (offset: number, isOne: boolean) => number {
+  if (recordBits !== 28) {
+    const bytes = recordBits / 8
+    return (offset, isOne) => file.numberAt(isOne ? offset + bytes : offset, bytes)
+  }
+  // The byte in the middle has the highest bits of both.
+  return (offset, isOne) =>
+    isOne
+      ? file.numberAt(offset + 3, 4) & 0x0fff_ffff
+      : ((file.byteAt(offset + 3) & 0xf0) << 20) | file.numberAt(offset, 3)
 }

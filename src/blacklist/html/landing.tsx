@@ -25,10 +25,11 @@ export interface LandingProps {
   /** The DNS resolvers in use, for an operator; null for visitors. */
   readonly resolvers: readonly string[] | null
   readonly checksPerDay: { readonly free: number; readonly pro: number }
+  readonly mayAnybodySignUp: boolean
 }
 
 /** Renders the page at `/`. */
-export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay }: LandingProps) {
+export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay, mayAnybodySignUp }: LandingProps) {
   const silence = isNoListUsable(lists)
   const shown = silence && resolvers === null ? withoutHealth(lists) : lists
   return (
@@ -39,7 +40,7 @@ export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay }:
           Allclear probes your services, shows every change within a second, and notifies the people who rely on you.
         </p>
         <div class="doors">
-          <StatusPages />
+          <StatusPages mayAnybodySignUp={mayAnybodySignUp} />
           <section class="door">
             <h2>Check a blacklist</h2>
             <p>
@@ -81,7 +82,7 @@ export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay }:
   )
 }
 
-function StatusPages() {
+function StatusPages({ mayAnybodySignUp }: Pick<LandingProps, 'mayAnybodySignUp'>) {
   return (
     <section class="door">
       <h2>Publish a status page</h2>
@@ -90,10 +91,11 @@ function StatusPages() {
         chat, feed or calendar.
       </p>
       <p class="actions">
-        <a class="button" href="/docs/getting-started">
-          Get started
+        <a class="button" href="/console">
+          Sign in
         </a>
-        <a href="/docs/status-pages">How it works</a>
+        {mayAnybodySignUp ? <a href="/sign-up">Create an account</a> : null}
+        <a href="/docs/getting-started">How it works</a>
       </p>
     </section>
   )

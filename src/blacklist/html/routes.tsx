@@ -29,6 +29,7 @@ export interface CheckPages {
   readonly site: Site
   readonly log: Logger
   readonly checksPerDay: LandingProps['checksPerDay']
+  readonly mayAnybodySignUp: boolean
   /** Returns the lists with their current health. */
   lists(): ListInfos
   /** Returns the DNS resolvers in use, for an operator; null for visitors. */
@@ -56,9 +57,9 @@ export function checkPages(pages: CheckPages): Hono {
       indexed: true,
     }
     const { baseUrl } = site
-    const { checksPerDay } = pages
+    const { checksPerDay, mayAnybodySignUp } = pages
     const asked = { ownAddress: pages.ownAddress(c), lists: pages.lists(), resolvers: pages.resolvers(c) }
-    const props = { baseUrl, checksPerDay, ...asked }
+    const props = { baseUrl, checksPerDay, mayAnybodySignUp, ...asked }
     return respondWithPage(c, site, page, <Landing {...props} />)
   })
 

@@ -1,25 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql'
-import { typeOfId, validIdOrEmpty } from '../../core/id.ts'
+import { typeOfId } from '../../core/id.ts'
+import { ANY_CASE } from '../../core/list-filter.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
 import type { ListArgs } from '../../graphql/filter.ts'
-import {
-  ANY_CASE,
-  containsText,
-  filterTag,
-  inRange,
-  listCosts,
-  NAME_SEARCH_COST,
-  oneOf,
-  searchText,
-} from '../../graphql/filter.ts'
+import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/filter.ts'
 import type { Page, PageArgs } from '../../graphql/keyset.ts'
 import { orderOf, pageOf, pageOfPositions } from '../../graphql/keyset.ts'
 import { readTogether } from '../../graphql/loader.ts'
 import { nameKey, orderInput } from '../../graphql/order.ts'
+import { monitorsMatching } from '../monitor-filter.ts'
 
 const MonitorFilter = builder.inputType('MonitorFilter', {
   description: 'Conditions. Items must match all of them.',
@@ -95,7 +88,7 @@ async function monitorPage(
 ): Promise<Page<Prisma.MonitorGetPayload<object>>> {
   const { field, direction } = orderBy ?? { field: 'CREATED_AT', direction: 'asc' }
   const tag = filterTag(filter)
-  const where = { organizationId, ...matching(filter ?? {}) }
+  const where = { organizationId, ...monitorsMatching(filter ?? {}) }
   const include = nodeQuery('Monitor', ctx, info)
   const rows = {
     args,
@@ -121,35 +114,4 @@ async function monitorPage(
       return pageOfPositions(order, args, positions, (ids) => rows.read({ where: { id: { in: ids } } }))
     }
   }
-}
-
-function matching(filter: NonNullable<Args['filter']>): Prisma.MonitorWhereInput {
-  const { serviceId } = filter
-  const text = searchText('text', filter.text)
-  const kind = oneOf('kind', filter.kind)
-  const state = oneOf('state', filter.state)
-  const region = searchText('region', filter.region)
-  const createdAt = inRange('created', filter.createdAfter, filter.createdBefore)
-  return {
-    ...(kind && { kind }),
-    ...(state && { state }),
-    ...(serviceId && { serviceId: validIdOrEmpty(serviceId) }),
-    ...(region !== null && { watches: { some: { region } } }),
-    ...(createdAt && { createdAt }),
-    ...(text !== null && { OR: [{ name: containsText(text) }, ...targets.map((target) => watching(target, text))] }),
-  }
-}
-
-/** The option of each kind that names the target. */
-const targets = [
-  { kinds: ['HTTP'], member: 'url' },
-  { kinds: ['TCP', 'PING'], member: 'host' },
-  { kinds: ['DNS'], member: 'name' },
-  { kinds: ['BLACKLIST'], member: 'target' },
-] as const satisfies { readonly kinds: readonly MonitorKind[]; readonly member: string }[]
-
-/** The kind comes first, so that the options of other kinds are not read. */
-function watching({ kinds, member }: (typeof targets)[number], text: string): Prisma.MonitorWhereInput {
-  const { contains, mode } = containsText(text)
-  return { kind: { in: [...kinds] }, options: { path: [member], string_contains: contains, mode } }
 }

@@ -1,5 +1,5 @@
 import { brandWithType } from '@pothos/core'
-import { includesScope } from '../../core/access.ts'
+import { hasScope } from '../../core/access.ts'
 import type { Monitor as MonitorRow } from '../../generated/prisma/client.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
@@ -155,7 +155,7 @@ const HeartbeatOptions = builder.objectRef<MonitorRow>('HeartbeatOptions').imple
         'The URL that the job calls when it succeeds; append /start, /fail or its exit code to report more. A secret: null unless your key has scope WRITE.',
       resolve: (monitor, _args, { actor, seal, site }) => {
         const token = heartbeatToken(seal, monitor)
-        const isShown = actor.kind !== 'apiKey' || includesScope(actor.scope, 'WRITE')
+        const isShown = hasScope(actor, monitor.organizationId, 'WRITE')
         return isShown && token !== null ? `${site.baseUrl}${HEARTBEAT_PATH}/${token}` : null
       },
     }),

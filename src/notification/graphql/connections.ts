@@ -1,20 +1,10 @@
-import { validIdOrEmpty } from '../../core/id.ts'
-import type { Prisma } from '../../generated/prisma/client.ts'
+import { ANY_CASE } from '../../core/list-filter.ts'
 import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import {
-  ANY_CASE,
-  containsText,
-  filterTag,
-  inRange,
-  listCosts,
-  NAME_SEARCH_COST,
-  oneOf,
-  searchText,
-} from '../../graphql/filter.ts'
+import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/filter.ts'
 import { orderOf, pageOf } from '../../graphql/keyset.ts'
-import { active } from '../subscriber.ts'
+import { deliveriesMatching, subscribersMatching } from '../list-filter.ts'
 import { SubscriberState } from './enums.ts'
 
 const SubscriberFilter = builder.inputType('SubscriberFilter', {
@@ -52,7 +42,7 @@ builder.prismaObjectFields('Organization', (t) => ({
       pageOf({
         order: newestFirst('Subscriber', filter),
         args,
-        where: subscribersOf(id, filter),
+        where: { organizationId: id, ...subscribersMatching(filter ?? {}) },
         read: (slice) => ctx.db.subscriber.findMany({ ...nodeQuery('Subscriber', ctx, info), ...slice }),
         count: (query) => ctx.db.subscriber.count(query),
       }),
@@ -65,45 +55,9 @@ builder.prismaObjectFields('Organization', (t) => ({
       pageOf({
         order: newestFirst('Delivery', filter),
         args,
-        where: deliveriesOf(id, filter),
+        where: { organizationId: id, ...deliveriesMatching(filter ?? {}) },
         read: (slice) => ctx.db.delivery.findMany({ ...nodeQuery('Delivery', ctx, info), ...slice }),
         count: (query) => ctx.db.delivery.count(query),
       }),
   }),
 }))
-
-type Filter<Input extends { $inferInput: unknown }> = Input['$inferInput'] | null | undefined
-
-const states = {
-  PENDING: { confirmedAt: null, stoppedAt: null },
-  ACTIVE: active,
-  STOPPED: { stoppedAt: { not: null } },
-} as const satisfies Record<(typeof SubscriberState)['$inferType'], Prisma.SubscriberWhereInput>
-
-function subscribersOf(organizationId: string, filter: Filter<typeof SubscriberFilter>): Prisma.SubscriberWhereInput {
-  const channel = oneOf('channel', filter?.channel)
-  const state = oneOf('state', filter?.state)
-  const address = searchText('address', filter?.address)
-  const createdAt = inRange('created', filter?.createdAfter, filter?.createdBefore)
-  return {
-    organizationId,
-    ...(channel && { channel }),
-    ...(state && { OR: state.in.map((each) => states[each]) }),
-    ...(address !== null && { label: containsText(address) }),
-    ...(createdAt && { createdAt }),
-  }
-}
-
-function deliveriesOf(organizationId: string, filter: Filter<typeof DeliveryFilter>): Prisma.DeliveryWhereInput {
-  const { subscriberId } = filter ?? {}
-  const channel = oneOf('channel', filter?.channel)
-  const status = oneOf('status', filter?.status)
-  const createdAt = inRange('created', filter?.createdAfter, filter?.createdBefore)
-  return {
-    organizationId,
-    ...(channel && { channel }),
-    ...(status && { status }),
-    ...(subscriberId && { subscriberId: validIdOrEmpty(subscriberId) }),
-    ...(createdAt && { createdAt }),
-  }
-}

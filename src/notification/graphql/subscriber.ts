@@ -1,9 +1,9 @@
 import { canReadOrganization, hasScope } from '../../core/access.ts'
-import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { ChannelKind, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { rows } from '../../graphql/cost.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
+import { subscriberState } from '../list-filter.ts'
 import { secretsOf } from '../token.ts'
 import { SubscriberState } from './enums.ts'
 
@@ -22,7 +22,7 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     address: t.exposeString('label', {
       description: 'The email address; for other channels, a shortened form that identifies it.',
     }),
-    state: t.field({ type: SubscriberState, resolve: stateOf, description: 'The state of the subscription.' }),
+    state: t.field({ type: SubscriberState, resolve: subscriberState, description: 'The state of the subscription.' }),
     topics: t.expose('topics', { type: [Topic], description: 'What it is notified about.' }),
     allServices: t.exposeBoolean('allServices', { description: 'Whether it gets notified about every service.' }),
     services: t.prismaField({
@@ -63,8 +63,3 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     }),
   }),
 })
-
-function stateOf({ confirmedAt, stoppedAt }: SubscriberRow): (typeof SubscriberState)['$inferType'] {
-  if (stoppedAt !== null) return 'STOPPED'
-  return confirmedAt === null ? 'PENDING' : 'ACTIVE'
-}

@@ -12,6 +12,7 @@ import { errorPage } from '../../http/error-page.tsx'
 import { hostNameOf } from '../../http/host.ts'
 import type { Site } from '../../http/layout.tsx'
 import { nodeRequest } from '../../http/node-request.ts'
+import { isOwnOrigin } from '../../http/own-origin.ts'
 import { addressKeys } from '../address.ts'
 import { pageUrl } from '../content.ts'
 import type { NotificationContext } from '../context.ts'
@@ -56,7 +57,7 @@ export function subscriptionPages(options: {
 
     app.post(path, (c) =>
       answer(c, async () => {
-        if (!isSameOrigin(c)) return c.text('Submit this form from its own page.', 403)
+        if (!isOwnOrigin(nodeRequest(c))) return c.text('Submit this form from its own page.', 403)
         const form = new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))
         const organization = await requestedOrganization(c, contextOf(c), site)
         try {
@@ -242,12 +243,4 @@ function addressIn(form: URLSearchParams): Record<string, unknown> {
 /** Returns the selected topics and services of a form; the domain validates them. */
 function preferencesIn(form: URLSearchParams): { topics: Topic[]; serviceIds: string[] } {
   return { topics: form.getAll('topics') as Topic[], serviceIds: form.getAll('serviceIds') }
-}
-
-/** Returns whether a form comes from our own page. Browsers send its origin; other clients have no cookies to abuse. */
-function isSameOrigin(c: HttpContext): boolean {
-  const site = c.req.header('sec-fetch-site')
-  if (site !== undefined) return site === 'same-origin'
-  const origin = c.req.header('origin')
-  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === c.req.header('host'))
 }

@@ -1,10 +1,19 @@
 // Subscribes to a page's events over a WebSocket, in the protocol graphql-transport-ws
 // (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md), while the page is open.
 
-/** The position of an event in the page's log, and its kind. */
+/** What turns the page into a newer version, if it shows one of the versions of parts `since`. */
+export interface Patch {
+  readonly since: readonly string[]
+  readonly html: string
+}
+
+/** An event of the page's log. */
 export interface PageEvent {
   readonly cursor: string
-  readonly kind: string
+  /** Whether events are missing before it. */
+  readonly isReload: boolean
+  /** Null or absent: what changed is to be fetched, unless an earlier event has brought it. */
+  readonly patch?: Patch | null
 }
 
 interface EventListener {
@@ -26,10 +35,15 @@ const MAX_DELAY_MS = 30_000
 /** How long a connection must last to count as a success. */
 const SUCCESS_AFTER_MS = 10_000
 
-const query = 'subscription($slug:String!,$after:String){statusPageEvents(slug:$slug,after:$after){cursor kind}}'
+const query = (fields: string) =>
+  `subscription($slug:String!,$host:String,$after:String){statusPageChanges(slug:$slug,host:$host,after:$after){cursor isReload${fields}}}`
 
-/** Connects, and reconnects whenever the connection is lost. */
+/** Connects, and reconnects whenever the connection is lost. Only the overview gets patches. */
 export function subscribeToEvents(slug: string, listener: EventListener): void {
+  const path = `/status/${slug}`
+  const isOverview = location.pathname === path || location.pathname === '/'
+  const operation = query(isOverview && 'DecompressionStream' in window ? ' patch{since html}' : '')
+  const host = location.pathname.startsWith(path) ? null : location.host
   let delay = MIN_DELAY_MS
   connect()
 
@@ -55,14 +69,18 @@ export function subscribeToEvents(slug: string, listener: EventListener): void {
       switch (message.type) {
         case 'connection_ack':
           acknowledged = true
-          send({ id: '1', type: 'subscribe', payload: { query, variables: { slug, after: listener.after() } } })
+          send({
+            id: '1',
+            type: 'subscribe',
+            payload: { query: operation, variables: { slug, host, after: listener.after() } },
+          })
           listener.onConnected()
           break
         case 'ping':
           send({ type: 'pong' })
           break
         case 'next':
-          if (message.payload.data) listener.onEvent(message.payload.data.statusPageEvents)
+          if (message.payload.data) listener.onEvent(message.payload.data.statusPageChanges)
           else reconnect()
           break
         case 'error':

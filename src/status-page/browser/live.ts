@@ -1,6 +1,8 @@
-// Keeps an open status page up to date. The server announces events over a WebSocket; the script then fetches what has changed
-// since the page's version and patches the page. Without a WebSocket, it polls every few seconds: no change is a 304.
+// Keeps an open status page up to date. The server announces events over a WebSocket, with what they changed. If that is large or
+// for another version, and on other pages than the overview, the script fetches what has changed since the page's version.
+// Without a WebSocket, it polls every few seconds: no change is a 204.
 
+import type { Patch } from './event-subscription.ts'
 import { subscribeToEvents } from './event-subscription.ts'
 import { animationsFinished, morph } from './morph.ts'
 
@@ -16,8 +18,12 @@ const MAX_RETRY_DELAY_MS = 5000
 const body = document.body
 const slug = body.dataset['slug'] ?? ''
 let connected = false
-/** The newest position that the page is known to have reached on any instance. */
+/** The newest position that the log is known to have reached on any instance. */
 let latestCursor = cursor()
+/** The newest position for which an answer said that the page is up to date: not every event changes it. */
+let confirmedCursor = cursor()
+/** Resolves when the patches that came are applied. */
+let patching: Promise<void> = Promise.resolve()
 let refreshing: Promise<void> | null = null
 /** When the page was last known to be up to date. A cache may have sent an old page, because the service does not answer. */
 let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastModified))
@@ -32,9 +38,9 @@ subscribeToEvents(slug, {
   },
   onEvent(event) {
     upToDateAt = new Date()
-    if (event.kind === 'RELOAD') return location.reload()
+    if (event.isReload) return location.reload()
     if (isLater(event.cursor, latestCursor)) latestCursor = event.cursor
-    setTimeout(() => void refresh(), Math.random() * MAX_JITTER_MS)
+    void receive(event.patch ?? null)
   },
   onAlive() {
     upToDateAt = new Date()
@@ -59,6 +65,31 @@ function poll(): void {
   )
 }
 
+/** Shows what an event has changed, after what earlier ones have; fetches it if necessary. */
+async function receive(patch: Patch | null): Promise<void> {
+  // What cannot be applied is fetched below.
+  if (patch) patching = patching.then(() => apply(patch)).catch(() => {})
+  await patching
+  showState()
+  if (isBehind()) setTimeout(() => isBehind() && void refresh(), Math.random() * MAX_JITTER_MS)
+}
+
+async function apply({ since, html }: Patch): Promise<void> {
+  const fits = () => since.includes(body.dataset['parts'] ?? '')
+  if (!fits()) return
+  const zipped = Uint8Array.from(atob(html), (character) => character.charCodeAt(0))
+  const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream('deflate'))
+  const fresh = new DOMParser().parseFromString(await new Response(stream).text(), 'text/html')
+  await animationsFinished()
+  // A fetch may have changed the page meanwhile.
+  if (fits()) show(fresh)
+}
+
+/** Whether the log has reached a position that the page is not known to show. */
+function isBehind(): boolean {
+  return isLater(latestCursor, cursor()) && isLater(latestCursor, confirmedCursor)
+}
+
 /** Brings the page up to date. Concurrent calls share one refresh. */
 function refresh(): Promise<void> {
   refreshing ??= catchUp().finally(() => {
@@ -71,7 +102,7 @@ function refresh(): Promise<void> {
 async function catchUp(): Promise<void> {
   for (let delay = MAX_JITTER_MS; ; delay = Math.min(2 * delay, MAX_RETRY_DELAY_MS)) {
     const answered = await fetchPage()
-    if (!isLater(latestCursor, cursor()) || !(answered || connected)) return
+    if (!isBehind() || !(answered || connected)) return
     // Another instance may have answered that has not received the event yet.
     await new Promise((resolve) => setTimeout(resolve, delay))
   }
@@ -80,6 +111,7 @@ async function catchUp(): Promise<void> {
 /** Fetches and shows the page. Returns false when there was no answer. */
 async function fetchPage(): Promise<boolean> {
   const requestedAt = new Date()
+  const version = body.dataset['version']
   try {
     const response = await fetch(changesAddress(), { cache: 'no-cache', headers: { accept: 'text/html' } })
     if (response.status === 404) {
@@ -89,10 +121,13 @@ async function fetchPage(): Promise<boolean> {
     // A stale page may be older than the one on screen.
     if (!response.ok || response.headers.has('warning')) return false
     upToDateAt = timeOfAnswer(requestedAt, timeIn(response, 'date') - timeIn(response, 'last-modified'))
-    if (response.status === 204) return true
-    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const fresh = response.status === 204 ? null : new DOMParser().parseFromString(await response.text(), 'text/html')
     await animationsFinished()
-    show(fresh)
+    // A patch has changed the page meanwhile, and the answer is for the version before.
+    if (body.dataset['version'] !== version) return true
+    if (fresh) show(fresh)
+    const position = response.headers.get('page-position') ?? ''
+    if (isLater(position, confirmedCursor)) confirmedCursor = position
     return true
   } catch {
     return false
@@ -107,7 +142,7 @@ function changesAddress(): URL {
   const address = new URL(location.href)
   address.hash = ''
   address.searchParams.set('since', body.dataset['version'] ?? '')
-  if (isLater(latestCursor, cursor())) address.searchParams.set('at', latestCursor)
+  if (isBehind()) address.searchParams.set('at', latestCursor)
   return address
 }
 
@@ -154,9 +189,8 @@ function announce(before: Map<string, string>) {
 
 function showState() {
   const time = upToDateAt.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
-  const reached = !isLater(latestCursor, cursor())
   const state =
-    connected && reached ? 'live' : Date.now() - upToDateAt.getTime() < 2 * POLL_INTERVAL_MS ? 'polling' : 'lost'
+    connected && !isBehind() ? 'live' : Date.now() - upToDateAt.getTime() < 2 * POLL_INTERVAL_MS ? 'polling' : 'lost'
   const labels = { live: 'Live', polling: `Up to date at ${time}`, lost: `Reconnecting. Last updated at ${time}` }
   const element = document.querySelector<HTMLElement>('#live')
   if (!element) return

@@ -6,6 +6,7 @@ import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
+import { Part } from './parts.tsx'
 import { ServiceMark, Shape } from './status-mark.tsx'
 import { Legend } from './uptime.tsx'
 
@@ -147,10 +148,12 @@ function PastIncidents({ pastIncidents, hasMorePast, pastDays, context }: Overvi
           ))}
         </section>
       ))}
-      <p class="about">
-        {hasMorePast ? 'More' : days.length === 0 ? 'No incidents' : 'No others'} in the last {pastDays} days
-        {hasMorePast ? ':' : '.'} <a href={`${context.base}/history`}>Incident history</a>
-      </p>
+      <Part>
+        <p class="about">
+          {hasMorePast ? 'More' : days.length === 0 ? 'No incidents' : 'No others'} in the last {pastDays} days
+          {hasMorePast ? ':' : '.'} <a href={`${context.base}/history`}>Incident history</a>
+        </p>
+      </Part>
     </section>
   )
 }

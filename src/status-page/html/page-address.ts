@@ -15,7 +15,8 @@ export interface PageAddress {
   readonly base: string
 }
 
-interface PageFinder {
+/** What finds the owner of an address. */
+export interface PageFinder {
   readonly site: { readonly baseUrl: string }
   readonly db: PrismaClient
   readonly cache: Pick<PageCache, 'hosts'>
@@ -35,18 +36,26 @@ export function addPageRoute(
     const slug = c.req.param('slug') ?? ''
     // The query also finds organizations by id, which would give pages a second address.
     const isId = typeOfId(slug) !== null
-    return answer(c, isId ? null : { owner: slug, origin: finder.site.baseUrl, base: `/status/${slug}` })
+    return answer(c, isId ? null : pageAddressOf(slug, finder))
   })
   routes.get(path || '/', async (c, next) => {
-    const address = await pageAddressOfHost(c, finder)
+    const address = await pageAddressOfHost(c.req.header('host'), finder)
     return address === null ? next() : answer(c, address)
   })
 }
 
-/** Returns the page address for the request's custom domain; null: the host is no verified custom domain. */
-async function pageAddressOfHost(c: Context, { site, db, cache }: PageFinder): Promise<PageAddress | null> {
+/** Returns the address of an owner's page on this service. */
+export function pageAddressOf(slug: string, { site }: Pick<PageFinder, 'site'>): PageAddress {
+  return { owner: slug, origin: site.baseUrl, base: `/status/${slug}` }
+}
+
+/** Returns the page address for a custom domain as in a `Host` header; null: the host is no verified custom domain. */
+export async function pageAddressOfHost(
+  header: string | undefined,
+  { site, db, cache }: PageFinder,
+): Promise<PageAddress | null> {
   const home = new URL(site.baseUrl)
-  const host = hostNameOf(c.req.header('host'))
+  const host = hostNameOf(header)
   if (host === home.hostname || !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host)) return null
   const { value } = await cache.hosts.getOrStale(host, async () => ({
     organizationId: await organizationOfHost({ db, site }, host),

@@ -70,7 +70,9 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
         'data-build': shortHash([assets.url('style.css'), sheet, script, theme, owner.logoUrl].join(' ')),
       }}
     >
-      <p id="announcer" class="hidden" role="status"></p>
+      <Part>
+        <p id="announcer" class="hidden" role="status"></p>
+      </Part>
       <Part>
         <header id="owner" class="site owner">
           <a class="name" href={base || '/'}>
@@ -114,7 +116,9 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
           </p>
         </footer>
       </Part>
-      <script src={script} defer></script>
+      <Part>
+        <script src={script} defer></script>
+      </Part>
     </Document>
   )
 }
@@ -128,10 +132,12 @@ function canonicalUrl({ owner, origin, base, homeUrl }: PageContext, path: strin
 /** Shows whether the page is live; the live script fills it in. Without scripts, asks the reader to reload. */
 export function LiveState() {
   return (
-    <p class="freshness">
-      <span id="live" data-keep></span>
-      <noscript>Reload this page for updates.</noscript>
-    </p>
+    <Part>
+      <p class="freshness">
+        <span id="live" data-keep></span>
+        <noscript>Reload this page for updates.</noscript>
+      </p>
+    </Part>
   )
 }
 

@@ -1,10 +1,12 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Context } from 'hono'
+import { encodeCursor } from '../../event-log/event.ts'
 import { hasCurrent, strongEtag } from '../../http/etag.ts'
 import { sendBody } from '../../http/send-body.ts'
 import { UtcTime } from '../../http/utc-time.tsx'
 import type { LivePage, PageCache, RenderedPage } from '../page-cache.ts'
+import { noteShown } from './page-patch.ts'
 import { changedParts, cutIntoParts, joinParts } from './parts.tsx'
 
 const gzipAsync = promisify(gzip)
@@ -33,18 +35,26 @@ export async function createRenderedPage(
 
 /** Prepares a page for the cache, and remembers its version. @param html as rendered, with the marks of its parts. */
 export async function createLivePage(
-  { versions }: Pick<PageCache, 'versions'>,
+  { versions, followed }: Pick<PageCache, 'versions' | 'followed'>,
   {
+    key,
     seq,
+    reached,
     html,
     ...of
-  }: Pick<RenderedPage, 'organizationId' | 'stateVersion'> & { readonly seq: number; readonly html: string },
+  }: Pick<RenderedPage, 'organizationId' | 'stateVersion'> & {
+    readonly key: string
+    readonly seq: number
+    readonly reached: number
+    readonly html: string
+  },
   headers: Readonly<Record<string, string>>,
 ): Promise<RenderedPage> {
   const parts = cutIntoParts(html)
   const page = await createRenderedPage({ ...of, headers }, joinParts(parts))
   versions.set(parts.version, parts.hashes)
-  return { ...page, live: { seq, parts, changes: new Map() } }
+  noteShown(followed.peek(key), parts)
+  return { ...page, live: { seq, reached, parts, changes: new Map() } }
 }
 
 /**
@@ -60,7 +70,12 @@ export async function sendChanges(
 ): Promise<Response> {
   const isCurrent = page.live.parts.version === version
   const changes = isCurrent ? page : await changesSince(cache, page, version)
-  const headers = page.live.seq >= minimum ? changes.headers : { ...changes.headers, 'cache-control': 'no-store' }
+  const { reached } = page.live
+  const headers: RenderedPage['headers'] = {
+    ...changes.headers,
+    'page-position': encodeCursor(reached),
+    ...(reached < minimum && { 'cache-control': 'no-store' }),
+  }
   if (!isCurrent) return sendPage(c, { ...changes, headers })
   const { 'content-type': _type, etag: _etag, ...others } = headers
   return c.body(null, 204, others)

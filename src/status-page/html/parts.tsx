@@ -19,13 +19,13 @@ export function Part({ children }: { readonly children: Child }) {
   )
 }
 
-/** Where a page's `body` tag takes its version, which is known only after rendering. */
-const versionAttribute = 'data-version=""'
+/** Where a page's `body` tag takes its versions, which are known only after rendering. */
+const versionAttributes = 'data-version="" data-parts=""'
 
 /** The attributes of `body` that `cutIntoParts` completes. */
-export const unversioned = { 'data-version': '' } as const
+export const unversioned = { 'data-version': '', 'data-parts': '' } as const
 
-/** Cuts a rendered page into its parts, marks their elements with `data-part`, and gives the page its version. */
+/** Cuts a rendered page into its parts, marks their elements with `data-part`, and gives the page its versions. */
 export function cutIntoParts(html: string): PageParts {
   const around: string[] = []
   const parts: string[] = []
@@ -47,8 +47,10 @@ export function cutIntoParts(html: string): PageParts {
   around.push(text)
   const hashes = parts.map(shortHash)
   const version = shortHash([...around, ...hashes].join('\n'))
-  const versioned = around.map((text) => text.replace(versionAttribute, `data-version="${version}"`))
-  return { version, around: versioned, parts, hashes }
+  const partsVersion = shortHash(hashes.join('\n'))
+  const attributes = `data-version="${version}" data-parts="${partsVersion}"`
+  const versioned = around.map((text) => text.replace(versionAttributes, attributes))
+  return { version, around: versioned, parts, hashes, partsVersion }
 }
 
 /** Returns the whole page. */
@@ -60,9 +62,9 @@ export function joinParts({ around, parts }: PageParts): string {
  * Returns what changed on a page, as an HTML document without most of its head. Each run of parts that an earlier version also has is
  * replaced with `<template data-same="{first} {last}">`, which counts that version's parts from 0.
  *
- * @param earlier the hashes of the earlier version's parts, in order.
+ * @param earlier the hashes of the earlier version's parts, in order; null: to be sent.
  */
-export function changedParts({ around, parts, hashes }: PageParts, earlier: readonly string[]): string {
+export function changedParts({ around, parts, hashes }: PageParts, earlier: readonly (string | null)[]): string {
   const [title = ''] = /<title>.*?<\/title>/s.exec(around[0] ?? '') ?? []
   const indexes = new Map(earlier.map((hash, index) => [hash, index]))
   let text = `<!DOCTYPE html>${title}${(around[0] ?? '').replace(/^.*?(?=<body)/s, '')}`

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import type { BarView, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
 import { LatencyChart } from './latency-chart.tsx'
 import type { PageContext } from './page-layout.tsx'
@@ -92,23 +93,13 @@ function HistoryDetails({ history, path, context }: HistoryDetailsProps) {
   )
 }
 
-/** Renders one path per mark, a tooltip for each day that is listed below, and the uptime. */
+/** Renders a stroke per day, and a tooltip for each day that is listed below; then the uptime. */
 function UptimeBar({ name, bar, history }: ServiceWithHistory) {
   const { marks: days, uptime } = bar
   const listed = new Map(history?.eventful.map((day) => [day.key, day]))
   return (
     <>
-      <svg
-        class="days"
-        viewBox={`0 0 ${days.length * STEP - 1} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${name}, last ${days.length} days: ${uptime}. ${countSummary(days)}`}
-      >
-        {marks.map((mark) => {
-          const path = pathOf(days, mark)
-          return path === '' ? null : <path class={mark} d={path} />
-        })}
+      <DayBars name={name} bar={bar}>
         {history?.days.map((day, index) =>
           listed.has(day.key) ? (
             <rect x={index * STEP} width={STEP} height={HEIGHT}>
@@ -116,13 +107,40 @@ function UptimeBar({ name, bar, history }: ServiceWithHistory) {
             </rect>
           ) : null,
         )}
-      </svg>
+      </DayBars>
       <p class="span">
         <span>{days.length} days ago</span>
         <span>{uptime}</span>
         <span>Today</span>
       </p>
     </>
+  )
+}
+
+/** Renders a stroke per day, with one path per mark. @param name of what the days are of. */
+export function DayBars({
+  name,
+  bar: { marks: days, uptime },
+  children,
+}: {
+  readonly name: string
+  readonly bar: BarView
+  readonly children?: Child
+}) {
+  return (
+    <svg
+      class="days"
+      viewBox={`0 0 ${days.length * STEP - 1} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${name}, last ${days.length} days: ${uptime}. ${countSummary(days)}`}
+    >
+      {marks.map((mark) => {
+        const path = pathOf(days, mark)
+        return path === '' ? null : <path class={mark} d={path} />
+      })}
+      {children}
+    </svg>
   )
 }
 

@@ -3,7 +3,8 @@ import { ActorKind, EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { readTogether } from '../../graphql/loader.ts'
 
-builder.prismaObject('Event', {
+/** An event in the audit trail. */
+export const AuditEvent = builder.prismaObject('Event', {
   description: 'An event in an organization’s audit trail: what happened, to what, when, and who did it.',
   fields: (t) => ({
     cursor: t.string({
@@ -27,6 +28,15 @@ builder.prismaObject('Event', {
         actorKeyId === null
           ? null
           : readTogether(ctx, () => ctx.db.apiKey.findUnique({ ...query, where: { id: actorKeyId } })),
+    }),
+    userName: t.string({
+      nullable: true,
+      description: 'The name of the person who did it. Null: no person, or one who no longer exists.',
+      resolve: async ({ actorUserId: id }, _args, ctx) => {
+        if (id === null) return null
+        const user = await readTogether(ctx, () => ctx.db.user.findUnique({ where: { id }, select: { name: true } }))
+        return user?.name ?? null
+      },
     }),
     subjectId: t.exposeID('subjectId', { description: 'The id of the subject, which may have been deleted.' }),
     subjectName: t.exposeString('subjectName', { description: 'The subject’s name at that time.' }),

@@ -1,15 +1,16 @@
 import type { GraphQLResolveInfo } from 'graphql'
-import { validIdOrEmpty } from '../../core/id.ts'
+import { ANY_CASE, searchText } from '../../core/list-filter.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import { filteredInBatches } from '../../graphql/batch-filter.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
 import { nodeQuery } from '../../graphql/connection.ts'
-import { ANY_CASE, filterTag, inRange, oneOf, searchText } from '../../graphql/filter.ts'
+import { filterTag } from '../../graphql/filter.ts'
 import type { Direction, Page, PageArgs } from '../../graphql/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/keyset.ts'
 import { directionOf, orderInput } from '../../graphql/order.ts'
+import { incidentsMatching } from '../list-conditions.ts'
 import { timelineSearch } from '../search.ts'
 
 /** The filter of an organization's incidents. */
@@ -60,7 +61,7 @@ export function incidentPage(
   const direction = directionOf({ orderBy, order: deprecatedOrder })
   const order = orderOf('Incident', { startedAt: ['time', direction], id: ['text', direction] }, filterTag(filter))
   const text = searchText('text', filter?.text)
-  const where = { AND: [scope, matching(filter ?? {})] } satisfies Prisma.IncidentWhereInput
+  const where = { AND: [scope, incidentsMatching(filter ?? {})] } satisfies Prisma.IncidentWhereInput
   const include = nodeQuery('Incident', ctx, info)
   if (text === null) {
     return pageOf({
@@ -79,18 +80,4 @@ export function incidentPage(
     read: (ids) => ctx.db.incident.findMany({ ...include, where: { id: { in: ids } } }),
   })
   return pageOf({ order, args, where, ...searched })
-}
-
-function matching(filter: NonNullable<Args['filter']>): Prisma.IncidentWhereInput {
-  const { open, serviceId } = filter
-  const startedAt = inRange('started', filter.startedAfter, filter.startedBefore)
-  const status = oneOf('status', filter.status)
-  const impact = oneOf('impact', filter.impact)
-  return {
-    ...(startedAt && { startedAt }),
-    ...(status && { status }),
-    ...(impact && { impact }),
-    ...(typeof open === 'boolean' && { AND: { status: open ? { not: 'RESOLVED' } : 'RESOLVED' } }),
-    ...(serviceId && { services: { some: { serviceId: validIdOrEmpty(serviceId) } } }),
-  }
 }

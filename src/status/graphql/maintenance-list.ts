@@ -1,15 +1,16 @@
 import type { GraphQLResolveInfo } from 'graphql'
-import { validIdOrEmpty } from '../../core/id.ts'
+import { ANY_CASE, searchText } from '../../core/list-filter.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { filteredInBatches } from '../../graphql/batch-filter.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
 import { nodeQuery } from '../../graphql/connection.ts'
-import { ANY_CASE, filterTag, inRange, oneOf, searchText } from '../../graphql/filter.ts'
+import { filterTag } from '../../graphql/filter.ts'
 import type { Direction, Page, PageArgs } from '../../graphql/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/keyset.ts'
 import { directionOf, orderInput } from '../../graphql/order.ts'
+import { maintenancesMatching } from '../list-conditions.ts'
 import { timelineSearch } from '../search.ts'
 
 /** The filter of all maintenance lists. */
@@ -46,7 +47,7 @@ export function maintenancePage(
   const direction = directionOf({ orderBy, order: deprecatedOrder })
   const order = orderOf('Maintenance', { startsAt: ['time', direction], id: ['text', direction] }, filterTag(filter))
   const text = searchText('text', filter?.text)
-  const where = { AND: [scope, matching(filter ?? {})] } satisfies Prisma.MaintenanceWhereInput
+  const where = { AND: [scope, maintenancesMatching(filter ?? {})] } satisfies Prisma.MaintenanceWhereInput
   const include = nodeQuery('Maintenance', ctx, info)
   if (text === null) {
     return pageOf({
@@ -65,15 +66,4 @@ export function maintenancePage(
     read: (ids) => ctx.db.maintenance.findMany({ ...include, where: { id: { in: ids } } }),
   })
   return pageOf({ order, args, where, ...searched })
-}
-
-function matching(filter: NonNullable<Args['filter']>): Prisma.MaintenanceWhereInput {
-  const { serviceId } = filter
-  const startsAt = inRange('starts', filter.startsAfter, filter.startsBefore)
-  const status = oneOf('status', filter.status)
-  return {
-    ...(startsAt && { startsAt }),
-    ...(status && { status }),
-    ...(serviceId && { services: { some: { serviceId: validIdOrEmpty(serviceId) } } }),
-  }
 }

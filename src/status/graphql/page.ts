@@ -61,6 +61,9 @@ const announced = { status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } } 
  */
 const MAX_ITEMS = 100
 
+/** The statuses that were read with the rows of pages. */
+export const statusOfPage = new WeakMap<object, PageStatus>()
+
 const loadStatus = batchPerOperation(({ db }, ids: readonly string[]) => readPageStatuses(db, ids))
 
 /**
@@ -123,7 +126,7 @@ export const StatusPage = builder.prismaNode('Organization', {
       type: PageStatusRef,
       extensions: costs({ rows: { most: MAX_SERVICES, size: 'services' } }),
       description: 'The overall status of the page.',
-      resolve: ({ id }, _args, ctx) => loadStatus(ctx, id),
+      resolve: (page, _args, ctx) => statusOfPage.get(page) ?? loadStatus(ctx, page.id),
     }),
     services: t.relation('services', {
       extensions: rows(MAX_SERVICES, 'services'),

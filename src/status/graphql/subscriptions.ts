@@ -1,19 +1,21 @@
-import type { Database } from '../../core/context.ts'
+import type { GraphQLResolveInfo } from 'graphql'
+import { Kind } from 'graphql'
 import { NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
-import { plainRows } from '../../database/sql-transaction.ts'
 import { encodeCursor, isPublicKind } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import { startPosition } from '../../event-log/tail.ts'
-import type { Event, Incident, Organization } from '../../generated/prisma/client.ts'
-import { Prisma } from '../../generated/prisma/client.ts'
+import type { Event } from '../../generated/prisma/client.ts'
 import { EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
+import { batchPerOperation } from '../../graphql/loader.ts'
 import { BROADCAST } from '../../graphql/shared-execution.ts'
+import { readIncidentRow, readLiveRows } from '../live-event.ts'
+import { followPage } from '../page-events.ts'
 import { eventKinds } from './enums.ts'
-import { StatusPage } from './page.ts'
+import { StatusPage, statusOfPage } from './page.ts'
 
 const publicKinds = Object.values(EventKind).filter(isPublicKind)
 
@@ -51,12 +53,12 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
       type: 'Incident',
       nullable: true,
       description: 'The subject, if it is an incident that still exists.',
-      resolve: (query, event, _args, { db }) => {
+      resolve: (query, event, _args, ctx) => {
         const id = idIn(event, 'Incident')
-        if (id === null) return null
+        if (id === null || event.kind === 'GAP') return null
         return isPlain(query)
-          ? readRow<Incident>(db, 'Incident', id)
-          : db.incident.findUnique({ ...query, where: { id } })
+          ? loadRows(ctx, { organizationId: event.organizationId, incidentId: id }).then(({ incident }) => incident)
+          : ctx.db.incident.findUnique({ ...query, where: { id } })
       },
     }),
     service: t.prismaField({
@@ -90,11 +92,16 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
       type: StatusPage,
       nullable: true,
       description: 'The whole page in its current state. Null for RELOAD.',
-      resolve: (query, event, _args, { db }) => {
+      resolve: async (query, event, _args, ctx, info) => {
         if (event.kind === 'GAP') return null
-        const id = event.organizationId
-        if (isPlain(query)) return readRow<Organization>(db, 'Organization', id)
-        return db.organization.findUnique({ ...query, where: { id } })
+        const { organizationId } = event
+        if (!isPlain(query)) return ctx.db.organization.findUnique({ ...query, where: { id: organizationId } })
+        const { organization, status } = await loadRows(ctx, {
+          organizationId,
+          page: { withStatus: asksForStatus(info) },
+        })
+        if (organization && status) statusOfPage.set(organization, status)
+        return organization
       },
     }),
   }),
@@ -103,14 +110,32 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
 /** Returns whether a query is for a row alone, without relations. */
 const isPlain = (query: object) => Object.keys(query).length === 0
 
-/** Reads a row without Prisma, because that is done for every event of every page that somebody watches. */
-async function readRow<Row>(db: Database, table: 'Incident' | 'Organization', id: string): Promise<Row | null> {
-  const [row] = await plainRows<Row>(db, Prisma.sql`SELECT * FROM ${Prisma.raw(`"${table}"`)} WHERE id = ${id}`)
-  return row ?? null
+/** Returns whether the status of a page is selected. In a fragment it is not found, and read later. */
+const asksForStatus = ({ fieldNodes }: GraphQLResolveInfo) =>
+  fieldNodes.some(({ selectionSet }) =>
+    selectionSet?.selections.some((field) => field.kind === Kind.FIELD && field.name.value === 'status'),
+  )
+
+/** What one field of an event asks for. */
+interface Wanted {
+  readonly organizationId: string
+  readonly incidentId?: string
+  readonly page?: { readonly withStatus: boolean }
 }
 
-/** Other texts must not reach the database. */
-const SLUG = /^[a-z0-9-]{1,100}$/
+/** Reads the rows that the fields of an event ask for with one statement. */
+const loadRows = batchPerOperation(async ({ db }, wanted: readonly Wanted[]) => {
+  const none = { organization: null, incident: null, status: null }
+  // An operation is executed for one event at a time.
+  const [{ organizationId } = { organizationId: '' }] = wanted
+  const incidentId = wanted.find(({ incidentId }) => incidentId !== undefined)?.incidentId ?? null
+  const pages = wanted.flatMap(({ page }) => page ?? [])
+  const rows =
+    pages.length === 0 && incidentId !== null
+      ? { ...none, incident: await readIncidentRow(db, incidentId) }
+      : await readLiveRows(db, { organizationId, incidentId, withStatus: pages.some(({ withStatus }) => withStatus) })
+  return wanted.map(() => rows ?? none)
+})
 
 const after = {
   required: false,
@@ -123,13 +148,7 @@ builder.subscriptionField('statusPageEvents', (t) =>
     description: 'Sends the events of a public status page as they occur.',
     args: { slug: t.arg.string({ description: 'The organization’s name in URLs.' }), after: t.arg.string(after) },
     extensions: { ...BROADCAST, ...costs({ about: ({ slug }) => ({ slug: String(slug) }) }) },
-    subscribe: async (_root, args, { db, eventLog }) => {
-      const page = SLUG.test(args.slug)
-        ? await db.organization.findUnique({ where: { slug: args.slug, deletedAt: null }, select: { id: true } })
-        : null
-      if (!page) throw new NotFound('Status page not found.')
-      return eventLog.follow(page.id, startPosition(args.after), ({ kind }) => isPublicKind(kind))
-    },
+    subscribe: (_root, { slug, after }, ctx) => followPage(ctx, slug, after ?? null),
     resolve: (event) => event,
   }),
 )

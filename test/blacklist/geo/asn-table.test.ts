@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { expect, test } from 'vitest'
-import { addressWords, packAsnTable, readAsnTable } from '../../../src/blacklist/geo/asn-table.ts'
+import { type AsnData, addressWords, packAsnTable, readAsnTable } from '../../../src/blacklist/geo/asn-table.ts'
+import { randomAccessTo } from '../../../src/blacklist/geo/paged-file.ts'
 
+const tableOf = (data: AsnData) => randomAccessTo(packAsnTable(data))
 const holders = [
   { number: 64500, name: 'Åland Net' },
   { number: 4_294_967_294, name: '' },
@@ -20,7 +22,7 @@ test('an address has one or four words', () => {
 
 test('a holder has the addresses from one boundary up to the next', () => {
   const ipv4 = { starts: [0x0100_0000, 0x0100_0100, 0x0100_0200, 0xff00_0000], holders: [1, 0, 2, 3] }
-  const find = readAsnTable(packAsnTable({ ipv4, ipv6: none, holders }))
+  const find = readAsnTable(tableOf({ ipv4, ipv6: none, holders }))
 
   expect(find('0.255.255.255')).toBeNull()
   expect(find('1.0.0.0')).toEqual({ asn: 'AS64500', isp: 'Åland Net' })
@@ -33,7 +35,7 @@ test('a holder has the addresses from one boundary up to the next', () => {
 
 test('an IPv6 boundary may lie inside a /64', () => {
   const starts = [addressWords('2001:db8::'), addressWords('2001:db8::8000'), addressWords('2001:db8:0:1::')].flat()
-  const find = readAsnTable(packAsnTable({ ipv4: none, ipv6: { starts, holders: [1, 3, 0] }, holders }))
+  const find = readAsnTable(tableOf({ ipv4: none, ipv6: { starts, holders: [1, 3, 0] }, holders }))
 
   expect(find('2001:db7:ffff:ffff:ffff:ffff:ffff:ffff')).toBeNull()
   expect(find('2001:db8::7fff')?.asn).toBe('AS64500')
@@ -43,7 +45,7 @@ test('an IPv6 boundary may lie inside a /64', () => {
 })
 
 test('an empty table has no holders', () => {
-  const find = readAsnTable(packAsnTable({ ipv4: none, ipv6: none, holders: [] }))
+  const find = readAsnTable(tableOf({ ipv4: none, ipv6: none, holders: [] }))
   expect([find('8.8.8.8'), find('2001:db8::1')]).toEqual([null, null])
 })
 
@@ -60,7 +62,7 @@ test('the search matches a scan for any boundaries', () => {
     fc.property(boundaries, fc.array(address), (unsorted, others) => {
       const sorted = unsorted.toSorted(([a], [b]) => (value(a) < value(b) ? -1 : 1))
       const ipv6 = { starts: sorted.flatMap(([start]) => start), holders: sorted.map(([, holder]) => holder) }
-      const find = readAsnTable(packAsnTable({ ipv4: none, ipv6, holders }))
+      const find = readAsnTable(tableOf({ ipv4: none, ipv6, holders }))
       for (const words of [...sorted.map(([start]) => start), ...others]) {
         const scanned = sorted.findLast(([start]) => value(start) <= value(words))?.[1] ?? 0
         const expected = scanned === 0 ? undefined : `AS${holders[scanned - 1]?.number}`

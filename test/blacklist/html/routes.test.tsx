@@ -31,6 +31,13 @@ async function open(target: string) {
 }
 
 describe('landing page', () => {
+  test('leads to the console, and to sign-up where anybody may', async () => {
+    const html = async (mayAnybodySignUp: boolean) => (await appThat({ mayAnybodySignUp }).request('/')).text()
+    expect(await html(false)).toContain('href="/console"')
+    expect(await html(false)).not.toContain('href="/sign-up"')
+    expect(await html(true)).toContain('href="/sign-up"')
+  })
+
   test('shows the form, the lists with their health, the examples, the limits and the visitor’s address', async () => {
     const response = await pages.app.request('/')
     const html = await response.text()
@@ -433,6 +440,7 @@ function appThat(parts: Partial<Parameters<typeof checkPages>[0]>): Hono {
     site: pages.site,
     log: pino({ level: 'silent' }),
     checksPerDay: { free: 100, pro: 1000 },
+    mayAnybodySignUp: false,
     lists: () => lists,
     resolvers: () => null,
     ownAddress: () => address,

@@ -52,7 +52,7 @@ test('a page is cut into its outermost parts, and joins to the whole', () => {
     '<article data-part>Payments fail<ol><li>Payments fail</li></ol></article>',
   ])
   expect(joinParts(page)).toContain(
-    `<body data-version="${page.version}"><h1>All is well</h1><ul><li data-part>API</li>`,
+    `<body data-version="${page.version}" data-parts="${page.partsVersion}"><h1>All is well</h1><ul><li data-part>API</li>`,
   )
   expect(joinParts(page)).not.toContain('<!--')
 })
@@ -62,6 +62,8 @@ test('a page of the same content has the same version, of other content another 
   expect(render(['API'], []).version).toBe(version)
   expect(render(['Shop'], []).version).not.toBe(version)
   expect(render(['API'], [], 'All is not well').version).not.toBe(version)
+  expect(render(['API'], [], 'All is not well').partsVersion).toBe(render(['API'], []).partsVersion)
+  expect(render(['Shop'], []).partsVersion).not.toBe(render(['API'], []).partsVersion)
 })
 
 test('what changed on a long list is one part and two runs of parts', () => {
@@ -69,7 +71,7 @@ test('what changed on a long list is one part and two runs of parts', () => {
   const before = render(names, [])
   const after = render(names.with(40, 'Service 40 is down'), [], 'Major outage')
   expect(changedParts(after, before.hashes)).toBe(
-    `<!DOCTYPE html><title>Major outage</title><body data-version="${after.version}"><h1>Major outage</h1><ul>` +
+    `<!DOCTYPE html><title>Major outage</title><body data-version="${after.version}" data-parts="${after.partsVersion}"><h1>Major outage</h1><ul>` +
       '<template data-same="0 39"></template><li data-part>Service 40 is down</li><template data-same="41 99"></template>' +
       '</ul></body></html>',
   )

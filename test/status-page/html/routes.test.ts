@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { Hono } from 'hono'
 import { afterAll, describe, expect, test } from 'vitest'
+import { createApiKey } from '../../../src/account/api-key.ts'
 import { updateOrganization } from '../../../src/account/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import { LOG_CHANNEL } from '../../../src/event-log/event.ts'
@@ -144,7 +145,7 @@ describe('the overview', () => {
     const html = await read(pathOf(acme))
     expect(html.match(/<script[^>]*>/g)).toEqual([
       '<script type="application/ld+json">',
-      `<script src="${assets.url('live.js')}" defer="">`,
+      `<script src="${assets.url('live.js')}" defer="" data-part>`,
     ])
     expect(html.match(/<img[^>]*>/g)).toEqual([
       '<img src="https://cdn.example/logo.svg?a=&quot;b&quot;" alt="" height="40" referrerpolicy="no-referrer"/>',
@@ -566,7 +567,7 @@ describe('what changed on a page', () => {
     const zipped = Buffer.from(await changes.arrayBuffer())
     const html = gunzipSync(zipped).toString()
     expect(zipped.length).toBeLessThan(1500)
-    expect(html.match(/data-part/g)).toHaveLength(1)
+    expect(html.match(/ data-part>/g)).toHaveLength(1)
     expect(html).toContain('The one that fails')
     expect(html).not.toContain('Service 1')
     expect([versionOf(html), cursorOf(html)]).toEqual([versionOf(page), cursorOf(page)])
@@ -582,6 +583,21 @@ describe('what changed on a page', () => {
     const response = await get(`${pathOf(acme)}?since=${version}&at=${cursor}`)
     expect([response.status, await response.text()]).toEqual([204, ''])
     expect(response.headers.get('cache-control')).toContain('s-maxage=4')
+    expect(response.headers.get('page-position')).toBe(cursor)
+  })
+
+  test('says that the page has reached an event that changes nothing on it', async () => {
+    const acme = await tenant()
+    const page = await read(pathOf(acme))
+    await createApiKey(acme.ctx, { name: 'Another', scope: 'READ' })
+    const later = (Number.parseInt(cursorOf(page), 36) + 1).toString(36)
+    const ask = () => get(`${pathOf(acme)}?since=${versionOf(page)}&at=${later}`)
+    await expect.poll(async () => (await ask()).headers.get('page-position')).toBe(later)
+    const response = await ask()
+    expect([response.status, response.headers.get('cache-control')]).toEqual([
+      204,
+      expect.stringContaining('s-maxage=4'),
+    ])
   })
 
   test('is the whole page for an unknown version', async () => {

@@ -1,0 +1,129 @@
+// Makes the console live: fetches the page again when the organization's log has moved, and patches it. Fields that somebody
+// has changed stay as they are. Without it every page works as it is.
+
+import { animationsFinished, morph } from '../../status-page/browser/morph.ts'
+import type { Followed } from './log-subscription.ts'
+import { followLog } from './log-subscription.ts'
+import { enableOrder } from './order.ts'
+import { listenToPasskeys, offerPasskeys } from './passkey.ts'
+import { listenForShortcuts } from './shortcuts.ts'
+
+const { body } = document
+/** Whether the page was the answer to a form, and shows what was typed into it. */
+const isTypedPage = body.dataset['typed'] !== undefined
+
+if (body.dataset['page'] === 'console') {
+  listenForShortcuts()
+  followLog(followed, { onEvent: () => void refresh(), onState: showState })
+}
+enableOrder(() => location.reload())
+document.querySelector<HTMLFormElement>('form[data-resend]')?.requestSubmit()
+offerAll(document)
+setReaderTimes(document)
+offerPasskeys(document)
+listenToPasskeys()
+
+function followed(): Followed {
+  const monitor = document.querySelector<HTMLElement>('[data-checks]')?.dataset['checks'] ?? null
+  return { organization: body.dataset['organization'] ?? '', after: body.dataset['cursor'] ?? '', monitor }
+}
+
+let refreshing: Promise<void> | null = null
+let again = false
+
+/** Fetches the page and shows what changed. Calls during a refresh cause one more. */
+function refresh(): Promise<void> {
+  again = true
+  refreshing ??= (async () => {
+    while (again) {
+      again = false
+      await fetchPage()
+    }
+    refreshing = null
+  })()
+  return refreshing
+}
+
+async function fetchPage(): Promise<void> {
+  try {
+    const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual' })
+    // The session has ended, or the role: the next click says so.
+    if (!response.ok) return
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+    await animationsFinished()
+    keepForms(fresh)
+    setReaderTimes(fresh)
+    offerPasskeys(fresh)
+    offerAll(fresh)
+    document.title = fresh.title
+    const focused = document.activeElement
+    morph(body, fresh.body)
+    // What is moved in the document loses the focus.
+    if (focused instanceof HTMLElement && focused !== document.activeElement) focused.focus({ preventScroll: true })
+  } catch {
+    // The state in the bar says that the connection is lost.
+  }
+}
+
+/**
+ * Keeps the forms in which something was typed, and those that the server shows again with what was typed. One that is on the
+ * page no more, because somebody else has done what it was for, moves to the end.
+ */
+function keepForms(fresh: Document): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>('main form')) {
+    if (form.dataset['keep'] === 'moving') continue
+    if (!isTypedPage && !isTouched(form)) {
+      form.removeAttribute('data-keep')
+      continue
+    }
+    form.dataset['keep'] = 'typed'
+    if (form.id && !fresh.getElementById(form.id)) fresh.querySelector('main')?.append(fresh.importNode(form))
+  }
+}
+
+function isTouched(form: HTMLFormElement): boolean {
+  if (form.contains(document.activeElement?.closest('input, textarea, select') ?? null)) return true
+  return [...form.elements].some((field) => {
+    if (field instanceof HTMLInputElement && (field.type === 'checkbox' || field.type === 'radio'))
+      return field.checked !== field.defaultChecked
+    if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
+      return field.value !== field.defaultValue
+    if (field instanceof HTMLSelectElement) return isOtherChoice(field)
+    return false
+  })
+}
+
+/** Shows the boxes that choose all of a list: without a script they could do nothing. */
+function offerAll(root: Document): void {
+  for (const label of root.querySelectorAll<HTMLElement>('[data-check-all]')) label.hidden = false
+}
+
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.closest('[data-check-all]') === null) return
+  for (const box of target.form?.querySelectorAll<HTMLInputElement>('[name=ids]') ?? []) box.checked = target.checked
+})
+
+/** Without a chosen option in the page, a browser chooses the first. */
+function isOtherChoice({ options, multiple, selectedIndex }: HTMLSelectElement): boolean {
+  const asSent = [...options].map(({ defaultSelected }) => defaultSelected)
+  if (!multiple && !asSent.includes(true)) return selectedIndex > 0
+  return [...options].some(({ selected }, index) => selected !== asSent[index])
+}
+
+/** Shows times in the reader's zone, with the organization's as the title. */
+function setReaderTimes(root: Document): void {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (zone === body.dataset['timeZone']) return
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  for (const time of root.querySelectorAll('time')) {
+    time.title = time.textContent ?? ''
+    time.textContent = format.format(new Date(time.dateTime))
+  }
+}
+
+function showState(state: 'live' | 'lost'): void {
+  const element = document.querySelector<HTMLElement>('#live')
+  if (!element) return
+  element.dataset['state'] = state
+  element.textContent = state === 'live' ? 'Live' : 'Reconnecting'
+}

@@ -1,0 +1,239 @@
+import { validIdOrEmpty } from '../../core/id.ts'
+import { DAY } from '../../core/time.ts'
+import { startOfDay } from '../../core/time-zone.ts'
+import type { Delivery, Event, Subscriber } from '../../generated/prisma/client.ts'
+import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
+import type { FormState } from '../../http/form.tsx'
+import { emptyForm, FormProblem, InputField, SelectField } from '../../http/form.tsx'
+import { readAttempts } from '../../notification/attempt.ts'
+import { redeliver } from '../../notification/delivery.ts'
+import type { DeliveryFilter } from '../../notification/list-filter.ts'
+import { deliveriesMatching } from '../../notification/list-filter.ts'
+import { findOwned } from '../../status/ownership.ts'
+import { Time } from '../../status-page/html/time.tsx'
+import { kindName } from './log.tsx'
+import type { ListPage } from './paging.tsx'
+import { byCreation, choiceParam, FilterForm, PageLinks, readListPage, textParam } from './paging.tsx'
+import type { Screen, Screens } from './screen.tsx'
+import { channelNames, choicesOf, deliveryStatusNames } from './subscriber-words.ts'
+import { Table } from './table.tsx'
+
+type Listed = Delivery & { readonly subscriber: Pick<Subscriber, 'label'> }
+
+/** Adds the list of deliveries, and the page of one with its attempts. */
+export function deliveryScreens({ get, action }: Screens): void {
+  get('deliveries', showList)
+  get('deliveries/:id', (screen) => showDelivery(screen, emptyForm))
+  action(
+    'deliveries/:id/redeliver',
+    async ({ ctx, c }) => `deliveries/${(await redeliver(ctx, c.req.param('id') ?? '')).id}`,
+    showDelivery,
+  )
+}
+
+/** Reads the filter; days are those of the organization, and the last one is included. */
+function filterOf({ c, organization }: Screen): DeliveryFilter {
+  const { timeZone } = organization
+  const status = choiceParam(c, 'status', Object.values(DeliveryStatus))
+  const channel = choiceParam(c, 'channel', Object.values(ChannelKind))
+  const subscriberId = textParam(c, 'subscriberId')
+  const [from, to] = [dayOf(textParam(c, 'from')), dayOf(textParam(c, 'to'))]
+  return {
+    ...(status && { status }),
+    ...(channel && { channel }),
+    ...(subscriberId && { subscriberId: validIdOrEmpty(subscriberId) }),
+    ...(from && { createdAfter: startOfDay(timeZone, from) }),
+    ...(to && { createdBefore: startOfDay(timeZone, new Date(to.getTime() + DAY)) }),
+  }
+}
+
+/** Returns a day such as `2026-11-20`, as midnight UTC; null for any other text. */
+function dayOf(text: string | undefined): Date | null {
+  if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return null
+  const day = new Date(`${text}T00:00:00Z`)
+  return Number.isNaN(day.getTime()) ? null : day
+}
+
+async function showList(screen: Screen): Promise<Response> {
+  const { c, ctx, organization } = screen
+  const filter = filterOf(screen)
+  const page = await readListPage(c, {
+    path: screen.path('deliveries'),
+    order: byCreation('Delivery', 'desc', filter),
+    where: { organizationId: organization.id, ...deliveriesMatching(filter) },
+    read: (slice): Promise<Listed[]> =>
+      ctx.db.delivery.findMany({ ...slice, include: { subscriber: { select: { label: true } } } }),
+    count: (query) => ctx.db.delivery.count(query),
+  })
+  const events = await readEvents(screen, page.rows)
+  const content = <DeliveryList {...{ screen, filter, page, events }} />
+  return screen.show({ title: 'Deliveries', section: 'deliveries', content })
+}
+
+type Events = ReadonlyMap<number, Pick<Event, 'kind' | 'subjectName' | 'subjectId'>>
+
+async function readEvents({ ctx, organization }: Screen, deliveries: readonly Delivery[]): Promise<Events> {
+  const seqs = [...new Set(deliveries.map(({ seq }) => seq).filter((seq) => seq !== null))]
+  if (seqs.length === 0) return new Map()
+  const events = await ctx.db.event.findMany({
+    where: { organizationId: organization.id, seq: { in: seqs } },
+    select: { seq: true, kind: true, subjectName: true, subjectId: true },
+  })
+  return new Map(events.map(({ seq, ...event }) => [seq, event]))
+}
+
+interface DeliveryListProps {
+  readonly screen: Screen
+  readonly filter: DeliveryFilter
+  readonly page: ListPage<Listed>
+  readonly events: Events
+}
+
+function DeliveryList({ screen, filter, page, events }: DeliveryListProps) {
+  const isFiltered = Object.keys(filter).length > 0
+  if (page.rows.length === 0 && !isFiltered) {
+    return <p class="lead">Nothing has been sent yet. Subscribers hear of incidents and maintenance.</p>
+  }
+  return (
+    <>
+      <Filters screen={screen} filter={filter} />
+      {page.rows.length === 0 ? (
+        <p class="lead">
+          No delivery matches. <a href={screen.path('deliveries')}>Show all</a>
+        </p>
+      ) : (
+        <ul class="rows">
+          {page.rows.map((delivery) => (
+            <DeliveryRow {...{ screen, delivery, events }} />
+          ))}
+        </ul>
+      )}
+      <PageLinks {...page} />
+    </>
+  )
+}
+
+function Filters({ screen, filter }: Pick<DeliveryListProps, 'screen' | 'filter'>) {
+  const { status, channel, subscriberId } = filter
+  const common = { state: emptyForm }
+  const day = (name: string) => textParam(screen.c, name)
+  return (
+    <FilterForm action={screen.path('deliveries')}>
+      <SelectField
+        label="State"
+        name="status"
+        {...common}
+        value={status?.[0]}
+        choices={choicesOf(deliveryStatusNames)}
+      />
+      <SelectField label="Channel" name="channel" {...common} value={channel?.[0]} choices={choicesOf(channelNames)} />
+      <InputField label="From" name="from" type="date" {...common} value={day('from')} />
+      <InputField label="To" name="to" type="date" {...common} value={day('to')} />
+      {subscriberId ? <input type="hidden" name="subscriberId" value={subscriberId} /> : null}
+    </FilterForm>
+  )
+}
+
+const outcomeStates = { PENDING: 'PENDING', DELIVERED: 'UP', FAILED: 'DOWN', CANCELLED: 'PAUSED' } as const
+
+interface DeliveryProps {
+  readonly screen: Screen
+  readonly delivery: Listed
+  readonly events: Events
+}
+
+function DeliveryRow({ screen, delivery, events }: DeliveryProps) {
+  const { id, status, channel, subscriber, createdAt, attempts } = delivery
+  const last = readAttempts(attempts).at(-1)
+  return (
+    <li id={id} data-state={outcomeStates[status]}>
+      <div class="row-about">
+        <a href={screen.path(`deliveries/${id}`)}>{subscriber.label}</a>
+        <span class="row-facts">
+          {subjectOf(delivery, events)} · {channelNames[channel]} · <Time at={createdAt} zone={screen.zone} />
+          {last && !last.delivered ? ` · ${last.message}` : ''}
+        </span>
+      </div>
+      <span class="state">{deliveryStatusNames[status]}</span>
+    </li>
+  )
+}
+
+function subjectOf({ seq }: Delivery, events: Events): string {
+  const event = seq === null ? undefined : events.get(seq)
+  if (event) return `${kindName(event.kind)}: ${event.subjectName}`
+  return seq === null ? 'About the subscription' : 'An event that is no longer kept'
+}
+
+async function showDelivery(screen: Screen, state: FormState): Promise<Response> {
+  const { c, ctx, organization } = screen
+  const delivery: Listed = await findOwned('Delivery', c.req.param('id') ?? '', (id) =>
+    ctx.db.delivery.findUnique({
+      where: { id, organizationId: organization.id },
+      include: { subscriber: { select: { label: true } } },
+    }),
+  )
+  const events = await readEvents(screen, [delivery])
+  const content = <DeliveryPage {...{ screen, delivery, events }} state={state} />
+  const title = `Delivery to ${delivery.subscriber.label}`
+  return screen.show({ title, section: 'deliveries', content }, state)
+}
+
+function DeliveryPage({ screen, delivery, events, state }: DeliveryProps & { readonly state: FormState }) {
+  const { id, status, channel, createdAt, deferredUntil, dueAt } = delivery
+  return (
+    <>
+      <FormProblem state={state} />
+      <section data-state={outcomeStates[status]}>
+        <p class="lead">
+          <span class="state">{deliveryStatusNames[status]}</span>
+        </p>
+        <p>{subjectOf(delivery, events)}</p>
+        <p class="row-facts">
+          {channelNames[channel]}, created <Time at={createdAt} zone={screen.zone} />
+        </p>
+        {deferredUntil !== null && status === 'PENDING' ? (
+          <p>
+            Deferred until <Time at={deferredUntil} zone={screen.zone} />, because the quota of mails was used up.
+          </p>
+        ) : null}
+        {status === 'PENDING' && dueAt !== null ? (
+          <p class="row-facts">
+            Next attempt <Time at={dueAt} zone={screen.zone} />
+          </p>
+        ) : null}
+      </section>
+      {status !== 'PENDING' && screen.may('WRITE') ? (
+        <form method="post" action={screen.path(`deliveries/${id}/redeliver`)} class="actions bulk">
+          <button type="submit">Send again</button>
+        </form>
+      ) : null}
+      <Attempts screen={screen} delivery={delivery} />
+    </>
+  )
+}
+
+function Attempts({ screen, delivery }: Pick<DeliveryProps, 'screen' | 'delivery'>) {
+  const attempts = readAttempts(delivery.attempts).toReversed()
+  return (
+    <section>
+      <h2>Attempts</h2>
+      {attempts.length === 0 ? (
+        <p>None yet.</p>
+      ) : (
+        <Table heads={['Time', 'Outcome', 'Answer', 'Duration']}>
+          {attempts.map(({ at, delivered, status, message, durationMs }) => (
+            <tr data-state={delivered ? 'UP' : 'DOWN'}>
+              <td>
+                <Time at={at} zone={screen.zone} />
+              </td>
+              <td class="state">{delivered ? 'Accepted' : 'Failed'}</td>
+              <td>{[status === null ? '' : String(status), message].filter(Boolean).join(' ')}</td>
+              <td>{durationMs} ms</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,164 @@
+import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
+import { Conflict } from '../../core/errors.ts'
+import { formatLocalTime, parseLocalTime } from '../../core/time-zone.ts'
+import { invalid } from '../../core/validation.ts'
+import type { FormState } from '../../http/form.tsx'
+import { FormProblem, InputField, TextField } from '../../http/form.tsx'
+import type { Zone } from '../../status-page/time-format.ts'
+
+/** Carries the version that an edit is based on. */
+export function VersionField({ version }: { readonly version: number }) {
+  return <input type="hidden" name="version" value={version} />
+}
+
+/** Returns the version that an edit is based on; undefined: it carries none. */
+export function readVersion(fields: URLSearchParams): number | undefined {
+  const version = fields.get('version')
+  return version === null ? undefined : Number(version)
+}
+
+/** Returns whether a form was refused because somebody else has changed meanwhile what it edits. */
+export function isOutdated({ fields, problem }: FormState, version: number): boolean {
+  return problem instanceof Conflict && fields.has('version') && readVersion(fields) !== version
+}
+
+/** Shows why an edit was refused. @param version the current one of what it edits. */
+export function EditProblem({
+  state,
+  version,
+  fields,
+}: {
+  readonly state: FormState
+  readonly version: number
+  readonly fields: readonly string[]
+}) {
+  if (!isOutdated(state, version)) return <FormProblem state={state} fields={fields} />
+  return (
+    <p class="problem" id="problem" role="alert">
+      Somebody else has changed this in the meantime. Where it differs, its current value is beside yours. Send the form
+      again to replace it.
+    </p>
+  )
+}
+
+/** Returns the hint of a field: the current value where somebody else has changed it and something else was typed. */
+export function currentValue(
+  state: FormState,
+  version: number,
+  { name, value, hint }: { readonly name: string; readonly value: string; readonly hint?: Child },
+): Child | undefined {
+  const differs = isOutdated(state, version) && (state.fields.get(name) ?? '') !== value
+  return differs ? <span class="current-value">Now: {value === '' ? 'nothing' : value}</span> : hint
+}
+
+/** Renders a field for a date and a time in the organization's zone. */
+export function TimeField({
+  zone,
+  at,
+  ...field
+}: {
+  readonly label: string
+  readonly name: string
+  readonly state: FormState
+  readonly zone: Zone
+  /** The time before anything was typed; null: none. */
+  readonly at?: Date | null | undefined
+  readonly hint?: Child
+  readonly required?: boolean
+}) {
+  return <InputField type="datetime-local" value={at ? formatLocalTime(zone.name, at) : ''} {...field} />
+}
+
+/**
+ * Reads the time of a field; null: it is empty.
+ * @param known the time that the field showed, which is more exact than what it showed.
+ * @throws Invalid for what is no date and time.
+ */
+export function readTime(fields: URLSearchParams, name: string, zone: Zone, known?: Date | null): Date | null {
+  const text = fields.get(name)?.trim() ?? ''
+  if (text === '') return null
+  if (known && formatLocalTime(zone.name, known) === text) return known
+  const at = parseLocalTime(zone.name, text)
+  if (at === null) throw invalid([{ path: [name], message: 'must be a date and a time' }])
+  return at
+}
+
+/** Renders the field of a message in markdown, with what it looks like on the page. */
+export function MessageField({
+  state,
+  preview,
+  value,
+  hint,
+  rows = 5,
+}: {
+  readonly state: FormState
+  /** The rendered message; null: it was not asked for. */
+  readonly preview: string | null
+  readonly value?: string
+  readonly hint?: Child
+  readonly rows?: number
+}) {
+  return (
+    <>
+      <TextField
+        label="Message"
+        name="message"
+        state={state}
+        value={value}
+        hint={hint}
+        rows={rows}
+        maxlength={10_000}
+      />
+      {preview === null ? null : (
+        <section class="preview" id="preview" aria-label="Preview" tabindex={-1}>
+          <div class="prose" dir="auto">
+            {raw(preview)}
+          </div>
+        </section>
+      )}
+    </>
+  )
+}
+
+/** Renders the button that shows the message as the page would, without sending it. */
+export function PreviewButton() {
+  return (
+    <button type="submit" name="preview" value="true" class="quiet">
+      Preview
+    </button>
+  )
+}
+
+/** Renders a page of its own that asks before something is deleted, and names what goes with it. */
+export function ConfirmDeletion({
+  state,
+  what,
+  back,
+  label = 'Delete',
+  children,
+}: {
+  readonly state: FormState
+  /** The name of what is deleted. */
+  readonly what: string
+  /** The page to go back to. */
+  readonly back: string
+  readonly label?: string
+  readonly children: Child
+}) {
+  return (
+    <form method="post" class="stack" id="confirm">
+      <FormProblem state={state} />
+      <p class="lead">{what}</p>
+      {children}
+      <p class="actions">
+        <button type="submit" class="danger">
+          {label}
+        </button>
+        <a class="button quiet" href={back}>
+          Keep it
+        </a>
+      </p>
+    </form>
+  )
+}

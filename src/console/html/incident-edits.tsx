@@ -1,0 +1,139 @@
+import type { Child } from 'hono/jsx'
+import { NotFound } from '../../core/errors.ts'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { InputField, SelectField } from '../../http/form.tsx'
+import {
+  deleteIncident,
+  deleteIncidentUpdate,
+  editIncidentUpdate,
+  findIncident,
+  findIncidentUpdate,
+  updateIncident,
+} from '../../status/incident.ts'
+import { impactLabels } from '../../status-page/view.ts'
+import {
+  ConfirmDeletion,
+  currentValue,
+  EditProblem,
+  isOutdated,
+  readTime,
+  readVersion,
+  TimeField,
+  VersionField,
+} from './edit-fields.tsx'
+import { idIn } from './incident.tsx'
+import { impactChoices } from './new-incident.tsx'
+import type { Screen, Screens } from './screen.tsx'
+import { showUpdate, updateIdIn } from './update-form.tsx'
+
+/** Adds the pages that edit and delete an incident and its updates. */
+export function incidentEditScreens({ form }: Screens): void {
+  form('incidents/:id/edit', showEdit, submitEdit)
+  form('incidents/:id/delete', showDeletion, async (screen) => {
+    await deleteIncident(screen.ctx, idIn(screen))
+    return 'incidents'
+  })
+  form('incidents/:id/updates/:updateId', showUpdateEdit, submitUpdateEdit)
+  form('incidents/:id/updates/:updateId/delete', showUpdateDeletion, async (screen) => {
+    await deleteIncidentUpdate(screen.ctx, updateIdIn(screen))
+    return `incidents/${idIn(screen)}`
+  })
+}
+
+const read = (screen: Screen) => findIncident(screen.ctx, screen.organization.id, idIn(screen))
+
+async function showEdit(screen: Screen, state: FormState): Promise<Response> {
+  const { zone } = screen
+  const { title, impact, startedAt, resolvedAt, version } = await read(screen)
+  const now = (name: string, value: string) => currentValue(state, version, { name, value })
+  const outdated = isOutdated(state, version)
+  const at = (time: Date): Child => (outdated ? <>Now: {zone.time(time)}</> : `In the zone ${zone.name}.`)
+  const content = (
+    <form method="post" class="stack" id="edit">
+      <EditProblem state={state} version={version} fields={['title', 'impact', 'startedAt', 'resolvedAt']} />
+      <VersionField version={version} />
+      <InputField label="Title" name="title" state={state} value={title} maxlength={200} hint={now('title', title)} />
+      <SelectField
+        label="Impact"
+        name="impact"
+        state={state}
+        choices={impactChoices}
+        value={impact}
+        hint={now('impact', impact) && <>Now: {impactLabels[impact]}</>}
+      />
+      <TimeField label="Began" name="startedAt" state={state} zone={zone} at={startedAt} hint={at(startedAt)} />
+      {resolvedAt === null ? null : (
+        <TimeField label="Resolved" name="resolvedAt" state={state} zone={zone} at={resolvedAt} hint={at(resolvedAt)} />
+      )}
+      <p class="actions">
+        <button type="submit">Save</button>
+        <a href={screen.path(`incidents/${idIn(screen)}`)}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: 'Edit the incident', section: 'incidents', content }, state)
+}
+
+async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<string> {
+  const { zone } = screen
+  const id = idIn(screen)
+  const { startedAt, resolvedAt } = await read(screen)
+  await updateIncident(screen.ctx, {
+    id,
+    title: fields.get('title') ?? undefined,
+    impact: fields.get('impact') ?? undefined,
+    startedAt: readTime(fields, 'startedAt', zone, startedAt),
+    resolvedAt: readTime(fields, 'resolvedAt', zone, resolvedAt),
+    version: readVersion(fields),
+  })
+  return `incidents/${id}`
+}
+
+async function showDeletion(screen: Screen, state: FormState): Promise<Response> {
+  const { id, title } = await read(screen)
+  const updates = await screen.ctx.db.incidentUpdate.count({ where: { incidentId: id } })
+  const content = (
+    <ConfirmDeletion state={state} what={title} back={screen.path(`incidents/${id}`)}>
+      <p>
+        Its {updates === 1 ? 'update goes' : `${updates} updates go`} with it, from the status page, its history and its
+        feeds. Subscribers are not told. This cannot be undone.
+      </p>
+    </ConfirmDeletion>
+  )
+  return screen.show({ title: 'Delete this incident?', section: 'incidents', content }, state)
+}
+
+const readUpdate = async (screen: Screen) => {
+  const update = await findIncidentUpdate(screen.ctx, screen.organization.id, updateIdIn(screen))
+  if (update.incidentId !== idIn(screen)) throw new NotFound('Incident update not found.')
+  return { ...update, of: update.incident }
+}
+
+async function showUpdateEdit(screen: Screen, state: FormState): Promise<Response> {
+  return showUpdate(screen, state, await readUpdate(screen), 'incidents')
+}
+
+async function submitUpdateEdit(screen: Screen, { fields }: SubmittedForm): Promise<string> {
+  const { id, createdAt, incidentId } = await readUpdate(screen)
+  await editIncidentUpdate(screen.ctx, {
+    id,
+    message: fields.get('message') ?? undefined,
+    createdAt: readTime(fields, 'createdAt', screen.zone, createdAt),
+    version: readVersion(fields),
+  })
+  return `incidents/${incidentId}`
+}
+
+async function showUpdateDeletion(screen: Screen, state: FormState): Promise<Response> {
+  const { of, createdAt } = await readUpdate(screen)
+  const content = (
+    <ConfirmDeletion
+      state={state}
+      what={`${of.title}, ${screen.zone.time(createdAt)}`}
+      back={screen.path(`incidents/${of.id}`)}
+    >
+      <p>The incident then has the status of the newest update that is left. This cannot be undone.</p>
+    </ConfirmDeletion>
+  )
+  return screen.show({ title: 'Delete this update?', section: 'incidents', content }, state)
+}

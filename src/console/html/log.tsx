@@ -1,0 +1,123 @@
+import { decodeCursor, encodeCursor } from '../../event-log/event.ts'
+import type { Event } from '../../generated/prisma/client.ts'
+import { EventKind } from '../../generated/prisma/enums.ts'
+import type { FormState } from '../../http/form.tsx'
+import { SelectField } from '../../http/form.tsx'
+import { Time } from '../../status-page/html/time.tsx'
+import type { Screen, Screens } from './screen.tsx'
+import { Table } from './table.tsx'
+
+const PAGE_SIZE = 100
+
+/** Who acted, by the id of a key or a person. */
+type Names = ReadonlyMap<string, string>
+
+/** Adds the log: what happened, and who did it. */
+export function logScreens({ get }: Screens): void {
+  get('log', async (screen) => {
+    const { c } = screen
+    const kind = Object.values(EventKind).find((known) => known === c.req.query('kind'))
+    const before = decodeCursor(c.req.query('before') ?? '')
+    const events = await readEvents(screen, kind, before)
+    const names = await readNames(screen, events)
+    const fields = new URLSearchParams(kind === undefined ? [] : [['kind', kind]])
+    const content = <Log {...{ screen, names, state: { fields, problem: null } }} events={events} />
+    return screen.show({ title: 'Log', section: 'log', content })
+  })
+}
+
+function readEvents(
+  { ctx, organization }: Screen,
+  kind: EventKind | undefined,
+  before: number | null,
+): Promise<Event[]> {
+  const seq = before === null ? {} : { seq: { lt: before } }
+  return ctx.db.event.findMany({
+    where: { organizationId: organization.id, ...(kind && { kind }), ...seq },
+    orderBy: { seq: 'desc' },
+    take: PAGE_SIZE,
+  })
+}
+
+async function readNames({ ctx, organization }: Screen, events: readonly Event[]): Promise<Names> {
+  const idsOf = (pick: (event: Event) => string | null) => [
+    ...new Set(events.map(pick).filter((id): id is string => id !== null)),
+  ]
+  const select = { id: true, name: true } as const
+  const [keys, people] = await Promise.all([
+    ctx.db.apiKey.findMany({
+      where: { organizationId: organization.id, id: { in: idsOf(({ actorKeyId }) => actorKeyId) } },
+      select,
+    }),
+    ctx.db.user.findMany({ where: { id: { in: idsOf(({ actorUserId }) => actorUserId) } }, select }),
+  ])
+  return new Map([...keys, ...people].map(({ id, name }) => [id, name]))
+}
+
+function Log({
+  screen,
+  events,
+  names,
+  state,
+}: {
+  readonly screen: Screen
+  readonly events: readonly Event[]
+  readonly names: Names
+  readonly state: FormState
+}) {
+  const kinds = Object.values(EventKind).map((value) => ({ value, text: kindName(value) }))
+  const last = events.length === PAGE_SIZE ? events.at(-1) : undefined
+  const kind = state.fields.get('kind')
+  const more = last && `log?before=${encodeCursor(last.seq)}${kind === null ? '' : `&kind=${kind}`}`
+  return (
+    <>
+      <form method="get" class="filters">
+        <SelectField label="Show" name="kind" state={state} choices={[{ value: '', text: 'Everything' }, ...kinds]} />
+        <button type="submit" class="quiet">
+          Filter
+        </button>
+      </form>
+      <Table heads={['When', 'What', 'About', 'Who']}>
+        {events.map((event) => (
+          <tr id={`event-${event.seq}`}>
+            <td>
+              <Time at={event.at} zone={screen.zone} />
+            </td>
+            <td>{kindName(event.kind)}</td>
+            <td>{event.subjectName}</td>
+            <td>{actorName(event, names)}</td>
+          </tr>
+        ))}
+      </Table>
+      {more === undefined ? null : (
+        <p class="pages">
+          <a href={screen.path(more)} rel="next">
+            Older
+          </a>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Returns a kind as people read it: `INCIDENT_CREATED` is `Incident created`. */
+export function kindName(kind: EventKind): string {
+  const words = kind.toLowerCase().replaceAll('_', ' ').replace('api key', 'API key')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function actorName({ actorKind, actorKeyId, actorUserId }: Event, names: Names): string {
+  const person = actorUserId === null ? null : (names.get(actorUserId) ?? 'A former person')
+  switch (actorKind) {
+    case 'USER':
+      return person ?? 'A person'
+    case 'OPERATOR':
+      return person === null ? 'Operator' : `${person} (operator)`
+    case 'API_KEY':
+      return `Key ${names.get(actorKeyId ?? '') ?? ''}`.trim()
+    case 'SYSTEM':
+      return 'Allclear'
+    case 'VISITOR':
+      return 'A visitor'
+  }
+}

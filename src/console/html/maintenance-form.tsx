@@ -1,0 +1,136 @@
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { FormProblem, InputField } from '../../http/form.tsx'
+import { findMaintenance, scheduleMaintenance, updateMaintenance } from '../../status/maintenance.ts'
+import { isOver } from '../../status/maintenance-schedule.ts'
+import { previewMessage } from '../../status/message-preview.ts'
+import {
+  currentValue,
+  EditProblem,
+  isOutdated,
+  MessageField,
+  PreviewButton,
+  readTime,
+  readVersion,
+  TimeField,
+  VersionField,
+} from './edit-fields.tsx'
+import { idIn } from './incident.tsx'
+import type { Screen, Screens } from './screen.tsx'
+import { isDraft, readServiceNames, ServiceChoice } from './service-fields.tsx'
+
+/** Adds the forms that schedule a maintenance and edit its title, times and services. */
+export function maintenanceFormScreens({ form }: Screens): void {
+  form('maintenance/new', (screen, state) => showNew(screen, state, null), submitNew)
+  form('maintenance/:id/edit', showEdit, submitEdit)
+}
+
+async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
+  const { ctx, zone } = screen
+  const message = fields.get('message') ?? ''
+  if (isDraft(fields)) {
+    const preview = fields.has('preview') ? await previewMessage(ctx, { message }) : null
+    return showNew(screen, { fields, problem: null }, preview)
+  }
+  const { id } = await scheduleMaintenance(ctx, {
+    title: fields.get('title') ?? '',
+    message,
+    startsAt: readTime(fields, 'startsAt', zone) ?? undefined,
+    endsAt: readTime(fields, 'endsAt', zone) ?? undefined,
+    serviceIds: fields.getAll('serviceIds'),
+  })
+  return `maintenance/${id}`
+}
+
+const ownFields = ['title', 'message', 'startsAt', 'endsAt', 'serviceIds'] as const
+
+async function showNew(screen: Screen, state: FormState, preview: string | null): Promise<Response> {
+  const { zone } = screen
+  const services = await readServiceNames(screen)
+  const content = (
+    <form method="post" class="stack composer" id="schedule">
+      <FormProblem state={state} fields={ownFields} />
+      <InputField label="Title" name="title" state={state} required autofocus maxlength={200} autocomplete="off" />
+      <div class="beside">
+        <TimeField
+          label="Starts"
+          name="startsAt"
+          state={state}
+          zone={zone}
+          required
+          hint={`In the zone ${zone.name}.`}
+        />
+        <TimeField label="Ends" name="endsAt" state={state} zone={zone} required hint={`In the zone ${zone.name}.`} />
+      </div>
+      <MessageField state={state} preview={preview} />
+      <ServiceChoice state={state} services={services} chosen={[]} />
+      <p class="actions">
+        <button type="submit">Schedule</button>
+        <PreviewButton />
+        <a href={screen.path('maintenance')}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: 'Schedule maintenance', section: 'maintenance', content }, state)
+}
+
+const read = (screen: Screen) => findMaintenance(screen.ctx, screen.organization.id, idIn(screen))
+
+async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
+  const { ctx, zone } = screen
+  const id = idIn(screen)
+  if (isDraft(fields)) return showEdit(screen, { fields, problem: null })
+  const { startsAt, endsAt, status } = await read(screen)
+  const times = {
+    startsAt: readTime(fields, 'startsAt', zone, startsAt) ?? undefined,
+    endsAt: readTime(fields, 'endsAt', zone, endsAt) ?? undefined,
+  }
+  const isMoved = +startsAt !== Number(times.startsAt ?? startsAt) || +endsAt !== Number(times.endsAt ?? endsAt)
+  await updateMaintenance(ctx, {
+    id,
+    title: fields.get('title') ?? undefined,
+    ...(isMoved && times),
+    ...(!isOver(status) && { serviceIds: fields.getAll('serviceIds') }),
+    version: readVersion(fields),
+  })
+  return `maintenance/${id}`
+}
+
+async function showEdit(screen: Screen, state: FormState): Promise<Response> {
+  const { zone } = screen
+  const { id, title, startsAt, endsAt, version, status } = await read(screen)
+  const [services, affected] = await Promise.all([
+    readServiceNames(screen),
+    screen.ctx.db.maintenanceService.findMany({ where: { maintenanceId: id }, select: { serviceId: true } }),
+  ])
+  const at = (time: Date) => (isOutdated(state, version) ? <>Now: {zone.time(time)}</> : `In the zone ${zone.name}.`)
+  const content = (
+    <form method="post" class="stack" id="edit">
+      <EditProblem state={state} version={version} fields={ownFields} />
+      <VersionField version={version} />
+      <InputField
+        label="Title"
+        name="title"
+        state={state}
+        value={title}
+        maxlength={200}
+        hint={currentValue(state, version, { name: 'title', value: title })}
+      />
+      {isOver(status) ? (
+        <p class="hint">It is over: its times and services are final.</p>
+      ) : (
+        <>
+          <div class="beside">
+            <TimeField label="Starts" name="startsAt" state={state} zone={zone} at={startsAt} hint={at(startsAt)} />
+            <TimeField label="Ends" name="endsAt" state={state} zone={zone} at={endsAt} hint={at(endsAt)} />
+          </div>
+          <ServiceChoice state={state} services={services} chosen={affected.map(({ serviceId }) => serviceId)} />
+        </>
+      )}
+      <p class="actions">
+        <button type="submit">Save</button>
+        <a href={screen.path(`maintenance/${id}`)}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: 'Edit the maintenance', section: 'maintenance', content }, state)
+}

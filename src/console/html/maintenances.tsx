@@ -1,0 +1,120 @@
+import { searchText } from '../../core/list-filter.ts'
+import type { MaintenanceStatus, Prisma } from '../../generated/prisma/client.ts'
+import { filteredInBatches } from '../../graphql/batch-filter.ts'
+import { filterTag } from '../../graphql/filter.ts'
+import { orderOf } from '../../graphql/keyset.ts'
+import { emptyForm } from '../../http/form.tsx'
+import { maintenancesMatching } from '../../status/list-conditions.ts'
+import { timelineSearch } from '../../status/search.ts'
+import { MaintenanceMark } from '../../status-page/html/status-mark.tsx'
+import { Span } from '../../status-page/html/time.tsx'
+import type { ListPage } from './paging.tsx'
+import { PageLinks, readListPage } from './paging.tsx'
+import type { Screen, Screens } from './screen.tsx'
+import type { OfferedService } from './service-fields.tsx'
+import { readServiceNames } from './service-fields.tsx'
+import type { FilteredPage } from './timeline-filters.tsx'
+import { dayRange, readFiltered, TimelineFilters } from './timeline-filters.tsx'
+
+type Row = Prisma.MaintenanceGetPayload<object>
+
+/** What the filter by state shows. */
+const states: Readonly<Record<string, MaintenanceStatus[]>> = {
+  upcoming: ['SCHEDULED'],
+  running: ['IN_PROGRESS', 'VERIFYING'],
+  past: ['COMPLETED', 'CANCELLED'],
+}
+
+const stateChoices = [
+  { value: '', text: 'All' },
+  { value: 'upcoming', text: 'Upcoming' },
+  { value: 'running', text: 'Running' },
+  { value: 'past', text: 'Past' },
+]
+
+/** Adds the list of maintenance. */
+export function maintenanceListScreens({ get }: Screens): void {
+  get('maintenance', async (screen) => {
+    const [page, services] = await Promise.all([readFiltered(() => readPage(screen)), readServiceNames(screen)])
+    const schedule = (
+      <a class="button" href={screen.path('maintenance/new')}>
+        Schedule maintenance
+      </a>
+    )
+    const shown = {
+      title: 'Maintenance',
+      section: 'maintenance',
+      content: <Maintenances {...{ screen, page, services }} />,
+      actions: screen.may('WRITE') ? schedule : undefined,
+    } as const
+    return screen.show(shown, { ...emptyForm, problem: page.problem })
+  })
+}
+
+/** @throws Invalid for a cursor or a filter that is none. */
+async function readPage(screen: Screen): Promise<ListPage<Row>> {
+  const { ctx, organization, zone } = screen
+  const query = screen.c.req.query()
+  const status = states[query['state'] ?? '']
+  const { after, before } = dayRange(query, zone)
+  const filter = { startsAfter: after, startsBefore: before, status, serviceId: query['serviceId'] }
+  const text = searchText('text', query['text'])
+  const tag = filterTag({ ...filter, text })
+  const order = orderOf('Maintenance', { startsAt: ['time', 'desc'], id: ['text', 'desc'] }, tag)
+  const where: Prisma.MaintenanceWhereInput = {
+    organizationId: organization.id,
+    AND: [maintenancesMatching(filter)],
+  }
+  const { maintenance } = ctx.db
+  if (text === null) {
+    const read = (slice: Prisma.MaintenanceFindManyArgs) => maintenance.findMany(slice)
+    return readListPage(screen.c, {
+      path: screen.path('maintenance'),
+      order,
+      where,
+      read,
+      count: (of) => maintenance.count(of),
+    })
+  }
+  const searched = filteredInBatches({
+    order,
+    candidates: (slice: Prisma.MaintenanceFindManyArgs) =>
+      maintenance.findMany({ ...slice, select: { id: true, startsAt: true } }),
+    selectMatching: timelineSearch(ctx.db, 'Maintenance', text),
+    read: (ids) => maintenance.findMany({ where: { id: { in: ids } } }),
+  })
+  return readListPage(screen.c, { path: screen.path('maintenance'), order, where, ...searched })
+}
+
+interface Props {
+  readonly screen: Screen
+  readonly page: FilteredPage<Row>
+  readonly services: readonly OfferedService[]
+}
+
+function Maintenances({ screen, page, services }: Props) {
+  const query = new URL(screen.c.req.url).searchParams
+  if (page.rows.length === 0 && query.size === 0) return <p class="lead">No maintenance has been scheduled yet.</p>
+  return (
+    <>
+      <TimelineFilters {...{ query, services }} states={stateChoices} problem={page.problem} />
+      {page.rows.length === 0 ? (
+        <p class="lead">
+          No maintenance matches. <a href={screen.path('maintenance')}>Show all</a>
+        </p>
+      ) : (
+        <ul class="rows">
+          {page.rows.map(({ id, title, status, startsAt, endsAt }) => (
+            <li id={id}>
+              <a href={screen.path(`maintenance/${id}`)}>{title}</a>
+              <span class="row-facts">
+                <MaintenanceMark status={status} /> · <Span from={startsAt} to={endsAt} zone={screen.zone} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <PageLinks {...page} />
+    </>
+  )
+}

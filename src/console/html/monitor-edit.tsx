@@ -1,0 +1,115 @@
+import { Conflict } from '../../core/errors.ts'
+import type { Monitor } from '../../generated/prisma/client.ts'
+import { MonitorKind } from '../../generated/prisma/enums.ts'
+import type { Choice, FormState, SubmittedForm } from '../../http/form.tsx'
+import { emptyForm } from '../../http/form.tsx'
+import { createMonitor, updateMonitor } from '../../monitoring/monitor.ts'
+import { ownMonitor } from '../../monitoring/monitor-events.ts'
+import { redactOptions } from '../../monitoring/options.ts'
+import type { TestRun } from '../../monitoring/test-run.ts'
+import { testOptions } from '../../monitoring/test-run.ts'
+import type { EditorField } from './monitor-fields.ts'
+import { commonFields, kindFields } from './monitor-fields.ts'
+import { MonitorForm } from './monitor-form.tsx'
+import { differences, editorValues, readMonitorInput } from './monitor-input.ts'
+import { kinds } from './monitor-words.ts'
+import type { Screen, Screens } from './screen.tsx'
+
+/** Adds the editor of monitors: for new ones, and for those that exist. Its Test button probes, and saves nothing. */
+export function monitorEditScreens({ form }: Screens): void {
+  form('monitors/new', showNew, async (screen, sent) => {
+    const kind = kindOf(sent.fields.get('kind'))
+    if (kind === null) return 'monitors/new'
+    const input = readMonitorInput(kind, fieldsOf(kind, []), sent.fields)
+    if (sent.fields.has('test')) return showTested(screen, sent, null, await testOptions(screen.ctx, input))
+    return `monitors/${(await createMonitor(screen.ctx, input)).id}`
+  })
+  form('monitors/:id/edit', showEdit, async (screen, sent) => {
+    const { ctx, organization } = screen
+    const monitor = await ownMonitor(ctx, organization.id, screen.c.req.param('id') ?? '')
+    const { id } = monitor
+    const input = readMonitorInput(monitor.kind, fieldsOf(monitor.kind, []), sent.fields)
+    if (sent.fields.has('test')) return showTested(screen, sent, monitor, await testOptions(ctx, { id, ...input }))
+    const emptied = { serviceId: input['serviceId'] ?? null, agreement: input['agreement'] ?? null }
+    await updateMonitor(ctx, { id, version: Number(sent.fields.get('version') ?? 0), ...input, ...emptied })
+    return `monitors/${id}`
+  })
+}
+
+/** The fields of a kind's editor, in order. */
+function fieldsOf(kind: MonitorKind, services: readonly Choice[]): readonly EditorField[] {
+  const name: EditorField = { name: 'name', label: 'Name', type: 'text', required: true, maxlength: 100 }
+  return [name, ...kindFields[kind], ...commonFields(kind, services)]
+}
+
+function kindOf(text: string | null | undefined): MonitorKind | null {
+  return Object.values(MonitorKind).find((kind) => kind === text) ?? null
+}
+
+async function showNew(screen: Screen, state: FormState): Promise<Response> {
+  const kind = kindOf(state.fields.get('kind') ?? screen.c.req.query('kind'))
+  if (kind !== null) return showEditor(screen, state, kind, null, null)
+  const content = (
+    <ul class="rows kinds">
+      {Object.entries(kinds).map(([value, { name, about }]) => (
+        <li>
+          <a href={screen.path(`monitors/new?kind=${value}`)}>{name}</a>
+          <span class="row-facts">{about}</span>
+        </li>
+      ))}
+    </ul>
+  )
+  return screen.show({ title: 'What kind of monitor?', section: 'monitors', content }, state)
+}
+
+async function showEdit(screen: Screen, state: FormState): Promise<Response> {
+  const { ctx, organization, c } = screen
+  const monitor = await ownMonitor(ctx, organization.id, c.req.param('id') ?? '')
+  return showEditor(screen, state, monitor.kind, monitor, null)
+}
+
+/** Shows the answer of a test beside what was typed. */
+function showTested(screen: Screen, { fields }: SubmittedForm, monitor: Monitor | null, answer: TestRun) {
+  const kind = monitor?.kind ?? kindOf(fields.get('kind')) ?? 'HTTP'
+  return showEditor(screen, { ...emptyForm, fields }, kind, monitor, answer)
+}
+
+async function showEditor(
+  screen: Screen,
+  state: FormState,
+  kind: MonitorKind,
+  monitor: Monitor | null,
+  answer: TestRun | null,
+): Promise<Response> {
+  const fields = fieldsOf(kind, await readServiceChoices(screen))
+  const values = editorValues(fields, monitor)
+  const isConflict = state.problem instanceof Conflict
+  // What somebody has read stays the base of the edit, until a conflict has shown what is stored now.
+  const version = isConflict ? null : state.fields.get('version')
+  const content = (
+    <MonitorForm
+      {...{ screen, state, kind, fields, values, answer }}
+      version={monitor && (version === null ? monitor.version : Number(version))}
+      back={monitor ? `monitors/${monitor.id}` : 'monitors'}
+      conflicts={isConflict ? differences(fields, values, state.fields) : []}
+      hasSecret={monitor !== null && hasSecret(monitor)}
+    />
+  )
+  const title = monitor ? `Edit ${monitor.name}` : `New monitor: ${kinds[kind].name}`
+  return screen.show({ title, section: 'monitors', content }, state)
+}
+
+async function readServiceChoices({ ctx, organization }: Screen): Promise<Choice[]> {
+  const services = await ctx.db.service.findMany({
+    where: { organizationId: organization.id },
+    select: { id: true, name: true },
+    orderBy: [{ position: 'asc' }, { id: 'asc' }],
+  })
+  return services.map(({ id, name }) => ({ value: id, text: name }))
+}
+
+function hasSecret(monitor: Monitor): boolean {
+  const { kind, options } = redactOptions(monitor)
+  if (kind === 'HTTP') return options.hasBody
+  return kind === 'TCP' && options.hasSend
+}

@@ -1,0 +1,198 @@
+import { blacklists } from '../../blacklist/list.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
+import type { MonitorKind } from '../../generated/prisma/enums.ts'
+import type { Choice } from '../../http/form.tsx'
+import { queryTypes } from '../../network/dns/message.ts'
+
+/** A field of the monitor editor, named like the member of the API's input. */
+export interface EditorField {
+  readonly name: string
+  readonly label: string
+  /**
+   * `words`: a list separated by spaces or commas. `lines`: a list with an item per line. `literal`: a JSON value. `secret`: is
+   * never shown again, and kept when left empty. `headers`: names with secret values.
+   */
+  readonly type:
+    | 'text'
+    | 'url'
+    | 'number'
+    | 'flag'
+    | 'choice'
+    | 'choices'
+    | 'words'
+    | 'lines'
+    | 'literal'
+    | 'secret'
+    | 'headers'
+  readonly hint?: string
+  readonly required?: boolean
+  readonly min?: number
+  readonly max?: number
+  readonly maxlength?: number
+  readonly choices?: readonly Choice[]
+  /** The value in a new monitor. */
+  readonly initial?: string
+  /** Whether it is behind "More options". */
+  readonly isRare?: boolean
+}
+
+const same = (value: string): Choice => ({ value, text: value })
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(same)
+
+const slow = (key: string): EditorField => ({
+  ...{ name: `${key}.degradedAboveMs`, label: 'Degraded above', type: 'number', min: 1, max: 30_000, isRare: true },
+  hint: 'Milliseconds. A slower response makes it degraded. Empty: no limit.',
+})
+
+const http: readonly EditorField[] = [
+  { name: 'http.url', label: 'URL', type: 'url', required: true, maxlength: 2048, hint: 'https:// or http://' },
+  {
+    ...{ name: 'http.expectedStatus', label: 'Expected status', type: 'words', initial: '2xx' },
+    hint: 'After redirects. Such as 200, 2xx or 200-299; several separated by commas.',
+  },
+  { name: 'http.keyword.text', label: 'Text in the response', type: 'text', maxlength: 500 },
+  { name: 'http.keyword.absent', label: 'The response must not contain this text', type: 'flag', initial: '' },
+  { name: 'http.method', label: 'Method', type: 'choice', choices: methods, initial: 'GET', isRare: true },
+  {
+    ...{ name: 'http.headers', label: 'Headers', type: 'headers', isRare: true },
+    hint: 'Values are secret: they are never shown again. Empty a name to remove its header.',
+  },
+  { name: 'http.body', label: 'Body', type: 'secret', isRare: true },
+  {
+    ...{ name: 'http.json.path', label: 'JSONPath', type: 'text', maxlength: 200, isRare: true },
+    hint: 'A single value of a JSON response, such as $.status.',
+  },
+  {
+    ...{ name: 'http.json.equals', label: 'Its value', type: 'literal', maxlength: 1000, isRare: true },
+    hint: 'A text, a number, true or false. A number in quotes is a text. Empty: any.',
+  },
+  { name: 'http.json.absent', label: 'The path must not exist', type: 'flag', initial: '', isRare: true },
+  {
+    ...{ name: 'http.maxRedirects', label: 'Redirects', type: 'number', min: 0, max: 10, initial: '5', isRare: true },
+    hint: 'How many are followed.',
+  },
+  {
+    name: 'http.verifyCertificate',
+    label: 'The certificate must be valid',
+    type: 'flag',
+    initial: 'true',
+    isRare: true,
+  },
+  {
+    ...{ name: 'http.certificateDays', label: 'Certificate warning', type: 'number', min: 0, max: 365, isRare: true },
+    ...{ initial: '14', hint: 'Degraded this many days before the certificate expires. 0: never.' },
+  },
+  {
+    ...{ name: 'http.maxBodyBytes', label: 'Bytes searched', type: 'number', min: 1, max: 1024 * 1024, isRare: true },
+    ...{ initial: String(1024 * 1024), hint: 'How much of a response is searched for the text and the value.' },
+  },
+  slow('http'),
+  {
+    ...{ name: 'http.ipVersion', label: 'IP version', type: 'choice', initial: '', isRare: true },
+    choices: [{ value: '', text: 'Whichever connects' }, same('4'), same('6')],
+  },
+]
+
+const tcp: readonly EditorField[] = [
+  { name: 'tcp.host', label: 'Host', type: 'text', required: true },
+  { name: 'tcp.port', label: 'Port', type: 'number', required: true, min: 1, max: 65_535 },
+  { name: 'tcp.tls', label: 'Use TLS', type: 'flag', initial: '' },
+  {
+    ...{ name: 'tcp.expect', label: 'Expected text', type: 'text', maxlength: 1000 },
+    hint: String.raw`In the first 16 KiB received. \r, \n, \t, \0 and \\ are escapes.`,
+  },
+  { name: 'tcp.send', label: 'Text to send first', type: 'secret', isRare: true, hint: 'With the same escapes.' },
+  {
+    name: 'tcp.verifyCertificate',
+    label: 'The certificate must be valid',
+    type: 'flag',
+    initial: 'true',
+    isRare: true,
+  },
+  slow('tcp'),
+]
+
+const dns: readonly EditorField[] = [
+  { name: 'dns.name', label: 'Name', type: 'text', required: true, hint: 'Or an address, for PTR.' },
+  { name: 'dns.recordType', label: 'Record type', type: 'choice', choices: queryTypes.map(same), initial: 'A' },
+  { name: 'dns.expected', label: 'Expected records', type: 'lines', hint: 'One per line. Empty: any.' },
+  {
+    ...{ name: 'dns.match', label: 'Compare', type: 'choice', initial: 'EXACT' },
+    choices: [
+      { value: 'EXACT', text: 'These and no others' },
+      { value: 'CONTAINS', text: 'At least these' },
+    ],
+  },
+  {
+    ...{ name: 'dns.resolver', label: 'Resolver', type: 'text', isRare: true },
+    hint: 'An address, such as 192.0.2.53 or [2001:db8::53]:5353. Empty: our own resolvers.',
+  },
+  slow('dns'),
+]
+
+const ping: readonly EditorField[] = [
+  { name: 'ping.host', label: 'Host', type: 'text', required: true },
+  { name: 'ping.count', label: 'Packets', type: 'number', min: 1, max: 5, initial: '3', isRare: true },
+  slow('ping'),
+]
+
+const heartbeat: readonly EditorField[] = [
+  {
+    ...{ name: 'heartbeat.graceSeconds', label: 'Grace', type: 'number', min: 0, max: DAY / SECOND, initial: '300' },
+    hint: 'Seconds that a report may be late.',
+  },
+]
+
+const blacklist: readonly EditorField[] = [
+  { name: 'blacklist.target', label: 'Address or domain', type: 'text', required: true },
+  {
+    ...{ name: 'blacklist.acknowledged', label: 'Ignored lists', type: 'choices', isRare: true },
+    choices: blacklists(undefined).map(({ id, name }) => ({ value: id, text: name })),
+  },
+]
+
+/** The fields of each kind. */
+export const kindFields: Readonly<Record<MonitorKind, readonly EditorField[]>> = {
+  HTTP: http,
+  TCP: tcp,
+  DNS: dns,
+  PING: ping,
+  HEARTBEAT: heartbeat,
+  BLACKLIST: blacklist,
+}
+
+const intervals: Partial<Record<MonitorKind, number>> = { HEARTBEAT: DAY, BLACKLIST: HOUR }
+
+/** Returns the fields that every kind has, before and after its own. @param services to choose from. */
+export function commonFields(kind: MonitorKind, services: readonly Choice[]): readonly EditorField[] {
+  const interval = String((intervals[kind] ?? MINUTE) / SECOND)
+  const every: EditorField = {
+    ...{ name: 'intervalSeconds', label: 'Interval', type: 'number', min: 10, initial: interval },
+    hint: kind === 'HEARTBEAT' ? 'Seconds between two reports.' : 'Seconds between two probes.',
+  }
+  const service: EditorField = {
+    ...{ name: 'serviceId', label: 'Service', type: 'choice', initial: '' },
+    hint: 'Whose status it decides.',
+    choices: [{ value: '', text: 'None' }, ...services],
+  }
+  return kind === 'HEARTBEAT' ? [every, service] : [every, service, ...thresholds]
+}
+
+const thresholds: readonly EditorField[] = [
+  {
+    ...{ name: 'timeoutMs', label: 'Timeout', type: 'number', min: 500, max: 30_000, initial: '10000', isRare: true },
+    hint: 'Milliseconds.',
+  },
+  {
+    ...{ name: 'failureThreshold', label: 'Failures until down', type: 'number', min: 1, max: 10, isRare: true },
+    ...{ initial: '2', hint: 'In a row.' },
+  },
+  {
+    ...{ name: 'recoveryThreshold', label: 'Successes until up', type: 'number', min: 1, max: 10, isRare: true },
+    ...{ initial: '1', hint: 'In a row.' },
+  },
+  {
+    ...{ name: 'agreement', label: 'Regions that must agree', type: 'number', min: 1, max: 100, isRare: true },
+    hint: 'Until it is down. Empty: more than half of those that report.',
+  },
+]

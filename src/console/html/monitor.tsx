@@ -1,0 +1,295 @@
+import type { Monitor, ProbeResult, Watch } from '../../generated/prisma/client.ts'
+import type { FormState } from '../../http/form.tsx'
+import { emptyForm, FormProblem } from '../../http/form.tsx'
+import { HEARTBEAT_PATH } from '../../monitoring/http/heartbeat.ts'
+import type { LatencyPoint } from '../../monitoring/latency.ts'
+import { readLatencies } from '../../monitoring/latency.ts'
+import { heartbeatToken, rotateHeartbeatToken } from '../../monitoring/monitor.ts'
+import { ownMonitor } from '../../monitoring/monitor-events.ts'
+import type { MonitorPast } from '../../monitoring/monitor-past.ts'
+import { readMonitorPast } from '../../monitoring/monitor-past.ts'
+import { readIncidentIds } from '../../monitoring/outage-incident.ts'
+import { pauseMonitor, resumeMonitor } from '../../monitoring/pause.ts'
+import { scheduleOf } from '../../monitoring/staleness.ts'
+import { stalenessReason } from '../../monitoring/staleness-change.ts'
+import type { Outage } from '../../monitoring/uptime.ts'
+import { LatencyChart } from '../../status-page/html/latency-chart.tsx'
+import { Time } from '../../status-page/html/time.tsx'
+import { formatDuration } from '../../status-page/time-format.ts'
+import { kinds, outcomeNames, shownState } from './monitor-words.ts'
+import type { Screen, Screens } from './screen.tsx'
+import { Table } from './table.tsx'
+
+/** The days of each uptime, with their names. */
+const SPANS = [
+  { days: 1, name: '24 hours' },
+  { days: 7, name: '7 days' },
+  { days: 30, name: '30 days' },
+  { days: 90, name: '90 days' },
+] as const
+/** The newest outages and checks that the page shows. */
+const MAX_OUTAGES = 20
+const MAX_CHECKS = 20
+
+/** Adds the page of a monitor, and its buttons. */
+export function monitorScreens({ get, action }: Screens): void {
+  get('monitors/:id', (screen) => showMonitor(screen, emptyForm))
+  const button = (name: string, work: (ctx: Screen['ctx'], id: string) => Promise<unknown>) =>
+    action(
+      `monitors/:id/${name}`,
+      async (screen) => {
+        await work(screen.ctx, idOf(screen))
+        return `monitors/${idOf(screen)}`
+      },
+      showMonitor,
+    )
+  button('pause', pauseMonitor)
+  button('resume', resumeMonitor)
+  button('rotate', rotateHeartbeatToken)
+}
+
+const idOf = ({ c }: Screen) => c.req.param('id') ?? ''
+
+interface OutageRow extends Outage {
+  readonly incidentId: string | null
+}
+
+/** What the page shows. */
+interface Details {
+  readonly screen: Screen
+  readonly state: FormState
+  readonly monitor: Monitor
+  readonly watches: readonly Watch[]
+  readonly service: string | null
+  readonly past: MonitorPast
+  readonly outages: readonly OutageRow[]
+  /** Empty: none were measured. */
+  readonly latencies: readonly LatencyPoint[]
+  readonly checks: readonly ProbeResult[]
+}
+
+async function showMonitor(screen: Screen, state: FormState): Promise<Response> {
+  const details = { screen, state, ...(await readDetails(screen)) }
+  const content = <MonitorPage {...details} />
+  const actions = <Actions {...details} />
+  return screen.show({ title: details.monitor.name, section: 'monitors', content, actions }, state)
+}
+
+/** Runs at most eight statements. */
+async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'state'>> {
+  const { ctx, organization } = screen
+  const { db } = ctx
+  const now = ctx.now()
+  const monitor = await ownMonitor(ctx, organization.id, idOf(screen))
+  const { id, serviceId } = monitor
+  const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
+  const [watches, service, past, latencies, checks] = await Promise.all([
+    db.watch.findMany({ where: { monitorId: id }, orderBy: { region: 'asc' } }),
+    serviceId === null ? null : db.service.findUnique({ where: { id: serviceId }, select: { name: true } }),
+    readMonitorPast(
+      db,
+      organization,
+      id,
+      SPANS.map(({ days }) => days),
+      now,
+    ),
+    readLatencies(db, organization, [id], last24Hours, now),
+    db.probeResult.findMany({
+      where: { monitorId: id },
+      orderBy: [{ at: 'desc' }, { region: 'asc' }],
+      take: MAX_CHECKS,
+    }),
+  ])
+  const points = latencies.get(id) ?? []
+  return {
+    ...{ monitor, watches, past, checks, service: service?.name ?? null },
+    outages: await withIncidents(screen, id, past.outages.slice(0, MAX_OUTAGES)),
+    latencies: points.some(({ count }) => count > 0) ? points : [],
+  }
+}
+
+async function withIncidents({ ctx }: Screen, monitorId: string, outages: readonly Outage[]): Promise<OutageRow[]> {
+  if (outages.length === 0) return []
+  const known = outages.map((outage) => ({ ...outage, monitorId }))
+  const ids = await readIncidentIds(ctx.db, known)
+  return outages.map((outage, index) => ({ ...outage, incidentId: ids[index] ?? null }))
+}
+
+function Actions({ screen, monitor: { id, pausedBy, kind } }: Details) {
+  if (!screen.may('WRITE')) return null
+  const change = pausedBy === null ? { name: 'pause', text: 'Pause' } : { name: 'resume', text: 'Resume' }
+  return (
+    <>
+      <a class="button quiet" href={screen.path(`monitors/${id}/edit`)}>
+        Edit
+      </a>
+      <ButtonForm path={screen.path(`monitors/${id}/${change.name}`)} text={change.text} />
+      {kind === 'HEARTBEAT' ? <ButtonForm path={screen.path(`monitors/${id}/rotate`)} text="New URL" /> : null}
+      <a class="button quiet" href={screen.path(`monitors/delete?ids=${id}`)}>
+        Delete
+      </a>
+    </>
+  )
+}
+
+function ButtonForm({ path, text }: { readonly path: string; readonly text: string }) {
+  return (
+    <form method="post" action={path}>
+      <button type="submit" class="quiet">
+        {text}
+      </button>
+    </form>
+  )
+}
+
+function MonitorPage(details: Details) {
+  const { state, monitor, latencies, screen } = details
+  return (
+    <div class="monitor" data-checks={monitor.id}>
+      <FormProblem state={state} />
+      <State {...details} />
+      <HeartbeatUrl {...details} />
+      <Uptimes {...details} />
+      {latencies.length === 0 ? null : (
+        <section>
+          <h2>Response times</h2>
+          <LatencyChart points={latencies} zone={screen.zone} />
+        </section>
+      )}
+      <Outages {...details} />
+      <Regions {...details} />
+      <Checks {...details} />
+    </div>
+  )
+}
+
+function State({ screen, monitor, watches, service, past }: Details) {
+  const shown = shownState(monitor)
+  const since = shown.state === 'UNKNOWN' ? (monitor.unknownSince ?? monitor.stateSince) : monitor.stateSince
+  const schedule = scheduleOf(monitor, screen.organization.tier)
+  const reason =
+    shown.state === 'UNKNOWN' ? stalenessReason(monitor, [...watches], schedule, screen.ctx.now()) : past.cause
+  return (
+    <section data-state={shown.state}>
+      <p class="lead">
+        <span class="state">{shown.name}</span> since <Time at={since} zone={screen.zone} />
+      </p>
+      {reason === '' || shown.state === 'UP' ? null : <p>{reason}</p>}
+      <p class="row-facts">
+        {kinds[monitor.kind].name}, every {formatSeconds(schedule.intervalSeconds)}
+        {service === null ? '' : `, decides the status of ${service}`}
+      </p>
+    </section>
+  )
+}
+
+function formatSeconds(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000)
+}
+
+/** The URL is a secret for those who may change the monitor. */
+function HeartbeatUrl({ screen, monitor }: Details) {
+  const { seal, site } = screen.ctx
+  const token = screen.may('WRITE') ? heartbeatToken(seal, monitor) : null
+  if (token === null) return null
+  return (
+    <section>
+      <h2>Heartbeat URL</h2>
+      <code class="secret">{`${site.baseUrl}${HEARTBEAT_PATH}/${token}`}</code>
+      <p class="row-facts">
+        The job requests it when it succeeds, and with /start, /fail or its exit code appended to say more. “New URL”
+        ends this one.
+      </p>
+    </section>
+  )
+}
+
+function Uptimes({ past }: Details) {
+  return (
+    <section>
+      <h2>Uptime</h2>
+      <dl class="uptimes">
+        {past.uptimes.map(({ percent, coverage }, index) => (
+          <div>
+            <dt>{SPANS[index]?.name}</dt>
+            <dd>{percent === null ? 'No data' : `${percent}%`}</dd>
+            {coverage === null || coverage === 100 || percent === null ? null : (
+              <dd class="row-facts">{coverage}% of the time known</dd>
+            )}
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+function Outages({ screen, outages }: Details) {
+  if (outages.length === 0) return null
+  return (
+    <section>
+      <h2>Outages</h2>
+      <ul class="rows">
+        {outages.map(({ startedAt, endedAt, cause, incidentId }) => (
+          <li>
+            <span>
+              <Time at={startedAt} zone={screen.zone} />
+              {endedAt === null ? ', not over' : `, ${formatDuration(endedAt.getTime() - startedAt.getTime())}`}
+            </span>
+            <span class="row-facts">
+              {cause} {incidentId === null ? null : <a href={screen.path(`incidents/${incidentId}`)}>Incident</a>}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Regions({ screen, watches }: Details) {
+  if (watches.length < 2) return null
+  return (
+    <section>
+      <h2>Regions</h2>
+      <Table heads={['Region', 'State', 'Since', 'Response', 'Last answer']}>
+        {watches.map((watch) => (
+          <tr data-state={watch.state}>
+            <th scope="row">{watch.region}</th>
+            <td class="state">{shownState({ state: watch.state, unknownSince: null }).name}</td>
+            <td>
+              <Time at={watch.stateSince} zone={screen.zone} />
+            </td>
+            <td>{milliseconds(watch.lastLatencyMs)}</td>
+            <td>{watch.lastMessage}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  )
+}
+
+function Checks({ screen, checks, monitor }: Details) {
+  return (
+    <section>
+      <h2>Last results</h2>
+      {checks.length === 0 ? (
+        <p>{monitor.kind === 'HEARTBEAT' ? 'The job has not reported yet.' : 'There are none yet.'}</p>
+      ) : (
+        <ul class="rows">
+          {checks.map(({ at, region, outcome, message }) => (
+            <li data-state={outcome}>
+              <span>
+                <span class="state">{outcomeNames[outcome]}</span> · {message}
+              </span>
+              <span class="row-facts">
+                {region === '*' ? '' : `${region}, `}
+                <Time at={at} zone={screen.zone} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+const milliseconds = (latencyMs: number | null) => (latencyMs === null ? '' : `${latencyMs} ms`)

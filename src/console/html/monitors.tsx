@@ -1,0 +1,195 @@
+import type { Monitor, Watch } from '../../generated/prisma/client.ts'
+import { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
+import type { FormState } from '../../http/form.tsx'
+import { emptyForm, FormProblem, InputField, SelectField } from '../../http/form.tsx'
+import type { MonitorFilter } from '../../monitoring/monitor-filter.ts'
+import { monitorsMatching } from '../../monitoring/monitor-filter.ts'
+import { pauseMonitor, resumeMonitor } from '../../monitoring/pause.ts'
+import type { DayUptime } from '../../monitoring/uptime-days.ts'
+import { readDays } from '../../monitoring/uptime-days.ts'
+import { Time } from '../../status-page/html/time.tsx'
+import { DayBars } from '../../status-page/html/uptime.tsx'
+import { barView } from '../../status-page/service-history.ts'
+import { applyToEach, chosenIds } from './bulk.ts'
+import { Choose, ChooseAll } from './choose.tsx'
+import { kinds, shownState } from './monitor-words.ts'
+import { monitorStateNames } from './now.tsx'
+import type { ListPage } from './paging.tsx'
+import { byCreation, choiceParam, FilterForm, PageLinks, queryOf, readListPage, textParam } from './paging.tsx'
+import type { Screen, Screens } from './screen.tsx'
+
+/** Days of the bar of each monitor. */
+const DAYS = 30
+/** Characters of the last answer that the list shows. */
+const MAX_ANSWER_LENGTH = 140
+
+interface Listed extends Pick<Monitor, 'id' | 'name' | 'kind' | 'state' | 'unknownSince' | 'createdAt'> {
+  readonly watches: readonly Pick<Watch, 'lastCheckedAt' | 'lastMessage'>[]
+}
+
+/** What the list shows of a monitor: its options are large. */
+const listed = {
+  ...{ id: true, name: true, kind: true, state: true, unknownSince: true, createdAt: true },
+  watches: { select: { lastCheckedAt: true, lastMessage: true } },
+} as const
+
+/** Adds the list of monitors, and what can be done with several of them. */
+export function monitorListScreens({ get, action }: Screens): void {
+  get('monitors', (screen) => showList(screen, emptyForm))
+  action(
+    'monitors/bulk',
+    async ({ c, ctx }, form) => {
+      const ids = chosenIds(form)
+      const query = queryOf(c)
+      switch (form.fields.get('do')) {
+        case 'pause':
+          await applyToEach(ctx, ids, pauseMonitor)
+          return `monitors${query}`
+        case 'resume':
+          await applyToEach(ctx, ids, resumeMonitor)
+          return `monitors${query}`
+        default:
+          // Nothing is deleted before somebody has read what goes with it.
+          return `monitors/delete?${new URLSearchParams(ids.map((id) => ['ids', id]))}`
+      }
+    },
+    showList,
+  )
+}
+
+/** Reads a page of monitors with its bars. Runs six to eight statements. */
+async function showList(screen: Screen, state: FormState): Promise<Response> {
+  const { c, ctx, organization } = screen
+  const filter = filterOf(screen)
+  const order = byCreation('Monitor', 'asc', filter)
+  const where = { organizationId: organization.id, ...monitorsMatching(filter) }
+  const page = await readListPage(c, {
+    ...{ path: screen.path('monitors'), order, where },
+    read: (slice): Promise<Listed[]> => ctx.db.monitor.findMany({ ...slice, select: listed }),
+    count: (query) => ctx.db.monitor.count(query),
+  })
+  const ids = page.rows.map(({ id }) => id)
+  const days = ids.length === 0 ? new Map() : await readDays(ctx.db, organization, ids, DAYS, ctx.now())
+  const content = <MonitorList {...{ screen, state, filter, page, days }} />
+  return screen.show({ title: 'Monitors', section: 'monitors', content, actions: <AddLink screen={screen} /> }, state)
+}
+
+function filterOf({ c }: Screen): MonitorFilter {
+  const text = textParam(c, 'text')
+  const kind = choiceParam(c, 'kind', Object.values(MonitorKind))
+  const state = choiceParam(c, 'state', Object.values(MonitorState))
+  return { ...(text && { text }), ...(kind && { kind }), ...(state && { state }) }
+}
+
+function AddLink({ screen }: { readonly screen: Screen }) {
+  if (!screen.may('WRITE')) return null
+  return (
+    <a class="button" href={screen.path('monitors/new')}>
+      Add a monitor
+    </a>
+  )
+}
+
+interface MonitorListProps {
+  readonly screen: Screen
+  readonly state: FormState
+  readonly filter: MonitorFilter
+  readonly page: ListPage<Listed>
+  readonly days: ReadonlyMap<string, readonly DayUptime[]>
+}
+
+function MonitorList({ screen, state, filter, page, days }: MonitorListProps) {
+  const isFiltered = Object.keys(filter).length > 0
+  if (page.rows.length === 0 && !isFiltered) return <p class="lead">Nothing is watched yet.</p>
+  return (
+    <>
+      <Filters filter={filter} path={screen.path('monitors')} />
+      {page.rows.length === 0 ? (
+        <p class="lead">
+          No monitor matches. <a href={screen.path('monitors')}>Show all</a>
+        </p>
+      ) : (
+        <form method="post" action={screen.path(`monitors/bulk${queryOf(screen.c)}`)} id="chosen">
+          <FormProblem state={state} />
+          {screen.may('WRITE') ? <BulkActions /> : null}
+          <ul class="rows">
+            {page.rows.map((monitor) => (
+              <MonitorRow {...{ screen, monitor, days: days.get(monitor.id) ?? [] }} />
+            ))}
+          </ul>
+        </form>
+      )}
+      <PageLinks {...page} />
+    </>
+  )
+}
+
+function Filters({ filter, path }: { readonly filter: MonitorFilter; readonly path: string }) {
+  const any = { value: '', text: 'Any' }
+  const ofKind = Object.entries(kinds).map(([value, { name }]) => ({ value, text: name }))
+  const inState = Object.entries(monitorStateNames).map(([value, text]) => ({ value, text }))
+  return (
+    <FilterForm action={path}>
+      <InputField label="Search" name="text" type="search" state={emptyForm} value={filter.text} />
+      <SelectField label="Kind" name="kind" state={emptyForm} value={filter.kind?.[0]} choices={[any, ...ofKind]} />
+      <SelectField label="State" name="state" state={emptyForm} value={filter.state?.[0]} choices={[any, ...inState]} />
+    </FilterForm>
+  )
+}
+
+function BulkActions() {
+  return (
+    <p class="actions bulk">
+      <ChooseAll />
+      <button type="submit" class="quiet" name="do" value="pause">
+        Pause
+      </button>
+      <button type="submit" class="quiet" name="do" value="resume">
+        Resume
+      </button>
+      <button type="submit" class="quiet danger" name="do" value="delete">
+        Delete
+      </button>
+    </p>
+  )
+}
+
+interface MonitorRowProps {
+  readonly screen: Screen
+  readonly monitor: Listed
+  readonly days: readonly DayUptime[]
+}
+
+function MonitorRow({ screen, monitor, days }: MonitorRowProps) {
+  const { id, name, kind } = monitor
+  const shown = shownState(monitor)
+  return (
+    <li id={id} class="monitor-row" data-state={shown.state}>
+      {screen.may('WRITE') ? <Choose id={id} name={name} /> : null}
+      <div class="monitor-about">
+        <a href={screen.path(`monitors/${id}`)}>{name}</a>
+        <span class="row-facts">
+          <span class="state">{shown.name}</span> · {kinds[kind].name}
+          <LastAnswer screen={screen} monitor={monitor} />
+        </span>
+      </div>
+      <DayBars name={name} bar={barView({ days })} />
+    </li>
+  )
+}
+
+function LastAnswer({ screen, monitor }: { readonly screen: Screen; readonly monitor: Listed }) {
+  const [last] = monitor.watches.toSorted((one, other) => Number(other.lastCheckedAt) - Number(one.lastCheckedAt))
+  if (!last?.lastCheckedAt) return null
+  return (
+    <>
+      {' '}
+      · {shorten(last.lastMessage)}, <Time at={last.lastCheckedAt} zone={screen.zone} />
+    </>
+  )
+}
+
+function shorten(text: string): string {
+  const letters = [...text]
+  return letters.length <= MAX_ANSWER_LENGTH ? text : `${letters.slice(0, MAX_ANSWER_LENGTH).join('')}…`
+}

@@ -1,0 +1,115 @@
+import type { ServiceStatus } from '../../generated/prisma/enums.ts'
+import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { FormProblem, fieldProblem, InputField, SelectField } from '../../http/form.tsx'
+import { createIncident } from '../../status/incident.ts'
+import { previewMessage } from '../../status/message-preview.ts'
+import type { ServiceState } from '../../status/page-state.ts'
+import { readPageState } from '../../status/page-state.ts'
+import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
+import { MessageField, PreviewButton, readTime, TimeField } from './edit-fields.tsx'
+import type { Screen, Screens } from './screen.tsx'
+import { isDraft, readServiceStatuses, ServiceStatusFields } from './service-fields.tsx'
+
+/** The choices of an incident's status and impact. */
+export const statusChoices = Object.values(IncidentStatus).map((value) => ({
+  value,
+  text: incidentStatusLabels[value],
+}))
+export const impactChoices = Object.values(IncidentImpact).map((value) => ({ value, text: impactLabels[value] }))
+
+/** Adds the form that reports an incident. */
+export function newIncidentScreens({ form }: Screens): void {
+  form('incidents/new', (screen, state) => showNew(screen, state, null), submitNew)
+}
+
+async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
+  const { ctx, zone } = screen
+  const message = fields.get('message') ?? ''
+  if (isDraft(fields)) {
+    const preview = fields.has('preview') ? await previewMessage(ctx, { message }) : null
+    return showNew(screen, { fields, problem: null }, preview)
+  }
+  const { id } = await createIncident(ctx, {
+    title: fields.get('title') ?? '',
+    status: fields.get('status'),
+    impact: fields.get('impact'),
+    message,
+    services: readServiceStatuses(fields),
+    startedAt: readTime(fields, 'startedAt', zone),
+    resolvedAt: readTime(fields, 'resolvedAt', zone),
+  })
+  return `incidents/${id}`
+}
+
+const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt'] as const
+
+async function showNew(screen: Screen, state: FormState, preview: string | null): Promise<Response> {
+  const { ctx, organization } = screen
+  const { services } = await readPageState(ctx.db, organization.id, ctx.now())
+  const content = <NewIncident {...{ screen, state, preview, services }} />
+  return screen.show({ title: 'Report an incident', section: 'incidents', content }, state)
+}
+
+interface Props {
+  readonly screen: Screen
+  readonly state: FormState
+  readonly preview: string | null
+  readonly services: readonly ServiceState[]
+}
+
+function NewIncident({ screen, state, preview, services }: Props) {
+  return (
+    <form method="post" class="stack composer" id="new-incident">
+      <FormProblem state={state} fields={ownFields} />
+      <InputField label="Title" name="title" state={state} required autofocus maxlength={200} autocomplete="off" />
+      <div class="beside">
+        <SelectField label="Status" name="status" state={state} choices={statusChoices} value="INVESTIGATING" />
+        <SelectField label="Impact" name="impact" state={state} choices={impactChoices} value="MINOR" />
+      </div>
+      <MessageField state={state} preview={preview} />
+      <ServiceStatusFields state={state} services={services} chosen={troubles(services)} />
+      <PastTimes screen={screen} state={state} />
+      <p class="actions">
+        <button type="submit">Report</button>
+        <PreviewButton />
+        <a href={screen.path('incidents')}>Cancel</a>
+      </p>
+    </form>
+  )
+}
+
+/** Services whose status is chosen already, at most. */
+const MAX_TROUBLES = 100
+
+/** What the monitors say is wrong, so that nobody has to choose it. */
+function troubles(services: readonly ServiceState[]): Map<string, ServiceStatus> {
+  const found = services.flatMap(({ id, shown }) =>
+    shown === 'DEGRADED_PERFORMANCE' || shown === 'PARTIAL_OUTAGE' || shown === 'MAJOR_OUTAGE'
+      ? [[id, shown] as const]
+      : [],
+  )
+  return new Map(found.slice(0, MAX_TROUBLES))
+}
+
+function PastTimes({ screen, state }: Pick<Props, 'screen' | 'state'>) {
+  const isOpen = ['startedAt', 'resolvedAt'].some(
+    (name) => state.fields.get(name) || fieldProblem(state, name) !== null,
+  )
+  const hint = `In the zone ${screen.zone.name}. `
+  return (
+    <details open={isOpen}>
+      <summary>It began earlier, or is over</summary>
+      <div class="beside">
+        <TimeField label="Began" name="startedAt" state={state} zone={screen.zone} hint={`${hint}Empty: now.`} />
+        <TimeField
+          label="Resolved"
+          name="resolvedAt"
+          state={state}
+          zone={screen.zone}
+          hint="With an end, the status must be “Resolved”. It is a record of the past, and no subscriber is told."
+        />
+      </div>
+    </details>
+  )
+}

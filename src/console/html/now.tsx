@@ -1,0 +1,202 @@
+import type { Monitor } from '../../generated/prisma/client.ts'
+import type { MonitorState } from '../../generated/prisma/enums.ts'
+import type { Author } from '../../status/authors.ts'
+import { readAuthors } from '../../status/authors.ts'
+import type { PageState, ServiceState } from '../../status/page-state.ts'
+import { readPageState } from '../../status/page-state.ts'
+import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
+import { Span, Time } from '../../status-page/html/time.tsx'
+import { impactLabels } from '../../status-page/view.ts'
+import type { Screen, Screens } from './screen.tsx'
+import { authorName } from './timeline-parts.tsx'
+
+/** A monitor that needs attention. */
+type Trouble = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
+
+/** Monitors shown at most; the list of monitors has all. */
+const MAX_MONITORS = 50
+
+export const monitorStateNames = {
+  PENDING: 'Pending',
+  UP: 'Up',
+  DEGRADED: 'Degraded',
+  DOWN: 'Down',
+  PAUSED: 'Paused',
+} as const satisfies Record<MonitorState, string>
+
+/** Adds the screen that says what is wrong now, and what comes. */
+export function nowScreens({ get }: Screens): void {
+  get('now', async (screen) => {
+    const { ctx, organization } = screen
+    const [state, troubles] = await Promise.all([
+      readPageState(ctx.db, organization.id, ctx.now()),
+      readTroubles(screen),
+    ])
+    const newest = state.incidents.flatMap(({ updates }) => updates[0]?.id ?? [])
+    const incidentIds = state.incidents.map(({ id }) => id)
+    const authors = await readAuthors(ctx.db, organization.id, incidentIds, newest)
+    const content = <Now {...{ screen, state, troubles, authors }} />
+    const report = (
+      <a class="button" href={screen.path('incidents/new')}>
+        Report an incident
+      </a>
+    )
+    return screen.show({ title: 'Now', section: 'now', content, actions: screen.may('WRITE') ? report : undefined })
+  })
+}
+
+function readTroubles({ ctx, organization }: Screen): Promise<Trouble[]> {
+  return ctx.db.monitor.findMany({
+    where: {
+      organizationId: organization.id,
+      OR: [{ state: { in: ['DOWN', 'DEGRADED'] } }, { unknownSince: { not: null } }],
+    },
+    select: { id: true, name: true, state: true, stateSince: true, unknownSince: true },
+    orderBy: [{ stateSince: 'desc' }, { id: 'asc' }],
+    take: MAX_MONITORS,
+  })
+}
+
+function Now({
+  screen,
+  state,
+  troubles,
+  authors,
+}: {
+  readonly screen: Screen
+  readonly state: PageState
+  readonly troubles: readonly Trouble[]
+  /** Who posted an update, by the update's id. */
+  readonly authors: ReadonlyMap<string, Author>
+}) {
+  const affected = state.services.filter(({ shown }) => shown !== 'OPERATIONAL')
+  const isQuiet = state.incidents.length === 0 && affected.length === 0 && troubles.length === 0
+  return (
+    <>
+      {state.services.length === 0 ? <FirstStep screen={screen} /> : null}
+      {isQuiet && state.services.length > 0 ? <p class="all-clear">Everything is operational.</p> : null}
+      <Incidents {...{ screen, state, authors }} />
+      <Affected {...{ screen, services: affected }} />
+      <Troubles {...{ screen, troubles }} />
+      <Upcoming {...{ screen, state }} />
+    </>
+  )
+}
+
+function FirstStep({ screen }: { readonly screen: Screen }) {
+  return (
+    <section>
+      <p class="lead">Nothing is watched yet.</p>
+      {screen.may('WRITE') ? (
+        <p class="actions">
+          <a class="button" href={screen.path('start')}>
+            Watch a website
+          </a>
+        </p>
+      ) : null}
+    </section>
+  )
+}
+
+interface IncidentsProps {
+  readonly screen: Screen
+  readonly state: PageState
+  readonly authors: ReadonlyMap<string, Author>
+}
+
+function Incidents({ screen, state, authors }: IncidentsProps) {
+  if (state.incidents.length === 0) return null
+  return (
+    <section>
+      <h2>Open incidents</h2>
+      <ul class="rows large">
+        {state.incidents.map(({ id, title, status, impact, startedAt, updates }) => (
+          <li id={id}>
+            <a href={screen.path(`incidents/${id}`)}>{title}</a>
+            <span class="row-facts">
+              <IncidentMark status={status} /> · {impactLabels[impact]} · since{' '}
+              <Time at={startedAt} zone={screen.zone} />
+            </span>
+            <LastUpdate screen={screen} update={updates[0]} authors={authors} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Who is on it: the author of the newest update. */
+function LastUpdate({
+  screen,
+  update,
+  authors,
+}: Pick<IncidentsProps, 'screen' | 'authors'> & {
+  readonly update: PageState['incidents'][number]['updates'][number] | undefined
+}) {
+  const author = update && authors.get(update.id)
+  if (update === undefined || author === undefined) return null
+  return (
+    <span class="row-facts">
+      {author.kind === 'SYSTEM' ? 'Nobody is on it yet' : `${authorName(author)} is on it`} · last update{' '}
+      <Time at={update.createdAt} zone={screen.zone} />
+    </span>
+  )
+}
+
+function Affected({ screen, services }: { readonly screen: Screen; readonly services: readonly ServiceState[] }) {
+  if (services.length === 0) return null
+  return (
+    <section>
+      <h2>Affected services</h2>
+      <ul class="rows">
+        {services.map(({ id, name, shown }) => (
+          <li id={id} data-status={shown}>
+            <a href={screen.path(`services/${id}`)}>{name}</a>
+            <span class="row-facts">
+              <ServiceMark status={shown} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Troubles({ screen, troubles }: { readonly screen: Screen; readonly troubles: readonly Trouble[] }) {
+  if (troubles.length === 0) return null
+  return (
+    <section>
+      <h2>Monitors</h2>
+      <ul class="rows">
+        {troubles.map(({ id, name, state, stateSince, unknownSince }) => (
+          <li id={id} data-state={unknownSince === null ? state : 'UNKNOWN'}>
+            <a href={screen.path(`monitors/${id}`)}>{name}</a>
+            <span class="row-facts">
+              <span class="state">{unknownSince === null ? monitorStateNames[state] : 'No data'}</span> since{' '}
+              <Time at={unknownSince ?? stateSince} zone={screen.zone} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Upcoming({ screen, state }: { readonly screen: Screen; readonly state: PageState }) {
+  if (state.maintenances.length === 0) return null
+  return (
+    <section>
+      <h2>Maintenance</h2>
+      <ul class="rows">
+        {state.maintenances.map(({ id, title, startsAt, endsAt }) => (
+          <li id={id}>
+            <a href={screen.path(`maintenance/${id}`)}>{title}</a>
+            <span class="row-facts">
+              <Span from={startsAt} to={endsAt} zone={screen.zone} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,418 @@
+import type { Hono } from 'hono'
+import { createApiKey } from '../../account/api-key.ts'
+import { deleteOrganization, deletionAt, restoreOrganization } from '../../account/deletion.ts'
+import { setCheckPlan } from '../../account/organization.ts'
+import { assignPayment } from '../../billing/payment.ts'
+import { setTier } from '../../billing/tier.ts'
+import { settingsInEffect } from '../../core/config.ts'
+import { NotFound } from '../../core/errors.ts'
+import { typeOfId } from '../../core/id.ts'
+import { containsText } from '../../core/list-filter.ts'
+import { packageVersion } from '../../core/package-version.ts'
+import type { Organization, PaymentEvent } from '../../generated/prisma/client.ts'
+import { Tier } from '../../generated/prisma/enums.ts'
+import type { FormState } from '../../http/form.tsx'
+import { emptyForm, FormProblem, InputField, SelectField } from '../../http/form.tsx'
+import { UtcTime } from '../../http/utc-time.tsx'
+import { isMailEnabled } from '../../notification/context.ts'
+import type { Member } from '../../people/membership.ts'
+import { addOwner, membersOf } from '../../people/membership.ts'
+import { roleNames } from '../../people/role.ts'
+import type { OperatorScreen } from './operator-screen.tsx'
+import { createOperatorScreens } from './operator-screen.tsx'
+import type { ConsoleOptions } from './screen-routes.tsx'
+import { Table } from './table.tsx'
+
+const PAGE_SIZE = 50
+
+/** Creates the operator's screens: organizations, payments, workers, blacklists, settings. */
+export function operatorScreens(options: ConsoleOptions): Hono {
+  return createOperatorScreens(options, ({ get, action }) => {
+    get('organizations', showOrganizations)
+    get('organizations/:id', (screen) => showOrganization(screen, emptyForm))
+    action(
+      'organizations/:id/tier',
+      async ({ c, ctx }, { fields }) => {
+        const organizationId = c.req.param('id')
+        await setTier(ctx, { organizationId, tier: fields.get('tier') || null })
+        return `organizations/${organizationId}`
+      },
+      showOrganization,
+    )
+    action(
+      'organizations/:id/plan',
+      async ({ c, ctx }, { fields }) => {
+        const organizationId = c.req.param('id')
+        const until = fields.get('until')
+        await setCheckPlan(ctx, { organizationId, plan: fields.get('plan'), until: until ? new Date(until) : null })
+        return `organizations/${organizationId}`
+      },
+      showOrganization,
+    )
+    action(
+      'organizations/:id/key',
+      async (screen) => {
+        const { id } = await findOrganization(screen)
+        const { secret } = await createApiKey(actingFor(screen, id), { name: 'From the operator', scope: 'ADMIN' })
+        return showOrganization(screen, emptyForm, { title: 'New admin key', text: secret })
+      },
+      showOrganization,
+    )
+    action(
+      'organizations/:id/owner',
+      async (screen, { fields }) => {
+        const { id } = await findOrganization(screen)
+        await addOwner(actingFor(screen, id), fields.get('email') ?? '')
+        return `organizations/${id}`
+      },
+      showOrganization,
+    )
+    action(
+      'organizations/:id/delete',
+      async (screen, { fields }) => {
+        const { id } = await findOrganization(screen)
+        await deleteOrganization(actingFor(screen, id), { id, slug: fields.get('slug') })
+        return `organizations/${id}`
+      },
+      showOrganization,
+    )
+    action(
+      'organizations/:id/restore',
+      async ({ c, ctx }) => {
+        const id = c.req.param('id') ?? ''
+        await restoreOrganization(ctx, id)
+        return `organizations/${id}`
+      },
+      showOrganization,
+    )
+    get('payments', (screen) => showPayments(screen, emptyForm))
+    action(
+      'payments/:id',
+      async ({ c, ctx }, { fields }) => {
+        const tier = fields.get('tier') || null
+        const organizationId = await organizationIdOf(ctx, fields.get('organization') ?? '')
+        await assignPayment(ctx, { paymentEventId: c.req.param('id'), organizationId, tier })
+        return 'payments'
+      },
+      showPayments,
+    )
+    get('workers', showWorkers)
+    get('lists', showLists)
+    get('settings', showSettings)
+  })
+}
+
+type OperatorContext = OperatorScreen['ctx']
+
+/** Returns the operator's context acting for an organization. */
+function actingFor({ ctx }: OperatorScreen, organizationId: string): OperatorContext {
+  return ctx.actor.kind === 'operator' ? { ...ctx, actor: { ...ctx.actor, organizationId } } : ctx
+}
+
+async function organizationIdOf({ db }: OperatorContext, name: string): Promise<string> {
+  if (typeOfId(name) === 'Organization') return name
+  const found = await db.organization.findFirst({ where: { slug: name.trim() }, select: { id: true } })
+  return found?.id ?? ''
+}
+
+async function findOrganization({ c, ctx }: OperatorScreen): Promise<Organization> {
+  const id = c.req.param('id') ?? ''
+  const found = typeOfId(id) === 'Organization' ? await ctx.db.organization.findUnique({ where: { id } }) : null
+  if (found === null) throw new NotFound('Organization not found.')
+  return found
+}
+
+async function showOrganizations(screen: OperatorScreen): Promise<Response> {
+  const { c, ctx } = screen
+  const text = (c.req.query('text') ?? '').slice(0, 100)
+  const after = c.req.query('after') ?? ''
+  const part = containsText(text)
+  const organizations = await ctx.db.organization.findMany({
+    where: {
+      ...(text !== '' && { OR: [{ name: part }, { slug: part }, { contactEmail: part }] }),
+      ...(/^[a-z0-9-]{1,63}$/.test(after) && { slug: { gt: after } }),
+    },
+    orderBy: { slug: 'asc' },
+    take: PAGE_SIZE,
+  })
+  const last = organizations.length === PAGE_SIZE ? organizations.at(-1) : undefined
+  const state = { fields: new URLSearchParams({ text }), problem: null }
+  return screen.show(
+    'Organizations',
+    'organizations',
+    <>
+      <form method="get" class="filters">
+        <InputField label="Name, slug or address" name="text" type="search" state={state} />
+        <button type="submit" class="quiet">
+          Search
+        </button>
+      </form>
+      <ul class="rows">
+        {organizations.map(({ id, name, slug, tier, deletedAt }) => (
+          <li id={id}>
+            <a href={screen.path(`organizations/${id}`)}>{name}</a>
+            <span class="row-facts">
+              {slug} · {tier}
+              {deletedAt === null ? '' : ' · deleted'}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {last === undefined ? null : (
+        <p class="pages">
+          <a href={screen.path(`organizations?after=${last.slug}&text=${encodeURIComponent(text)}`)} rel="next">
+            More
+          </a>
+        </p>
+      )}
+    </>,
+  )
+}
+
+/** A new key or link, shown once. */
+interface NewSecret {
+  readonly title: string
+  readonly text: string
+}
+
+async function showOrganization(
+  screen: OperatorScreen,
+  state: FormState,
+  secret: NewSecret | null = null,
+): Promise<Response> {
+  const organization = await findOrganization(screen)
+  const { id, name, slug, tier, tierFloor, checkPlan, contactEmail, deletedAt } = organization
+  const members = await membersOf(actingFor(screen, id))
+  const at = (action: string) => screen.path(`organizations/${id}/${action}`)
+  const erasedAt = deletionAt(organization)
+  return screen.show(
+    name,
+    'organizations',
+    <>
+      <FormProblem state={state} />
+      {secret === null ? null : (
+        <section>
+          <h2>{secret.title}</h2>
+          <p>It is shown only here.</p>
+          <p class="secret">{secret.text}</p>
+        </section>
+      )}
+      <p>
+        <a href={`/console/${slug}/now`}>Open its console</a> · {contactEmail}
+      </p>
+      <Members members={members} />
+      <form method="post" action={at('tier')} class="filters">
+        <SelectField
+          label={`Tier at least (now ${tier})`}
+          name="tier"
+          state={emptyForm}
+          value={tierFloor ?? ''}
+          choices={[{ value: '', text: 'Default' }, ...Object.values(Tier).map((value) => ({ value, text: value }))]}
+        />
+        <button type="submit" class="quiet">
+          Save
+        </button>
+      </form>
+      <form method="post" action={at('plan')} class="filters">
+        <SelectField
+          label="Check plan"
+          name="plan"
+          state={emptyForm}
+          value={checkPlan}
+          choices={['FREE', 'PRO'].map((value) => ({ value, text: value }))}
+        />
+        <div class="form-field">
+          <label for="until">Until (empty: no end)</label>
+          <input id="until" name="until" type="date" />
+        </div>
+        <button type="submit" class="quiet">
+          Save
+        </button>
+      </form>
+      <form method="post" action={at('owner')} class="filters">
+        <InputField label="New owner’s mail address" name="email" type="email" state={state} required />
+        <button type="submit" class="quiet">
+          Make owner
+        </button>
+      </form>
+      <form method="post" action={at('key')}>
+        <button type="submit" class="quiet">
+          New admin key
+        </button>
+      </form>
+      {deletedAt === null ? (
+        <form method="post" action={at('delete')} class="filters">
+          <InputField label={`Type ${slug} to delete`} name="slug" state={state} required autocomplete="off" />
+          <button type="submit" class="danger">
+            Delete
+          </button>
+        </form>
+      ) : (
+        <form method="post" action={at('restore')} class="actions">
+          <span>
+            Deleted
+            {erasedAt === null ? null : (
+              <>
+                ; erased <UtcTime at={erasedAt} />
+              </>
+            )}
+          </span>
+          <button type="submit">Restore</button>
+        </form>
+      )}
+    </>,
+    state,
+  )
+}
+
+function Members({ members }: { readonly members: readonly Member[] }) {
+  if (members.length === 0) return <p>It has no members.</p>
+  return (
+    <ul class="rows">
+      {members.map(({ user, role }) => (
+        <li id={user.id}>
+          <span>
+            {user.name}{' '}
+            <span class="row-facts">
+              {user.email} · {roleNames[role]}
+            </span>
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+async function showPayments(screen: OperatorScreen, state: FormState): Promise<Response> {
+  const payments = await screen.ctx.db.paymentEvent.findMany({
+    where: { outcome: 'UNMATCHED' },
+    orderBy: [{ receivedAt: 'desc' }, { id: 'asc' }],
+    take: PAGE_SIZE,
+  })
+  const content =
+    payments.length === 0 ? (
+      <p class="all-clear">Every payment belongs to an organization.</p>
+    ) : (
+      <ul class="rows">
+        {payments.map((payment) => (
+          <Payment {...{ screen, payment }} />
+        ))}
+      </ul>
+    )
+  return screen.show(
+    'Unmatched payments',
+    'payments',
+    <>
+      <FormProblem state={state} />
+      {content}
+    </>,
+    state,
+  )
+}
+
+function Payment({ screen, payment }: { readonly screen: OperatorScreen; readonly payment: PaymentEvent }) {
+  const { id, provider, type, receivedAt, amount, currency, email, reason } = payment
+  const price = amount === null ? '' : `${(amount / 100).toFixed(2)} ${currency?.toUpperCase() ?? ''}`
+  return (
+    <li id={id}>
+      <span>
+        {price} {email}{' '}
+        <span class="row-facts">
+          {provider} · {type} · {reason} · <UtcTime at={receivedAt} />
+        </span>
+      </span>
+      <form method="post" action={screen.path(`payments/${encodeURIComponent(id)}`)} class="filters">
+        <input name="organization" required aria-label={`Organization of ${id}`} placeholder="Slug or id" />
+        <select name="tier" aria-label={`Tier of ${id}`}>
+          <option value="">By amount</option>
+          <option value="PRO">Pro</option>
+          <option value="TEAM">Team</option>
+        </select>
+        <button type="submit" class="quiet">
+          Assign
+        </button>
+      </form>
+    </li>
+  )
+}
+
+async function showWorkers(screen: OperatorScreen): Promise<Response> {
+  const { ctx } = screen
+  const now = ctx.now()
+  const [regions, late] = await Promise.all([
+    ctx.db.region.findMany({ orderBy: { name: 'asc' } }),
+    ctx.db.$queryRaw<{ region: string; watches: bigint; late: bigint; oldest: Date | null }[]>`
+      SELECT region, count(*) AS watches, count(*) FILTER (WHERE "dueAt" < ${now}::timestamptz) AS late,
+        min("dueAt") AS oldest
+      FROM "Watch" WHERE "dueAt" IS NOT NULL GROUP BY region ORDER BY region`,
+  ])
+  const seen = new Map(regions.map(({ name, lastSeenAt }) => [name, lastSeenAt]))
+  const names = [...new Set([...seen.keys(), ...late.map(({ region }) => region)])].sort()
+  const rows = names.map((name) => ({
+    name: name === '*' ? 'Any region' : name,
+    lastSeenAt: seen.get(name) ?? null,
+    work: late.find(({ region }) => region === name),
+  }))
+  const lateness = (oldest: Date | null | undefined) =>
+    Math.max(0, Math.round((now.getTime() - (oldest?.getTime() ?? now.getTime())) / 1000))
+  return screen.show(
+    'Workers',
+    'workers',
+    <Table heads={['Region', 'Last seen', 'Monitors', 'Due', 'Most late']}>
+      {rows.map(({ name, lastSeenAt, work }) => (
+        <tr>
+          <th scope="row">{name}</th>
+          <td>{lastSeenAt === null ? '–' : <UtcTime at={lastSeenAt} />}</td>
+          <td>{String(work?.watches ?? 0)}</td>
+          <td>{String(work?.late ?? 0)}</td>
+          <td>{lateness(work?.oldest)} s</td>
+        </tr>
+      ))}
+    </Table>,
+  )
+}
+
+function showLists(screen: OperatorScreen): Response {
+  const { lists, lookup } = screen.ctx.checker
+  return screen.show(
+    'Blacklists',
+    'lists',
+    <ul class="rows">
+      {lists.map((list) => {
+        const { status, detail } = lookup.health.get(list)
+        return (
+          <li>
+            <span>
+              {list.name} <span class="row-facts">{list.zone}</span>
+            </span>
+            <span class="row-facts">{status === 'ok' ? 'Answers' : `${status}: ${detail ?? ''}`}</span>
+          </li>
+        )
+      })}
+    </ul>,
+  )
+}
+
+function showSettings(screen: OperatorScreen): Response {
+  const { config } = screen.ctx
+  return screen.show(
+    'Settings',
+    'settings',
+    <>
+      <p>
+        Allclear {packageVersion} · {config.DATABASE_URL === undefined ? 'Embedded database' : 'PostgreSQL'} ·{' '}
+        {isMailEnabled(config) ? 'Mail is set up' : 'Mail is not set up: set SMTP_URL to send it'}
+      </p>
+      <Table heads={['Setting', 'Value']}>
+        {settingsInEffect(config).map(({ name, value }) => (
+          <tr>
+            <th scope="row">
+              <code>{name}</code>
+            </th>
+            <td>{value}</td>
+          </tr>
+        ))}
+      </Table>
+    </>,
+  )
+}

@@ -1,0 +1,308 @@
+import { challengeOf, requestDomain } from '../../account/custom-domain.ts'
+import { deleteOrganization } from '../../account/deletion.ts'
+import { updateOrganization } from '../../account/organization.ts'
+import type { PageLink } from '../../account/page-settings.ts'
+import { linksOf } from '../../account/page-settings.ts'
+import { requireScope } from '../../core/access.ts'
+import type { CustomDomain, Organization } from '../../generated/prisma/client.ts'
+import type { DomainState } from '../../generated/prisma/enums.ts'
+import type { FormState } from '../../http/form.tsx'
+import { emptyForm, FormProblem, InputField, TextField } from '../../http/form.tsx'
+import { Time } from '../../status-page/html/time.tsx'
+import type { Screen, Screens } from './screen.tsx'
+
+const FIELDS = ['name', 'slug', 'contactEmail', 'timeZone', 'description', 'accentColor', 'logoUrl', 'links']
+/** Links on a page at most. */
+const MAX_LINKS = 10
+
+const domainStates = {
+  PENDING: 'Waiting for the proof',
+  PROVEN: 'Proven',
+  LOST: 'The proof is missing',
+} as const satisfies Record<DomainState, string>
+
+/** Adds the settings of the status page, its domain, and the deletion of the organization. */
+export function pageScreens({ form, action }: Screens): void {
+  form('page', showSettings, async ({ c, ctx }, { fields }) => {
+    const { slug } = await updateOrganization(ctx, settingsIn(fields))
+    // The slug is in the address of every screen.
+    return c.redirect(`/console/${slug}/page`, 303)
+  })
+  action(
+    'page/domain',
+    async ({ ctx, organization }, { fields }) => {
+      await requestDomain(ctx, { pageId: organization.pageId, domain: fields.get('domain') })
+      return 'page'
+    },
+    showSettings,
+  )
+  action(
+    'page/domain/remove',
+    async ({ ctx }) => {
+      await updateOrganization(ctx, { customDomain: null })
+      return 'page'
+    },
+    showSettings,
+  )
+  form('page/delete', showDeletion, async ({ c, ctx, organization }, { fields }) => {
+    await deleteOrganization(ctx, { id: organization.id, slug: fields.get('slug') })
+    return c.redirect('/console', 303)
+  })
+}
+
+/** Reads the settings; links without label and address are none. */
+function settingsIn(fields: URLSearchParams): Record<string, unknown> {
+  const labels = fields.getAll('links.label')
+  const urls = fields.getAll('links.url')
+  const links = labels
+    .map((label, index): PageLink => ({ label: label.trim(), url: urls[index]?.trim() ?? '' }))
+    .filter(({ label, url }) => label !== '' || url !== '')
+  return {
+    name: fields.get('name'),
+    slug: fields.get('slug'),
+    contactEmail: fields.get('contactEmail'),
+    timeZone: fields.get('timeZone'),
+    description: fields.get('description') ?? '',
+    accentColor: fields.get('accentColor'),
+    logoUrl: fields.get('logoUrl') || null,
+    links,
+    version: Number(fields.get('version')),
+  }
+}
+
+async function showSettings(screen: Screen, state: FormState): Promise<Response> {
+  const { ctx } = screen
+  const id = requireScope(ctx, 'ADMIN')
+  const [organization, domain] = await Promise.all([
+    ctx.db.organization.findUniqueOrThrow({ where: { id } }),
+    ctx.db.customDomain.findUnique({ where: { organizationId: id } }),
+  ])
+  const isDomain = state.fields.has('domain')
+  const content = (
+    <>
+      <Settings organization={organization} state={isDomain ? emptyForm : state} />
+      <Domain {...{ screen, domain }} state={isDomain ? state : emptyForm} />
+      {screen.role === 'OWNER' ? (
+        <section>
+          <h2>Delete</h2>
+          <p class="actions">
+            <a href={screen.path('page/delete')}>Delete {organization.name}</a>
+          </p>
+        </section>
+      ) : null}
+    </>
+  )
+  const preview = <a href={`/status/${organization.slug}`}>View page</a>
+  return screen.show({ title: 'Page', section: 'page', content, actions: preview }, state)
+}
+
+function Settings({ organization, state }: { readonly organization: Organization; readonly state: FormState }) {
+  const isChanged = state.problem?.code === 'CONFLICT' && state.fields.get('version') !== String(organization.version)
+  return (
+    <form method="post" class="stack" id="settings">
+      <FormProblem state={state} fields={FIELDS} />
+      {isChanged ? <TheirValues organization={organization} state={state} /> : null}
+      <input type="hidden" name="version" value={organization.version} />
+      <InputField label="Name" name="name" state={state} value={organization.name} required maxlength={100} />
+      <InputField
+        label="Name in addresses"
+        name="slug"
+        state={state}
+        value={organization.slug}
+        required
+        maxlength={63}
+        hint="Links with the old name stop working."
+      />
+      <TextField label="Description" name="description" state={state} value={organization.description} rows={3} />
+      <InputField label="Colour" name="accentColor" type="color" state={state} value={organization.accentColor} />
+      <InputField
+        label="Logo"
+        name="logoUrl"
+        type="url"
+        state={state}
+        value={organization.logoUrl}
+        hint="The https address of a picture."
+      />
+      <InputField
+        label="Time zone"
+        name="timeZone"
+        state={state}
+        value={organization.timeZone}
+        required
+        hint="Such as Europe/Berlin. Days of the uptime begin there."
+      />
+      <InputField
+        label="Contact address"
+        name="contactEmail"
+        type="email"
+        state={state}
+        value={organization.contactEmail}
+        required
+        hint="For billing and reminders. Not shown."
+      />
+      <Links links={typedLinks(state) ?? linksOf(organization)} state={state} />
+      <p class="actions">
+        <button type="submit">Save</button>
+      </p>
+    </form>
+  )
+}
+
+/** Somebody else has saved meanwhile: shows what differs from what was typed. */
+function TheirValues({ organization, state }: { readonly organization: Organization; readonly state: FormState }) {
+  const saved: Record<string, string> = {
+    name: organization.name,
+    slug: organization.slug,
+    description: organization.description,
+    accentColor: organization.accentColor,
+    logoUrl: organization.logoUrl ?? '',
+    timeZone: organization.timeZone,
+    contactEmail: organization.contactEmail,
+  }
+  const others = Object.entries(saved).filter(([name, value]) => (state.fields.get(name) ?? '') !== value)
+  return (
+    <div class="theirs">
+      <p>Somebody else has saved these values. Save again to replace them with yours.</p>
+      <dl>
+        {others.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value || 'Empty'}</dd>
+          </>
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+function typedLinks({ fields }: FormState): readonly PageLink[] | null {
+  if (!fields.has('links.label')) return null
+  const urls = fields.getAll('links.url')
+  return fields.getAll('links.label').map((label, index) => ({ label, url: urls[index] ?? '' }))
+}
+
+function Links({ links, state }: { readonly links: readonly PageLink[]; readonly state: FormState }) {
+  const rows = [...links, { label: '', url: '' }, { label: '', url: '' }].slice(0, MAX_LINKS)
+  return (
+    <fieldset class="form-field">
+      <legend>Links for visitors</legend>
+      <FormProblem state={{ ...state, problem: state.problem?.message.includes('links') ? state.problem : null }} />
+      {rows.map(({ label, url }, index) => (
+        <div class="filters">
+          <input name="links.label" aria-label={`Text of link ${index + 1}`} placeholder="Text" value={label} />
+          <input
+            name="links.url"
+            type="url"
+            aria-label={`Address of link ${index + 1}`}
+            placeholder="https://"
+            value={url}
+          />
+        </div>
+      ))}
+    </fieldset>
+  )
+}
+
+function Domain({
+  screen,
+  domain,
+  state,
+}: {
+  readonly screen: Screen
+  readonly domain: CustomDomain | null
+  readonly state: FormState
+}) {
+  return (
+    <section>
+      <h2>Domain</h2>
+      {domain === null ? null : <DomainProof {...{ screen, domain }} />}
+      <form method="post" action={screen.path('page/domain')} class="stack" id="domain-form">
+        <FormProblem state={state} fields={['domain']} />
+        <InputField
+          label="Host name"
+          name="domain"
+          state={state}
+          value={domain?.name}
+          required
+          placeholder="status.example.com"
+          autocomplete="off"
+        />
+        <p class="actions">
+          <button type="submit" class="quiet">
+            {domain === null ? 'Request' : 'Check again'}
+          </button>
+        </p>
+      </form>
+      {domain === null ? null : (
+        <form method="post" action={screen.path('page/domain/remove')}>
+          <button type="submit" class="link">
+            Remove {domain.name}
+          </button>
+        </form>
+      )}
+    </section>
+  )
+}
+
+function DomainProof({ screen, domain }: { readonly screen: Screen; readonly domain: CustomDomain }) {
+  const { record, file } = challengeOf(domain)
+  return (
+    <>
+      <p>
+        <strong>{domain.name}</strong>: {domainStates[domain.state]}
+        {domain.checkedAt === null ? null : (
+          <>
+            , checked <Time at={domain.checkedAt} zone={screen.zone} />
+          </>
+        )}
+      </p>
+      {domain.state === 'PROVEN' ? null : (
+        <>
+          <p>Add this TXT record at your DNS provider and keep it:</p>
+          <p class="secret">
+            {record.name} TXT {record.value}
+          </p>
+          <p>
+            Or serve this text at <code>{file.url}</code>:
+          </p>
+          <p class="secret">{file.content}</p>
+        </>
+      )}
+    </>
+  )
+}
+
+async function showDeletion(screen: Screen, state: FormState): Promise<Response> {
+  const { ctx, organization } = screen
+  const where = { organizationId: organization.id }
+  const [services, monitors, incidents, subscribers] = await Promise.all([
+    ctx.db.service.count({ where }),
+    ctx.db.monitor.count({ where }),
+    ctx.db.incident.count({ where }),
+    ctx.db.subscriber.count({ where }),
+  ])
+  const content = (
+    <form method="post" class="stack">
+      <p>
+        The page, {services} services, {monitors} monitors, {incidents} incidents and {subscribers} subscribers go, and
+        all keys stop working at once. For seven days the operator can restore them. Subscriptions at the payment
+        provider go on: cancel them there.
+      </p>
+      <FormProblem state={state} fields={['slug']} />
+      <InputField
+        label={`Type ${organization.slug} to confirm`}
+        name="slug"
+        state={state}
+        required
+        autocomplete="off"
+      />
+      <p class="actions">
+        <button type="submit" class="danger">
+          Delete {organization.name}
+        </button>{' '}
+        <a href={screen.path('page')}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: `Delete ${organization.name}`, section: 'page', content }, state)
+}

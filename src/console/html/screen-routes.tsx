@@ -1,0 +1,160 @@
+import type { Context as HttpContext } from 'hono'
+import { Hono } from 'hono'
+import { DomainError, Forbidden, NotFound } from '../../core/errors.ts'
+import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { emptyForm, formStatus, readForm } from '../../http/form.tsx'
+import type { Site } from '../../http/layout.tsx'
+import { respondWithFormPage } from '../../people/html/frame.tsx'
+import { guardOwnPage } from '../../people/html/guard.ts'
+import { holdForm } from '../../people/html/held-form.tsx'
+import { waysOf } from '../../people/html/routes.tsx'
+import { ConfirmForm, SignInForm } from '../../people/html/sign-in.tsx'
+import type { ConsoleContext } from '../context.ts'
+
+/** The dependencies of the console. */
+export interface ConsoleOptions {
+  readonly site: Site
+  /** The context of the person signed in, or a visitor's. */
+  readonly contextOf: (c: HttpContext) => Promise<ConsoleContext>
+  /** Called after each change, so that its author sees it at once. */
+  readonly onChange: (organizationId: string) => void
+}
+
+/** What every screen works with. */
+interface AnyScreen {
+  readonly c: HttpContext
+  readonly ctx: ConsoleContext
+  /** Returns the address of a page below that of the screens. */
+  path(rest: string): string
+}
+
+/** Shows a screen. @param state what was typed into its form, and why it was refused. */
+type Show<S> = (screen: S, state: FormState) => Promise<Response> | Response
+/** Does what a form asks. Returns the path, as `path` takes it, to go to. @throws DomainError to show the form again. */
+type Submit<S> = (screen: S, form: SubmittedForm) => Promise<string | Response>
+
+/** Adds screens. */
+export interface ScreenRoutes<S> {
+  get(path: string, show: (screen: S) => Promise<Response> | Response): void
+  /** A page with a form that is sent to its own path. */
+  form(path: string, show: Show<S>, submit: Submit<S>): void
+  /** A form on another page. @param show shows that page again when the form is refused. */
+  action(path: string, submit: Submit<S>, show: Show<S>): void
+}
+
+/** Creates the routes of screens for people who are signed in; `add` adds them. */
+export function createScreenRoutes<S extends AnyScreen>(
+  options: ConsoleOptions,
+  add: (routes: ScreenRoutes<S>) => void,
+  {
+    prefix,
+    maxFormBytes,
+    open,
+    onChange,
+  }: {
+    /** What the paths are below. */
+    readonly prefix: string
+    /** The maximum size of a form. */
+    readonly maxFormBytes: number
+    /** Returns the screen of a request. @throws NotFound for who may not see it. */
+    readonly open: (c: HttpContext, ctx: ConsoleContext) => Promise<S> | S
+    /** Called after each form. */
+    readonly onChange: (screen: S) => void
+  },
+): Hono {
+  const app = new Hono()
+
+  function action(path: string, submit: Submit<S>, show: Show<S>): void {
+    app.post(prefix + path, (c) =>
+      answer(c, options, async (ctx) => {
+        const form = await readForm(c, maxFormBytes)
+        if (ctx.actor.kind !== 'user') return askToSignIn(c, options, ctx, form)
+        const screen = await open(c, ctx)
+        try {
+          const next = await submit(screen, form)
+          onChange(screen)
+          return typeof next === 'string' ? c.redirect(screen.path(next), 303) : next
+        } catch (error) {
+          return await refused(screen, form, error, show)
+        }
+      }),
+    )
+  }
+
+  /** Answers a refused form: asks for what is missing, or shows it again. */
+  function refused(screen: S, form: SubmittedForm, error: unknown, show: Show<S>): Promise<Response> | Response {
+    if (!(error instanceof DomainError) || error instanceof NotFound) throw error
+    if (error.code === 'UNAUTHENTICATED') return askToSignIn(screen.c, options, screen.ctx, form)
+    if (error.code === 'CONFIRMATION_REQUIRED') return askToConfirm(screen.c, options, screen.ctx, form)
+    return show(screen, { fields: form.fields, problem: error })
+  }
+
+  function get(path: string, show: (screen: S) => Promise<Response> | Response): void {
+    app.get(prefix + path, (c) =>
+      answer(c, options, async (ctx) => {
+        if (ctx.actor.kind !== 'user') return c.redirect(signInPath(c), 303)
+        return await show(await open(c, ctx))
+      }),
+    )
+  }
+
+  add({
+    get,
+    action,
+    form(path, show, submit) {
+      get(path, (screen) => show(screen, emptyForm))
+      action(path, submit, show)
+    },
+  })
+  return app
+}
+
+/** Runs a page of the console: on our own host only, with errors as pages. */
+export async function answer(
+  c: HttpContext,
+  { site, contextOf }: ConsoleOptions,
+  work: (ctx: ConsoleContext) => Promise<Response>,
+): Promise<Response> {
+  try {
+    const ctx = await contextOf(c)
+    await yieldAfterTimeSlice(ctx.clientAddress ?? '')
+    const named = { baseUrl: site.baseUrl, isNamed: ctx.config.BASE_URL !== undefined }
+    return (await guardOwnPage(c, ctx, named)) ?? (await work(ctx))
+  } catch (error) {
+    if (error instanceof NotFound) return plainPage(c, site, 'Page not found', 'There is no such page.', 404)
+    if (error instanceof Forbidden) return plainPage(c, site, 'Not allowed', error.message, 403)
+    if (error instanceof DomainError) return plainPage(c, site, 'Not possible', error.message, formStatus(error))
+    throw error
+  }
+}
+
+/** Returns the page to sign in that leads back to the request's address. */
+export function signInPath(c: HttpContext): string {
+  const { pathname, search } = new URL(c.req.url)
+  return `/sign-in?to=${encodeURIComponent(pathname + search)}`
+}
+
+const plainPage = (c: HttpContext, site: Site, title: string, message: string, status: 403 | 404 | 422 | 429) =>
+  respondWithFormPage(c, site, title, <p class="lead">{message}</p>, status)
+
+/** Asks for a sign-in, because the session has ended: keeps what was typed until its sender has signed in. */
+function askToSignIn(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleContext, form: SubmittedForm): Response {
+  const next = { to: c.req.path, held: holdForm(c.req.path, form) }
+  const content = <SignInForm state={emptyForm} next={next} ways={waysOf(ctx)} />
+  return respondWithFormPage(c, site, 'Sign in', content, 401)
+}
+
+/** Asks a person to prove to be present: keeps what was typed until then. */
+async function askToConfirm(
+  c: HttpContext,
+  { site }: ConsoleOptions,
+  ctx: ConsoleContext,
+  form: SubmittedForm,
+): Promise<Response> {
+  const { userId: id = '' } = ctx.actor as { readonly userId?: string }
+  const { email } = await ctx.db.user.findUniqueOrThrow({ where: { id } })
+  const next = { to: c.req.path, held: holdForm(c.req.path, form) }
+  const props = { state: emptyForm, next, email, ways: waysOf(ctx) }
+  return respondWithFormPage(c, site, 'Confirm that it’s you', <ConfirmForm {...props} />, 401)
+}

@@ -1,0 +1,242 @@
+import type { Service } from '../../generated/prisma/client.ts'
+import { ServiceStatus } from '../../generated/prisma/enums.ts'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { InputField, SelectField, TextField } from '../../http/form.tsx'
+import { createService, deleteService, findService, updateService } from '../../status/service.ts'
+import { serviceStatusLabels } from '../../status-page/view.ts'
+import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
+import { idIn } from './incident.tsx'
+import { monitorStateNames } from './now.tsx'
+import type { Screen, Screens } from './screen.tsx'
+
+/** Monitors listed at most with their service. */
+const MAX_MONITORS = 100
+
+/** Adds the pages that create, edit and delete a service. */
+export function serviceScreens({ form }: Screens): void {
+  form('services/new', showNew, async ({ ctx }, { fields }) => {
+    await createService(ctx, readFields(fields))
+    return 'services'
+  })
+  form('services/:id', showService, submitService)
+  form('services/:id/delete', showDeletion, async (screen) => {
+    await deleteService(screen.ctx, idIn(screen))
+    return 'services'
+  })
+}
+
+/** Reads the fields that new and known services have. */
+function readFields(fields: URLSearchParams) {
+  return {
+    name: fields.get('name') ?? '',
+    groupId: fields.get('groupId') || null,
+    description: fields.get('description') ?? '',
+  }
+}
+
+async function submitService(screen: Screen, { fields }: SubmittedForm): Promise<string> {
+  const statusOverride = fields.get('statusOverride') || null
+  await updateService(screen.ctx, {
+    id: idIn(screen),
+    ...readFields(fields),
+    statusOverride,
+    version: readVersion(fields),
+  })
+  return 'services'
+}
+
+const readGroups = ({ ctx, organization }: Screen) =>
+  ctx.db.serviceGroup.findMany({
+    where: { organizationId: organization.id },
+    select: { id: true, name: true },
+    orderBy: [{ position: 'asc' }, { id: 'asc' }],
+  })
+
+type Groups = Awaited<ReturnType<typeof readGroups>>
+
+async function showNew(screen: Screen, state: FormState): Promise<Response> {
+  const groups = await readGroups(screen)
+  const content = (
+    <form method="post" class="stack" id="edit">
+      <Fields state={state} service={null} groups={groups} />
+      <p class="actions">
+        <button type="submit">Add</button>
+        <a href={screen.path('services')}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: 'Add a service', section: 'services', content }, state)
+}
+
+async function showService(screen: Screen, state: FormState): Promise<Response> {
+  const service = await findService(screen.ctx, screen.organization.id, idIn(screen))
+  const [groups, monitors] = await Promise.all([
+    readGroups(screen),
+    screen.ctx.db.monitor.findMany({
+      where: { organizationId: screen.organization.id, serviceId: service.id },
+      select: { id: true, name: true, state: true },
+      orderBy: [{ name: 'asc' }, { id: 'asc' }],
+      take: MAX_MONITORS,
+    }),
+  ])
+  const content = (
+    <>
+      {screen.may('WRITE') ? (
+        <ServiceForm {...{ screen, state, service, groups }} />
+      ) : (
+        <p class="lead">{service.description}</p>
+      )}
+      <Monitors {...{ screen, monitors }} />
+    </>
+  )
+  const remove = (
+    <a class="button quiet" href={screen.path(`services/${service.id}/delete`)}>
+      Delete
+    </a>
+  )
+  const actions = screen.may('WRITE') ? remove : undefined
+  return screen.show({ title: service.name, section: 'services', content, actions }, state)
+}
+
+function ServiceForm({
+  screen,
+  state,
+  service,
+  groups,
+}: {
+  readonly screen: Screen
+  readonly state: FormState
+  readonly service: Service
+  readonly groups: Groups
+}) {
+  const { statusOverride, version } = service
+  const automatic = { value: '', text: 'By its incidents, maintenance and monitors' }
+  const byHand = Object.values(ServiceStatus).map((value) => ({
+    value,
+    text: `${serviceStatusLabels[value]}, by hand`,
+  }))
+  const hint = currentValue(state, version, { name: 'statusOverride', value: statusOverride ?? '' })
+  return (
+    <form method="post" class="stack" id="edit">
+      <VersionField version={version} />
+      <Fields state={state} service={service} groups={groups} />
+      <SelectField
+        label="Status"
+        name="statusOverride"
+        state={state}
+        value={statusOverride ?? ''}
+        choices={[automatic, ...byHand]}
+        hint={hint && <>Now: {statusOverride === null ? automatic.text : serviceStatusLabels[statusOverride]}</>}
+      />
+      <p class="actions">
+        <button type="submit">Save</button>
+        <a href={screen.path('services')}>Cancel</a>
+      </p>
+    </form>
+  )
+}
+
+/** The fields of new and known services. @param service null: a new one. */
+function Fields({
+  state,
+  service,
+  groups,
+}: {
+  readonly state: FormState
+  readonly service: Service | null
+  readonly groups: Groups
+}) {
+  const version = service?.version ?? 0
+  const now = (name: string, value: string) => currentValue(state, version, { name, value })
+  const { name = '', groupId = null, description = '' } = service ?? {}
+  const groupName = groups.find(({ id }) => id === groupId)?.name ?? 'no group'
+  const choices = [{ value: '', text: 'No group' }, ...groups.map((group) => ({ value: group.id, text: group.name }))]
+  return (
+    <>
+      <EditProblem state={state} version={version} fields={['name', 'groupId', 'description', 'statusOverride']} />
+      <InputField
+        label="Name"
+        name="name"
+        state={state}
+        value={name}
+        required
+        autofocus={service === null}
+        maxlength={100}
+        autocomplete="off"
+        hint={now('name', name)}
+      />
+      <TextField
+        label="Description"
+        name="description"
+        state={state}
+        value={description}
+        rows={2}
+        maxlength={2000}
+        hint={now('description', description)}
+      />
+      {groups.length === 0 ? null : (
+        <SelectField
+          label="Group"
+          name="groupId"
+          state={state}
+          value={groupId ?? ''}
+          choices={choices}
+          hint={now('groupId', groupId ?? '') && <>Now: {groupName}</>}
+        />
+      )}
+    </>
+  )
+}
+
+function Monitors({
+  screen,
+  monitors,
+}: {
+  readonly screen: Screen
+  readonly monitors: readonly {
+    readonly id: string
+    readonly name: string
+    readonly state: keyof typeof monitorStateNames
+  }[]
+}) {
+  if (monitors.length === 0) return null
+  return (
+    <section>
+      <h2>Monitors</h2>
+      <ul class="rows">
+        {monitors.map(({ id, name, state }) => (
+          <li id={id} data-state={state}>
+            <a href={screen.path(`monitors/${id}`)}>{name}</a>
+            <span class="state">{monitorStateNames[state]}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+async function showDeletion(screen: Screen, state: FormState): Promise<Response> {
+  const { id, name } = await findService(screen.ctx, screen.organization.id, idIn(screen))
+  const select = { monitors: true, incidents: true, maintenances: true, subscribers: true } as const
+  const found = await screen.ctx.db.service.findUniqueOrThrow({ where: { id }, select: { _count: { select } } })
+  const { monitors, incidents, maintenances, subscribers } = found._count
+  const lines = [
+    monitors > 0 && `${count(monitors, 'monitor')} will go on, without a service.`,
+    incidents > 0 && `${count(incidents, 'incident')} will stay, and name it no more.`,
+    maintenances > 0 && `${count(maintenances, 'planned or past maintenance', '')} will stay, and name it no more.`,
+    subscribers > 0 && `${count(subscribers, 'subscriber')} who chose it will hear no more of it.`,
+    'Its uptime and history leave the status page.',
+  ]
+  const content = (
+    <ConfirmDeletion state={state} what={name} back={screen.path(`services/${id}`)}>
+      <ul class="consequences">
+        {lines.filter(Boolean).map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+    </ConfirmDeletion>
+  )
+  return screen.show({ title: 'Delete this service?', section: 'services', content }, state)
+}
+
+const count = (number: number, noun: string, plural = 's') => `${number} ${noun}${number === 1 ? '' : plural}`

@@ -1,0 +1,237 @@
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { emptyForm, FormProblem } from '../../http/form.tsx'
+import type { PageState, ServiceState } from '../../status/page-state.ts'
+import { readPageState } from '../../status/page-state.ts'
+import { movedByOne, placedWithin } from '../../status/positions.ts'
+import { reorderServices } from '../../status/service.ts'
+import { reorderServiceGroups } from '../../status/service-group.ts'
+import { ServiceMark } from '../../status-page/html/status-mark.tsx'
+import type { Screen, Screens } from './screen.tsx'
+
+/** Services per page. */
+const PER_PAGE = 100
+
+/** Adds the list of services and groups, and what changes their order. */
+export function serviceListScreens({ get, action }: Screens): void {
+  get('services', (screen) => showServices(screen, emptyForm))
+  // The addresses of a refused order, read again.
+  get('services/order', (screen) => screen.c.redirect(screen.path('services'), 303))
+  get('services/groups/order', (screen) => screen.c.redirect(screen.path('services'), 303))
+  action('services/order', orderServices, showServices)
+  action('services/groups/order', orderGroups, showServices)
+}
+
+/** A button moves one service by one place; without a button, `ids` are the services of a list in their new order. */
+async function orderServices(screen: Screen, { fields }: SubmittedForm): Promise<string> {
+  const { ctx, organization } = screen
+  const services = await ctx.db.service.findMany({
+    where: { organizationId: organization.id },
+    select: { id: true, groupId: true },
+    orderBy: [{ position: 'asc' }, { id: 'asc' }],
+  })
+  const [id, direction] = readMove(fields)
+  const moved = services.find((service) => service.id === id)
+  const siblings = services.filter(({ groupId }) => groupId === moved?.groupId)
+  await reorderServices(ctx, { ids: newOrder(services, siblings, fields, id, direction) })
+  return `services?page=${pageNumber(fields.get('page'))}`
+}
+
+async function orderGroups(screen: Screen, { fields }: SubmittedForm): Promise<string> {
+  const { ctx, organization } = screen
+  const groups = await ctx.db.serviceGroup.findMany({
+    where: { organizationId: organization.id },
+    select: { id: true },
+    orderBy: [{ position: 'asc' }, { id: 'asc' }],
+  })
+  await reorderServiceGroups(ctx, { ids: newOrder(groups, groups, fields, ...readMove(fields)) })
+  return 'services'
+}
+
+/** Reads which button was pressed; an id of null: none. */
+function readMove(fields: URLSearchParams): readonly [id: string | null, direction: 'up' | 'down'] {
+  const up = fields.get('up')
+  return up === null ? [fields.get('down'), 'down'] : [up, 'up']
+}
+
+type Item = { readonly id: string }
+const idsOf = (items: readonly Item[]) => items.map(({ id }) => id)
+
+function newOrder(
+  all: readonly Item[],
+  siblings: readonly Item[],
+  fields: URLSearchParams,
+  id: string | null,
+  direction: 'up' | 'down',
+): string[] {
+  return id === null
+    ? placedWithin(idsOf(all), fields.getAll('ids'))
+    : movedByOne(idsOf(all), idsOf(siblings), id, direction)
+}
+
+const pageNumber = (text: string | null | undefined) => Math.min(Math.max(Math.trunc(Number(text)) || 1, 1), 1000)
+
+async function showServices(screen: Screen, state: FormState): Promise<Response> {
+  const { ctx, organization } = screen
+  const page = await readPageState(ctx.db, organization.id, ctx.now())
+  const actions = (
+    <>
+      <a class="button" href={screen.path('services/new')}>
+        Add a service
+      </a>
+      <a class="button quiet" href={screen.path('services/groups/new')}>
+        Add a group
+      </a>
+    </>
+  )
+  return screen.show(
+    {
+      title: 'Services',
+      section: 'services',
+      content: <Services {...{ screen, page, state }} />,
+      actions: screen.may('WRITE') ? actions : undefined,
+    },
+    state,
+  )
+}
+
+/** A group with its services on this page; null: the services without a group. */
+interface Section {
+  readonly group: PageState['groups'][number] | null
+  readonly services: readonly ServiceState[]
+}
+
+/** Returns the part of the list that a page shows, group by group. */
+function sectionsOf({ groups, services }: PageState, page: number): Section[] {
+  const sections = [null, ...groups].map((group) => ({
+    group,
+    services: services.filter(({ groupId }) => groupId === (group?.id ?? null)),
+  }))
+  const shown = new Set(sections.flatMap((section) => section.services).slice((page - 1) * PER_PAGE, page * PER_PAGE))
+  return sections
+    .map((section) => ({ ...section, services: section.services.filter((service) => shown.has(service)) }))
+    .filter(({ services, group }) => services.length > 0 || (group !== null && page === 1))
+}
+
+function Services({
+  screen,
+  page,
+  state,
+}: {
+  readonly screen: Screen
+  readonly page: PageState
+  readonly state: FormState
+}) {
+  const number = pageNumber(screen.c.req.query('page'))
+  if (page.services.length === 0 && page.groups.length === 0) {
+    return <p class="lead">A service is one line on your status page, such as “Website” or “API”. There is none yet.</p>
+  }
+  const pages = Math.ceil(page.services.length / PER_PAGE)
+  return (
+    <>
+      <FormProblem state={state} />
+      {sectionsOf(page, number).map(({ group, services }) => (
+        <section id={group?.id}>
+          {group === null ? null : <GroupHead {...{ screen, group }} />}
+          <OrderedList {...{ screen, services, number }} />
+        </section>
+      ))}
+      {pages < 2 ? null : (
+        <nav class="pages" aria-label="Pages">
+          {number > 1 ? <a href={`?page=${number - 1}`}>Services before</a> : null}
+          {number < pages ? <a href={`?page=${number + 1}`}>Services after</a> : null}
+        </nav>
+      )}
+      {screen.may('WRITE') && page.groups.length > 1 ? <GroupOrder screen={screen} groups={page.groups} /> : null}
+    </>
+  )
+}
+
+function GroupHead({
+  screen,
+  group: { id, name },
+}: {
+  readonly screen: Screen
+  readonly group: PageState['groups'][number]
+}) {
+  const path = screen.path(`services/groups/${id}`)
+  return <h2>{screen.may('WRITE') ? <a href={path}>{name}</a> : name}</h2>
+}
+
+function OrderedList({
+  screen,
+  services,
+  number,
+}: {
+  readonly screen: Screen
+  readonly services: readonly ServiceState[]
+  readonly number: number
+}) {
+  if (services.length === 0) return <p class="hint">No service is in this group.</p>
+  const rows = services.map((service) => (
+    <li id={service.id} data-status={service.shown}>
+      <OrderField id={service.id} name={service.name} shown={screen.may('WRITE')} />
+      <a href={screen.path(`services/${service.id}`)}>{service.name}</a>
+      <ServiceMark status={service.shown} />
+      <OrderButtons id={service.id} name={service.name} shown={screen.may('WRITE')} />
+    </li>
+  ))
+  if (!screen.may('WRITE')) return <ul class="rows">{rows}</ul>
+  return (
+    <form method="post" action={screen.path('services/order')}>
+      <input type="hidden" name="page" value={number} />
+      <ul class="rows ordered">{rows}</ul>
+    </form>
+  )
+}
+
+function GroupOrder({ screen, groups }: { readonly screen: Screen; readonly groups: PageState['groups'] }) {
+  return (
+    <section>
+      <h2>Order of the groups</h2>
+      <form method="post" action={screen.path('services/groups/order')}>
+        <ul class="rows ordered">
+          {groups.map(({ id, name }) => (
+            <li id={`order-${id}`}>
+              <OrderField id={id} name={name} shown />
+              <span>{name}</span>
+              <OrderButtons id={id} name={name} shown />
+            </li>
+          ))}
+        </ul>
+      </form>
+    </section>
+  )
+}
+
+interface OrderProps {
+  readonly id: string
+  readonly name: string
+  readonly shown: boolean
+}
+
+/** The place of an item in its form, with a handle that the script shows. */
+function OrderField({ id, name, shown }: OrderProps) {
+  if (!shown) return null
+  return (
+    <>
+      <input type="hidden" name="ids" value={id} />
+      <button type="button" class="handle" aria-label={`Move ${name}: drag, or use the arrow keys`}>
+        ⠿
+      </button>
+    </>
+  )
+}
+
+function OrderButtons({ id, name, shown }: OrderProps) {
+  if (!shown) return null
+  return (
+    <span class="order-buttons">
+      <button type="submit" class="quiet" name="up" value={id} aria-label={`Move ${name} up`}>
+        ↑
+      </button>
+      <button type="submit" class="quiet" name="down" value={id} aria-label={`Move ${name} down`}>
+        ↓
+      </button>
+    </span>
+  )
+}

@@ -1,0 +1,275 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { DomainError } from '../core/errors.ts'
+import { Invalid, RateLimited } from '../core/errors.ts'
+import { readBytes } from './body.ts'
+import { nodeRequest } from './node-request.ts'
+
+/** A submitted form. */
+export interface SubmittedForm {
+  /** The text fields. */
+  readonly fields: URLSearchParams
+  /** The chosen files by field; an empty choice is none. */
+  readonly files: ReadonlyMap<string, File>
+}
+
+/** What a form shows: the values typed before, and why they were refused. */
+export interface FormState {
+  readonly fields: URLSearchParams
+  readonly problem: DomainError | null
+}
+
+export const emptyForm: FormState = { fields: new URLSearchParams(), problem: null }
+
+/** The maximum number of fields: a form with a thousand checkboxes has about as many. */
+const MAX_FIELDS = 2000
+
+/**
+ * Reads a form, urlencoded or multipart, of at most `maxBytes`.
+ * @throws HTTPException 413 when it is larger. @throws Invalid when it is malformed or has too many fields.
+ */
+export async function readForm(c: Context, maxBytes: number): Promise<SubmittedForm> {
+  const body = await readBytes(nodeRequest(c), maxBytes)
+  const type = c.req.header('content-type') ?? ''
+  const form = type.startsWith('multipart/form-data')
+    ? await readMultipart(body, type)
+    : { fields: new URLSearchParams(body.toString('utf8')), files: new Map<string, File>() }
+  if (form.fields.size <= MAX_FIELDS) return form
+  throw tooManyFields()
+}
+
+const tooManyFields = () => new Invalid('INVALID_INPUT', `A form must have at most ${MAX_FIELDS} fields.`)
+
+/** Counts the boundaries before the parts are parsed, which takes a microsecond each. */
+function hasTooManyParts(body: Buffer, type: string): boolean {
+  const boundary = `--${/boundary="?([^";]+)/i.exec(type)?.[1] ?? ''}`
+  let position = -1
+  for (let count = 0; count <= MAX_FIELDS; count++) {
+    position = body.indexOf(boundary, position + 1)
+    if (position < 0) return false
+  }
+  return true
+}
+
+async function readMultipart(body: Buffer, type: string): Promise<SubmittedForm> {
+  if (hasTooManyParts(body, type)) throw tooManyFields()
+  const fields = new URLSearchParams()
+  const files = new Map<string, File>()
+  const entries = await new Response(new Uint8Array(body), { headers: { 'content-type': type } })
+    .formData()
+    .catch(() => {
+      throw new Invalid('INVALID_INPUT', 'The form is malformed.')
+    })
+  for (const [name, value] of entries) {
+    if (typeof value === 'string') fields.append(name, value)
+    else if (value.size > 0) files.set(name, value)
+  }
+  return { fields, files }
+}
+
+/** Returns what is wrong with a field; null: nothing. */
+export function fieldProblem({ problem }: FormState, name: string): string | null {
+  if (!(problem instanceof Invalid)) return null
+  const found = problem.issues.filter(({ path }) => `${path.join('.')}.`.startsWith(`${name}.`))
+  return found.length === 0 ? null : found.map(({ message }) => sentence(message)).join(' ')
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+/** Returns the status of a page with a refused form. */
+export function formStatus(problem: DomainError): 422 | 429 {
+  return problem instanceof RateLimited ? 429 : 422
+}
+
+/** Shows why a form was refused, unless only single fields are wrong: those say so themselves. */
+export function FormProblem({
+  state,
+  fields = [],
+}: {
+  readonly state: FormState
+  readonly fields?: readonly string[]
+}) {
+  const { problem } = state
+  if (problem === null) return null
+  const isShown = fields.some((name) => fieldProblem(state, name) !== null)
+  const message = isShown ? 'Check the marked fields.' : problem.message
+  return (
+    <p class="problem" id="problem" role="alert">
+      {message}
+    </p>
+  )
+}
+
+interface FieldProps {
+  readonly label: Child
+  readonly name: string
+  readonly state: FormState
+  /** Shown below the label. */
+  readonly hint?: Child
+  /** The value before anything was typed. */
+  readonly value?: string | number | null | undefined
+  readonly required?: boolean
+}
+
+interface InputProps extends FieldProps {
+  readonly type?: 'text' | 'email' | 'password' | 'url' | 'number' | 'search' | 'color' | 'date' | 'datetime-local'
+  readonly autocomplete?: string
+  readonly autofocus?: boolean
+  readonly min?: number
+  readonly max?: number
+  readonly maxlength?: number
+  readonly pattern?: string
+  readonly inputmode?: 'numeric' | 'text' | 'email' | 'url'
+  readonly placeholder?: string
+}
+
+/** Renders a text field with its label, hint and error. Passwords are never repeated. */
+export function InputField({ label, name, state, hint, value, type = 'text', ...rest }: InputProps) {
+  const typed = type === 'password' ? '' : (state.fields.get(name) ?? value ?? '')
+  return (
+    <FieldFrame {...{ label, name, state, hint }}>
+      <input id={name} name={name} type={type} value={String(typed)} {...rest} {...described(name, state, hint)} />
+    </FieldFrame>
+  )
+}
+
+/** Names the account whose password a form asks for, to password managers. */
+export function UsernameField({ email }: { readonly email: string }) {
+  return <input type="text" name="username" autocomplete="username" value={email} readonly hidden />
+}
+
+/** Renders a field for several lines. */
+export function TextField({
+  label,
+  name,
+  state,
+  hint,
+  value,
+  rows = 5,
+  ...rest
+}: FieldProps & { readonly rows?: number; readonly maxlength?: number; readonly placeholder?: string }) {
+  return (
+    <FieldFrame {...{ label, name, state, hint }}>
+      <textarea id={name} name={name} rows={rows} {...rest} {...described(name, state, hint)}>
+        {state.fields.get(name) ?? value ?? ''}
+      </textarea>
+    </FieldFrame>
+  )
+}
+
+/** An option of a choice. */
+export interface Choice {
+  readonly value: string
+  readonly text: string
+}
+
+/** Renders a choice of one. */
+export function SelectField({
+  label,
+  name,
+  state,
+  hint,
+  value,
+  choices,
+  ...rest
+}: FieldProps & { readonly choices: readonly Choice[] }) {
+  const chosen = state.fields.get(name) ?? value
+  return (
+    <FieldFrame {...{ label, name, state, hint }}>
+      <select id={name} name={name} {...rest} {...described(name, state, hint)}>
+        {choices.map((choice) => (
+          <option value={choice.value} selected={choice.value === chosen}>
+            {choice.text}
+          </option>
+        ))}
+      </select>
+    </FieldFrame>
+  )
+}
+
+/** Renders a checkbox. Beside it, a hidden field says that it was shown, because a browser sends no unchecked box. */
+export function CheckboxField({
+  label,
+  name,
+  state,
+  checked = false,
+  hint,
+}: Omit<FieldProps, 'value'> & { readonly checked?: boolean }) {
+  const isChecked = state.fields.has(`${name}.shown`) ? state.fields.has(name) : checked
+  return (
+    <div class="form-field checkbox">
+      <label>
+        <input type="checkbox" name={name} value="true" checked={isChecked} {...described(name, state, hint)} /> {label}
+      </label>
+      <input type="hidden" name={`${name}.shown`} value="true" />
+      <FieldNotes {...{ name, state, hint }} />
+    </div>
+  )
+}
+
+/** Renders a choice of any number. */
+export function CheckboxesField({
+  label,
+  name,
+  state,
+  hint,
+  values = [],
+  choices,
+}: Omit<FieldProps, 'value'> & { readonly values?: readonly string[]; readonly choices: readonly Choice[] }) {
+  const chosen = new Set(state.fields.has(`${name}.shown`) ? state.fields.getAll(name) : values)
+  return (
+    <fieldset class="form-field checkboxes" {...described(name, state, hint)}>
+      <legend>{label}</legend>
+      <FieldNotes {...{ name, state, hint }} />
+      {choices.map((choice) => (
+        <label>
+          <input type="checkbox" name={name} value={choice.value} checked={chosen.has(choice.value)} /> {choice.text}
+        </label>
+      ))}
+      <input type="hidden" name={`${name}.shown`} value="true" />
+    </fieldset>
+  )
+}
+
+function FieldFrame({
+  label,
+  name,
+  state,
+  hint,
+  children,
+}: Pick<FieldProps, 'label' | 'name' | 'state' | 'hint'> & { readonly children: Child }) {
+  return (
+    <div class="form-field">
+      <label for={name}>{label}</label>
+      <FieldNotes {...{ name, state, hint }} />
+      {children}
+    </div>
+  )
+}
+
+function FieldNotes({ name, state, hint }: Pick<FieldProps, 'name' | 'state' | 'hint'>) {
+  const problem = fieldProblem(state, name)
+  return (
+    <>
+      {hint === undefined || hint === null ? null : (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {problem === null ? null : (
+        <p class="problem" id={`${name}-problem`}>
+          {problem}
+        </p>
+      )}
+    </>
+  )
+}
+
+function described(name: string, state: FormState, hint: Child | undefined): Record<string, string> {
+  const isWrong = fieldProblem(state, name) !== null
+  const notes = [...(hint == null ? [] : [`${name}-hint`]), ...(isWrong ? [`${name}-problem`] : [])]
+  return {
+    ...(isWrong && { 'aria-invalid': 'true' }),
+    ...(notes.length > 0 && { 'aria-describedby': notes.join(' ') }),
+  }
+}

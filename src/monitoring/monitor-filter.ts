@@ -1,0 +1,51 @@
+import { validIdOrEmpty } from '../core/id.ts'
+import { containsText, inRange, oneOf, searchText } from '../core/list-filter.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
+import type { MonitorKind, MonitorState } from '../generated/prisma/enums.ts'
+
+/** Conditions of monitors, which must match all of them; null and absent ones count as met. */
+export interface MonitorFilter {
+  /** Part of the name or of what is watched. */
+  readonly text?: string | null | undefined
+  readonly kind?: readonly MonitorKind[] | null | undefined
+  readonly state?: readonly MonitorState[] | null | undefined
+  readonly serviceId?: string | null | undefined
+  readonly region?: string | null | undefined
+  readonly createdAfter?: Date | null | undefined
+  readonly createdBefore?: Date | null | undefined
+}
+
+/**
+ * Returns the condition of monitors that match a filter.
+ * @throws Invalid for too long a text, too many values and an empty range.
+ */
+export function monitorsMatching(filter: MonitorFilter): Prisma.MonitorWhereInput {
+  const { serviceId } = filter
+  const text = searchText('text', filter.text)
+  const kind = oneOf('kind', filter.kind)
+  const state = oneOf('state', filter.state)
+  const region = searchText('region', filter.region)
+  const createdAt = inRange('created', filter.createdAfter, filter.createdBefore)
+  return {
+    ...(kind && { kind }),
+    ...(state && { state }),
+    ...(serviceId && { serviceId: validIdOrEmpty(serviceId) }),
+    ...(region !== null && { watches: { some: { region } } }),
+    ...(createdAt && { createdAt }),
+    ...(text !== null && { OR: [{ name: containsText(text) }, ...targets.map((target) => watching(target, text))] }),
+  }
+}
+
+/** The option of each kind that names the target. */
+const targets = [
+  { kinds: ['HTTP'], member: 'url' },
+  { kinds: ['TCP', 'PING'], member: 'host' },
+  { kinds: ['DNS'], member: 'name' },
+  { kinds: ['BLACKLIST'], member: 'target' },
+] as const satisfies { readonly kinds: readonly MonitorKind[]; readonly member: string }[]
+
+/** The kind comes first, so that the options of other kinds are not read. */
+function watching({ kinds, member }: (typeof targets)[number], text: string): Prisma.MonitorWhereInput {
+  const { contains, mode } = containsText(text)
+  return { kind: { in: [...kinds] }, options: { path: [member], string_contains: contains, mode } }
+}

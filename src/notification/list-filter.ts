@@ -1,0 +1,76 @@
+import { validIdOrEmpty } from '../core/id.ts'
+import { containsText, inRange, oneOf, searchText } from '../core/list-filter.ts'
+import type { Prisma, Subscriber } from '../generated/prisma/client.ts'
+import type { ChannelKind, DeliveryStatus } from '../generated/prisma/enums.ts'
+import { active } from './subscriber.ts'
+
+/** The states of a subscription. */
+export type SubscriberStateName = 'PENDING' | 'ACTIVE' | 'STOPPED'
+
+/** Returns the state of a subscription. */
+export function subscriberState({
+  confirmedAt,
+  stoppedAt,
+}: Pick<Subscriber, 'confirmedAt' | 'stoppedAt'>): SubscriberStateName {
+  if (stoppedAt !== null) return 'STOPPED'
+  return confirmedAt === null ? 'PENDING' : 'ACTIVE'
+}
+
+interface CreationFilter {
+  readonly channel?: readonly ChannelKind[] | null | undefined
+  readonly createdAfter?: Date | null | undefined
+  readonly createdBefore?: Date | null | undefined
+}
+
+/** Conditions of subscribers, which must match all of them; null and absent ones count as met. */
+export interface SubscriberFilter extends CreationFilter {
+  readonly state?: readonly SubscriberStateName[] | null | undefined
+  /** Part of the address, as far as it is shown. */
+  readonly address?: string | null | undefined
+}
+
+/** Conditions of deliveries, which must match all of them; null and absent ones count as met. */
+export interface DeliveryFilter extends CreationFilter {
+  readonly status?: readonly DeliveryStatus[] | null | undefined
+  readonly subscriberId?: string | null | undefined
+}
+
+const states = {
+  PENDING: { confirmedAt: null, stoppedAt: null },
+  ACTIVE: active,
+  STOPPED: { stoppedAt: { not: null } },
+} as const satisfies Record<SubscriberStateName, Prisma.SubscriberWhereInput>
+
+/**
+ * Returns the condition of subscribers that match a filter.
+ * @throws Invalid for too long a text, too many values and an empty range.
+ */
+export function subscribersMatching(filter: SubscriberFilter): Prisma.SubscriberWhereInput {
+  const channel = oneOf('channel', filter.channel)
+  const state = oneOf('state', filter.state)
+  const address = searchText('address', filter.address)
+  const createdAt = inRange('created', filter.createdAfter, filter.createdBefore)
+  return {
+    ...(channel && { channel }),
+    ...(state && { OR: state.in.map((each) => states[each]) }),
+    ...(address !== null && { label: containsText(address) }),
+    ...(createdAt && { createdAt }),
+  }
+}
+
+/**
+ * Returns the condition of deliveries that match a filter.
+ * @throws Invalid for too many values and an empty range.
+ */
+export function deliveriesMatching(filter: DeliveryFilter): Prisma.DeliveryWhereInput {
+  const { subscriberId } = filter
+  const channel = oneOf('channel', filter.channel)
+  const status = oneOf('status', filter.status)
+  const createdAt = inRange('created', filter.createdAfter, filter.createdBefore)
+  return {
+    ...(channel && { channel }),
+    ...(status && { status }),
+    ...(subscriberId && { subscriberId: validIdOrEmpty(subscriberId) }),
+    ...(createdAt && { createdAt }),
+  }
+}

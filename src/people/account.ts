@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { requireConfirmation } from '../core/access.ts'
+import { invalid, nameText, validate } from '../core/validation.ts'
+import type { User } from '../generated/prisma/client.ts'
+import { limitAttempts } from './attempt-limit.ts'
+import type { PeopleContext } from './context.ts'
+import { hashPassword, newPassword, verifyPassword } from './password.ts'
+import { confirmSession, requireUser, revokeOtherSessions } from './session.ts'
+
+const renaming = z.object({ name: nameText })
+
+/** Renames the signed-in person. @throws Invalid for an invalid name. */
+export async function renameUser(ctx: PeopleContext, input: unknown): Promise<User> {
+  const { userId: id } = requireUser(ctx)
+  const { name } = validate(renaming, input)
+  return ctx.db.user.update({ where: { id }, data: { name } })
+}
+
+const passwordChange = z.object({ currentPassword: z.string().default(''), password: newPassword })
+
+/**
+ * Changes the password of the signed-in person and ends its other sessions. Who has none proves to be present instead of giving
+ * the current one.
+ * @throws Invalid for a wrong current password, or an invalid new one. @throws RateLimited after too many wrong ones.
+ */
+export async function changePassword(ctx: PeopleContext, input: unknown): Promise<void> {
+  const { userId: id } = requireUser(ctx)
+  const { currentPassword, password } = validate(passwordChange, input)
+  const { email, passwordHash: current } = await ctx.db.user.findUniqueOrThrow({ where: { id } })
+  if (current === null) requireConfirmation(ctx)
+  else {
+    const isRight = await limitAttempts(ctx, email, async () =>
+      (await verifyPassword(currentPassword, current)) ? true : null,
+    )
+    if (!isRight) throw invalid([{ path: ['currentPassword'], message: 'is wrong' }])
+  }
+  await ctx.db.user.update({ where: { id }, data: { passwordHash: await hashPassword(password) } })
+  await ctx.db.oneTimeToken.deleteMany({ where: { userId: id } })
+  await revokeOtherSessions(ctx)
+  if (current !== null) await confirmSession(ctx)
+}

@@ -1,0 +1,83 @@
+import { consumeMany } from '../account/quota.ts'
+import type { Context } from '../core/context.ts'
+import { RateLimited } from '../core/errors.ts'
+import { clientSubject } from '../core/ip-address.ts'
+import { MINUTE, utcDay } from '../core/time.ts'
+import type { PeopleContext } from './context.ts'
+
+/** Attempts are counted per quarter of an hour (UTC). */
+const WINDOW = 15 * MINUTE
+/** Wrong answers for one account. */
+const MAX_PER_ACCOUNT = 10
+/** Wrong answers from one network: an IPv4 address, or an IPv6 /64. */
+const MAX_PER_NETWORK = 30
+/** Links to one mail address. */
+const MAX_LINKS_PER_ADDRESS = 3
+/** Links, and challenges of passkeys, that one network asks for. */
+const MAX_REQUESTS_PER_NETWORK = 60
+
+/**
+ * Runs an attempt to prove who one is, and counts it unless it succeeds. It is counted before it runs, so that many at once
+ * do not get more tries. The counts hold over all instances.
+ * @param account whom the attempt is about, whether or not there is such a person.
+ * @param attempt returns what was proven; null: the answer was wrong.
+ * @throws RateLimited after too many wrong answers for the account or from the network.
+ */
+export async function limitAttempts<T>(
+  ctx: PeopleContext,
+  account: string,
+  attempt: () => Promise<T | null>,
+): Promise<T | null> {
+  const limits = [
+    { subject: `sign-in network ${clientSubject(ctx.clientAddress)}`, limit: MAX_PER_NETWORK },
+    { subject: `sign-in account ${account}`, limit: MAX_PER_ACCOUNT },
+  ]
+  const counted = await consume(ctx, limits, 'Too many wrong answers. Try again in 15 minutes.')
+  const proven = await attempt()
+  if (proven !== null) await giveBack(ctx, counted)
+  return proven
+}
+
+/**
+ * Counts a link that is asked for a mail address, whether or not somebody has it.
+ * @throws RateLimited for too many to the address, or from the network.
+ */
+export async function limitLinks(ctx: PeopleContext, email: string): Promise<void> {
+  await limitRequests(ctx)
+  const limit = { subject: `sign-in link ${email}`, limit: MAX_LINKS_PER_ADDRESS }
+  await consume(ctx, [limit], 'Too many links were sent to this address. Try again in 15 minutes.')
+}
+
+/** Counts a request that makes us store something for a visitor. @throws RateLimited for too many from the network. */
+export async function limitRequests(ctx: PeopleContext): Promise<void> {
+  const subject = `sign-in requests ${clientSubject(ctx.clientAddress)}`
+  await consume(ctx, [{ subject, limit: MAX_REQUESTS_PER_NETWORK }], 'Too many requests. Try again in 15 minutes.')
+}
+
+/** What was counted, to give it back. */
+interface Counted {
+  readonly subjects: readonly string[]
+  readonly day: Date
+}
+
+async function consume(
+  ctx: PeopleContext,
+  limits: readonly { readonly subject: string; readonly limit: number }[],
+  message: string,
+): Promise<Counted> {
+  const at = ctx.now()
+  const day = utcDay(at)
+  const window = Math.floor((at.getTime() - day.getTime()) / WINDOW)
+  const inWindow = (subject: string) => `${subject} ${window}`
+  for (const { subject, limit } of limits) {
+    // Not `Quota`, which remembers that a quota is used up: a right answer gives back.
+    if (!(await consumeMany(ctx, inWindow(subject), day, { amount: 1, limit })))
+      throw new RateLimited(message, new Date(day.getTime() + (window + 1) * WINDOW))
+  }
+  return { subjects: limits.map(({ subject }) => inWindow(subject)), day }
+}
+
+async function giveBack({ db }: Pick<Context, 'db'>, { subjects, day }: Counted): Promise<void> {
+  await db.$executeRaw`
+    UPDATE "UsageCounter" SET count = count - 1 WHERE subject = ANY (${subjects}::text[]) AND day = ${day}::date AND count > 0`
+}

@@ -1,0 +1,22 @@
+import type { CredentialCache } from '../account/credential-cache.ts'
+import type { Context } from '../core/context.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { SendAccountMail } from './mail.ts'
+import type { KnownSession } from './session.ts'
+
+/** The context of what people do. */
+export interface PeopleContext extends Context {
+  /** Encrypts the secrets of authenticator apps. */
+  readonly seal: SecretBox
+  /** Our public address, for links in mail. */
+  readonly site: { readonly baseUrl: string }
+}
+
+declare module '../core/context.ts' {
+  interface Context {
+    /** The cache of sessions; absent: this process has none. */
+    readonly knownSessions?: CredentialCache<KnownSession> | undefined
+    /** Sends mail about accounts; absent: mail is not set up. */
+    readonly sendMail?: SendAccountMail | undefined
+  }
+}

@@ -1,0 +1,253 @@
+import { hasScope, organizationOf } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
+import type { Session, User as UserRow } from '../../generated/prisma/client.ts'
+import { Role } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
+import { readTogether } from '../../graphql/loader.ts'
+import { invitationsOf, invite, revokeInvitation } from '../invitation.ts'
+import type { Member as MemberRow } from '../membership.ts'
+import { MAX_PEOPLE, membersOf, removeMember, setRole } from '../membership.ts'
+import { roleDescriptions } from '../role.ts'
+import { MAX_SESSIONS, requireUser, revokeSession, sessionsOf } from '../session.ts'
+
+builder.enumType(Role, {
+  name: 'Role',
+  description:
+    'What a person may do in an organization. VIEWER, EDITOR and ADMIN are the scopes READ, WRITE and ADMIN of keys.',
+  values: describedValues(roleDescriptions),
+})
+
+type Person = Pick<UserRow, 'id' | 'name' | 'email'>
+
+const User = builder.objectRef<Person>('User').implement({
+  description: 'A person.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    name: t.exposeString('name', { description: 'The person’s name.' }),
+    email: t.exposeString('email', { description: 'The person’s mail address.' }),
+  }),
+})
+
+const Member = builder.objectRef<MemberRow>('Member').implement({
+  description: 'A member of an organization.',
+  fields: (t) => ({
+    user: t.expose('user', { type: User, description: 'The person.' }),
+    role: t.expose('role', { type: Role, description: 'What the person may do.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person became a member.' }),
+  }),
+})
+
+const Invitation = builder.prismaObject('Invitation', {
+  description: 'An open invitation of one mail address.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    email: t.exposeString('email', { description: 'The invited address.' }),
+    role: t.expose('role', { type: Role, description: 'The role that the person will have.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when its link works.' }),
+  }),
+})
+
+const ViewerSession = builder.objectRef<Session & { readonly isCurrent: boolean }>('Session').implement({
+  description: 'A browser in which the caller is signed in.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    userAgent: t.exposeString('userAgent', { description: 'The browser as it names itself.' }),
+    isCurrent: t.exposeBoolean('isCurrent', { description: 'Whether it sent this request.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person signed in.' }),
+    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', description: 'When it was last used, to the hour.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends unless it is used.' }),
+  }),
+})
+
+/** More are rare, and cost a statement in all. */
+const USUAL_ORGANIZATIONS = 20
+
+interface Belonging {
+  readonly organizationId: string
+  readonly role: Role
+}
+
+const ViewerMembership = builder.objectRef<Belonging>('ViewerMembership').implement({
+  description: 'An organization of the caller.',
+  fields: (t) => ({
+    role: t.expose('role', { type: Role, description: 'What the caller may do there.' }),
+    organization: t.prismaField({
+      type: 'Organization',
+      description: 'The organization.',
+      resolve: (query, { organizationId: id }, _args, ctx) =>
+        readTogether(ctx, () => ctx.db.organization.findUniqueOrThrow({ ...query, where: { id } })),
+    }),
+  }),
+})
+
+const Viewer = builder.objectRef<Person>('Viewer').implement({
+  description: 'The signed-in caller.',
+  fields: (t) => ({
+    user: t.field({ type: User, description: 'The person.', resolve: (user) => user }),
+    memberships: t.field({
+      type: [ViewerMembership],
+      description: 'The caller’s organizations.',
+      extensions: costs({ items: USUAL_ORGANIZATIONS }),
+      resolve: (_user, _args, ctx) =>
+        Array.from(requireUser(ctx).memberships, ([organizationId, { role }]) => ({ organizationId, role })),
+    }),
+    sessions: t.field({
+      type: [ViewerSession],
+      description: 'The browsers in which the caller is signed in, the last used first.',
+      extensions: costs({ itself: STATEMENT_COST, items: MAX_SESSIONS }),
+      resolve: async (_user, _args, ctx) => {
+        const { sessionId } = requireUser(ctx)
+        return (await sessionsOf(ctx)).map((session) => ({ ...session, isCurrent: session.id === sessionId }))
+      },
+    }),
+  }),
+})
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: Viewer,
+    nullable: true,
+    description: 'The signed-in caller. Null for callers with a key, and for visitors.',
+    extensions: costs({ itself: STATEMENT_COST, about: () => 'own' }),
+    resolve: (_root, _args, { actor, db }) =>
+      actor.kind === 'user'
+        ? db.user.findUnique({ where: { id: actor.userId }, select: { id: true, name: true, email: true } })
+        : null,
+  }),
+)
+
+builder.prismaObjectFields('Organization', (t) => ({
+  members: t.field({
+    type: [Member],
+    description: 'The members, in the order of their joining.',
+    extensions: costs({ itself: STATEMENT_COST, items: MAX_PEOPLE }),
+    resolve: ({ id }, _args, ctx) => membersOf(inOrganization(ctx, id)),
+  }),
+  invitations: t.field({
+    type: [Invitation],
+    description: 'The open invitations, newest first. Owners only, signed in.',
+    extensions: costs({ itself: STATEMENT_COST, items: MAX_PEOPLE }),
+    resolve: ({ id }, _args, ctx) => invitationsOf(inOrganization(ctx, id)),
+  }),
+}))
+
+/** Returns the context of a caller acting in an organization of several that the caller may read. */
+function inOrganization<C extends Context>(ctx: C, organizationId: string): C {
+  const { actor } = ctx
+  const mayChoose = actor.kind === 'operator' || actor.kind === 'user'
+  if (!mayChoose || organizationOf(actor) === organizationId || !hasScope(actor, organizationId, 'READ')) return ctx
+  return { ...ctx, actor: { ...actor, organizationId } }
+}
+
+const ORGANIZATION_ID = {
+  required: false,
+  description: 'The organization. Only the operator and people with several organizations need it.',
+} as const
+
+const InviteInput = builder.inputType('InviteInput', {
+  description: 'The person to invite.',
+  fields: (t) => ({
+    organizationId: t.id(ORGANIZATION_ID),
+    email: t.string({ description: 'The mail address. Only an account with it can accept.' }),
+    role: t.field({ type: Role, description: 'The role that the person will have.' }),
+  }),
+})
+
+const InvitePayload = builder.objectRef<Awaited<ReturnType<typeof invite>>>('InvitePayload').implement({
+  description: 'The invitation and its link.',
+  fields: (t) => ({
+    invitation: t.field({ type: Invitation, description: 'The invitation.', resolve: ({ invitation }) => invitation }),
+    url: t.string({
+      description: 'The link, shown only here. It works once, for seven days.',
+      resolve: ({ token }, _args, { site }) => `${site.baseUrl}/invitations/${token}`,
+    }),
+  }),
+})
+
+builder.mutationField('invite', (t) =>
+  t.field({
+    type: InvitePayload,
+    description:
+      'Invites a person to the organization by a link. Another invitation of the address replaces the first. Owners only, signed in.',
+    args: { input: t.arg({ type: InviteInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => invite(ctx, input),
+  }),
+)
+
+const RevokeInvitationInput = builder.inputType('RevokeInvitationInput', {
+  description: 'The invitation to revoke.',
+  fields: (t) => ({ organizationId: t.id(ORGANIZATION_ID), id: t.id({ description: 'The invitation’s id.' }) }),
+})
+
+builder.mutationField('revokeInvitation', (t) =>
+  t.field({
+    type: Invitation,
+    description: 'Revokes an open invitation. Owners only, signed in.',
+    args: { input: t.arg({ type: RevokeInvitationInput }) },
+    errors: { types: [NotFound] },
+    resolve: (_root, { input: { id } }, ctx) => revokeInvitation(ctx, id),
+  }),
+)
+
+const SetRoleInput = builder.inputType('SetRoleInput', {
+  description: 'A member and its new role.',
+  fields: (t) => ({
+    organizationId: t.id(ORGANIZATION_ID),
+    userId: t.id({ description: 'The member.' }),
+    role: t.field({ type: Role, description: 'The new role.' }),
+  }),
+})
+
+builder.mutationField('setRole', (t) =>
+  t.field({
+    type: Member,
+    description: 'Changes a member’s role. An organization always has an owner. Owners only, signed in.',
+    args: { input: t.arg({ type: SetRoleInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => setRole(ctx, input),
+  }),
+)
+
+const RemoveMemberInput = builder.inputType('RemoveMemberInput', {
+  description: 'The member to remove.',
+  fields: (t) => ({ organizationId: t.id(ORGANIZATION_ID), userId: t.id({ description: 'The member.' }) }),
+})
+
+builder.mutationField('removeMember', (t) =>
+  t.field({
+    type: Member,
+    description:
+      'Removes a member from the organization, at once. People may remove themselves; others are removed by an owner, signed in.',
+    args: { input: t.arg({ type: RemoveMemberInput }) },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { input: { userId } }, ctx) => removeMember(ctx, userId),
+  }),
+)
+
+const RevokeSessionPayload = builder.objectRef<{ readonly id: string }>('RevokeSessionPayload').implement({
+  description: 'The session that has ended.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'Its id.' }) }),
+})
+
+const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
+  description: 'The session to end.',
+  fields: (t) => ({ id: t.id({ description: 'The session’s id.' }) }),
+})
+
+builder.mutationField('revokeSession', (t) =>
+  t.field({
+    type: RevokeSessionPayload,
+    description: 'Signs the caller out of a browser, at once.',
+    args: { input: t.arg({ type: RevokeSessionInput }) },
+    errors: { types: [NotFound] },
+    resolve: async (_root, { input: { id } }, ctx) => {
+      await revokeSession(ctx, id)
+      return { id }
+    },
+  }),
+)

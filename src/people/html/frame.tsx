@@ -1,0 +1,45 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Site } from '../../http/layout.tsx'
+import { Document, pageHeaders } from '../../http/layout.tsx'
+
+/** Headers of pages for one person: kept by nobody. They may be installed as an app. */
+export const privateHeaders = {
+  ...pageHeaders,
+  'content-security-policy': `${pageHeaders['content-security-policy']}; manifest-src 'self'`,
+  'cache-control': 'private, no-store',
+} as const
+
+/** Sends a narrow page with one form, such as that to sign in. */
+export function respondWithFormPage(
+  c: Context,
+  site: Site,
+  title: string,
+  content: Child,
+  status: ContentfulStatusCode = 200,
+): Response {
+  const whole = (
+    <Document
+      assets={site.assets}
+      title={`${title} · Allclear`}
+      description={title}
+      indexed={false}
+      canonical={null}
+      sheets={[site.assets.url('console.css')]}
+      scripts={['console.js']}
+      body={{ 'data-page': 'form' }}
+    >
+      <header class="site">
+        <a class="wordmark" href="/">
+          Allclear
+        </a>
+      </header>
+      <main id="main" tabindex={-1}>
+        <h1>{title}</h1>
+        {content}
+      </main>
+    </Document>
+  )
+  return c.body(`<!DOCTYPE html>${whole}`, status, privateHeaders)
+}

@@ -1,0 +1,36 @@
+import type { Context as HttpContext } from 'hono'
+import { organizationOfHost } from '../../account/custom-domain.ts'
+import type { Context } from '../../core/context.ts'
+import { Forbidden, NotFound } from '../../core/errors.ts'
+import { hostNameOf } from '../../http/host.ts'
+import { nodeRequest } from '../../http/node-request.ts'
+import { isOwnOrigin } from '../../http/own-origin.ts'
+
+/** The site as its settings name it. */
+export interface OwnSite {
+  readonly baseUrl: string
+  /** Whether `BASE_URL` is set. */
+  readonly isNamed: boolean
+}
+
+/**
+ * Guards pages of people: they exist on our own host only, never on a custom domain, and forms come from our own pages.
+ * Returns where to go instead; null: the request may go on.
+ * @throws NotFound on a custom domain. @throws Forbidden for a form of another site.
+ */
+export async function guardOwnPage(
+  c: HttpContext,
+  { db }: Pick<Context, 'db'>,
+  site: OwnSite,
+): Promise<Response | null> {
+  const isSafe = c.req.method === 'GET' || c.req.method === 'HEAD'
+  if (!isSafe && !isOwnOrigin(nodeRequest(c), true)) {
+    throw new Forbidden('FORBIDDEN', 'Send this form from its own page.')
+  }
+  const host = c.req.header('host') ?? ''
+  if (await organizationOfHost({ db, site }, hostNameOf(host))) throw new NotFound('Page not found.')
+  if (!site.isNamed || host === new URL(site.baseUrl).host) return null
+  if (!isSafe) throw new Forbidden('FORBIDDEN', `Use this service at ${site.baseUrl}.`)
+  const { pathname, search } = new URL(c.req.url)
+  return c.redirect(site.baseUrl + pathname + search, 307)
+}

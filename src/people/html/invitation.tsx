@@ -1,0 +1,47 @@
+import type { FormState } from '../../http/form.tsx'
+import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
+import type { OpenInvitation } from '../invitation.ts'
+import { roleNames } from '../role.ts'
+import { NewPasswordField } from './new-password-field.tsx'
+
+interface Props {
+  readonly invitation: OpenInvitation
+  readonly state: FormState
+}
+
+/** Renders the invitation for a person who is signed in. */
+export function AcceptInvitation({ invitation, state }: Props) {
+  return (
+    <form method="post" class="stack">
+      <Summary invitation={invitation} />
+      <FormProblem state={state} />
+      <p class="actions">
+        <button type="submit">Join</button>
+      </p>
+    </form>
+  )
+}
+
+/** Renders the invitation for somebody without an account. */
+export function JoinForm({ invitation, state }: Props) {
+  return (
+    <form method="post" class="stack">
+      <Summary invitation={invitation} />
+      <FormProblem state={state} fields={['name', 'password']} />
+      <UsernameField email={invitation.email} />
+      <InputField label="Your name" name="name" state={state} required autocomplete="name" maxlength={100} />
+      <NewPasswordField state={state} />
+      <p class="actions">
+        <button type="submit">Create account and join</button>
+      </p>
+    </form>
+  )
+}
+
+function Summary({ invitation }: Pick<Props, 'invitation'>) {
+  return (
+    <p class="lead">
+      {invitation.email} is invited as {roleNames[invitation.role].toLowerCase()}.
+    </p>
+  )
+}

@@ -1,0 +1,24 @@
+import type { FormState } from '../../http/form.tsx'
+import { InputField } from '../../http/form.tsx'
+import { MIN_PASSWORD_LENGTH } from '../password.ts'
+
+interface Props {
+  readonly state: FormState
+  readonly label?: string
+  readonly autofocus?: boolean
+}
+
+/** Renders the field in which a person chooses a password. */
+export function NewPasswordField({ label = 'Password', ...props }: Props) {
+  return (
+    <InputField
+      label={label}
+      name="password"
+      type="password"
+      required
+      hint={`At least ${MIN_PASSWORD_LENGTH} characters.`}
+      autocomplete="new-password"
+      {...props}
+    />
+  )
+}

@@ -1,0 +1,169 @@
+import type { Context as HttpContext } from 'hono'
+import { Hono } from 'hono'
+import type { Child } from 'hono/jsx'
+import {
+  DomainError,
+  Forbidden,
+  Invalid,
+  NotFound,
+  RateLimited,
+  Unauthenticated,
+  Unavailable,
+} from '../../core/errors.ts'
+import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
+import { errorPage } from '../../http/error-page.tsx'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { emptyForm, formStatus, readForm } from '../../http/form.tsx'
+import type { Site } from '../../http/layout.tsx'
+import type { PeopleContext } from '../context.ts'
+import { sessionToken, setSessionCookie } from '../http/session-cookie.ts'
+import { endSessions } from '../session.ts'
+import type { SignIn } from '../sign-in.ts'
+import { CodeForm } from './code.tsx'
+import { respondWithFormPage } from './frame.tsx'
+import { guardOwnPage } from './guard.ts'
+import type { HeldForm } from './held-form.tsx'
+import { heldIn, ownPath, ResendForm } from './held-form.tsx'
+
+/** The maximum size of a form; a held one may be in it. */
+const MAX_FORM_BYTES = 256 * 1024
+
+/** The dependencies of the pages. */
+export interface PeoplePages {
+  readonly site: Site
+  /** The context of the person signed in, or a visitor's. */
+  readonly contextOf: (c: HttpContext) => Promise<PeopleContext>
+}
+
+type Submit = (c: HttpContext, ctx: PeopleContext, form: SubmittedForm) => Promise<Response>
+type Show = (c: HttpContext, ctx: PeopleContext, state: FormState) => Promise<Response> | Response
+type Work = (ctx: PeopleContext) => Promise<Response> | Response
+
+/** Where somebody who signs in goes on. */
+export interface Continuation {
+  /** A path of our own. */
+  readonly to: string
+  /** A form that was sent when the session had ended. */
+  readonly held: HeldForm | null
+}
+
+/** What adds the pages of people, and answers them. */
+export interface Pages {
+  readonly app: Hono
+  readonly site: Site
+  /** Adds a form: its page, and what happens when it is sent. A refused form is shown again. */
+  form(path: string, show: Show, submit: Submit): void
+  /** Answers a request: on our own host only, with errors as pages. */
+  answer(c: HttpContext, work: Work): Promise<Response>
+  /** Sends a page with a form. */
+  page(c: HttpContext, title: string, state: FormState, content: Child): Response
+  /** Signs in somebody who has proven who it is, or asks for the second factor. */
+  finishSignIn(c: HttpContext, ctx: PeopleContext, signIn: SignIn, next: Continuation): Promise<Response>
+  /** Sets the cookie of a new session. */
+  changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
+  /** Continues where the person came from, with the form that was held. */
+  goOn(c: HttpContext, next: Continuation): Response
+}
+
+/** Creates what adds the pages. */
+export function createPages({ site, contextOf }: PeoplePages): Pages {
+  const app = new Hono()
+
+  async function answer(c: HttpContext, work: Work): Promise<Response> {
+    try {
+      const ctx = await contextOf(c)
+      await yieldAfterTimeSlice(ctx.clientAddress ?? '')
+      const named = { baseUrl: site.baseUrl, isNamed: ctx.config.BASE_URL !== undefined }
+      return (await guardOwnPage(c, ctx, named)) ?? (await work(ctx))
+    } catch (error) {
+      if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+      if (!(error instanceof DomainError)) throw error
+      return refuse(c, site, error)
+    }
+  }
+
+  /** Sets the cookie of a new session. The browser's previous session ends, so that nobody goes on in it (fixation). */
+  async function changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void> {
+    if (ctx.actor.kind === 'user' && sessionToken(c, site) !== null) {
+      await endSessions(ctx, { userId: ctx.actor.userId, id: ctx.actor.sessionId })
+    }
+    setSessionCookie(c, site, token)
+  }
+
+  const page: Pages['page'] = (c, title, { problem }, content) =>
+    respondWithFormPage(c, site, title, content, problem === null ? 200 : formStatus(problem))
+
+  function goOn(c: HttpContext, { to, held }: Continuation): Response {
+    if (held === null) return c.redirect(to, 303)
+    return respondWithFormPage(c, site, 'You’re signed in', <ResendForm held={held} />)
+  }
+
+  return {
+    app,
+    site,
+    answer,
+    page,
+    changeSession,
+    goOn,
+    form(path, show, submit) {
+      app.get(path, (c) => answer(c, (ctx) => show(c, ctx, emptyForm)))
+      app.post(path, (c) =>
+        answer(c, async (ctx) => {
+          const sent = await readForm(c, MAX_FORM_BYTES)
+          try {
+            return await submit(c, ctx, sent)
+          } catch (error) {
+            if (!(error instanceof DomainError) || error instanceof NotFound) throw error
+            return await show(c, ctx, { fields: sent.fields, problem: error })
+          }
+        }),
+      )
+    },
+    async finishSignIn(c, ctx, signIn, next) {
+      if (signIn.kind === 'secondFactor') {
+        return page(c, 'Enter your code', emptyForm, <CodeForm state={emptyForm} token={signIn.token} next={next} />)
+      }
+      await changeSession(c, ctx, signIn.sessionToken)
+      return goOn(c, next)
+    },
+  }
+}
+
+/** Returns where to go on, from the fields of a form. */
+export function continuationIn(fields: URLSearchParams): Continuation {
+  return { to: ownPath(fields.get('to')), held: heldIn({ fields }) }
+}
+
+/** Returns the browser as it names itself. */
+export const agentOf = (c: HttpContext) => c.req.header('user-agent') ?? ''
+
+/** Creates the error for a wrong mail address or password, which does not say who exists. */
+export function wrongPassword(): Unauthenticated {
+  return new Unauthenticated('WRONG_CREDENTIALS', 'The mail address or the password is wrong.')
+}
+
+/** Says why a request was refused, or leads to where what is missing can be given. */
+function refuse(c: HttpContext, site: Site, error: DomainError): Response {
+  if (error.code === 'UNAUTHENTICATED') return c.redirect('/sign-in', 303)
+  const title = error instanceof Forbidden ? 'Not allowed' : 'This did not work'
+  return respondWithFormPage(c, site, title, <Refusal error={error} />, refusalStatus(error))
+}
+
+function refusalStatus(error: DomainError): 403 | 422 | 429 | 503 {
+  if (error instanceof RateLimited) return 429
+  if (error instanceof Invalid) return 422
+  return error instanceof Unavailable ? 503 : 403
+}
+
+function Refusal({ error }: { readonly error: DomainError }) {
+  return (
+    <>
+      <p class="lead">{error.message}</p>
+      {error instanceof Forbidden ? null : (
+        <p>
+          <a href="/sign-in">Sign in</a>
+        </p>
+      )}
+    </>
+  )
+}

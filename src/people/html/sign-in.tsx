@@ -1,0 +1,136 @@
+import type { FormState } from '../../http/form.tsx'
+import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
+import { HeldField } from './held-form.tsx'
+import type { Continuation } from './pages.tsx'
+
+/** The ways to sign in that this service offers beside passwords. */
+export interface SignInWays {
+  /** The name of the OpenID provider; null: none is set up. */
+  readonly openId: string | null
+  /** Whether links can be sent by mail. */
+  readonly mail: boolean
+  /** Whether anybody may sign up. */
+  readonly signUp: boolean
+}
+
+/** Renders the page to sign in. */
+export function SignInForm({
+  state,
+  next: { to, held },
+  ways,
+}: {
+  readonly state: FormState
+  readonly next: Continuation
+  readonly ways: SignInWays
+}) {
+  return (
+    <>
+      {held === null ? null : <p class="lead">Your session has ended. What you typed is kept: sign in to send it.</p>}
+      <form method="post" action="/sign-in" class="stack">
+        <FormProblem state={state} />
+        <input type="hidden" name="to" value={to} />
+        <HeldField held={held} />
+        <InputField label="Email" name="email" type="email" state={state} required autocomplete="username webauthn" />
+        <InputField
+          label="Password"
+          name="password"
+          type="password"
+          state={state}
+          required
+          autocomplete="current-password"
+        />
+        <p class="actions">
+          <button type="submit">Sign in</button>
+        </p>
+      </form>
+      <SignInLinks ways={ways} to={to} />
+    </>
+  )
+}
+
+/** @param isKnown whether somebody is signed in, who confirms by signing in again. */
+function SignInLinks({
+  ways,
+  to,
+  isKnown = false,
+}: {
+  readonly ways: SignInWays
+  readonly to: string
+  readonly isKnown?: boolean
+}) {
+  const query = `?to=${encodeURIComponent(to)}`
+  return (
+    <ul class="ways">
+      {isKnown ? null : (
+        <li class="passkey" hidden>
+          <button type="button" class="quiet" data-passkey="sign-in" data-to={to}>
+            Use a passkey
+          </button>
+        </li>
+      )}
+      {ways.openId === null ? null : (
+        <li>
+          <a href={`/sign-in/openid${query}`}>Sign in with {ways.openId}</a>
+        </li>
+      )}
+      {ways.mail ? (
+        <li>
+          <a href={`/sign-in/link${query}`}>Get a link by email</a>
+        </li>
+      ) : null}
+      {ways.mail ? (
+        <li>
+          <a href="/sign-in/reset">Forgot your password?</a>
+        </li>
+      ) : null}
+      {ways.signUp ? (
+        <li>
+          <a href="/sign-up">Create an account</a>
+        </li>
+      ) : null}
+    </ul>
+  )
+}
+
+/** Renders the page on which a signed-in person proves to be present. */
+export function ConfirmForm({
+  state,
+  next: { to, held },
+  email,
+  ways,
+}: {
+  readonly state: FormState
+  readonly next: Continuation
+  readonly email: string
+  readonly ways: SignInWays
+}) {
+  return (
+    <>
+      <form method="post" action="/confirm" class="stack">
+        <p class="lead">This needs your password again.</p>
+        <FormProblem state={state} />
+        <input type="hidden" name="to" value={to} />
+        <UsernameField email={email} />
+        <HeldField held={held} />
+        <InputField
+          label="Password"
+          name="password"
+          type="password"
+          state={state}
+          required
+          autofocus
+          autocomplete="current-password"
+        />
+        <p class="actions">
+          <button type="submit">Confirm</button>
+          <span class="passkey" hidden>
+            <button type="button" class="quiet" data-passkey="confirm" data-to={to}>
+              Use a passkey
+            </button>
+          </span>
+        </p>
+      </form>
+      <SignInLinks ways={{ ...ways, signUp: false }} to={to} isKnown />
+    </>
+  )
+}

@@ -1,0 +1,16 @@
+import type { Context as HttpContext } from 'hono'
+import type { Context } from '../../core/context.ts'
+
+/**
+ * Returns the origin under which the browser reaches us: `BASE_URL`, or without it the host that the request names. Not for links
+ * in mail, whose sender could name any host.
+ */
+export function ownAddress(
+  c: HttpContext,
+  { config }: Pick<Context, 'config'>,
+  site: { readonly baseUrl: string },
+): string {
+  if (config.BASE_URL !== undefined) return new URL(site.baseUrl).origin
+  const host = c.req.header('host')
+  return host === undefined ? site.baseUrl : `http://${host}`
+}

@@ -1,0 +1,91 @@
+import type { Context as HttpContext } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { DomainError, Invalid, RateLimited, Unauthenticated } from '../../core/errors.ts'
+import { readBytes } from '../../http/body.ts'
+import { nodeRequest } from '../../http/node-request.ts'
+import type { PeopleContext } from '../context.ts'
+import type { RelyingParty } from '../passkey.ts'
+import {
+  addPasskey,
+  confirmByPasskey,
+  confirmOptions,
+  passkeyRefused,
+  registrationOptions,
+  signInByPasskey,
+  signInOptions,
+} from '../passkey.ts'
+import { ownAddress } from './own-address.ts'
+
+/** The path below which browsers speak JSON about passkeys. */
+const PASSKEY_PATH = '/sign-in/passkey'
+
+const MAX_BYTES = 128 * 1024
+
+/** What these endpoints need of the pages. */
+export interface PasskeyEndpoints {
+  readonly app: { post(path: string, handler: (c: HttpContext) => Promise<Response>): unknown }
+  readonly site: { readonly baseUrl: string }
+  /** Runs a request of our own pages. */
+  answer(c: HttpContext, work: (ctx: PeopleContext) => Promise<Response>): Promise<Response>
+  /** Sets the cookie of a new session. */
+  changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
+}
+
+type Work = (ctx: PeopleContext, party: RelyingParty, input: unknown, c: HttpContext) => Promise<object>
+
+/** Adds the endpoints of passkeys, which our own script calls. Errors are `{"message"}`. */
+export function addPasskeyEndpoints({ app, site, answer, changeSession }: PasskeyEndpoints): void {
+  function endpoint(path: string, work: Work): void {
+    app.post(`${PASSKEY_PATH}${path}`, (c) =>
+      answer(c, async (ctx) => {
+        try {
+          const input = await readJson(c)
+          return c.json(await work(ctx, relyingPartyOf(c, ctx, site), input, c), 200, noStore)
+        } catch (error) {
+          if (!(error instanceof DomainError)) throw error
+          return c.json({ code: error.code, message: error.message }, statusOf(error), noStore)
+        }
+      }),
+    )
+  }
+
+  endpoint('/options', signInOptions)
+  endpoint('', async (ctx, party, input, c) => {
+    const token = await signInByPasskey(ctx, party, input, c.req.header('user-agent') ?? '')
+    if (token === null) throw passkeyRefused()
+    await changeSession(c, ctx, token)
+    return {}
+  })
+  endpoint('/confirm/options', confirmOptions)
+  endpoint('/confirm', async (ctx, party, input) => {
+    if (!(await confirmByPasskey(ctx, party, input))) throw passkeyRefused()
+    return {}
+  })
+  endpoint('/register/options', registrationOptions)
+  endpoint('/register', async (ctx, party, input) => {
+    await addPasskey(ctx, party, input)
+    return {}
+  })
+}
+
+const noStore = { 'cache-control': 'no-store' }
+
+function statusOf(error: DomainError): 401 | 422 | 429 {
+  if (error instanceof RateLimited) return 429
+  return error instanceof Unauthenticated ? 401 : 422
+}
+
+function relyingPartyOf(c: HttpContext, ctx: PeopleContext, site: { readonly baseUrl: string }): RelyingParty {
+  const origin = ownAddress(c, ctx, site)
+  return { id: new URL(origin).hostname, origin }
+}
+
+async function readJson(c: HttpContext): Promise<unknown> {
+  if (!(c.req.header('content-type') ?? '').startsWith('application/json')) throw new HTTPException(415)
+  const body = await readBytes(nodeRequest(c), MAX_BYTES)
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    throw new Invalid('INVALID_JSON', 'The body is not JSON.')
+  }
+}

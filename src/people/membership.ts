@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { requireConfirmation, requireOperator, requireOwner, requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { Conflict, NotFound } from '../core/errors.ts'
+import { isIdOf } from '../core/id.ts'
+import { validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
+import { appendEvents } from '../event-log/event.ts'
+import type { Membership, User } from '../generated/prisma/client.ts'
+import { Role } from '../generated/prisma/enums.ts'
+import { announceUser, requireUser } from './session.ts'
+import { personEmail, userByEmail } from './user.ts'
+
+/** A member of an organization. */
+export interface Member extends Pick<Membership, 'role' | 'createdAt'> {
+  readonly user: Pick<User, 'id' | 'name' | 'email'>
+}
+
+/** Members and open invitations of an organization, together. */
+export const MAX_PEOPLE = 200
+
+/** A role as input. */
+export const roleInput = z.enum(Role, { error: 'must be VIEWER, EDITOR, ADMIN or OWNER' })
+
+const roleChange = z.object({ userId: z.string(), role: roleInput })
+
+/** Returns the members of the caller's organization, in the order of their joining. */
+export function membersOf(ctx: Context): Promise<Member[]> {
+  const organizationId = requireScope(ctx, 'READ')
+  return ctx.db.membership.findMany({
+    where: { organizationId },
+    select: { role: true, createdAt: true, user: { select: { id: true, name: true, email: true } } },
+    orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
+  })
+}
+
+/** Makes a person a member, in the transaction of a change. The caller checks permissions. */
+export async function insertMembership(
+  tx: Context,
+  member: { readonly organizationId: string; readonly userId: string; readonly role: Role },
+  userName: string,
+): Promise<void> {
+  await tx.db.membership.create({ data: { ...member, createdAt: tx.now() } })
+  const event = { kind: 'MEMBER_JOINED', subjectId: member.userId, subjectName: userName } as const
+  await appendEvents(tx, member.organizationId, [event])
+  await announceUser(tx.db, member.userId)
+}
+
+/**
+ * Makes the person with a mail address an owner of the organization that the operator acts for, which has lost its own.
+ * Operator only.
+ * @throws Conflict when nobody has this address.
+ */
+export async function addOwner(ctx: Context, email: string): Promise<void> {
+  requireOperator(ctx)
+  requireConfirmation(ctx)
+  const organizationId = requireScope(ctx, 'ADMIN')
+  const user = await userByEmail(ctx, personEmail.safeParse(email).data ?? '')
+  if (user === null) throw new Conflict('Nobody has an account with this mail address.')
+  await change(ctx, organizationId, async (tx) => {
+    const where = { organizationId_userId: { organizationId, userId: user.id } }
+    const member = await tx.db.membership.findUnique({ where })
+    if (member?.role === 'OWNER') return [null]
+    const role = 'OWNER'
+    await tx.db.membership.upsert({
+      where,
+      create: { organizationId, userId: user.id, role, createdAt: tx.now() },
+      update: { role },
+    })
+    await announceUser(tx.db, user.id)
+    const kind = member === null ? 'MEMBER_JOINED' : 'MEMBER_ROLE_CHANGED'
+    return [null, { kind, subjectId: user.id, subjectName: user.name }]
+  })
+}
+
+/**
+ * Changes a member's role. Owners only. The member's connections are cut and come back with the new role.
+ * @throws NotFound for somebody who is no member. @throws Conflict when no owner would be left.
+ */
+export async function setRole(ctx: Context, input: unknown): Promise<Member> {
+  const organizationId = requireOwner(ctx)
+  requireConfirmation(ctx)
+  const { userId, role } = validate(roleChange, input)
+  const changed = change<Member>(ctx, organizationId, async (tx) => {
+    const member = await findMember(tx, organizationId, userId)
+    if (member.role === role) return [member]
+    if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
+    await tx.db.membership.update({ where: { organizationId_userId: { organizationId, userId } }, data: { role } })
+    await announceUser(tx.db, userId)
+    return [
+      { ...member, role },
+      { kind: 'MEMBER_ROLE_CHANGED', ...subject(member) },
+    ]
+  })
+  return changed.finally(() => ctx.knownSessions?.forget(userId))
+}
+
+/**
+ * Removes a member. Owners only, but anybody may leave.
+ * @throws NotFound for somebody who is no member. @throws Conflict when no owner would be left.
+ */
+export async function removeMember(ctx: Context, userId: string): Promise<Member> {
+  const isSelf = ctx.actor.kind === 'user' && requireUser(ctx).userId === userId
+  const organizationId = isSelf ? requireScope(ctx, 'READ') : requireOwner(ctx)
+  requireConfirmation(ctx)
+  const removal = change<Member>(ctx, organizationId, async (tx) => {
+    const member = await findMember(tx, organizationId, userId)
+    if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
+    await tx.db.membership.delete({ where: { organizationId_userId: { organizationId, userId } } })
+    await announceUser(tx.db, userId)
+    return [member, { kind: 'MEMBER_REMOVED', ...subject(member) }]
+  })
+  return removal.finally(() => ctx.knownSessions?.forget(userId))
+}
+
+async function findMember({ db }: Context, organizationId: string, userId: string): Promise<Member> {
+  const isId = isIdOf('User', userId)
+  const member = isId
+    ? await db.membership.findUnique({
+        where: { organizationId_userId: { organizationId, userId } },
+        select: { role: true, createdAt: true, user: { select: { id: true, name: true, email: true } } },
+      })
+    : null
+  if (member === null) throw new NotFound('Member not found.')
+  return member
+}
+
+async function requireOtherOwner({ db }: Context, organizationId: string, userId: string): Promise<void> {
+  const other = await db.membership.findFirst({ where: { organizationId, role: 'OWNER', userId: { not: userId } } })
+  if (other === null) throw new Conflict('An organization always has an owner. Make somebody else an owner first.')
+}
+
+const subject = ({ user }: Member) => ({ subjectId: user.id, subjectName: user.name })

@@ -1,0 +1,17 @@
+import type { Role } from '../generated/prisma/enums.ts'
+
+/** Roles as people read them. */
+export const roleNames = {
+  VIEWER: 'Viewer',
+  EDITOR: 'Editor',
+  ADMIN: 'Admin',
+  OWNER: 'Owner',
+} as const satisfies Record<Role, string>
+
+/** What each role may do. */
+export const roleDescriptions = {
+  VIEWER: 'Sees everything of the organization.',
+  EDITOR: 'Also changes what the page shows, monitors and subscribers.',
+  ADMIN: 'Also manages keys and the page’s settings.',
+  OWNER: 'Also manages people, billing and deletion.',
+} as const satisfies Record<Role, string>

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { emailText } from '../account/page-settings.ts'
+import type { Context } from '../core/context.ts'
+import { Conflict } from '../core/errors.ts'
+import { newId } from '../core/id.ts'
+import { nameText } from '../core/validation.ts'
+import type { User } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import { newPassword } from './password.ts'
+
+/** A mail address that identifies a person: without blanks around it, in lower case. */
+export const personEmail = z.string().trim().toLowerCase().pipe(emailText)
+
+/** A form that asks for a mail address. */
+export const emailInput = z.object({ email: personEmail })
+
+/** What a new person says about itself. */
+export const newPerson = z.object({ email: personEmail, name: nameText, password: newPassword })
+
+/** Inserts a person. @throws Conflict when the mail address is taken. */
+export async function insertUser(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  user: Pick<User, 'email' | 'name' | 'passwordHash'> & { readonly isOperator?: boolean },
+): Promise<User> {
+  try {
+    return await db.user.create({ data: { id: newId('User'), ...user, createdAt: now() } })
+  } catch (error) {
+    if (!(error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002')) throw error
+    throw new Conflict('A person with this mail address already has an account. Sign in instead.')
+  }
+}
+
+/** Returns the person with a mail address; null: none. */
+export function userByEmail({ db }: Pick<Context, 'db'>, email: string): Promise<User | null> {
+  return db.user.findUnique({ where: { email } })
+}

@@ -1,0 +1,101 @@
+import { encodeCursor } from '../../event-log/event.ts'
+import type { Gap } from '../../event-log/tail.ts'
+import type { Event } from '../../generated/prisma/client.ts'
+import { builder } from '../../graphql/builder.ts'
+import { costs, STATEMENT_COST, text } from '../../graphql/cost.ts'
+import { BROADCAST } from '../../graphql/shared-execution.ts'
+import { followPage } from '../../status/page-events.ts'
+import type { PageAddress } from '../html/page-address.ts'
+import { pageAddressOf, pageAddressOfHost } from '../html/page-address.ts'
+import type { PageSource } from '../html/rendered-page.tsx'
+import { followOverview, overviewPatch } from '../html/rendered-page.tsx'
+import type { PagePatch } from '../page-cache.ts'
+
+/** Where a page is open. */
+interface Place {
+  readonly slug: string
+  /** The custom domain; null: none. */
+  readonly host: string | null
+}
+
+const PagePatchRef = builder.objectRef<PagePatch>('PagePatch').implement({
+  description: 'What turns an open status page into a newer version of it, for the page’s own script.',
+  fields: (t) => ({
+    since: t.stringList({
+      resolve: ({ since }) => [...since],
+      description: 'The versions that it is for, as in the attribute `data-parts` of the page.',
+    }),
+    html: t.exposeString('html', {
+      extensions: text(8000),
+      description:
+        'The changed parts of the page: HTML, compressed (zlib), in base64. Its form may change at any time.',
+    }),
+  }),
+})
+
+const StatusPageChange = builder
+  .objectRef<{ readonly event: Event | Gap; readonly place: Place }>('StatusPageChange')
+  .implement({
+    description: 'An event on a status page, with what it changes on an open page.',
+    fields: (t) => ({
+      cursor: t.string({
+        description: 'The event’s position. Pass it as `after` to resume from here.',
+        resolve: ({ event }) => encodeCursor(event.seq),
+      }),
+      isReload: t.boolean({
+        description: 'Whether events after your cursor are no longer available: load the page again.',
+        resolve: ({ event }) => event.kind === 'GAP',
+      }),
+      patch: t.field({
+        type: PagePatchRef,
+        nullable: true,
+        // A page is rendered for it.
+        extensions: costs({ itself: 50 * STATEMENT_COST }),
+        description: 'What changed. Null: an earlier event has brought it, or it is too large; fetch it from the page.',
+        resolve: ({ event, place }, _args, { pages }) => (event.kind === 'GAP' ? null : patchAt(pages, place, event)),
+      }),
+    }),
+  })
+
+builder.subscriptionField('statusPageChanges', (t) =>
+  t.field({
+    type: StatusPageChange,
+    description:
+      'Sends what changes on the overview of a status page, for open pages. Programs use `statusPageEvents` instead.',
+    args: {
+      slug: t.arg.string({ description: 'The organization’s name in URLs.' }),
+      host: t.arg.string({
+        required: false,
+        description: 'The custom domain on which the page is open. Default: none.',
+      }),
+      after: t.arg.string({
+        required: false,
+        description: 'A cursor of a page or an event: sends all later events. Default: events from now on.',
+      }),
+    },
+    extensions: { ...BROADCAST, ...costs({ about: ({ slug }) => ({ slug: String(slug) }) }) },
+    subscribe: async (_root, { slug, host, after }, ctx) => {
+      const address = await addressOf(ctx.pages, { slug, host: host ?? null })
+      const events = await followPage(ctx, slug, after ?? null)
+      try {
+        // Without it, the first event brings no patch.
+        if (address !== null) await followOverview(ctx.pages, address)
+        return events
+      } catch (error) {
+        await events.return()
+        throw error
+      }
+    },
+    resolve: (event, { slug, host }) => ({ event, place: { slug, host: host ?? null } }),
+  }),
+)
+
+async function patchAt(pages: PageSource, place: Place, { seq, organizationId }: Event): Promise<PagePatch | null> {
+  const address = await addressOf(pages, place)
+  return address && overviewPatch(pages, address, { seq, organizationId })
+}
+
+/** Returns null for a host that is no custom domain. */
+async function addressOf(pages: PageSource, { slug, host }: Place): Promise<PageAddress | null> {
+  return host === null ? pageAddressOf(slug, pages) : pageAddressOfHost(host, pages)
+}

@@ -1,0 +1,9 @@
+import type { PageSource } from '../html/rendered-page.tsx'
+
+// Adds the context of the resolvers in this folder.
+declare module '../../graphql/builder.ts' {
+  interface GraphContext {
+    /** Where rendered pages come from. */
+    readonly pages: PageSource
+  }
+}

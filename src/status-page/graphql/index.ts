@@ -1,0 +1,2 @@
+import './context.ts'
+import './changes.ts'

@@ -1,0 +1,52 @@
+import { validIdOrEmpty } from '../core/id.ts'
+import { inRange, oneOf } from '../core/list-filter.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
+import type { IncidentImpact, IncidentStatus, MaintenanceStatus } from '../generated/prisma/enums.ts'
+
+type Optional<T> = T | null | undefined
+
+/** Which incidents a list shows; they match all members, and absent ones match any. */
+export interface IncidentConditions {
+  readonly startedAfter?: Optional<Date>
+  readonly startedBefore?: Optional<Date>
+  readonly status?: Optional<readonly IncidentStatus[]>
+  readonly impact?: Optional<readonly IncidentImpact[]>
+  /** True: only open ones. False: only resolved ones. */
+  readonly open?: Optional<boolean>
+  readonly serviceId?: Optional<string>
+}
+
+/** Returns the query of the incidents that match. @throws Invalid for an empty range, and for too many values. */
+export function incidentsMatching(conditions: IncidentConditions): Prisma.IncidentWhereInput {
+  const { open, serviceId } = conditions
+  const startedAt = inRange('started', conditions.startedAfter, conditions.startedBefore)
+  const status = oneOf('status', conditions.status)
+  const impact = oneOf('impact', conditions.impact)
+  return {
+    ...(startedAt && { startedAt }),
+    ...(status && { status }),
+    ...(impact && { impact }),
+    ...(typeof open === 'boolean' && { AND: { status: open ? { not: 'RESOLVED' } : 'RESOLVED' } }),
+    ...(serviceId && { services: { some: { serviceId: validIdOrEmpty(serviceId) } } }),
+  }
+}
+
+/** Which maintenance a list shows; it matches all members, and absent ones match any. */
+export interface MaintenanceConditions {
+  readonly startsAfter?: Optional<Date>
+  readonly startsBefore?: Optional<Date>
+  readonly status?: Optional<readonly MaintenanceStatus[]>
+  readonly serviceId?: Optional<string>
+}
+
+/** Returns the query of the maintenance that matches. @throws Invalid as `incidentsMatching` does. */
+export function maintenancesMatching(conditions: MaintenanceConditions): Prisma.MaintenanceWhereInput {
+  const { serviceId } = conditions
+  const startsAt = inRange('starts', conditions.startsAfter, conditions.startsBefore)
+  const status = oneOf('status', conditions.status)
+  return {
+    ...(startsAt && { startsAt }),
+    ...(status && { status }),
+    ...(serviceId && { services: { some: { serviceId: validIdOrEmpty(serviceId) } } }),
+  }
+}

@@ -1,0 +1,77 @@
+import type { Database } from '../core/context.ts'
+import { plainRows } from '../database/sql-transaction.ts'
+import type { Incident, Organization } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { PageCauses } from './page-status.ts'
+import { pageCauses, statusOf } from './page-status.ts'
+import type { PageStatus } from './shown-status.ts'
+
+/** What live events are about. */
+interface LiveSubject {
+  readonly organizationId: string
+  /** Null: no incident is asked for. */
+  readonly incidentId: string | null
+  /** Whether the status of the page is asked for. */
+  readonly withStatus: boolean
+}
+
+/** Rows as they are now. */
+interface LiveRows {
+  readonly organization: Organization
+  /** Null: it was not asked for, or is deleted. */
+  readonly incident: Incident | null
+  /** Null: it was not asked for. */
+  readonly status: PageStatus | null
+}
+
+/** A row in JSON, where times are text. */
+type IncidentJson = {
+  readonly [K in keyof Incident]: Incident[K] extends Date
+    ? string
+    : K extends 'resolvedAt'
+      ? string | null
+      : Incident[K]
+}
+
+/**
+ * Reads the current rows of an organization and an incident, and the status of the page, with one statement, because that is done
+ * for every event of every page that somebody watches. Null: there is no such organization.
+ */
+export async function readLiveRows(
+  db: Database,
+  { organizationId, incidentId, withStatus }: LiveSubject,
+): Promise<LiveRows | null> {
+  const incident = Prisma.sql`(SELECT to_json(incident) FROM "Incident" AS incident WHERE id = ${incidentId})`
+  const causes = Prisma.sql`(SELECT to_json(causes) FROM (${pageCauses([organizationId])}) AS causes)`
+  const [row] = await plainRows<
+    Organization & { readonly incidentRow: IncidentJson | null; readonly statusCauses: PageCauses | null }
+  >(
+    db,
+    Prisma.sql`
+      SELECT organization.*, ${incidentId === null ? Prisma.sql`NULL` : incident} AS "incidentRow",
+        ${withStatus ? causes : Prisma.sql`NULL`} AS "statusCauses"
+      FROM "Organization" AS organization WHERE id = ${organizationId}`,
+  )
+  if (row === undefined) return null
+  const { incidentRow, statusCauses, ...organization } = row
+  return {
+    organization,
+    incident: incidentRow && incidentOf(incidentRow),
+    status: statusCauses && statusOf(statusCauses),
+  }
+}
+
+/** Reads the current row of an incident. Null: it is deleted. */
+export async function readIncidentRow(db: Database, id: string): Promise<Incident | null> {
+  const [row] = await plainRows<Incident>(db, Prisma.sql`SELECT * FROM "Incident" WHERE id = ${id}`)
+  return row ?? null
+}
+
+function incidentOf({ startedAt, resolvedAt, createdAt, ...row }: IncidentJson): Incident {
+  return {
+    ...row,
+    startedAt: new Date(startedAt),
+    resolvedAt: resolvedAt === null ? null : new Date(resolvedAt),
+    createdAt: new Date(createdAt),
+  }
+}

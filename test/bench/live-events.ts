@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import type { DnsServer } from '../../src/core/config.ts'
+import type { BenchOrganization } from './organization.ts'
+import { newOrganization, updateOf } from './organization.ts'
+import { ownDatabase } from './postgres.ts'
+import { line, median, title, verdict } from './report.ts'
+import { startService } from './service.ts'
+import { frameOf, PING, pong, upgradeRequest } from './websocket.ts'
+
+const organizations = 20
+const watchers = 25
+const services = 5
+const warmUps = 2
+const rounds = 9
+
+const query = `subscription ($slug: String!) {
+  statusPageEvents(slug: $slug) { cursor kind at incident { id title status impact startedAt } page { status { description } } }
+}`
+
+type Watched = BenchOrganization & { readonly incidentId: string; readonly sockets: readonly Socket[] }
+
+/** (p) What events cost the main thread when a few watch each of many pages, over the same updates that nobody watches. */
+export async function liveEvents(dns: DnsServer, dataDir: string): Promise<void> {
+  await measure(dns, dataDir, null)
+  const database = await ownDatabase()
+  if (typeof database === 'string') return title(`(p) Live events on PostgreSQL: skipped (${database})`)
+  await measure(dns, dataDir, database.url).finally(() => database.remove())
+}
+
+async function measure(dns: DnsServer, dataDir: string, url: string | null): Promise<void> {
+  const where = url === null ? 'the embedded database' : 'PostgreSQL'
+  title(
+    `(p) An update to ${watchers} watchers in each of ${organizations} organizations on ${where}, medians of ${rounds} rounds`,
+  )
+  const service = await startService(dns, dataDir, {
+    ...(url !== null && { DATABASE_URL: url }),
+    DEFAULT_TIER: 'team',
+    LOG_LEVEL: 'fatal',
+  })
+  try {
+    const groups = { watched: await open(service.port, watchers), alone: await open(service.port, 0) }
+    const costs: Record<keyof typeof groups, number[]> = { watched: [], alone: [] }
+    for (let round = 0; round < warmUps + rounds; round++) {
+      for (const name of ['watched', 'alone'] as const) {
+        const before = await mainThreadTime(service.pid)
+        for (const page of groups[name]) await update(page, round)
+        costs[name].push(((await mainThreadTime(service.pid)) - before) / organizations)
+      }
+    }
+    const [watched, alone] = [median(costs.watched.slice(warmUps)), median(costs.alone.slice(warmUps))]
+    line(`${watched.toFixed(2)} ms of main thread an update that is watched, ${alone.toFixed(2)} ms one that is not`)
+    verdict('ms of main thread a live event', watched - alone, { most: 1.5 })
+    for (const { sockets } of groups.watched) for (const socket of sockets) socket.destroy()
+  } finally {
+    await service.stop()
+  }
+}
+
+/** Creates organizations, each with so many watchers. */
+async function open(port: number, count: number): Promise<Watched[]> {
+  const pages: Watched[] = []
+  for (let number = 0; number < organizations; number++) {
+    const organization = await newOrganization(port, services)
+    const address = `127.0.0.${2 + Math.floor(number / 10)}`
+    const sockets = Array.from({ length: count }, () => watch(port, address, organization.slug))
+    pages.push({ ...organization, sockets: await Promise.all(sockets) })
+  }
+  return pages
+}
+
+async function update({ run, incidentId, sockets }: Watched, round: number): Promise<void> {
+  const told = Promise.all(sockets.map(nextMessage))
+  await run(updateOf(incidentId, `Round ${round}`))
+  await told
+}
+
+async function watch(port: number, localAddress: string, slug: string): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress })
+  socket.write(upgradeRequest)
+  await once(socket, 'data')
+  socket.write(frameOf({ type: 'connection_init' }))
+  await once(socket, 'data')
+  socket.write(frameOf({ id: '1', type: 'subscribe', payload: { query, variables: { slug } } }))
+  socket.on('data', ([type]) => {
+    if (type === PING) socket.write(pong)
+  })
+  return socket
+}
+
+async function nextMessage(socket: Socket): Promise<void> {
+  for (;;) {
+    const [frame] = (await once(socket, 'data')) as [Buffer]
+    if (frame[0] !== PING) return
+  }
+}
+
+/** Milliseconds of processor that the main thread of a process has taken, as the kernel counts them. */
+async function mainThreadTime(pid: number): Promise<number> {
+  const [nanoseconds = ''] = (await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ')
+  return Number(nanoseconds) / 1e6
+}

@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { afterAll, describe, expect, test } from 'vitest'
+import { axeViolations } from '../support/axe.ts'
+import { useChromium } from '../support/chromium.ts'
+import { testConsole } from '../support/console.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { operatorToken } from '../support/service-data.ts'
+
+const mailServer = await startMailServer()
+afterAll(() => mailServer.close())
+const { app, database, signIn } = await testConsole({ SMTP_URL: mailServer.url })
+const { prisma } = database
+const open = useChromium()
+const ours = (url: string) => url.startsWith(app.baseUrl) || url.startsWith(app.baseUrl.replace('http', 'ws'))
+
+/** The website to be watched. */
+const website = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
+await once(website, 'listening')
+afterAll(() => website.close())
+const { port } = website.address() as AddressInfo
+
+async function fill(page: Page, fields: Record<string, string>): Promise<void> {
+  for (const [name, value] of Object.entries(fields)) await page.fill(`[name="${name}"]`, value)
+}
+
+describe.sequential('the first minutes', () => {
+  test('lead from the setup to a live page with a watched website and a mail, without a script', async () => {
+    await using tab = await open(ours, { javaScriptEnabled: false, viewport: { width: 390, height: 844 } })
+    const { page } = tab
+    await page.goto(`${app.baseUrl}/setup`)
+    const person = { token: operatorToken, email: 'ada@example.com', name: 'Ada', password: 'correct horse battery' }
+    await fill(page, { ...person, organizationName: 'Example', slug: 'example' })
+    await page.click('main button')
+    expect(page.url()).toBe(`${app.baseUrl}/console/example/start`)
+    await page.fill('[name=target]', `http://127.0.0.1:${port}/`)
+    await page.click('main button')
+    expect(page.url()).toBe(`${app.baseUrl}/console/example/now`)
+    await page.getByRole('link', { name: 'Status page' }).click()
+    expect(page.url()).toBe(`${app.baseUrl}/status/example`)
+    expect(await page.content()).toContain(`127.0.0.1:${port}`)
+    await expect.poll(() => prisma.monitor.findFirst({ where: { state: 'UP' } })).not.toBeNull()
+
+    await page.goto(`${app.baseUrl}/status/example/subscribe`)
+    await page.fill('[name=address]', 'reader@example.com')
+    await page.click('main button[type=submit]')
+    const [mail] = await mailServer.arrived(1, ({ envelopeTo }) => envelopeTo === 'reader@example.com')
+    expect(mail?.subject).toContain('Example')
+  })
+
+  test('are over once somebody has an account', async () => {
+    await using tab = await open(ours)
+    await tab.page.goto(`${app.baseUrl}/setup`)
+    expect(tab.page.url()).toBe(`${app.baseUrl}/sign-in`)
+  })
+})
+
+test('somebody signs in with the keyboard alone, and lands where the link led', async () => {
+  await using tab = await open(ours)
+  const { page } = tab
+  await page.goto(`${app.baseUrl}/console/example/log`)
+  await page.focus('[name=email]')
+  await page.keyboard.type('ada@example.com')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('wrong password')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  expect(await page.inputValue('[name=email]')).toBe('ada@example.com')
+  expect(await page.inputValue('[name=password]')).toBe('')
+  await page.focus('[name=password]')
+  await page.keyboard.type('correct horse battery')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/console/example/log')
+})
+
+test('shortcuts lead to sections, are listed, and can be turned off', async () => {
+  const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
+  const { token } = await signIn(organization, 'EDITOR')
+  await using tab = await open(ours)
+  const { page } = tab
+  await page.context().addCookies([{ name: 'allclear_session', value: token, url: app.baseUrl }])
+  await page.goto(`${app.baseUrl}/console/example/log`)
+  await page.locator('#live[data-state="live"]').waitFor()
+  await page.keyboard.press('m')
+  await page.waitForURL('**/console/example/monitors')
+  await page.locator('#live[data-state="live"]').waitFor()
+  await page.keyboard.press('r')
+  await page.waitForURL('**/console/example/incidents/new')
+  await page.fill('[name=title]', 'nims?')
+  expect(page.url()).toContain('/incidents/new')
+  await page.goto(`${app.baseUrl}/console/example/plan`)
+  await page.locator('#live[data-state="live"]').waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Turn off' }).click()
+  await page.keyboard.press('n')
+  await page.keyboard.press('?')
+  await page.getByRole('button', { name: 'Turn on' }).waitFor()
+  expect(page.url()).toContain('/plan')
+})
+
+test('a session that is revoked while a page is open ends its live connection, and what is typed is kept', async () => {
+  const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
+  const { token, userId } = await signIn(organization, 'EDITOR')
+  await using tab = await open(ours)
+  const { page } = tab
+  await page.context().addCookies([{ name: 'allclear_session', value: token, url: app.baseUrl }])
+  await page.goto(`${app.baseUrl}/console/example/start`)
+  await page.locator('#live[data-state="live"]').waitFor()
+  await page.fill('[name=target]', 'kept.example.com')
+  await prisma.session.deleteMany({ where: { userId } })
+  await page.locator('#live[data-state="lost"]').waitFor()
+  await page.click('main button')
+  await page.getByText('What you typed is kept').waitFor()
+  await fill(page, { email: 'ada@example.com', password: 'correct horse battery' })
+  await page.click('main button[type=submit]')
+  await page.waitForURL('**/console/example/now')
+  expect(await prisma.service.count({ where: { name: 'kept.example.com' } })).toBe(1)
+})
+
+describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
+  const screens = ['now', 'start', 'people', 'keys', 'page', 'page/delete', 'plan', 'log']
+  const operators = ['organizations', 'payments', 'workers', 'lists', 'settings']
+
+  test('no screen violates the rules of accessibility', async () => {
+    const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
+    const { token } = await signIn(organization, 'OWNER', { isOperator: true })
+    await using tab = await open(ours, { colorScheme })
+    const { page, complaints } = tab
+    await page.goto(`${app.baseUrl}/sign-in`)
+    expect(await axeViolations(page)).toEqual([])
+    await page.context().addCookies([{ name: 'allclear_session', value: token, url: app.baseUrl }])
+    const paths = [...screens.map((path) => `example/${path}`), ...operators.map((path) => `operator/${path}`)]
+    for (const path of paths) {
+      await page.goto(`${app.baseUrl}/console/${path}`)
+      expect([path, await axeViolations(page)]).toEqual([path, []])
+    }
+    await page.goto(`${app.baseUrl}/console/operator/organizations/${organization.id}`)
+    expect(await axeViolations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  })
+})

@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { consolePages } from '../../src/console/html/routes.tsx'
+import { Role } from '../../src/generated/prisma/enums.ts'
+import type { Browser } from '../support/console.ts'
+import { testConsole } from '../support/console.ts'
+import { tablesOf } from '../support/database.ts'
+import { filledOrganization } from '../support/filled-organization.ts'
+
+const { app, database, signIn } = await testConsole()
+const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
+const fill = () => filledOrganization(app.baseUrl, { startsAt: hours(8), endsAt: hours(10) }, null)
+const mine = await fill()
+const theirs = await fill()
+
+/** Every address of the console, as the router knows it. A new one is walked without being named here. */
+const never = () => {
+  throw new Error('The routes are read, not used.')
+}
+const routes = consolePages({
+  site: { assets: { url: never, routes: never }, baseUrl: '' } as never,
+  contextOf: never,
+  onChange: never,
+})
+  .routes.filter(({ path }) => path.startsWith('/console/:slug') && path.includes('}/'))
+  .map(({ method, path }) => ({ method, path: path.replace(/^\/console\/:slug\{[^}]*\}\//, '') }))
+const gets = routes.filter(({ method }) => method === 'GET').map(({ path }) => path)
+const posts = routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
+
+/** The ids of an organization's things by the section of the console that shows them. */
+const idsIn = ({ ids }: typeof mine): Record<string, string> => ({
+  incidents: ids.Incident,
+  maintenance: ids.Maintenance,
+  services: ids.Service,
+  monitors: ids.Monitor,
+  subscribers: ids.Subscriber,
+  deliveries: ids.Delivery,
+  keys: ids.ApiKey,
+  groups: ids.ServiceGroup,
+  updates: ids.IncidentUpdate,
+})
+
+/** Fills in the parameters of a path with an organization's ids. */
+function filled(path: string, of: typeof mine): string {
+  const [section = ''] = path.split('/')
+  return path
+    .replace(/:updateId(\{[^}]*\})?/, section === 'maintenance' ? of.ids.MaintenanceUpdate : of.ids.IncidentUpdate)
+    .replace(/:groupId(\{[^}]*\})?/, of.ids.ServiceGroup)
+    .replace(/:(\w+)(\{[^}]*\})?/g, () =>
+      path.includes('groups/') ? of.ids.ServiceGroup : idsIn(of)[section] || 'usr_000000000000000000000000',
+    )
+}
+
+/** What a form may hold: enough for each to do its work. */
+const fields = {
+  name: 'Changed by the walk',
+  title: 'Changed by the walk',
+  message: 'Changed by the walk',
+  target: 'https://changed.example.com/',
+  email: 'changed@example.com',
+  role: 'OWNER',
+  scope: 'ADMIN',
+  status: 'RESOLVED',
+  impact: 'MINOR',
+  slug: mine.slug,
+  kind: 'HTTP',
+  url: 'https://changed.example.com/',
+}
+
+const tables = (await tablesOf(database.pool)).filter(
+  (table) => !/Session|UsageCounter|User|ProbeResult|Watch|Monitor/.test(table),
+)
+
+/** Every row that names an organization or one of its things. */
+async function rowsOf({ id, ids }: typeof mine): Promise<object[]> {
+  const named = [id, ...Object.values(ids)].filter((each) => each !== '')
+  const found = tables.map((table) => `SELECT '${table}' AS table, each::text AS row FROM ${table} each`)
+  const { rows } = await database.pool.query(
+    `SELECT * FROM (${found.join(' UNION ALL ')}) AS found WHERE row LIKE ANY ($1) ORDER BY 1, 2`,
+    [named.map((each) => `%${each}%`)],
+  )
+  return rows
+}
+
+const at = (path: string, slug = mine.slug) => `/console/${slug}/${path}`
+let stranger: Browser
+let viewer: Browser
+let untouched: object[]
+
+beforeAll(async () => {
+  stranger = await signIn(theirs, 'OWNER')
+  viewer = await signIn(mine, 'VIEWER')
+  untouched = await rowsOf(mine)
+})
+
+test('the walk knows every section', () => {
+  const sections = new Set(gets.map((path) => path.split('/')[0]))
+  for (const section of ['now', 'people', 'keys', 'page', 'plan', 'log']) expect(sections).toContain(section)
+  expect(posts.length).toBeGreaterThan(10)
+})
+
+describe.each(gets)('GET %s', (path) => {
+  test('does not exist for strangers, and asks visitors to sign in', async () => {
+    expect((await stranger.get(at(filled(path, mine)))).status).toBe(404)
+    const visitor = await fetch(app.baseUrl + at(filled(path, mine)), { redirect: 'manual' })
+    expect([visitor.status, visitor.headers.get('location')]).toEqual([
+      303,
+      expect.stringMatching(/^\/sign-in\?to=%2Fconsole/),
+    ])
+  })
+
+  test('shows nothing of another organization by its ids', async () => {
+    if (!path.includes(':')) return
+    const { status, html } = await stranger.get(at(filled(path, mine), theirs.slug))
+    expect([303, 404]).toContain(status)
+    for (const id of Object.values(mine.ids)) if (id !== '' && status !== 404) expect(html).not.toContain(id)
+  })
+})
+
+describe.each(posts)('POST %s', (path) => {
+  test('is refused to strangers, visitors and other sites', async () => {
+    expect((await stranger.post(at(filled(path, mine)), fields)).status).toBe(404)
+    const address = app.baseUrl + at(filled(path, mine))
+    const body = () => new URLSearchParams(fields)
+    const own = { 'sec-fetch-site': 'same-origin' }
+    expect((await fetch(address, { method: 'POST', body: body(), headers: own, redirect: 'manual' })).status).toBe(401)
+    const forged = { cookie: `allclear_session=${viewer.token}`, 'sec-fetch-site': 'cross-site' }
+    expect((await fetch(address, { method: 'POST', body: body(), headers: forged, redirect: 'manual' })).status).toBe(
+      403,
+    )
+  })
+
+  test('changes nothing of another organization by its ids', async () => {
+    if (!path.includes(':')) return
+    const { status } = await stranger.post(at(filled(path, mine), theirs.slug), fields)
+    expect([404, 422]).toContain(status)
+  })
+
+  test('is refused to a viewer', async () => {
+    // Everybody may change what is their own.
+    if (path.startsWith('account') || path === 'blacklists') return
+    const { status } = await viewer.post(at(filled(path, mine)), fields)
+    expect([403, 404, 422]).toContain(status)
+  })
+})
+
+test('nothing has changed', async () => {
+  expect(await rowsOf(mine)).toEqual(untouched)
+})
+
+/** What each role may do, as the contract says. */
+const least = {
+  start: 'EDITOR',
+  keys: 'ADMIN',
+  page: 'ADMIN',
+  people: 'OWNER',
+  'plan/upgrade': 'OWNER',
+  'page/delete': 'OWNER',
+} as const satisfies Record<string, Role>
+const rank = Object.values(Role)
+
+describe.each(rank)('a person with the role %s', (role) => {
+  test.each(Object.entries(least))('may use %s exactly if it is at least %s', async (path, needed) => {
+    const own = await fill()
+    const person = await signIn(own, role)
+    const { status, html } = await person.post(at(path, own.slug), { ...fields, expiresAt: '', slug: 'not-the-slug' })
+    const isRefused = status === 403 || /requires the role|Only an owner may/.test(html)
+    expect(isRefused).toBe(rank.indexOf(role) < rank.indexOf(needed))
+  })
+})

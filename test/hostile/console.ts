@@ -1,0 +1,123 @@
+import type { HostileCase, Sent, Target } from './case.ts'
+import { ask, asNewVisitor, requesting } from './case.ts'
+
+/** The host of the service's BASE_URL, where alone people sign in. */
+const host = { host: 'status.allclear.example' }
+const own = { ...host, 'sec-fetch-site': 'same-origin' }
+const urlencoded = { ...own, 'content-type': 'application/x-www-form-urlencoded' }
+const cookieOf = ({ session }: Target) => ({ cookie: `__Host-allclear=${session}` })
+
+/** A form that a browser sends. */
+const form = (body: string | Buffer, headers: Readonly<Record<string, string>> = urlencoded): Sent => ({
+  method: 'POST',
+  headers,
+  body,
+})
+
+/** A case of a member's one request. */
+function asMember(name: string, statuses: readonly number[], path: string, sent: Sent = {}): HostileCase {
+  return {
+    name: `the console: ${name}`,
+    statuses,
+    send: (target) =>
+      ask(target.url, `/console/${target.slug}/${path}`, {
+        ...sent,
+        headers: { ...host, ...sent.headers, ...cookieOf(target) },
+      }),
+  }
+}
+
+/** A case of many requests at once. */
+function atOnce(
+  name: string,
+  statuses: readonly number[],
+  count: number,
+  send: (target: Target, index: number) => Promise<number>,
+): HostileCase {
+  return {
+    name,
+    statuses,
+    async send(target) {
+      const all = await Promise.all(Array.from({ length: count }, (_, index) => send(target, index)))
+      return all.find((status) => !statuses.includes(status)) ?? statuses[0] ?? 0
+    },
+  }
+}
+
+const held = (fields: string) => `email=a%40b.example&password=x&held=${encodeURIComponent(fields)}`
+const credentials = 'email=nobody%40b.example&password=wrong'
+
+/** Signing in, and the forms and lists of the console. */
+export const consoleForms: readonly HostileCase[] = [
+  atOnce('200 people who sign in at once', [422, 429], 200, (target, index) =>
+    ask(
+      target.url,
+      '/sign-in',
+      form(`email=p${index}%40b.example&password=wrong`, { ...urlencoded, ...asNewVisitor() }),
+    ),
+  ),
+  atOnce('500 wrong sessions at once', [303], 500, (target, index) =>
+    ask(target.url, `/console/${target.slug}/now`, {
+      headers: { ...host, cookie: `__Host-allclear=${String(index).padStart(43, 'A')}` },
+    }),
+  ),
+  atOnce('200 wrong links at once', [404, 403, 422], 200, (target, index) =>
+    ask(target.url, `/invitations/${String(index).padStart(43, 'A')}`, { headers: host }),
+  ),
+  requesting(
+    'signing in: a password of 250 kB',
+    [422, 429],
+    '/sign-in',
+    form(`email=a%40b.example&password=${'ü'.repeat(40_000)}`),
+  ),
+  requesting('signing in: a form of 10 MB', [413, 422, 0], '/sign-in', form('x'.repeat(10 ** 7))),
+  requesting('signing in: 60,000 fields', [422, 429], '/sign-in', form('a=1&'.repeat(60_000))),
+  requesting('signing in: a held form of brackets', [422, 429], '/sign-in', form(held('['.repeat(80_000)))),
+  requesting(
+    'signing in: a held form of 20,000 fields',
+    [413, 422, 429],
+    '/sign-in',
+    form(held(JSON.stringify({ path: '/console', fields: Array(15_000).fill(['a', 'b']) }))),
+  ),
+  requesting('signing in: where to, 12 kB', [200, 303, 414, 431], `/sign-in?to=${'/%2f'.repeat(3000)}`, {
+    headers: host,
+  }),
+  requesting(
+    'signing in: parts without end',
+    [422, 429],
+    '/sign-in',
+    form('--x\r\n\r\n'.repeat(25_000), { ...own, 'content-type': 'multipart/form-data; boundary=x' }),
+  ),
+  requesting(
+    'signing in: a cookie of 12 kB',
+    [422, 429, 431],
+    '/sign-in',
+    form(credentials, { ...urlencoded, cookie: '__Host-allclear=a; '.repeat(600) }),
+  ),
+  requesting('the setup: a token of 12 kB', [303, 403, 414, 431], `/setup?token=${'a'.repeat(12_000)}`, {
+    headers: host,
+  }),
+  asMember('a form of 2 MB', [413, 422], 'start', form('target='.padEnd(2 * 1024 * 1024, 'x'))),
+  asMember('a form of 300,000 fields', [413, 422], 'page', form('links.label=1&'.repeat(140_000))),
+  asMember(
+    '50,000 parts',
+    [413, 422],
+    'start',
+    form('--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(35_000), {
+      ...own,
+      'content-type': 'multipart/form-data; boundary=x',
+    }),
+  ),
+  asMember(
+    'an incident with a message of stars',
+    [200, 422],
+    'incidents/new',
+    form(`title=a&status=INVESTIGATING&impact=MINOR&preview=1&message=${'*a_'.repeat(3300)}`),
+  ),
+  ...['now', 'incidents', 'services', 'monitors', 'subscribers', 'deliveries', 'log', 'people', 'plan'].map((path) =>
+    asMember(`the screen ${path}`, [200], path),
+  ),
+  asMember('incidents with a text of 5 kB', [200, 422], `incidents?text=${'%25_'.repeat(1500)}`),
+  asMember('monitors with a text of 5 kB', [200, 422], `monitors?text=${'%25_'.repeat(1500)}`),
+  asMember('a log before what is none', [200], `log?before=${'z'.repeat(5000)}&kind=${'A'.repeat(5000)}`),
+]

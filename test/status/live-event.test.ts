@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createIncident, deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { readIncidentRow, readLiveRows } from '../../src/status/live-event.ts'
+import { readPageStatuses } from '../../src/status/page-status.ts'
+import { createService } from '../../src/status/service.ts'
+import { testDatabase } from '../support/database.ts'
+import { tenantsOf } from './setup.ts'
+
+const { prisma } = await testDatabase()
+const tenant = tenantsOf(prisma)
+
+test('rows are those that Prisma reads, and the status is that of the page', async () => {
+  const { ctx, id: organizationId } = await tenant()
+  const { id: api } = await createService(ctx, { name: 'API' })
+  const text = { title: 'Payments fail', impact: 'MAJOR', message: 'We look.' }
+  const { id } = await createIncident(ctx, {
+    ...text,
+    status: 'INVESTIGATING',
+    services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }],
+  })
+  const organization = () => prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const incident = () => prisma.incident.findUniqueOrThrow({ where: { id } })
+  const asked = { organizationId, incidentId: id, withStatus: true }
+  const read = () => readLiveRows(prisma, asked)
+  const [status] = await readPageStatuses(prisma, [organizationId])
+  expect(status?.indicator).toBe('CRITICAL')
+  expect(await read()).toEqual({ organization: await organization(), incident: await incident(), status })
+  expect(await readIncidentRow(prisma, id)).toEqual(await incident())
+  await postIncidentUpdate(ctx, { incidentId: id, status: 'RESOLVED', message: 'Well again.' })
+  expect((await read())?.incident).toEqual(await incident())
+  expect((await read())?.incident?.resolvedAt).toBeInstanceOf(Date)
+  await deleteIncident(ctx, id)
+  expect(await readIncidentRow(prisma, id)).toBeNull()
+  expect(await read()).toEqual({ organization: await organization(), incident: null, status: expect.anything() })
+  expect(await readLiveRows(prisma, { ...asked, incidentId: null, withStatus: false })).toEqual({
+    organization: await organization(),
+    incident: null,
+    status: null,
+  })
+  expect(await readLiveRows(prisma, { ...asked, organizationId: 'org_nobody' })).toBeNull()
+})

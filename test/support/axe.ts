@@ -1,0 +1,16 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+/** What axe-core finds wrong with a page as it is: the rule, and the first elements that break it. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    // The line before has defined it.
+    const { axe: inPage } = globalThis as unknown as { readonly axe: typeof axe }
+    const { violations } = await inPage.run(document, { resultTypes: ['violations'] })
+    return violations.map(({ id, nodes }) => {
+      const broken = nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`)
+      return `${id}: ${broken.join(' | ')}`
+    })
+  })
+}
