@@ -70,6 +70,8 @@ describe('an open page', () => {
     await live(page)
     await page.evaluate(() => Object.assign(window, { same: true }))
     const shift = await watchShifts(page)
+    // On a slow device, changes meet the end of an animation.
+    await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: 6 })
 
     const { id } = await acme.incident('Payments fail')
     await page.getByRole('link', { name: 'Payments fail' }).waitFor()

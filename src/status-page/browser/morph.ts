@@ -3,12 +3,15 @@
 
 const DURATION_MS = 300
 
-/** When the last animation ends, on the clock of `performance.now()`. */
-let animationsEndAt = 0
+/** A tab in the background draws no frames. */
+const MAX_WAIT_MS = 2000
 
-/** Resolves when all animations have ended: a change during an animation would make elements jump. */
-export function animationsFinished(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, animationsEndAt - performance.now())))
+/** Resolves when a frame without the last moves has been drawn. */
+let lastMoves: Promise<unknown> = Promise.resolve()
+
+/** Resolves when all moves have ended and the page has been drawn without them: a change before would make elements jump. */
+export async function animationsFinished(): Promise<void> {
+  await Promise.race([lastMoves, new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))])
 }
 
 /** Patches `body` to match `fresh`. New elements fade in, and the elements that they displace slide. */
@@ -80,12 +83,16 @@ function measurePositions(root: Element): Map<Element, number> {
 function animateMoves(before: Map<Element, number>): void {
   const moved = new Map<Element, number>()
   for (const [part, top] of before) if (part.isConnected) moved.set(part, top - part.getBoundingClientRect().top)
+  const moves: Promise<unknown>[] = []
   for (const [part, distance] of moved) {
     const carried = moved.get(part.parentElement?.closest('[id]') ?? part.ownerDocument.documentElement) ?? 0
     const own = distance - carried
     if (Math.abs(own) < 1) continue
-    part.animate({ transform: [`translateY(${own}px)`, 'none'] }, { duration: DURATION_MS, easing: 'ease-out' })
-    // The animation may start one frame later.
-    animationsEndAt = performance.now() + DURATION_MS + 50
+    const frames = { transform: [`translateY(${own}px)`, 'none'] }
+    moves.push(part.animate(frames, { duration: DURATION_MS, easing: 'ease-out' }).finished)
   }
+  // Animations end before their frame is drawn.
+  if (moves.length > 0) lastMoves = Promise.allSettled(moves).then(nextFrame).then(nextFrame)
 }
+
+const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve))
