@@ -14,6 +14,8 @@ export interface NewEvent {
   readonly since?: Date
   /** The id of the incident or maintenance update that the event announces; absent: none. */
   readonly updateId?: string
+  /** Whether subscribers are notified, if they are of events of this kind; absent: yes. */
+  readonly tellSubscribers?: boolean
 }
 
 /** The database channel that announces new events; the payload is the organization's id. */
@@ -38,11 +40,12 @@ export async function appendEvents(
     WITH log AS (
       UPDATE "Organization" SET "lastSeq" = "lastSeq" + ${events.length} WHERE id = ${organizationId} RETURNING "lastSeq"
     ), written AS (
-      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId")
+      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId", "tellSubscribers")
       SELECT ${organizationId}, log."lastSeq" - event.after, event.kind::"EventKind", ${ctx.now()}::timestamptz, event.since,
-        ${actorKinds[actor.kind]}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId"
+        ${actorKinds[actor.kind]}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId",
+        COALESCE(event."tellSubscribers", true)
       FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
-        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text)
+        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "tellSubscribers" bool)
     )
     SELECT pg_notify(${LOG_CHANNEL}, ${organizationId})::text FROM log`
 }

@@ -22,7 +22,7 @@ export function dispatch(ctx: Context, organizationId: string): Promise<boolean>
     const events = await readEventsAfter(tx.db, organizationId, position.seq, BATCH)
     let made = 0
     for (const event of events) {
-      if (!notified.has(event.kind)) continue
+      if (!event.tellSubscribers || !notified.has(event.kind)) continue
       const announcement = await buildNotification(tx.db, event)
       if (announcement) made += await deliver(tx, organizationId, event.seq, announcement)
     }

@@ -19,7 +19,7 @@ import {
   requireStartBeforeEnd,
 } from './incident-corrections.ts'
 import { findOwned, MAX_SERVICES, notFound, requireDistinct, requireServices } from './ownership.ts'
-import { MAX_UPDATES, message, requireOtherUpdates, requireRoomForUpdate } from './timeline-limits.ts'
+import { MAX_UPDATES, message, requireOtherUpdates, requireRoomForUpdate, tellSubscribers } from './timeline-limits.ts'
 
 const titleText = lineText(200)
 
@@ -46,6 +46,7 @@ const newIncident = z.object({
   services: serviceStatuses.nullish(),
   startedAt: z.date().nullish(),
   resolvedAt: z.date().nullish(),
+  tellSubscribers,
 })
 
 /**
@@ -56,7 +57,7 @@ const newIncident = z.object({
  */
 export async function createIncident(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { title, status, impact, message, ...rest } = validate(newIncident, input)
+  const { title, status, impact, message, tellSubscribers, ...rest } = validate(newIncident, input)
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   const html = await renderMessage(ctx, organizationId, message)
@@ -64,7 +65,7 @@ export async function createIncident(ctx: Context, input: unknown): Promise<Inci
     const resolvedAt = rest.resolvedAt ?? null
     const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
     requireTimes({ status, startedAt, resolvedAt }, tx.now())
-    const fields = { title, status, impact, message, ...html, services, startedAt, automatic: false }
+    const fields = { title, status, impact, message, ...html, services, startedAt, tellSubscribers, automatic: false }
     return openIncident(tx, organizationId, resolvedAt === null ? fields : { ...fields, resolvedAt })
   })
 }
@@ -87,7 +88,7 @@ export interface NewIncident extends NewIncidentUpdate {
 export async function openIncident(
   tx: SqlContext,
   organizationId: string,
-  { message, html, htmlVersion, services, status, ...fields }: NewIncident,
+  { message, html, htmlVersion, services, status, tellSubscribers = true, ...fields }: NewIncident,
 ): Promise<ChangeResult<Incident>> {
   const now = tx.now()
   const toldAt = fields.resolvedAt ?? now
@@ -116,7 +117,7 @@ export async function openIncident(
     SELECT * FROM incident`
   if (!incident) throw notFound('Service')
   const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
-  return [incident, { kind, ...subject(incident), updateId }]
+  return [incident, { kind, ...subject(incident), updateId, tellSubscribers }]
 }
 
 /** Selects the given services that are the organization's, with their statuses. */
@@ -213,6 +214,7 @@ const newUpdate = z.object({
   message,
   services: serviceStatuses.nullish(),
   createdAt: z.date().nullish(),
+  tellSubscribers,
   version: versionInput,
 })
 
@@ -226,12 +228,12 @@ const newUpdate = z.object({
  */
 export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, status, message, version, createdAt, ...rest } = validate(newUpdate, input)
+  const { incidentId, status, message, version, createdAt, tellSubscribers, ...rest } = validate(newUpdate, input)
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   if (status === 'RESOLVED') requireRecovered(services)
   const html = await renderMessage(ctx, organizationId, message)
-  const entry = { status, message, ...html, services }
+  const entry = { status, message, ...html, services, tellSubscribers }
   const read = async (tx: SqlContext) => {
     const before = await readForUpdate(tx, organizationId, incidentId)
     requireVersion(before.incident, version)
@@ -298,6 +300,8 @@ export interface NewIncidentUpdate extends StoredHtml {
   readonly status: IncidentStatus
   readonly message: string
   readonly services: ServiceStatuses
+  /** Whether subscribers are notified; absent: yes. */
+  readonly tellSubscribers?: boolean
 }
 
 /** Returns whether the timeline has room for an update that does not resolve the incident. */
@@ -318,7 +322,7 @@ function countUpdates({ db }: Context, incidentId: string): Promise<number> {
 export async function addUpdate(
   tx: SqlContext,
   before: Pick<Incident, 'id' | 'organizationId' | 'title' | 'resolvedAt' | 'automatic'>,
-  { status, message, html, htmlVersion, services }: NewIncidentUpdate,
+  { status, message, html, htmlVersion, services, tellSubscribers = true }: NewIncidentUpdate,
   at = tx.now(),
 ): Promise<ChangeResult<IncidentUpdate>> {
   const { id: incidentId, organizationId } = before
@@ -350,7 +354,7 @@ export async function addUpdate(
     )
     SELECT * FROM posted`
   if (!update) throw notFound('Service')
-  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(before), updateId }]
+  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(before), updateId, tellSubscribers }]
 }
 
 const updateEdit = z.object({
@@ -471,10 +475,11 @@ async function setServiceStatuses({ db }: Context, incidentId: string, services:
 function insertUpdate(
   { db }: Context,
   { id: incidentId, organizationId }: Incident,
-  { services, ...rendered }: NewIncidentUpdate,
+  { services, status, message, html, htmlVersion }: NewIncidentUpdate,
   createdAt: Date,
 ): Promise<IncidentUpdate> {
-  const data = { id: newId('IncidentUpdate'), organizationId, incidentId, createdAt, ...rendered }
+  const content = { status, message, html, htmlVersion }
+  const data = { id: newId('IncidentUpdate'), organizationId, incidentId, createdAt, ...content }
   return db.incidentUpdate.create({ data: { ...data, services: { create: [...services] } } })
 }
 

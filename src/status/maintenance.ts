@@ -23,7 +23,13 @@ import {
   transition,
 } from './maintenance-schedule.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from './ownership.ts'
-import { message, optionalMessage, requireOtherUpdates, requireRoomForUpdate } from './timeline-limits.ts'
+import {
+  message,
+  optionalMessage,
+  requireOtherUpdates,
+  requireRoomForUpdate,
+  tellSubscribers,
+} from './timeline-limits.ts'
 
 const titleText = lineText(200)
 const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)
@@ -34,16 +40,17 @@ const newMaintenance = z.object({
   startsAt: z.date(),
   endsAt: z.date(),
   serviceIds: serviceIds.nullish(),
+  tellSubscribers,
 })
 
 /**
- * Schedules a maintenance, with the message as its first update; it starts at once if its start has passed. Requires a
- * key with scope WRITE.
+ * Schedules a maintenance, with the message as its first update; it starts at once if its start has passed. Without
+ * `tellSubscribers`, nobody is notified of it, nor of its start and end. Requires a key with scope WRITE.
  * @throws Invalid, also when it would end before its start or in the past. @throws NotFound for an unknown service.
  */
 export async function scheduleMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { title, message, serviceIds, ...times } = validate(newMaintenance, input)
+  const { title, message, serviceIds, tellSubscribers, ...times } = validate(newMaintenance, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
   const rendered = await renderUpdate(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
@@ -56,6 +63,7 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
         ...plan,
         ...recordRun(neverRun, plan.status, tx.now()),
         dueAt: dueAt(plan),
+        tellSubscribers,
         createdAt: tx.now(),
       },
     })
@@ -75,18 +83,23 @@ const maintenanceEdit = z.object({
   serviceIds: serviceIds.nullish(),
   message: optionalMessage.nullish(),
   status: z.enum(['IN_PROGRESS', 'VERIFYING', 'COMPLETED']).nullish(),
+  tellSubscribers: z.boolean().nullish(),
   version: versionInput,
 })
 
 /**
  * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline. The
- * status starts the maintenance early, marks it as being verified, or ends it early. Requires a key with scope WRITE.
+ * status starts the maintenance early, marks it as being verified, or ends it early. `tellSubscribers` says whether
+ * subscribers are notified of the edit, and of its start and end from then on. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict when it was changed after the given version, its status does not allow the
  * edit, or its timeline is full.
  */
 export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, version, title, serviceIds, message, status, ...times } = validate(maintenanceEdit, input)
+  const { id, version, title, serviceIds, message, status, tellSubscribers, ...times } = validate(
+    maintenanceEdit,
+    input,
+  )
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
   const rendered = await renderUpdate(ctx, organizationId, message ?? '')
   return change(ctx, organizationId, async (tx) => {
@@ -96,8 +109,9 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     const advanced = status ? transition(before, status, tx.now()) : before
     const plan = reschedule(advanced, times, tx.now())
     const isOther = serviceIds ? !(await hasExactlyServices(tx, id, serviceIds)) : false
-    if (!message && !isOther && !hasChanges(before, { ...plan, title })) return [before]
-    const maintenance = await savePlan(tx, before, plan, tx.now(), title)
+    const settings = { title, tellSubscribers: tellSubscribers ?? undefined }
+    if (!message && !isOther && !hasChanges(before, { ...plan, ...settings })) return [before]
+    const maintenance = await savePlan(tx, before, plan, tx.now(), settings)
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
     const hasUpdate = Boolean(message) || maintenance.status !== before.status
     const updateId = hasUpdate ? await addUpdateIfRoom(tx, before, maintenance, rendered) : await newestUpdateId(tx, id)
@@ -105,19 +119,26 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
   })
 }
 
-const cancellation = z.object({ id: z.string(), message: optionalMessage.nullish() })
+const cancellation = z.object({
+  id: z.string(),
+  message: optionalMessage.nullish(),
+  tellSubscribers: z.boolean().nullish(),
+})
 
 /**
- * Cancels a maintenance before or during its run. Requires a key with scope WRITE.
+ * Cancels a maintenance before or during its run. Subscribers are notified as of its start and end, unless
+ * `tellSubscribers` says otherwise. Requires a key with scope WRITE.
  * @throws NotFound when the organization has no such maintenance. @throws Conflict when it is over.
  */
 export async function cancelMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message } = validate(cancellation, input)
+  const { id, message, tellSubscribers } = validate(cancellation, input)
   const rendered = await renderUpdate(ctx, organizationId, message ?? '')
   return change(ctx, organizationId, async (tx) => {
     const before = await findMaintenance(tx, organizationId, id)
-    const maintenance = await savePlan(tx, before, transition(before, 'CANCELLED', tx.now()), tx.now())
+    const maintenance = await savePlan(tx, before, transition(before, 'CANCELLED', tx.now()), tx.now(), {
+      tellSubscribers: tellSubscribers ?? undefined,
+    })
     const updateId = await addUpdate(tx, maintenance, rendered)
     return [maintenance, { ...eventOf('MAINTENANCE_CANCELLED', maintenance), updateId }]
   })
@@ -238,12 +259,12 @@ function savePlan(
   before: Maintenance,
   { status, startsAt, endsAt }: Plan,
   at: Date,
-  title?: string,
+  settings: { readonly title?: string | undefined; readonly tellSubscribers?: boolean | undefined } = {},
 ): Promise<Maintenance> {
   const plan = { status, startsAt, endsAt }
   return db.maintenance.update({
     where: { id: before.id },
-    data: { title, ...plan, ...recordRun(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
+    data: { ...settings, ...plan, ...recordRun(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
   })
 }
 
@@ -344,4 +365,9 @@ function eventKindOfEdit(before: Plan, after: Plan, hasUpdate: boolean): NewEven
   return isMoved ? 'MAINTENANCE_RESCHEDULED' : 'MAINTENANCE_UPDATED'
 }
 
-const eventOf = (kind: NewEvent['kind'], { id, title }: Maintenance) => ({ kind, subjectId: id, subjectName: title })
+const eventOf = (kind: NewEvent['kind'], { id, title, tellSubscribers }: Maintenance) => ({
+  kind,
+  subjectId: id,
+  subjectName: title,
+  tellSubscribers,
+})

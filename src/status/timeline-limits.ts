@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { Conflict } from '../core/errors.ts'
 import { proseText } from '../core/validation.ts'
 
@@ -30,3 +31,9 @@ export function requireOtherUpdates(entries: number, what: 'incident' | 'mainten
   if (entries > 1) return
   throw new Conflict(`This is the only update. Edit it, or delete the ${what}.`)
 }
+
+/** Whether subscribers are notified of what is created. */
+export const tellSubscribers = z
+  .boolean()
+  .nullish()
+  .transform((tells) => tells ?? true)

@@ -3,8 +3,13 @@ import { HOUR } from '../../src/core/time.ts'
 import { dispatch, findUndispatched } from '../../src/notification/dispatch.ts'
 import type { NotificationPayload } from '../../src/notification/payload.ts'
 import { parsePayload } from '../../src/notification/payload.ts'
-import { updateIncident } from '../../src/status/incident.ts'
-import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
+import { createIncident, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
+import {
+  advanceMaintenance,
+  cancelMaintenance,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../../src/status/maintenance.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { notifiedIn } from './setup.ts'
@@ -142,6 +147,56 @@ describe('an event creates one delivery per interested subscriber', () => {
     const { id } = await maintenance(tenant, 'New disks', 1)
     await updateMaintenance(notified.owner(tenant), { id, title: 'Newer disks' })
     expect(await told(tenant)).toEqual({ ada: ['CREATED One', 'SCHEDULED New disks'] })
+  })
+})
+
+describe('without tellSubscribers, nothing is delivered', () => {
+  const silent = { tellSubscribers: false }
+
+  test('of an incident and its updates, whoever dispatches and however often', async () => {
+    const tenant = await notified.tenant()
+    const owner = notified.owner(tenant)
+    await notified.subscriber(tenant, email('ada'))
+    const fields = { title: 'Quiet', status: 'INVESTIGATING', impact: 'MINOR', message: 'Only on the page.' }
+    const { id } = await createIncident(owner, { ...fields, ...silent })
+    await notified.update(tenant, id, 'Told.')
+    await postIncidentUpdate(owner, { incidentId: id, status: 'RESOLVED', message: 'Over.', ...silent })
+    expect(await told(tenant)).toEqual({ ada: ['UPDATED Quiet'] })
+    // A worker that died before its commit, and one that looks at everything again.
+    await prisma.dispatch.update({ where: { organizationId: tenant.id }, data: { seq: 0 } })
+    await Promise.all([dispatch(system, tenant.id), dispatch(system, tenant.id)])
+    expect(await told(tenant)).toEqual({ ada: ['UPDATED Quiet'] })
+    expect(await payloadsOf(tenant)).toHaveLength(1)
+  })
+
+  test('of a maintenance, nor of its start and end', async () => {
+    const tenant = await notified.tenant()
+    await notified.subscriber(tenant, email('ada'))
+    const times = { startsAt: at(1), endsAt: at(2) }
+    const { id } = await scheduleMaintenance(notified.owner(tenant), {
+      ...{ title: 'Quiet', message: 'Planned.' },
+      ...{ ...times, ...silent },
+    })
+    await updateMaintenance(notified.owner(tenant), { id, message: 'Soon.' })
+    notified.time += 24 * 60
+    await advanceMaintenance(system, id)
+    expect((await prisma.maintenance.findUniqueOrThrow({ where: { id } })).status).toBe('COMPLETED')
+    expect(await told(tenant)).toEqual({})
+  })
+
+  test('of a maintenance until an edit says so', async () => {
+    const tenant = await notified.tenant()
+    const owner = notified.owner(tenant)
+    await notified.subscriber(tenant, email('ada'))
+    const times = { startsAt: at(1), endsAt: at(2) }
+    const quiet = { title: 'Quiet', message: 'Planned.', ...times, ...silent }
+    const { id } = await scheduleMaintenance(owner, quiet)
+    await updateMaintenance(owner, { id, tellSubscribers: true })
+    await updateMaintenance(owner, { id, startsAt: at(0) })
+    expect(await told(tenant)).toEqual({ ada: ['STARTED Quiet'] })
+    const { id: other } = await scheduleMaintenance(owner, { ...quiet, title: 'Other' })
+    await cancelMaintenance(owner, { id: other, tellSubscribers: true })
+    expect(await told(tenant)).toEqual({ ada: ['STARTED Quiet', 'CANCELLED Other'] })
   })
 })
 

@@ -95,6 +95,7 @@ function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' 
     organizationId: `org_${'0'.repeat(24)}`,
     status: 'COMPLETED' as const,
     startedAt: noon,
+    tellSubscribers: true,
     endedAt: noon,
     dueAt: null,
     version: 1,

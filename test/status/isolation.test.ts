@@ -654,6 +654,7 @@ function sampleOf(path: string): unknown {
     domain: `host-${slugs}.example`,
     version: 1,
     force: true,
+    tellSubscribers: false,
     own: false,
     startsAt: hours(-1),
     endsAt: hours(3),

@@ -4,7 +4,7 @@ import { Conflict } from '../../core/errors.ts'
 import { formatLocalTime, parseLocalTime } from '../../core/time-zone.ts'
 import { invalid } from '../../core/validation.ts'
 import type { FormState } from '../../http/form.tsx'
-import { FormProblem, InputField, TextField } from '../../http/form.tsx'
+import { CheckboxField, FormProblem, InputField, TextField } from '../../http/form.tsx'
 import type { Zone } from '../../status-page/time-format.ts'
 
 /** Carries the version that an edit is based on. */
@@ -119,6 +119,24 @@ export function MessageField({
       )}
     </>
   )
+}
+
+/** Renders the choice whether subscribers are notified. @param checked the choice before anything was typed. */
+export function TellSubscribersField({
+  state,
+  checked = true,
+  hint,
+}: {
+  readonly state: FormState
+  readonly checked?: boolean
+  readonly hint?: string
+}) {
+  return <CheckboxField label="Tell subscribers" name="tellSubscribers" {...{ state, checked, hint }} />
+}
+
+/** Reads the choice of `TellSubscribersField`; undefined: the form had none. */
+export function readTellSubscribers(fields: URLSearchParams): boolean | undefined {
+  return fields.has('tellSubscribers.shown') ? fields.has('tellSubscribers') : undefined
 }
 
 /** Renders the button that shows the message as the page would, without sending it. */

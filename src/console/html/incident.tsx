@@ -11,7 +11,16 @@ import { readIncidentTimelines } from '../../status/timeline-reader.ts'
 import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
 import { Time } from '../../status-page/html/time.tsx'
 import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
-import { currentValue, EditProblem, MessageField, PreviewButton, readVersion, VersionField } from './edit-fields.tsx'
+import {
+  currentValue,
+  EditProblem,
+  MessageField,
+  PreviewButton,
+  readTellSubscribers,
+  readVersion,
+  TellSubscribersField,
+  VersionField,
+} from './edit-fields.tsx'
 import { statusChoices } from './new-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
@@ -49,6 +58,7 @@ async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<st
     status: fields.get('status'),
     message,
     services: readServiceStatuses(fields),
+    tellSubscribers: readTellSubscribers(fields),
     version: readVersion(fields),
   })
   return `incidents/${incidentId}`
@@ -177,6 +187,7 @@ function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 
         chosen={new Map()}
         affected={new Map(incident.services.map((service) => [service.serviceId, service.status]))}
       />
+      <TellSubscribersField state={state} />
       <p class="actions">
         <button type="submit">Post update</button>
         <PreviewButton />
@@ -200,6 +211,7 @@ function ResolveForm({ screen, state, incident: { id, version } }: Pick<Props, '
           {message}
         </textarea>
       </div>
+      <TellSubscribersField state={state} />
       <p class="actions">
         <button type="submit" class="quiet">
           Resolve

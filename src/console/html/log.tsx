@@ -83,7 +83,10 @@ function Log({
             <td>
               <Time at={event.at} zone={screen.zone} />
             </td>
-            <td>{kindName(event.kind)}</td>
+            <td>
+              {kindName(event.kind)}
+              {event.tellSubscribers ? null : ' (subscribers not told)'}
+            </td>
             <td>{event.subjectName}</td>
             <td>{actorName(event, names)}</td>
           </tr>

@@ -9,12 +9,15 @@ import {
   isOutdated,
   MessageField,
   PreviewButton,
+  readTellSubscribers,
   readTime,
   readVersion,
+  TellSubscribersField,
   TimeField,
   VersionField,
 } from './edit-fields.tsx'
 import { idIn } from './incident.tsx'
+import { TOLD_FROM_NOW_ON } from './maintenance.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { isDraft, readServiceNames, ServiceChoice } from './service-fields.tsx'
 
@@ -37,6 +40,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
     startsAt: readTime(fields, 'startsAt', zone) ?? undefined,
     endsAt: readTime(fields, 'endsAt', zone) ?? undefined,
     serviceIds: fields.getAll('serviceIds'),
+    tellSubscribers: readTellSubscribers(fields),
   })
   return `maintenance/${id}`
 }
@@ -63,6 +67,7 @@ async function showNew(screen: Screen, state: FormState, preview: string | null)
       </div>
       <MessageField state={state} preview={preview} />
       <ServiceChoice state={state} services={services} chosen={[]} />
+      <TellSubscribersField state={state} hint={TOLD_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Schedule</button>
         <PreviewButton />
@@ -90,6 +95,7 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
     title: fields.get('title') ?? undefined,
     ...(isMoved && times),
     ...(!isOver(status) && { serviceIds: fields.getAll('serviceIds') }),
+    tellSubscribers: readTellSubscribers(fields),
     version: readVersion(fields),
   })
   return `maintenance/${id}`
@@ -97,7 +103,7 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
 
 async function showEdit(screen: Screen, state: FormState): Promise<Response> {
   const { zone } = screen
-  const { id, title, startsAt, endsAt, version, status } = await read(screen)
+  const { id, title, startsAt, endsAt, version, status, tellSubscribers } = await read(screen)
   const [services, affected] = await Promise.all([
     readServiceNames(screen),
     screen.ctx.db.maintenanceService.findMany({ where: { maintenanceId: id }, select: { serviceId: true } }),
@@ -124,6 +130,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
             <TimeField label="Ends" name="endsAt" state={state} zone={zone} at={endsAt} hint={at(endsAt)} />
           </div>
           <ServiceChoice state={state} services={services} chosen={affected.map(({ serviceId }) => serviceId)} />
+          <TellSubscribersField state={state} checked={tellSubscribers} hint={`Of new times. ${TOLD_FROM_NOW_ON}`} />
         </>
       )}
       <p class="actions">

@@ -11,12 +11,24 @@ import { readMaintenanceTimelines } from '../../status/timeline-reader.ts'
 import { MaintenanceMark } from '../../status-page/html/status-mark.tsx'
 import { Span } from '../../status-page/html/time.tsx'
 import { joinNames, maintenanceStatusLabels } from '../../status-page/view.ts'
-import { currentValue, EditProblem, MessageField, PreviewButton, readVersion, VersionField } from './edit-fields.tsx'
+import {
+  currentValue,
+  EditProblem,
+  MessageField,
+  PreviewButton,
+  readTellSubscribers,
+  readVersion,
+  TellSubscribersField,
+  VersionField,
+} from './edit-fields.tsx'
 import { beforeIn, idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { isDraft, readServiceNames } from './service-fields.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from './timeline-parts.tsx'
+
+/** What the choice to tell subscribers means for what happens automatically. */
+export const TOLD_FROM_NOW_ON = 'Also of its start and end.'
 
 /** Adds the page of a maintenance: its timeline, the form that posts an update or changes its status, and its cancellation. */
 export function maintenanceScreens({ get, form, action }: Screens): void {
@@ -25,7 +37,11 @@ export function maintenanceScreens({ get, form, action }: Screens): void {
   get('maintenance/:id/updates', (screen) => screen.c.redirect(screen.path(`maintenance/${idIn(screen)}`), 303))
   action('maintenance/:id/updates', postUpdate, (screen, state) => showMaintenance(screen, state, null))
   form('maintenance/:id/cancel', showCancellation, async (screen, { fields }) => {
-    await cancelMaintenance(screen.ctx, { id: idIn(screen), message: fields.get('message') })
+    await cancelMaintenance(screen.ctx, {
+      id: idIn(screen),
+      message: fields.get('message'),
+      tellSubscribers: readTellSubscribers(fields),
+    })
     return `maintenance/${idIn(screen)}`
   })
 }
@@ -44,6 +60,7 @@ async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<st
     id,
     message,
     status: wanted === null || wanted === status ? null : wanted,
+    tellSubscribers: readTellSubscribers(fields),
     version: readVersion(fields),
   })
   return `maintenance/${id}`
@@ -146,6 +163,7 @@ function UpdateForm({
         hint={hint && <>Now: {maintenanceStatusLabels[status]}</>}
       />
       <MessageField state={state} preview={preview} hint="May be empty when only the status changes." />
+      <TellSubscribersField state={state} checked={maintenance.tellSubscribers} hint={TOLD_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Post update</button>
         <PreviewButton />
@@ -168,13 +186,14 @@ function Now({ status, text }: { readonly status: MaintenanceStatus; readonly te
 }
 
 async function showCancellation(screen: Screen, state: FormState): Promise<Response> {
-  const { id, title } = await read(screen)
+  const { id, title, tellSubscribers } = await read(screen)
   const content = (
     <form method="post" class="stack" id="confirm">
       <FormProblem state={state} fields={['message']} />
       <p class="lead">{title}</p>
-      <p>Subscribers are told that it does not take place, or has ended. It stays in the history.</p>
+      <p>It does not take place, or ends now. It stays in the history.</p>
       <TextField label="Message" name="message" state={state} hint="May be empty." rows={3} maxlength={10_000} />
+      <TellSubscribersField state={state} checked={tellSubscribers} />
       <p class="actions">
         <button type="submit" class="danger">
           Cancel the maintenance

@@ -7,7 +7,14 @@ import { previewMessage } from '../../status/message-preview.ts'
 import type { ServiceState } from '../../status/page-state.ts'
 import { readPageState } from '../../status/page-state.ts'
 import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
-import { MessageField, PreviewButton, readTime, TimeField } from './edit-fields.tsx'
+import {
+  MessageField,
+  PreviewButton,
+  readTellSubscribers,
+  readTime,
+  TellSubscribersField,
+  TimeField,
+} from './edit-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { isDraft, readServiceStatuses, ServiceStatusFields } from './service-fields.tsx'
 
@@ -38,6 +45,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
     services: readServiceStatuses(fields),
     startedAt: readTime(fields, 'startedAt', zone),
     resolvedAt: readTime(fields, 'resolvedAt', zone),
+    tellSubscribers: readTellSubscribers(fields),
   })
   return `incidents/${id}`
 }
@@ -69,6 +77,7 @@ function NewIncident({ screen, state, preview, services }: Props) {
       </div>
       <MessageField state={state} preview={preview} />
       <ServiceStatusFields state={state} services={services} chosen={troubles(services)} />
+      <TellSubscribersField state={state} />
       <PastTimes screen={screen} state={state} />
       <p class="actions">
         <button type="submit">Report</button>

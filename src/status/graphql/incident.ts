@@ -131,6 +131,12 @@ const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
   }),
 })
 
+const TELL_SUBSCRIBERS = {
+  required: false,
+  defaultValue: true,
+  description: 'Whether subscribers are notified of it. The page, its feeds and live events show it in any case.',
+} as const
+
 const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
   description: 'The incident to create, with its first update.',
   fields: (t) => ({
@@ -153,6 +159,7 @@ const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
       required: false,
       description: 'When the incident was resolved, to record a past incident. No subscriber is notified.',
     }),
+    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -239,6 +246,7 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
       description:
         'When the update was posted, not in the future. Default: now. If later updates exist, no subscriber is notified.',
     }),
+    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
     version: t.int({
       required: false,
       description: 'The incident’s version you read. If it has a newer one, the mutation returns a ConflictError.',

@@ -109,6 +109,12 @@ const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
     startsAt: t.field({ type: 'DateTime', description: 'The planned start. In the past: starts immediately.' }),
     endsAt: t.field({ type: 'DateTime', description: 'The planned end.' }),
     serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
+    tellSubscribers: t.boolean({
+      required: false,
+      defaultValue: true,
+      description:
+        'Whether subscribers are notified of it, and of its start and end. The page and live events show it in any case.',
+    }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -143,6 +149,10 @@ const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
       required: false,
       description: 'The new status: starts or ends the maintenance early, or marks it as being verified.',
     }),
+    tellSubscribers: t.boolean({
+      required: false,
+      description: 'Whether subscribers are notified of this, and of the start and end from now on.',
+    }),
     version: t.int(VERSION_READ),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
@@ -163,6 +173,10 @@ const CancelMaintenanceInput = builder.inputType('CancelMaintenanceInput', {
   fields: (t) => ({
     id: t.id({ description: 'The maintenance to cancel.' }),
     message: t.string({ required: false, description: 'The reason, in markdown.' }),
+    tellSubscribers: t.boolean({
+      required: false,
+      description: 'Whether subscribers are notified. Default: as of its start and end.',
+    }),
   }),
 })
 

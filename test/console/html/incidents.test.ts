@@ -70,6 +70,28 @@ describe('the composer', () => {
     ])
   })
 
+  test('tells subscribers unless its box is empty', async () => {
+    const silent = { 'tellSubscribers.shown': 'true' }
+    const ids = [
+      await report(),
+      await report(editor, { ...silent, tellSubscribers: 'true' }),
+      await report(editor, silent),
+    ]
+    const told = async (subjectId: string) =>
+      (await prisma.event.findMany({ where: { subjectId }, orderBy: { seq: 'asc' } })).map(
+        (each) => each.tellSubscribers,
+      )
+    expect(await Promise.all(ids.map(told))).toEqual([[true], [true], [false]])
+    const [id = ''] = ids
+    const update = { form: 'update', status: 'MONITORING', message: 'Better.' }
+    await editor.post(`incidents/${id}/updates`, { ...update, ...silent })
+    expect(await told(id)).toEqual([true, false])
+    expect((await editor.get('log')).html).toMatch(/Incident update posted \(subscribers not told\)/)
+    expect((await editor.get('incidents/new')).html).toMatch(/name="tellSubscribers" value="true" checked=""/)
+    const refused = await editor.post('incidents/new', { ...fields, ...silent, title: '' })
+    expect(refused.html).not.toMatch(/name="tellSubscribers" value="true" checked/)
+  })
+
   test('shows the message as it will look, and saves nothing', async () => {
     const before = await prisma.incident.count()
     const { status, html } = await editor.post('incidents/new', {

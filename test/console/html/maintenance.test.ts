@@ -58,6 +58,16 @@ describe('a maintenance', () => {
     expect((await viewer.post('maintenance/new', fields)).status).toBe(422)
   })
 
+  test('keeps whether subscribers are told', async () => {
+    const id = await schedule({ 'tellSubscribers.shown': 'true' })
+    expect((await maintenanceOf(id)).tellSubscribers).toBe(false)
+    const { html } = await editor.get(`maintenance/${id}/cancel`)
+    expect(html).toContain('name="tellSubscribers" value="true"/>')
+    const told = { status: 'SCHEDULED', message: 'Soon.', 'tellSubscribers.shown': 'true', tellSubscribers: 'true' }
+    expect((await editor.post(`maintenance/${id}/updates`, told)).status).toBe(303)
+    expect((await maintenanceOf(id)).tellSubscribers).toBe(true)
+  })
+
   test('is started, told about and completed', async () => {
     const id = await schedule()
     const started = { status: 'SCHEDULED', nextStatus: 'IN_PROGRESS', message: '', version: '1' }
