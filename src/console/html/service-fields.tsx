@@ -131,7 +131,12 @@ function StatusField({
 }
 
 /** Renders a choice of services. @param chosen those before anything was typed. */
-export function ServiceChoice({ state, services, chosen }: Props & { readonly chosen: readonly string[] }) {
+export function ServiceChoice({
+  state,
+  services,
+  chosen,
+  hint,
+}: Props & { readonly chosen: readonly string[]; readonly hint?: string }) {
   if (services.length === 0) return null
   const typed = new Set(state.fields.has('serviceIds.shown') ? state.fields.getAll('serviceIds') : chosen)
   const offered = offer(services, (id) => typed.has(id), state)
@@ -141,6 +146,7 @@ export function ServiceChoice({ state, services, chosen }: Props & { readonly ch
         label="Services"
         name="serviceIds"
         state={state}
+        hint={hint}
         values={chosen}
         choices={offered.map(({ id, name }) => ({ value: id, text: name }))}
       />

@@ -7,6 +7,8 @@ import { subscribe } from '../../notification/subscribe.ts'
 import type { ImportResult } from '../../notification/subscriber-import.ts'
 import { importSubscribers } from '../../notification/subscriber-import.ts'
 import type { Screen, Screens } from './screen.tsx'
+import type { OfferedService } from './service-fields.tsx'
+import { isDraft, readServiceNames, ServiceChoice } from './service-fields.tsx'
 import { topicNames } from './subscriber-words.ts'
 import { Table } from './table.tsx'
 
@@ -19,24 +21,43 @@ const ADDRESSES = [
   { name: 'teams', label: 'Teams', type: 'url' },
 ] as const
 
+/** The two parts of an address on Telegram. */
+const TELEGRAM = [
+  { name: 'telegram.botToken', label: 'Telegram: your bot’s token' },
+  { name: 'telegram.chatId', label: 'Telegram: the chat’s id, or a channel’s @name' },
+] as const
+
+const ownFields = [...ADDRESSES.map(({ name }) => name), 'telegram', 'topics', 'serviceIds']
+
 /** Adds the forms that subscribe people without their confirmation: one, or a list of addresses. */
 export function subscriberAddScreens({ form }: Screens): void {
-  form('subscribers/new', showNew, async ({ ctx, organization }, { fields }) => {
-    const given = ADDRESSES.map(({ name }) => [name, fields.get(name)?.trim() || null])
+  form('subscribers/new', showNew, async (screen, { fields }) => {
+    if (isDraft(fields)) return showNew(screen, { fields, problem: null })
+    const { ctx, organization } = screen
     // A visitor may ask for a subscription as well, which is then to be confirmed: here it never is.
     requireScope(ctx, 'WRITE')
-    await subscribe(ctx, { ...Object.fromEntries(given), ...topicsIn(fields), slug: organization.slug })
+    await subscribe(ctx, { ...addressIn(fields), ...preferencesIn(fields), slug: organization.slug })
     return 'subscribers'
   })
   form('subscribers/import', showImport, async (screen, sent) => {
+    if (isDraft(sent.fields)) return showImport(screen, { fields: sent.fields, problem: null })
     const csv = await textOf(sent)
-    const result = await importSubscribers(screen.ctx, { csv, ...topicsIn(sent.fields) })
+    const result = await importSubscribers(screen.ctx, { csv, ...preferencesIn(sent.fields) })
     return showImported(screen, result)
   })
 }
 
-function topicsIn(fields: URLSearchParams): { readonly topics?: readonly string[] } {
-  return fields.has('topics.shown') ? { topics: fields.getAll('topics') } : {}
+/** Returns the members of the API's input for what was typed. */
+function addressIn(fields: URLSearchParams): Record<string, unknown> {
+  const typed = (name: string) => fields.get(name)?.trim() ?? ''
+  const [botToken, chatId] = TELEGRAM.map(({ name }) => typed(name))
+  const given = ADDRESSES.map(({ name }) => [name, typed(name) || null])
+  return { ...Object.fromEntries(given), telegram: botToken || chatId ? { botToken, chatId } : null }
+}
+
+function preferencesIn(fields: URLSearchParams) {
+  const topics = fields.has('topics.shown') ? { topics: fields.getAll('topics') } : {}
+  return { ...topics, serviceIds: fields.getAll('serviceIds') }
 }
 
 /** A chosen file, or else what was typed. */
@@ -44,12 +65,14 @@ async function textOf({ files, fields }: SubmittedForm): Promise<string> {
   return (await files.get('csv')?.text()) ?? fields.get('csv') ?? ''
 }
 
-function showNew(screen: Screen, state: FormState): Response {
-  const [mail, ...others] = ADDRESSES
+async function showNew(screen: Screen, state: FormState): Promise<Response> {
+  const [mail, ...channels] = ADDRESSES
+  const others = [...channels, ...TELEGRAM]
+  const services = await readServiceNames(screen)
   const typed = others.some(({ name }) => state.fields.get(name) || fieldProblem(state, name) !== null)
   const content = (
     <form method="post" class="stack">
-      <FormProblem state={state} fields={[...ADDRESSES.map(({ name }) => name), 'topics']} />
+      <FormProblem state={state} fields={ownFields} />
       <p>Nobody is asked to confirm: you vouch for their consent.</p>
       {isMailEnabled(screen.ctx.config) ? <InputField {...mail} state={state} autocomplete="off" /> : null}
       <details open={typed || !isMailEnabled(screen.ctx.config)}>
@@ -60,7 +83,7 @@ function showNew(screen: Screen, state: FormState): Response {
           ))}
         </div>
       </details>
-      <Topics state={state} />
+      <Preferences {...{ state, services }} />
       <p class="actions">
         <button type="submit">Add</button> <a href={screen.path('subscribers')}>Cancel</a>
       </p>
@@ -69,24 +92,39 @@ function showNew(screen: Screen, state: FormState): Response {
   return screen.show({ title: 'Add a subscriber', section: 'subscribers', content }, state)
 }
 
-function Topics({ state }: { readonly state: FormState }) {
+interface PreferencesProps {
+  readonly state: FormState
+  readonly services: readonly OfferedService[]
+}
+
+function Preferences({ state, services }: PreferencesProps) {
   const choices = Object.values(Topic).map((value) => ({ value, text: topicNames[value] }))
+  const isOpen = ['serviceIds', 'find'].some((name) => state.fields.has(name))
   return (
-    <CheckboxesField
-      label="Notify about"
-      name="topics"
-      state={state}
-      values={['INCIDENTS', 'MAINTENANCES']}
-      choices={choices}
-    />
+    <>
+      <CheckboxesField
+        label="Notify about"
+        name="topics"
+        state={state}
+        values={['INCIDENTS', 'MAINTENANCES']}
+        choices={choices}
+      />
+      {services.length === 0 ? null : (
+        <details open={isOpen}>
+          <summary>Only some services</summary>
+          <ServiceChoice {...{ state, services }} chosen={[]} hint="None chosen: all services." />
+        </details>
+      )}
+    </>
   )
 }
 
-function showImport(screen: Screen, state: FormState): Response {
+async function showImport(screen: Screen, state: FormState): Promise<Response> {
+  const services = await readServiceNames(screen)
   const content = (
     <div id="import">
       <form method="post" class="stack" enctype="multipart/form-data">
-        <FormProblem state={state} fields={['csv', 'topics']} />
+        <FormProblem state={state} fields={['csv', 'topics', 'serviceIds']} />
         <p>Nobody is asked to confirm: you vouch for their consent. People who have unsubscribed stay unsubscribed.</p>
         <div class="form-field">
           <label for="file">CSV file</label>
@@ -96,7 +134,7 @@ function showImport(screen: Screen, state: FormState): Response {
           <input type="file" id="file" name="csv" accept=".csv,text/csv,text/plain" aria-describedby="file-hint" />
         </div>
         <TextField label="Or paste addresses" name="csv" state={state} hint="One per line." />
-        <Topics state={state} />
+        <Preferences {...{ state, services }} />
         <p class="actions">
           <button type="submit">Import</button> <a href={screen.path('subscribers')}>Cancel</a>
         </p>

@@ -30,6 +30,33 @@ describe('subscribers', () => {
     expect((await editor.post('subscribers/new', { webhook: 'http://127.0.0.1:9/hook', ...topics })).status).toBe(303)
   })
 
+  test('get some services only, if some are chosen', async () => {
+    const editor = await signIn('EDITOR')
+    await editor.post('services/new', { name: 'API', description: '' })
+    const { id } = await prisma.service.findFirstOrThrow({ where: { organizationId: acme.id } })
+    expect((await editor.get('subscribers/new')).html).toContain(`name="serviceIds" value="${id}"`)
+    const chosen = { 'serviceIds.shown': 'true', serviceIds: id }
+    await editor.post('subscribers/new', { email: 'some@a.example', ...chosen })
+    await editor.post('subscribers/import', { csv: 'also@a.example', ...chosen })
+    for (const address of ['some@a.example', 'also@a.example']) {
+      expect(await found(address)).toMatchObject({ allServices: false })
+      const services = await prisma.subscriberService.findMany({ where: { subscriberId: await idOf(address) } })
+      expect(services.map(({ serviceId }) => serviceId)).toEqual([id])
+    }
+    const elsewhere = { 'serviceIds.shown': 'true', serviceIds: newId('Service') }
+    const refused = await editor.post('subscribers/import', { csv: 'not@a.example', ...elsewhere })
+    expect([refused.status, await found('not@a.example')]).toEqual([404, null])
+  })
+
+  test('are added on Telegram', async () => {
+    const editor = await signIn('EDITOR')
+    const bot = { 'telegram.botToken': `123456:${'a'.repeat(35)}`, 'telegram.chatId': '@acme_status' }
+    const wrong = await editor.post('subscribers/new', { ...bot, 'telegram.chatId': 'acme' })
+    expect([wrong.status, wrong.html]).toEqual([422, expect.stringContaining('id="telegram.chatId-problem"')])
+    expect((await editor.post('subscribers/new', bot)).status).toBe(303)
+    expect(await found('bot 123456, chat @acme_status')).toMatchObject({ channel: 'TELEGRAM' })
+  })
+
   test('are refused beside their field, with what was typed', async () => {
     const editor = await signIn('EDITOR')
     const wrong = await editor.post('subscribers/new', { email: 'nobody' })
