@@ -16,6 +16,8 @@ import type { Tier } from '../generated/prisma/enums.ts'
 import type { CreatedApiKey } from './api-key.ts'
 import { announceKeys, insertApiKey } from './api-key.ts'
 import { deleteDomain, setRequestedDomain } from './custom-domain.ts'
+import type { LogoFile } from './logo.ts'
+import { changedLogo, storeLogo } from './logo.ts'
 import { emailText, settingsEdit, slugText } from './page-settings.ts'
 import { consumeSignUpQuota } from './sign-up.ts'
 
@@ -70,23 +72,27 @@ export function defaultTier({ DEFAULT_TIER }: Config): Tier {
 /**
  * Updates the given fields of the caller's organization and its page. A custom domain is requested, and served once proven.
  * Needs a key with scope ADMIN.
+ * @param upload becomes the logo; absent: the logo is what the input says.
  * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, or the organization has changed since the given
  * version.
  */
-export async function updateOrganization(ctx: Context, input: unknown): Promise<Organization> {
+export async function updateOrganization(ctx: Context, input: unknown, upload?: LogoFile): Promise<Organization> {
   const id = requireScope(ctx, 'ADMIN')
-  const { version, customDomain, organizationId, ...fields } = validate(settingsEdit, input)
+  const { version, customDomain, organizationId, logoUrl, ...others } = validate(settingsEdit, input)
   requireOwnOrganization(organizationId, id)
   const edit = change(ctx, id, async (tx) => {
     const { db } = tx
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
     requireVersion(before, version)
+    const logo = changedLogo(before, logoUrl, upload)
+    const fields = logo === undefined ? others : { ...others, logoUrl: logo }
     const asked = await db.customDomain.findUnique({ where: { organizationId: id }, select: { name: true } })
     if (customDomain === null) await deleteDomain(db, id)
     else if (customDomain !== undefined) await setRequestedDomain(tx, id, customDomain, ['customDomain'])
     const isMoved = customDomain !== undefined && customDomain !== (asked?.name ?? null)
     if (!isMoved && !hasChanges(before, fields)) return [before]
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
+    if (organization.logoUrl !== before.logoUrl) await storeLogo(db, id, upload)
     // The day boundaries change, so uptime days are recomputed.
     if (organization.timeZone !== before.timeZone) await db.uptimeDay.deleteMany({ where: { organizationId: id } })
     return [organization, eventOf('PAGE_UPDATED', organization)]

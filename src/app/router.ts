@@ -5,6 +5,7 @@ import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { challengeRoutes } from '../account/http/challenge.ts'
+import { logoRoutes } from '../account/http/logo.ts'
 import { checksPerDay } from '../account/plan.ts'
 import { BILLING_PATH } from '../billing/checkout.ts'
 import { billingPages, successScript } from '../billing/html/routes.tsx'
@@ -143,6 +144,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   )
   app.route('/', docsPages(site))
   app.route('/', challengeRoutes(dependencies))
+  app.route('/', logoRoutes(dependencies))
   app.route('/', graphiqlRoutes(site, libraries))
   app.route('/', libraries.routes)
   app.route('/', subscriptionPages({ site, contextOf: visitorIn }))

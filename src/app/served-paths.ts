@@ -108,6 +108,7 @@ export const operationPaths: readonly ServedPath[] = [
     type: 'text/plain',
     tag: 'Operation',
   },
+  { path: '/logos/{file}', summary: 'The uploaded logo of a status page', type: 'image/png', tag: 'Operation' },
   { path: '/docs/images/{file}', summary: 'An image in a guide', type: 'image/png', tag: 'Operation' },
   { path: '/assets/{file}', summary: 'A style sheet, script or icon', type: 'text/css', tag: 'Operation' },
   { path: '/assets/{library}/{file}', summary: 'A file of a library', type: 'text/javascript', tag: 'Operation' },

@@ -64,6 +64,7 @@ async function readMultipart(body: Buffer, type: string): Promise<SubmittedForm>
     if (typeof value === 'string') fields.append(name, value)
     else if (value.size > 0) files.set(name, value)
   }
+  for (const name of files.keys()) fields.set(sentFile(name), 'true')
   return { fields, files }
 }
 
@@ -132,6 +133,35 @@ export function InputField({ label, name, state, hint, value, type = 'text', ...
     </FieldFrame>
   )
 }
+
+/** Renders a choice of a file. One that was sent with a refused form has to be chosen again: a browser keeps none. */
+export function FileField({
+  label,
+  name,
+  state,
+  hint,
+  maxBytes,
+  ...rest
+}: Omit<FieldProps, 'value'> & {
+  /** The media types or extensions to offer. */
+  readonly accept: string
+  /** The script refuses larger files before they are sent. */
+  readonly maxBytes: number
+}) {
+  const wasSent = state.fields.has(sentFile(name))
+  const note = wasSent ? <>{hint} Choose the file again: what you typed was kept, the file was not.</> : hint
+  return (
+    <FieldFrame {...{ label, name, state }} hint={note}>
+      <input id={name} name={name} type="file" data-max-bytes={maxBytes} {...rest} {...described(name, state, note)} />
+    </FieldFrame>
+  )
+}
+
+/** The name of the field that says that a file was sent with a form. */
+const sentFile = (name: string) => `${name}.sent`
+
+/** Returns whether the name is that of such a field. */
+export const isSentFile = (name: string): boolean => name.endsWith('.sent')
 
 /** Names the account whose password a form asks for, to password managers. */
 export function UsernameField({ email }: { readonly email: string }) {

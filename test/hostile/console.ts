@@ -1,3 +1,4 @@
+import { jpeg, png, svg } from '../support/pictures.ts'
 import type { HostileCase, Sent, Target } from './case.ts'
 import { ask, asNewVisitor, requesting } from './case.ts'
 
@@ -42,6 +43,20 @@ function atOnce(
       return all.find((status) => !statuses.includes(status)) ?? statuses[0] ?? 0
     },
   }
+}
+
+/** A form with a chosen file, as a browser sends it. */
+function upload(name: string, content: Uint8Array): Sent {
+  const head = `--x\r\ncontent-disposition: form-data; name="${name}"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`
+  const body = Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n--x--\r\n')])
+  return form(body, { ...own, 'content-type': 'multipart/form-data; boundary=x' })
+}
+
+/** A file of 256 kB that begins like another. */
+function padded(head: Uint8Array, byte: number): Uint8Array {
+  const file = new Uint8Array(256 * 1024).fill(byte)
+  file.set(head)
+  return file
 }
 
 const held = (fields: string) => `email=a%40b.example&password=x&held=${encodeURIComponent(fields)}`
@@ -108,6 +123,14 @@ export const consoleForms: readonly HostileCase[] = [
       'content-type': 'multipart/form-data; boundary=x',
     }),
   ),
+  asMember('a logo that says 4 billion pixels', [422], 'page', upload('logo', png(65_535, 65_535))),
+  ...[0x00, 0xc0, 0xff].map((byte) =>
+    asMember(`a logo of 256 kB of ${byte}`, [422], 'page', upload('logo', padded(jpeg(1, 1).slice(0, 6), byte))),
+  ),
+  asMember('a logo of 100,000 groups', [422], 'page', upload('logo', svg('<g>'.repeat(80_000)))),
+  asMember('a logo of 3 MB', [413], 'page', upload('logo', new Uint8Array(3 * 1024 * 1024))),
+  asMember('a logo with a page behind it', [422], 'page', upload('logo', padded(png(9, 9), 0x3c))),
+  asMember('a file for a field that takes none', [422], 'page', upload('name', png(9, 9))),
   asMember(
     'an incident with a message of stars',
     [200, 422],

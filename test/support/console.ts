@@ -30,7 +30,7 @@ export interface Browser {
   /** Sends a form. @param headers replace those of a browser on our own page. */
   post(
     path: string,
-    fields: Record<string, string | readonly string[]>,
+    fields: Record<string, string | readonly string[]> | FormData,
     headers?: Record<string, string>,
   ): Promise<ConsolePage>
   /** Runs an operation of the API as the person, as GraphiQL does. */
@@ -107,9 +107,7 @@ function browser(baseUrl: string, slug: string, userId: string, token: string): 
     get: async (path) =>
       pageOf(await fetch(addressOf(path), { headers: { cookie, accept: 'text/html' }, redirect: 'manual' })),
     post: async (path, fields, headers = own) => {
-      const body = new URLSearchParams(
-        Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, each])),
-      )
+      const body = fields instanceof FormData ? fields : new URLSearchParams(pairsOf(fields))
       const request = {
         method: 'POST',
         body,
@@ -129,6 +127,9 @@ function browser(baseUrl: string, slug: string, userId: string, token: string): 
     },
   }
 }
+
+const pairsOf = (fields: Record<string, string | readonly string[]>) =>
+  Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, each]))
 
 async function pageOf(response: Response): Promise<ConsolePage> {
   const { status, headers } = response

@@ -326,7 +326,10 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     timeZone: t.string({ required: false, description: 'The time zone, such as Europe/Berlin.' }),
     description: t.string({ required: false, description: 'What the page says about the organization.' }),
     accentColor: t.string({ required: false, description: 'The accent colour, as `#rrggbb`.' }),
-    logoUrl: t.string({ required: false, description: 'The URL of the logo. Null: none.' }),
+    logoUrl: t.string({
+      required: false,
+      description: 'An https URL. Replaces a logo that was uploaded in the console. Null: none.',
+    }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links. Replaces the current list.' }),
     customDomain: t.string({
       required: false,

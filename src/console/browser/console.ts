@@ -103,6 +103,15 @@ document.addEventListener('change', ({ target }) => {
   for (const box of target.form?.querySelectorAll<HTMLInputElement>('[name=ids]') ?? []) box.checked = target.checked
 })
 
+// A file that is too large is refused before it is sent.
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.dataset['maxBytes'] === undefined) return
+  const most = Number(target.dataset['maxBytes'])
+  const isLarge = [...(target.files ?? [])].some(({ size }) => size > most)
+  target.setCustomValidity(isLarge ? `Choose a file of at most ${most / 1024} kB.` : '')
+  target.reportValidity()
+})
+
 /** Without a chosen option in the page, a browser chooses the first. */
 function isOtherChoice({ options, multiple, selectedIndex }: HTMLSelectElement): boolean {
   const asSent = [...options].map(({ defaultSelected }) => defaultSelected)

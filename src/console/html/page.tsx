@@ -1,17 +1,19 @@
 import { challengeOf, requestDomain } from '../../account/custom-domain.ts'
 import { deleteOrganization } from '../../account/deletion.ts'
+import type { LogoFile } from '../../account/logo.ts'
+import { isUploaded, logoTypes, MAX_LOGO_BYTES, MAX_LOGO_PIXELS, readLogo } from '../../account/logo.ts'
 import { updateOrganization } from '../../account/organization.ts'
 import type { PageLink } from '../../account/page-settings.ts'
 import { linksOf } from '../../account/page-settings.ts'
 import { requireScope } from '../../core/access.ts'
 import type { CustomDomain, Organization } from '../../generated/prisma/client.ts'
 import type { DomainState } from '../../generated/prisma/enums.ts'
-import type { FormState } from '../../http/form.tsx'
-import { emptyForm, FormProblem, InputField, TextField } from '../../http/form.tsx'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { CheckboxField, emptyForm, FileField, FormProblem, InputField, TextField } from '../../http/form.tsx'
 import { Time } from '../../status-page/html/time.tsx'
 import type { Screen, Screens } from './screen.tsx'
 
-const FIELDS = ['name', 'slug', 'contactEmail', 'timeZone', 'description', 'accentColor', 'logoUrl', 'links']
+const FIELDS = ['name', 'slug', 'contactEmail', 'timeZone', 'description', 'accentColor', 'logo', 'logoUrl', 'links']
 /** Links on a page at most. */
 const MAX_LINKS = 10
 
@@ -23,8 +25,9 @@ const domainStates = {
 
 /** Adds the settings of the status page, its domain, and the deletion of the organization. */
 export function pageScreens({ form, action }: Screens): void {
-  form('page', showSettings, async ({ c, ctx }, { fields }) => {
-    const { slug } = await updateOrganization(ctx, settingsIn(fields))
+  form('page', showSettings, async ({ c, ctx, organization }, sent) => {
+    requireScope(ctx, 'ADMIN')
+    const { slug } = await updateOrganization(ctx, settingsIn(sent, organization), await logoIn(sent))
     // The slug is in the address of every screen.
     return c.redirect(`/console/${slug}/page`, 303)
   })
@@ -51,7 +54,7 @@ export function pageScreens({ form, action }: Screens): void {
 }
 
 /** Reads the settings; links without label and address are none. */
-function settingsIn(fields: URLSearchParams): Record<string, unknown> {
+function settingsIn({ fields }: SubmittedForm, before: Organization): Record<string, unknown> {
   const labels = fields.getAll('links.label')
   const urls = fields.getAll('links.url')
   const links = labels
@@ -64,10 +67,22 @@ function settingsIn(fields: URLSearchParams): Record<string, unknown> {
     timeZone: fields.get('timeZone'),
     description: fields.get('description') ?? '',
     accentColor: fields.get('accentColor'),
-    logoUrl: fields.get('logoUrl') || null,
+    logoUrl: logoUrlIn(fields, before),
     links,
     version: Number(fields.get('version')),
   }
+}
+
+/** Returns the chosen file; undefined: none. @throws Invalid for one that no page may show. */
+async function logoIn({ files }: SubmittedForm): Promise<LogoFile | undefined> {
+  const file = files.get('logo')
+  return file && readLogo(new Uint8Array(await file.arrayBuffer()))
+}
+
+/** Returns the typed address of the logo; null: none; undefined: the uploaded one, which the form shows beside, stays. */
+function logoUrlIn(fields: URLSearchParams, { logoUrl }: Organization): string | null | undefined {
+  if (fields.has('logoRemoved')) return null
+  return fields.get('logoUrl') || (logoUrl !== null && isUploaded(logoUrl) ? undefined : null)
 }
 
 async function showSettings(screen: Screen, state: FormState): Promise<Response> {
@@ -99,7 +114,7 @@ async function showSettings(screen: Screen, state: FormState): Promise<Response>
 function Settings({ organization, state }: { readonly organization: Organization; readonly state: FormState }) {
   const isChanged = state.problem?.code === 'CONFLICT' && state.fields.get('version') !== String(organization.version)
   return (
-    <form method="post" class="stack" id="settings">
+    <form method="post" class="stack" id="settings" enctype="multipart/form-data">
       <FormProblem state={state} fields={FIELDS} />
       {isChanged ? <TheirValues organization={organization} state={state} /> : null}
       <input type="hidden" name="version" value={organization.version} />
@@ -115,14 +130,7 @@ function Settings({ organization, state }: { readonly organization: Organization
       />
       <TextField label="Description" name="description" state={state} value={organization.description} rows={3} />
       <InputField label="Colour" name="accentColor" type="color" state={state} value={organization.accentColor} />
-      <InputField
-        label="Logo"
-        name="logoUrl"
-        type="url"
-        state={state}
-        value={organization.logoUrl}
-        hint="The https address of a picture."
-      />
+      <Logo logo={organization.logoUrl} state={state} />
       <InputField
         label="Time zone"
         name="timeZone"
@@ -148,6 +156,35 @@ function Settings({ organization, state }: { readonly organization: Organization
   )
 }
 
+/** Returns the address of a logo that is not ours; empty: none. */
+const addressOf = (logo: string | null) => (logo === null || isUploaded(logo) ? '' : logo)
+
+function Logo({ logo, state }: { readonly logo: string | null; readonly state: FormState }) {
+  return (
+    <fieldset class="form-field">
+      <legend>Logo</legend>
+      {logo !== null && isUploaded(logo) ? <img class="logo" src={logo} alt="The current logo" height="40" /> : null}
+      <FileField
+        label="Upload a file"
+        name="logo"
+        state={state}
+        accept={Object.values(logoTypes).join()}
+        maxBytes={MAX_LOGO_BYTES}
+        hint={`PNG, JPEG, WebP or SVG, at most ${MAX_LOGO_BYTES / 1024} kB and ${MAX_LOGO_PIXELS} pixels wide and high.`}
+      />
+      <InputField
+        label="Or its address"
+        name="logoUrl"
+        type="url"
+        state={state}
+        value={addressOf(logo)}
+        placeholder="https://"
+      />
+      {logo === null ? null : <CheckboxField label="Remove the logo" name="logoRemoved" state={state} />}
+    </fieldset>
+  )
+}
+
 /** Somebody else has saved meanwhile: shows what differs from what was typed. */
 function TheirValues({ organization, state }: { readonly organization: Organization; readonly state: FormState }) {
   const saved: Record<string, string> = {
@@ -155,7 +192,7 @@ function TheirValues({ organization, state }: { readonly organization: Organizat
     slug: organization.slug,
     description: organization.description,
     accentColor: organization.accentColor,
-    logoUrl: organization.logoUrl ?? '',
+    logoUrl: addressOf(organization.logoUrl),
     timeZone: organization.timeZone,
     contactEmail: organization.contactEmail,
   }

@@ -1,5 +1,6 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
 import { DomainError, Forbidden, NotFound } from '../../core/errors.ts'
 import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
@@ -124,6 +125,9 @@ export async function answer(
   } catch (error) {
     if (error instanceof NotFound) return plainPage(c, site, 'Page not found', 'There is no such page.', 404)
     if (error instanceof Forbidden) return plainPage(c, site, 'Not allowed', error.message, 403)
+    if (error instanceof HTTPException && error.status === 413) {
+      return plainPage(c, site, 'Too large', `${error.message} Go back: your browser has kept what you typed.`, 413)
+    }
     if (error instanceof DomainError) return plainPage(c, site, 'Not possible', error.message, formStatus(error))
     throw error
   }
@@ -135,7 +139,7 @@ export function signInPath(c: HttpContext): string {
   return `/sign-in?to=${encodeURIComponent(pathname + search)}`
 }
 
-const plainPage = (c: HttpContext, site: Site, title: string, message: string, status: 403 | 404 | 422 | 429) =>
+const plainPage = (c: HttpContext, site: Site, title: string, message: string, status: 403 | 404 | 413 | 422 | 429) =>
   respondWithFormPage(c, site, title, <p class="lead">{message}</p>, status)
 
 /** Asks for a sign-in, because the session has ended: keeps what was typed until its sender has signed in. */

@@ -1,4 +1,5 @@
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { isSentFile } from '../../http/form.tsx'
 
 /** A form that was sent when the session had ended. It is sent again once its sender has signed in. */
 export interface HeldForm {
@@ -51,9 +52,14 @@ export function HeldField({ held }: { readonly held: HeldForm | null }) {
 
 /** Renders the form that sends what was held. */
 export function ResendForm({ held }: { readonly held: HeldForm }) {
+  const hadFile = held.fields.some(([name]) => isSentFile(name))
   return (
-    <form method="post" action={held.path} class="stack" data-resend>
-      <p class="lead">What you typed was kept. Send it now.</p>
+    <form method="post" action={held.path} class="stack" data-resend={hadFile ? undefined : ''}>
+      <p class="lead">
+        {hadFile
+          ? 'What you typed was kept, the file was not. Send the rest now, then choose the file again.'
+          : 'What you typed was kept. Send it now.'}
+      </p>
       {held.fields.map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}

@@ -1,6 +1,7 @@
 import { raw } from 'hono/html'
+import { logoUrlAt } from '../../account/logo.ts'
 import { OPEN_GRAPH_IMAGE_SIZE } from '../open-graph-image.ts'
-import type { Owner, PageContext } from './page-layout.tsx'
+import type { PageContext } from './page-layout.tsx'
 
 /** The metadata of a page for search engines, feed readers and link previews. */
 export interface HeadProps {
@@ -47,9 +48,10 @@ export function Head({ context, title, description, address, image, data }: Head
   )
 }
 
-/** Returns the owner as a schema.org `Organization`. */
-export function organizationData({ name, logoUrl }: Owner) {
-  return { '@type': 'Organization', name, ...(logoUrl !== null && { logo: logoUrl }) }
+/** Returns the owner of a page as a schema.org `Organization`. */
+export function organizationData({ owner: { name, logoUrl }, origin }: Pick<PageContext, 'owner' | 'origin'>) {
+  const logo = logoUrlAt(origin, logoUrl)
+  return { '@type': 'Organization', name, ...(logo !== null && { logo }) }
 }
 
 /** Serializes JSON for a script element; no text in it can close the element. */

@@ -108,8 +108,8 @@ export function IncidentPage({ incident, context, hasOlder }: IncidentPageProps)
 }
 
 /** Returns an incident as a schema.org `LiveBlogPosting`. */
-function dataOf({ title, startedAt, resolvedAt, updates }: IncidentView, { owner }: PageContext) {
-  const of = organizationData(owner)
+function dataOf({ title, startedAt, resolvedAt, updates }: IncidentView, context: PageContext) {
+  const of = organizationData(context)
   return {
     '@type': 'LiveBlogPosting',
     headline: title,

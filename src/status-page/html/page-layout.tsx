@@ -12,7 +12,7 @@ export interface Owner {
   readonly description: string
   /** `#rrggbb`. */
   readonly accentColor: string
-  /** An https URL; null: no logo. */
+  /** An https URL, or a path of this service; null: no logo. */
   readonly logoUrl: string | null
   /** The custom domain, whose addresses are canonical; null: none. */
   readonly customDomain: string | null
@@ -53,7 +53,7 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
   const sheet = assets.url('status.css')
   const script = assets.url('live.js')
   const address = canonicalUrl(context, page.path)
-  const data = page.data ?? { '@type': 'WebPage', name: page.title, about: organizationData(owner) }
+  const data = page.data ?? { '@type': 'WebPage', name: page.title, about: organizationData(context) }
   return (
     <Document
       assets={assets}

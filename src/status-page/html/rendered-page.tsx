@@ -1,4 +1,4 @@
-import { isLogoAddress } from '../../account/page-settings.ts'
+import { isUploaded, shownLogo } from '../../account/logo.ts'
 import { NotFound } from '../../core/errors.ts'
 import { decodeCursor } from '../../event-log/event.ts'
 import { publicCacheControl } from '../../http/cache-control.ts'
@@ -91,7 +91,7 @@ export async function renderPage(
     return previous
   }
   const { links, logoUrl, timeZone, ...settings } = state.organization
-  const owner = { ...settings, links, logoUrl: logoUrl !== null && isLogoAddress(logoUrl) ? logoUrl : null }
+  const owner = { ...settings, links, logoUrl: shownLogo(logoUrl) }
   const zone = zoneOf(timeZone)
   const context = { ...address, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor }
   const html = `<!DOCTYPE html>${await renderContent(state, content, context)}`
@@ -151,9 +151,9 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
   }
 }
 
-/** The logo is the only external resource. */
+/** The logo may be an external resource, the only one. */
 function headersOf(origin: string, logoUrl: string | null): Readonly<Record<string, string>> {
-  const images = logoUrl === null ? "'self'" : `'self' ${new URL(logoUrl).origin}`
+  const images = logoUrl === null || isUploaded(logoUrl) ? "'self'" : `'self' ${new URL(logoUrl).origin}`
   return {
     ...pageHeaders,
     'cache-control': publicCacheControl,

@@ -1,4 +1,5 @@
 import { visibleTo } from '../../account/deletion.ts'
+import { logoUrlAt } from '../../account/logo.ts'
 import type { PageLink } from '../../account/page-settings.ts'
 import { linksOf, slugText } from '../../account/page-settings.ts'
 import { encodeCursor } from '../../event-log/event.ts'
@@ -103,10 +104,11 @@ export const StatusPage = builder.prismaNode('Organization', {
     }),
     timeZone: t.exposeString('timeZone', { description: 'The time zone of the page, such as Europe/Berlin.' }),
     accentColor: t.exposeString('accentColor', { description: 'The accent colour, as `#rrggbb`.' }),
-    logoUrl: t.exposeString('logoUrl', {
+    logoUrl: t.string({
       extensions: text(2000),
       nullable: true,
       description: 'The URL of the logo. Null: none.',
+      resolve: ({ logoUrl }, _args, { site }) => logoUrlAt(site.baseUrl, logoUrl),
     }),
     links: t.field({
       type: [PageLinkRef],
@@ -207,10 +209,11 @@ builder.queryField('statusPage', (t) =>
 builder.prismaObjectFields('Organization', (t) => ({
   description: t.exposeString('description', { extensions: text(2000), description: 'The description on its page.' }),
   accentColor: t.exposeString('accentColor', { description: 'The accent colour of the page, as `#rrggbb`.' }),
-  logoUrl: t.exposeString('logoUrl', {
+  logoUrl: t.string({
     extensions: text(2000),
     nullable: true,
     description: 'The URL of its logo. Null: none.',
+    resolve: ({ logoUrl }, _args, { site }) => logoUrlAt(site.baseUrl, logoUrl),
   }),
   links: t.field({
     type: [PageLinkRef],

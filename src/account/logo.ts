@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { JPG } from 'image-size/types/jpg'
+import { PNG } from 'image-size/types/png'
+import { WEBP } from 'image-size/types/webp'
+import type { Database } from '../core/context.ts'
+import { invalid } from '../core/validation.ts'
+import type { Organization } from '../generated/prisma/client.ts'
+import { isLogoAddress } from './page-settings.ts'
+
+/** The maximum size of a logo in bytes. */
+export const MAX_LOGO_BYTES = 256 * 1024
+/** The maximum width and height of a logo in pixels: a page shows 40 of them. */
+export const MAX_LOGO_PIXELS = 2000
+/** The path below which uploaded logos are served. */
+export const LOGO_PATH = '/logos'
+
+/** The media types of logos by the extension of their file. */
+export const logoTypes = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+} as const
+type Format = keyof typeof logoTypes
+
+/** A logo that was checked. Its file names its content, so that it can be cached for ever. */
+export interface LogoFile {
+  readonly file: string
+  readonly content: Uint8Array<ArrayBuffer>
+}
+
+/** Formats of pixels: they begin with bytes of their own, and say their size. */
+const rasters = { png: PNG, jpg: JPG, webp: WEBP } as const
+
+/** Checks an uploaded logo by its content, whatever its name says. @throws Invalid for one that no page may show. */
+export function readLogo(content: Uint8Array<ArrayBuffer>): LogoFile {
+  if (content.length > MAX_LOGO_BYTES) throw wrong(`must be a file of at most ${MAX_LOGO_BYTES / 1024} kB`)
+  const format = formatOf(content)
+  if (format === null) throw wrong('must be a PNG, JPEG, WebP or SVG file')
+  return { file: `${createHash('sha256').update(content).digest('hex')}.${format}`, content }
+}
+
+const wrong = (message: string) => invalid([{ path: ['logo'], message }])
+
+/** Returns the format of a picture; null: it is none of ours, or broken. @throws Invalid when it is too large. */
+function formatOf(content: Uint8Array): Format | null {
+  for (const [format, { validate, calculate }] of Object.entries(rasters)) {
+    const size = quietly(() => (validate(content) ? calculate(content) : null))
+    if (size === null) continue
+    if (Math.min(size.width, size.height) < 1) return null
+    if (Math.max(size.width, size.height) <= MAX_LOGO_PIXELS) return format as Format
+    throw wrong(`must be at most ${MAX_LOGO_PIXELS} pixels wide and high`)
+  }
+  return isSvg(content) ? 'svg' : null
+}
+
+/** Returns null for what a parser refuses. */
+function quietly<T>(parse: () => T): T | null {
+  try {
+    return parse()
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Returns whether a file is SVG. What it contains matters little: browsers run no script of a picture, and it is served so that
+ * it cannot run one when it is opened alone. Entities, which could make it grow without bound, are refused.
+ */
+function isSvg(content: Uint8Array): boolean {
+  const text = quietly(() => new TextDecoder('utf-8', { fatal: true }).decode(content))
+  if (text === null || !/^\s*<(\?xml|!--|!DOCTYPE svg|svg)[\s>]/.test(text)) return false
+  return text.includes('<svg') && text.includes('http://www.w3.org/2000/svg') && !text.includes('<!ENTITY')
+}
+
+/** Returns whether a stored logo is an uploaded one. */
+export function isUploaded(logo: string): boolean {
+  return logo.startsWith(`${LOGO_PATH}/`)
+}
+
+/** Returns the stored logo as pages load it: a path of this service or an https URL; null: none. */
+export function shownLogo(logo: string | null): string | null {
+  return logo !== null && (isUploaded(logo) || isLogoAddress(logo)) ? logo : null
+}
+
+/** Returns the URL of a stored logo. @param origin the public address that the path of an uploaded one is added to. */
+export function logoUrlAt(origin: string, logo: string | null): string | null {
+  return logo !== null && isUploaded(logo) ? origin + logo : logo
+}
+
+/**
+ * Returns what becomes the stored logo; undefined: it stays. The URL of an uploaded logo, as the API gives it, keeps that one.
+ * @param logoUrl of the input.
+ */
+export function changedLogo(
+  { logoUrl: before }: Pick<Organization, 'logoUrl'>,
+  logoUrl: string | null | undefined,
+  upload: LogoFile | undefined,
+): string | null | undefined {
+  if (upload) return `${LOGO_PATH}/${upload.file}`
+  return before !== null && isUploaded(before) && logoUrl?.endsWith(before) ? undefined : logoUrl
+}
+
+/** Stores the uploaded logo of an organization in the place of the last one; undefined: it has none any more. */
+export async function storeLogo(db: Database, organizationId: string, upload: LogoFile | undefined): Promise<void> {
+  await db.logo.deleteMany({ where: { organizationId } })
+  if (upload) await db.logo.create({ data: { organizationId, ...upload } })
+}
+
+/** Returns the content of an uploaded logo by the name of its file; null: no organization has it. */
+export async function readLogoContent(db: Database, file: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  const where = { file, organization: { deletedAt: null } }
+  const found = await db.logo.findFirst({ where, select: { content: true } })
+  return found?.content ?? null
+}
