@@ -6,7 +6,7 @@ import { Head, organizationData } from './head.tsx'
 import { Part, shortHash, unversioned } from './parts.tsx'
 
 /** The organization that owns the page, as every page shows it. */
-export interface Owner {
+interface Owner {
   readonly name: string
   readonly slug: string
   readonly description: string
