@@ -20,7 +20,7 @@ const erasedTables = [
   ['MonitorGap', ofMonitors],
   ['UptimeDay', ofOrganization],
   ['Delivery', ofOrganization],
-  ['Notice', ofOrganization],
+  ['NotificationPayload', ofOrganization],
   ['Subscriber', ofOrganization],
   ['Suppression', ofOrganization],
   ['Event', ofOrganization],

@@ -3,7 +3,7 @@ import type { Monitor, Watch } from '../generated/prisma/client.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 import type { Thresholds, WatchMemory } from './judge.ts'
 import { readRecent } from './judge.ts'
-import { readSteadiness } from './stability.ts'
+import { readStability } from './stability.ts'
 import type { Schedule } from './staleness.ts'
 import { scheduleOf } from './staleness.ts'
 
@@ -21,7 +21,7 @@ export interface DueWatch {
     Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'options' | 'agreement' | 'version' | 'createdAt'>
 }
 
-type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'steadiness' | 'lastKnownAt' | 'unknownSince'> &
+type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'stability' | 'lastKnownAt' | 'unknownSince'> &
   Pick<Monitor, 'intervalSeconds' | 'timeoutMs'> & {
     readonly dueAt: Date
     readonly state: WatchMemory['state']
@@ -30,7 +30,7 @@ type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'steadiness' 
   } & Omit<DueWatch['monitor'], 'id'>
 
 const READ_WATCHES = `
-  SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch.steadiness, watch."lastKnownAt",
+  SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch.stability, watch."lastKnownAt",
     watch."unknownSince", monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
     monitor."createdAt", monitor."intervalSeconds", monitor."timeoutMs", monitor."failureThreshold",
     monitor."recoveryThreshold", organization.tier
@@ -51,7 +51,7 @@ export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly st
       id,
       region,
       dueAt,
-      memory: { state, stateSince, recent: readRecent(row.recent), steadiness: readSteadiness(row.steadiness) },
+      memory: { state, stateSince, recent: readRecent(row.recent), stability: readStability(row.stability) },
       lastKnownAt,
       unknownSince: row.unknownSince,
       schedule: scheduleOf(row, row.tier),

@@ -107,7 +107,7 @@ function resultOf({ startedAt }: Watch, signal: Signal, text: string, now: Date)
   const durationMs = startedAt === null ? null : now.getTime() - startedAt.getTime()
   return probeResult(signal.kind === 'success' ? 'UP' : 'DOWN', messageOf(signal), {
     latencyMs: durationMs !== null && durationMs >= 0 && durationMs <= MAX_DURATION_MS ? durationMs : null,
-    detail: line === '' ? null : { said: line },
+    detail: line === '' ? null : { output: line },
   })
 }
 

@@ -1,6 +1,6 @@
 import type { MonitorState, ProbeOutcome } from '../generated/prisma/enums.ts'
-import type { Steadiness } from './stability.ts'
-import { countResult, steady } from './stability.ts'
+import type { Stability } from './stability.ts'
+import { countResult, stable } from './stability.ts'
 import { regionsNeeded } from './staleness.ts'
 
 /** A known outcome and the time of its probe, in epoch milliseconds. */
@@ -15,7 +15,7 @@ export interface WatchMemory {
   readonly stateSince: Date
   /** The newest known outcomes, oldest first. */
   readonly recent: readonly RecentOutcome[]
-  readonly steadiness: Steadiness
+  readonly stability: Stability
 }
 
 /** How many results in a row change a state; both from 1 to MAX_THRESHOLD. */
@@ -43,29 +43,34 @@ export interface Judgement {
 export function judge(memory: WatchMemory, outcome: ProbeOutcome, at: Date, thresholds: Thresholds): Judgement {
   if (outcome === 'UNKNOWN') return { memory, retry: false }
   const recent = [...memory.recent, [outcome, at.getTime()] as const].slice(-MAX_THRESHOLD)
-  const steadiness = steadinessAfter(memory, outcome, at)
-  const next = steadied(stateAfter(memory.state, recent, thresholds), memory, steadiness, at)
+  const stability = stabilityAfter(memory, outcome, at)
+  const next = adjustedForStability(stateAfter(memory.state, recent, thresholds), memory, stability, at)
   const state = next?.state ?? memory.state
   // Probing an unstable target more often brings nothing.
-  const retry = outcome !== state && !(outcome === 'UP' && steadiness.unstable)
-  if (next === null) return { memory: { ...memory, recent, steadiness }, retry }
+  const retry = outcome !== state && !(outcome === 'UP' && stability.unstable)
+  if (next === null) return { memory: { ...memory, recent, stability }, retry }
   const earliest = Math.min(memory.stateSince.getTime(), at.getTime())
   const stateSince = new Date(Math.max(Math.min(next.since, at.getTime()), earliest))
   // Failures of an outage do not also count as instability.
-  return { memory: { state, stateSince, recent, steadiness: state === 'DOWN' ? steady : steadiness }, retry }
+  return { memory: { state, stateSince, recent, stability: state === 'DOWN' ? stable : stability }, retry }
 }
 
-function steadinessAfter({ state, recent, steadiness }: WatchMemory, outcome: KnownOutcome, at: Date): Steadiness {
-  if (state === 'DOWN') return steady
-  return outcome === 'DOWN' ? steadiness : countResult(steadiness, streak(recent, isDown).length, at)
+function stabilityAfter({ state, recent, stability }: WatchMemory, outcome: KnownOutcome, at: Date): Stability {
+  if (state === 'DOWN') return stable
+  return outcome === 'DOWN' ? stability : countResult(stability, streak(recent, isDown).length, at)
 }
 
 /** Adjusts a change of state for instability. */
-function steadied(change: Change | null, before: WatchMemory, { unstable }: Steadiness, at: Date): Change | null {
+function adjustedForStability(
+  change: Change | null,
+  before: WatchMemory,
+  { unstable }: Stability,
+  at: Date,
+): Change | null {
   if ((change?.state ?? before.state) !== 'UP') return change
   if (unstable) return before.state === 'DEGRADED' ? null : { state: 'DEGRADED', since: at.getTime() }
   // It becomes stable with this result, not with the first success of the streak.
-  return change && before.steadiness.unstable ? { ...change, since: at.getTime() } : change
+  return change && before.stability.unstable ? { ...change, since: at.getTime() } : change
 }
 
 interface Change {

@@ -17,7 +17,7 @@ export interface ProbeDetail {
   /** Ids of the blacklists without a usable answer. */
   readonly failedLists?: readonly string[]
   /** The first line that a job sent with its heartbeat: visible to its organization only, and in no incident. */
-  readonly said?: string
+  readonly output?: string
 }
 
 /** What one run of a probe found. */

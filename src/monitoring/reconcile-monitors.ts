@@ -6,8 +6,8 @@ import type { MonitorState, ProbeOutcome } from '../generated/prisma/enums.ts'
 import { joinIncident, leaveIncident } from './incident.ts'
 import { judgeMonitor } from './judge.ts'
 import { monitorEvent, statusEvents } from './monitor-events.ts'
-import type { Steadiness } from './stability.ts'
-import { instabilityInWords, readSteadiness } from './stability.ts'
+import type { Stability } from './stability.ts'
+import { instabilityInWords, readStability } from './stability.ts'
 import { scheduleOf, staleAfterMs } from './staleness.ts'
 import type { StalenessChange } from './staleness-change.ts'
 import {
@@ -51,7 +51,7 @@ async function applyVerdict(
   tx: Context,
   monitor: Monitor,
   next: Verdict,
-  unstable: Steadiness | undefined,
+  unstable: Stability | undefined,
 ): Promise<NewEvent[]> {
   const events: NewEvent[] = []
   const cause = await causeOf(tx, monitor, next, unstable)
@@ -78,7 +78,7 @@ interface JudgedMonitor {
   readonly staleness: StalenessChange | null
   readonly reason: string
   /** The counts of a region that finds it unstable. */
-  readonly unstable: Steadiness | undefined
+  readonly unstable: Stability | undefined
 }
 
 /** Reads monitors that are not paused, and judges them by their watches. */
@@ -97,7 +97,7 @@ async function judgeMonitors(
     const schedule = scheduleOf(monitor, organization.tier)
     const next = judgeMonitor(watches, { ...monitor, staleAfterMs: staleAfterMs(schedule) }, at)
     const staleness = stalenessChangeOf(monitor, watches, schedule, at, watched)
-    const unstable = watches.map(({ steadiness }) => readSteadiness(steadiness)).find((each) => each.unstable)
+    const unstable = watches.map(({ stability }) => readStability(stability)).find((each) => each.unstable)
     return {
       monitor,
       next,
@@ -118,7 +118,7 @@ async function causeOf(
   { db }: Context,
   { id: monitorId }: Monitor,
   { state, since }: Verdict,
-  unstable: Steadiness | undefined,
+  unstable: Stability | undefined,
 ): Promise<string> {
   if (state !== 'DOWN' && state !== 'DEGRADED') return ''
   if (state === 'DEGRADED' && unstable) return `${instabilityInWords(unstable)}.`

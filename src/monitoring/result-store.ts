@@ -47,12 +47,12 @@ const INSERT = `
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS result (
       id text, "monitorId" text, region text, fence timestamptz, "at" timestamptz, outcome "ProbeOutcome",
       "latencyMs" int, bucket int, message text, detail jsonb, state "MonitorState", "stateSince" timestamptz,
-      recent jsonb, steadiness jsonb, "dueAt" timestamptz, late boolean, needed int, fresh float8, allowance float8
+      recent jsonb, stability jsonb, "dueAt" timestamptz, late boolean, needed int, fresh float8, allowance float8
     )
   ), accepted AS (
     UPDATE "Watch" AS watch SET
       "dueAt" = result."dueAt", state = result.state, "stateSince" = result."stateSince", recent = result.recent,
-      steadiness = result.steadiness,
+      stability = result.stability,
       "lastCheckedAt" = result."at", "lastOutcome" = result.outcome, "lastMessage" = result.message,
       "lastLatencyMs" = result."latencyMs",
       "lastKnownAt" = CASE WHEN result.outcome = 'UNKNOWN' THEN watch."lastKnownAt" ELSE result."at" END,

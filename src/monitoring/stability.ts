@@ -1,21 +1,21 @@
 import { HOUR, MINUTE } from '../core/time.ts'
 
 /** The outcomes of a watch in the last hour, outages excepted. */
-export interface Steadiness {
+export interface Stability {
   /** Whether so many probes failed, scattered, that the target is unreliable although it never went down. */
   readonly unstable: boolean
   /** The hour in intervals, oldest first. */
-  readonly pieces: readonly Piece[]
+  readonly intervals: readonly Interval[]
 }
 
 /** The start of an interval in epoch milliseconds, its number of probes, and how many of them failed. */
-type Piece = readonly [start: number, probes: number, failures: number]
+type Interval = readonly [start: number, probes: number, failures: number]
 
 /** No probes counted yet. */
-export const steady: Steadiness = { unstable: false, pieces: [] }
+export const stable: Stability = { unstable: false, intervals: [] }
 
-const PIECE_MS = 5 * MINUTE
-const MAX_PIECES = HOUR / PIECE_MS + 1
+const INTERVAL_MS = 5 * MINUTE
+const MAX_INTERVALS = HOUR / INTERVAL_MS + 1
 /** The minimum number of probes for a meaningful share. */
 const MIN_PROBES = 10
 /** Unstable above a tenth of failures, stable again below a twentieth, so that it does not flap. */
@@ -23,40 +23,40 @@ const UNSTABLE_ABOVE = 1 / 10
 const STABLE_BELOW = 1 / 20
 
 /** Counts a successful probe and the failures right before it: only now is it known that they were no outage. */
-export function countResult(before: Steadiness, failuresBefore: number, at: Date): Steadiness {
+export function countResult(before: Stability, failuresBefore: number, at: Date): Stability {
   const now = at.getTime()
-  const start = Math.floor(now / PIECE_MS) * PIECE_MS
+  const start = Math.floor(now / INTERVAL_MS) * INTERVAL_MS
   // Intervals lie in the future when the clock was set back.
-  const past = before.pieces.filter(([begin]) => begin > now - HOUR && begin < start)
-  const [, probes = 0, failures = 0] = before.pieces.find(([begin]) => begin === start) ?? []
-  const pieces = [...past, [start, probes + failuresBefore + 1, failures + failuresBefore] as const]
-  const all = sumOf(pieces)
+  const past = before.intervals.filter(([begin]) => begin > now - HOUR && begin < start)
+  const [, probes = 0, failures = 0] = before.intervals.find(([begin]) => begin === start) ?? []
+  const intervals = [...past, [start, probes + failuresBefore + 1, failures + failuresBefore] as const]
+  const all = sumOf(intervals)
   const share = all.failures / all.probes
   const unstable = all.probes >= MIN_PROBES && (before.unstable ? share >= STABLE_BELOW : share > UNSTABLE_ABOVE)
-  return { unstable, pieces }
+  return { unstable, intervals }
 }
 
 /** Describes why a watch is unstable: `Unstable: 14 of 60 probes failed in the last hour`. */
-export function instabilityInWords({ pieces }: Steadiness): string {
-  const { probes, failures } = sumOf(pieces)
+export function instabilityInWords({ intervals }: Stability): string {
+  const { probes, failures } = sumOf(intervals)
   return `Unstable: ${failures} of ${probes} probes failed in the last hour`
 }
 
-function sumOf(pieces: readonly Piece[]) {
+function sumOf(intervals: readonly Interval[]) {
   return {
-    probes: pieces.reduce((sum, [, probes]) => sum + probes, 0),
-    failures: pieces.reduce((sum, [, , failures]) => sum + failures, 0),
+    probes: intervals.reduce((sum, [, probes]) => sum + probes, 0),
+    failures: intervals.reduce((sum, [, , failures]) => sum + failures, 0),
   }
 }
 
 /** Reads the counts stored with a watch; malformed data counts as none. */
-export function readSteadiness(json: unknown): Steadiness {
-  if (typeof json !== 'object' || json === null || !('pieces' in json)) return steady
-  const { pieces } = json
-  if (!Array.isArray(pieces) || !pieces.every(isPiece)) return steady
-  return { unstable: 'unstable' in json && json.unstable === true, pieces: pieces.slice(-MAX_PIECES) }
+export function readStability(json: unknown): Stability {
+  if (typeof json !== 'object' || json === null || !('intervals' in json)) return stable
+  const { intervals } = json
+  if (!Array.isArray(intervals) || !intervals.every(isInterval)) return stable
+  return { unstable: 'unstable' in json && json.unstable === true, intervals: intervals.slice(-MAX_INTERVALS) }
 }
 
-function isPiece(value: unknown): value is Piece {
+function isInterval(value: unknown): value is Interval {
   return Array.isArray(value) && value.length === 3 && value.every((each) => Number.isSafeInteger(each) && each >= 0)
 }

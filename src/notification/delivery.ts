@@ -94,7 +94,7 @@ async function readPayloads(
   if (wanted.size === 0) return new Map()
   const found = await pool.query<{ organizationId: string; seq: number; content: Prisma.JsonValue }>({
     name: 'read payloads',
-    text: `SELECT payload."organizationId", payload.seq, payload.content FROM "Notice" AS payload
+    text: `SELECT payload."organizationId", payload.seq, payload.content FROM "NotificationPayload" AS payload
       JOIN unnest($1::text[], $2::int[]) AS wanted (id, seq) ON wanted.id = payload."organizationId" AND wanted.seq = payload.seq`,
     values: [
       [...wanted.values()].map(({ organizationId }) => organizationId),
@@ -119,7 +119,7 @@ export async function redeliver(ctx: Context, id: string): Promise<Delivery> {
     if (delivery.status === 'PENDING') throw new Conflict('This delivery is still pending.')
     if (subscriber.stoppedAt || !subscriber.confirmedAt) throw new Conflict('The subscriber is no longer active.')
     const kept = delivery.seq === null ? null : { organizationId_seq: { organizationId, seq: delivery.seq } }
-    if (kept && !(await tx.db.notice.findUnique({ where: kept })))
+    if (kept && !(await tx.db.notificationPayload.findUnique({ where: kept })))
       throw new Conflict('The content of this delivery has been deleted.')
     const now = tx.now()
     // The retry window starts again; earlier attempts stay.
@@ -145,8 +145,8 @@ export async function deleteOldDeliveries({ db, now }: Pick<Context, 'db' | 'now
     DELETE FROM "Delivery" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "Delivery" WHERE "endedAt" < ${since(RETENTION)} LIMIT ${BATCH}))`
   const payloads = await db.$executeRaw`
-    DELETE FROM "Notice" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "Notice" WHERE "createdAt" < ${since(PAYLOAD_RETENTION)} LIMIT ${BATCH}))`
+    DELETE FROM "NotificationPayload" WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM "NotificationPayload" WHERE "createdAt" < ${since(PAYLOAD_RETENTION)} LIMIT ${BATCH}))`
   const unconfirmed = await db.$executeRaw`
     DELETE FROM "Subscriber" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "Subscriber"

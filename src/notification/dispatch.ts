@@ -58,7 +58,7 @@ async function deliver(
     ON CONFLICT DO NOTHING`
   if (made === 0) return 0
   const data = { organizationId, seq, content: serializePayload(payload), createdAt: now() }
-  await db.notice.createMany({ data, skipDuplicates: true })
+  await db.notificationPayload.createMany({ data, skipDuplicates: true })
   return made
 }
 

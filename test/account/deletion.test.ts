@@ -128,7 +128,7 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
     },
   })
   await prisma.dispatch.create({ data: { organizationId: id, seq: 0 } })
-  await prisma.notice.create({ data: { organizationId: id, seq: 1, content: {}, createdAt: noon } })
+  await prisma.notificationPayload.create({ data: { organizationId: id, seq: 1, content: {}, createdAt: noon } })
   await prisma.uptimeDay.create({
     data: {
       subjectId: heartbeatId,

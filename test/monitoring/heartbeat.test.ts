@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/core/time.ts'
 import { missedHeartbeat } from '../../src/monitoring/heartbeat.ts'
 import type { RecentOutcome, WatchMemory } from '../../src/monitoring/judge.ts'
-import { steady } from '../../src/monitoring/stability.ts'
+import { stable } from '../../src/monitoring/stability.ts'
 import { testApp } from '../support/app.ts'
 import { noon } from '../support/context.ts'
 import { startDnsServer } from '../support/dns-server.ts'
@@ -61,7 +61,7 @@ interface Found {
 /** What is known of a job's monitor; results newest first. */
 async function found({ id }: Job) {
   const fields = `state stateSince regions { nextCheckAt }
-    results { edges { node { outcome message latencyMs detail { said } } } }`
+    results { edges { node { outcome message latencyMs detail { output } } } }`
   const query = `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`
   const { state, stateSince, regions, results } = await succeed<Found>(address, key, query, { id })
   return { state, stateSince, due: regions[0]?.nextCheckAt, results: results.edges.map(({ node }) => node) }
@@ -102,14 +102,14 @@ describe('a job that calls its URL', () => {
     const long = `\n \u0000<b>disk\u001b full</b> ${'é'.repeat(300)}\nand more`
     await call(`${job.token}/fail`, { method: 'POST', body: long })
     const { results } = await found(job)
-    const said = ` <b>disk  full</b> ${'é'.repeat(300)}`.trim()
-    expect(results).toMatchObject([{ message: 'The job reported failure.', detail: { said: said.slice(0, 200) } }])
+    const output = ` <b>disk  full</b> ${'é'.repeat(300)}`.trim()
+    expect(results).toMatchObject([{ message: 'The job reported failure.', detail: { output: output.slice(0, 200) } }])
   })
 
   test('can send all of its output, however long', async () => {
     const job = await newJob()
     expect((await call(job.token, { method: 'POST', body: `Done\n${'x'.repeat(2_000_000)}` })).status).toBe(200)
-    await expectSoon(job, { state: 'UP', results: [{ detail: { said: 'Done' } }] })
+    await expectSoon(job, { state: 'UP', results: [{ detail: { output: 'Done' } }] })
   })
 
   test('with /start has its duration measured, which is no success yet', async () => {
@@ -194,7 +194,7 @@ async function expectSoon(job: Job, expected: object): Promise<void> {
 
 describe('a heartbeat that is missed', () => {
   const memory = (...recent: RecentOutcome[]): { memory: WatchMemory } => ({
-    memory: { state: 'UP', stateSince: noon, recent, steadiness: steady },
+    memory: { state: 'UP', stateSince: noon, recent, stability: stable },
   })
   const success = noon.getTime() - 360_000
 

@@ -4,7 +4,7 @@ import { MINUTE } from '../../src/core/time.ts'
 import type { MonitorState, ProbeOutcome } from '../../src/generated/prisma/enums.ts'
 import type { RegionReport, WatchMemory } from '../../src/monitoring/judge.ts'
 import { judge, judgeMonitor, readRecent } from '../../src/monitoring/judge.ts'
-import { instabilityInWords, readSteadiness, steady } from '../../src/monitoring/stability.ts'
+import { instabilityInWords, readStability, stable } from '../../src/monitoring/stability.ts'
 import { noon } from '../support/context.ts'
 
 const at = (minute: number) => new Date(noon.getTime() + minute * MINUTE)
@@ -13,7 +13,7 @@ const states = { '.': 'PENDING', U: 'UP', G: 'DEGRADED', D: 'DOWN' } as const
 
 /** Judges outcomes, one a minute from the first on; `since` is the minute in which the last state began. */
 function run(state: keyof typeof states, outcomes: string, failureThreshold = 2, recoveryThreshold = 1) {
-  let memory: WatchMemory = { state: states[state], stateSince: at(0), recent: [], steadiness: steady }
+  let memory: WatchMemory = { state: states[state], stateSince: at(0), recent: [], stability: stable }
   let retries = ''
   for (const [index, letter] of [...outcomes].entries()) {
     const outcome = letters[letter as keyof typeof letters]
@@ -104,7 +104,7 @@ describe('a watch', () => {
   test('goes DOWN only after its threshold of consecutive failures, since the first of them', () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 60 }), thresholds, (outcomes, limits) => {
-        let memory: WatchMemory = { state: 'PENDING', stateSince: at(0), recent: [], steadiness: steady }
+        let memory: WatchMemory = { state: 'PENDING', stateSince: at(0), recent: [], stability: stable }
         let failures: Date[] = []
         for (const [index, each] of outcomes.entries()) {
           const before = memory.state
@@ -123,7 +123,7 @@ describe('a watch', () => {
       fc.property(fc.array(outcome, { maxLength: 40 }), thresholds, (outcomes, limits) => {
         const known = (each: ProbeOutcome) => each !== 'UNKNOWN'
         const states = (seen: readonly [ProbeOutcome, number][]) => {
-          let memory: WatchMemory = { state: 'PENDING', stateSince: at(0), recent: [], steadiness: steady }
+          let memory: WatchMemory = { state: 'PENDING', stateSince: at(0), recent: [], stability: stable }
           for (const [each, minute] of seen) memory = judge(memory, each, at(minute), limits).memory
           return memory
         }
@@ -138,7 +138,7 @@ describe('a watch', () => {
     fc.assert(
       fc.property(jumps, thresholds, (seen, limits) => {
         const start = noon.getTime()
-        let memory: WatchMemory = { state: 'PENDING', stateSince: noon, recent: [], steadiness: steady }
+        let memory: WatchMemory = { state: 'PENDING', stateSince: noon, recent: [], stability: stable }
         let now = start
         for (const [each, jump] of seen) {
           now = Math.max(start, now + jump)
@@ -159,7 +159,7 @@ describe('a watch', () => {
       from: Partial<WatchMemory> = {},
       limits = { failureThreshold: 2, recoveryThreshold: 1 },
     ) {
-      let memory: WatchMemory = { state: 'UP', stateSince: at(0), recent: [], steadiness: steady, ...from }
+      let memory: WatchMemory = { state: 'UP', stateSince: at(0), recent: [], stability: stable, ...from }
       let found = ''
       for (const [index, letter] of [...outcomes].entries()) {
         const judged = judge(memory, letters[letter as keyof typeof letters], at(index + 1), limits)
@@ -173,7 +173,7 @@ describe('a watch', () => {
       const { found, memory } = statesOf('DUDUDUDUDU')
       expect(found).toBe('UUUUUUUUUG')
       expect(memory).toMatchObject({ state: 'DEGRADED', stateSince: at(10) })
-      expect(instabilityInWords(memory.steadiness)).toBe('Unstable: 5 of 10 probes failed in the last hour')
+      expect(instabilityInWords(memory.stability)).toBe('Unstable: 5 of 10 probes failed in the last hour')
       expect(statesOf(`${'U'.repeat(8)}DUUUUUUUUUUU`).found).not.toContain('G')
       expect(statesOf(`${'U'.repeat(8)}DUDU`).found.at(-1)).toBe('G')
     })
@@ -194,7 +194,7 @@ describe('a watch', () => {
 
     test('still goes DOWN since its first consecutive failure, and counts anew after that outage', () => {
       const { memory } = statesOf('DUDUDUDUDUUDD')
-      expect(memory).toMatchObject({ state: 'DOWN', stateSince: at(12), steadiness: steady })
+      expect(memory).toMatchObject({ state: 'DOWN', stateSince: at(12), stability: stable })
       expect(statesOf(`DUDUDUDUDUUDD${'U'.repeat(20)}`).found.slice(11)).toMatch(/^GDU{20}$/)
       // Nor is a streak counted that becomes an outage.
       expect(statesOf('UUUDDDDDDDDD', {}, { failureThreshold: 10, recoveryThreshold: 1 }).found).toBe('U'.repeat(12))
@@ -211,12 +211,12 @@ describe('a watch', () => {
     })
 
     test('reads malformed counts as none', () => {
-      const { steadiness } = statesOf('DUDUDUDUDU').memory
-      expect(readSteadiness(JSON.parse(JSON.stringify(steadiness)))).toEqual(steadiness)
-      for (const bad of [null, [], {}, { pieces: 1 }, { pieces: [[1, 2]] }, { pieces: [[1, 2, '3']] }]) {
-        expect(readSteadiness(bad)).toEqual(steady)
+      const { stability } = statesOf('DUDUDUDUDU').memory
+      expect(readStability(JSON.parse(JSON.stringify(stability)))).toEqual(stability)
+      for (const bad of [null, [], {}, { intervals: 1 }, { intervals: [[1, 2]] }, { intervals: [[1, 2, '3']] }]) {
+        expect(readStability(bad)).toEqual(stable)
       }
-      fc.assert(fc.property(fc.jsonValue(), (json) => readSteadiness(json).pieces.length <= 13))
+      fc.assert(fc.property(fc.jsonValue(), (json) => readStability(json).intervals.length <= 13))
     })
   })
 

@@ -18,7 +18,7 @@ test('deliveries are kept for 30 days after their end, and payloads as long as t
   await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
   const left = async () => [
     await prisma.delivery.count({ where: { organizationId: tenant.id } }),
-    await prisma.notice.count({ where: { organizationId: tenant.id } }),
+    await prisma.notificationPayload.count({ where: { organizationId: tenant.id } }),
   ]
   await notified.incident(tenant, 'Old')
   await dispatch(system, tenant.id)

@@ -39,7 +39,7 @@ async function told(tenant: Tenant): Promise<Record<string, string[]>> {
   return grouped
 }
 async function payloadsOf({ id }: Tenant): Promise<(NotificationPayload & { seq: number })[]> {
-  const rows = await prisma.notice.findMany({ where: { organizationId: id }, orderBy: { seq: 'asc' } })
+  const rows = await prisma.notificationPayload.findMany({ where: { organizationId: id }, orderBy: { seq: 'asc' } })
   return rows.map(({ content, seq }) => ({ ...parsePayload(content), seq }))
 }
 const maintenance = (tenant: Tenant, title: string, starts: number, serviceIds: string[] = []) =>

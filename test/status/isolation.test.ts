@@ -121,7 +121,7 @@ const readers: Record<Reader, Record<string, string>> = {
     LastCheck: 'at region outcome message latencyMs',
     MonitorCheck: 'cursor at region outcome latencyMs message detail',
     MonitorCheckEvent: 'cursor at region outcome latencyMs message detail monitor',
-    CheckDetail: 'phases address status certificateEndsAt answers listedOn failedLists said',
+    CheckDetail: 'phases address status certificateEndsAt answers listedOn failedLists output said',
     CheckPhases: 'dns connect tls firstByte total',
     Outage: 'startedAt endedAt durationSeconds downSeconds cause incident',
     LatencyPoint: 'at count p50 p95 p99',

@@ -50,8 +50,13 @@ export const CheckDetail = builder.objectRef<ProbeDetail>('CheckDetail').impleme
       nullable: true,
       description: 'Ids of the blacklists without a usable answer.',
     }),
-    said: t.exposeString('said', {
+    output: t.exposeString('output', {
       nullable: true,
+      description: 'The first line that a job sent with its heartbeat.',
+    }),
+    said: t.exposeString('output', {
+      nullable: true,
+      deprecationReason: 'Use `output`.',
       description: 'The first line that a job sent with its heartbeat.',
     }),
   }),

@@ -396,13 +396,13 @@ describe('the history of a monitor', () => {
       const result = { monitorId, at: at(-index * MINUTE), outcome: 'UP', latencyMs: index, message: 'Fine.' } as const
       return [
         { ...result, region: 'east' },
-        { ...result, region: 'west', detail: { status: 200, said: 'x' } },
+        { ...result, region: 'west', detail: { status: 200, output: 'x' } },
       ]
     })
     await prisma.probeResult.createMany({ data: rows.flat() })
     const page = async (args: string) => {
       const fields = `results(${args}) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-        edges { cursor node { cursor at region outcome latencyMs message detail { status said } } } }`
+        edges { cursor node { cursor at region outcome latencyMs message detail { status output } } } }`
       const { results } = await read<{ results: Page }>(key, monitorId, fields)
       return { ...results, found: results.edges.map(({ node }) => `${node.latencyMs} ${node.region}`) }
     }
@@ -418,7 +418,7 @@ describe('the history of a monitor', () => {
         outcome: 'UP',
         latencyMs: 0,
         message: 'Fine.',
-        detail: { status: 200, said: 'x' },
+        detail: { status: 200, output: 'x' },
       },
     })
     const second = await page(`first: 3, after: "${all.edges[2]?.cursor}"`)
