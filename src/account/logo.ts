@@ -73,6 +73,12 @@ function isSvg(content: Uint8Array): boolean {
   return text.includes('<svg') && text.includes('http://www.w3.org/2000/svg') && !text.includes('<!ENTITY')
 }
 
+/** Returns the address of a logo that holds its content, for a page that shows it before it is stored. */
+export function dataUrl({ file, content }: LogoFile): string {
+  const type = logoTypes[file.slice(file.indexOf('.') + 1) as Format]
+  return `data:${type};base64,${Buffer.from(content).toString('base64')}`
+}
+
 /** Returns whether a stored logo is an uploaded one. */
 export function isUploaded(logo: string): boolean {
   return logo.startsWith(`${LOGO_PATH}/`)

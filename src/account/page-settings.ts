@@ -72,6 +72,15 @@ export const settingsEdit = z.object({
   version: versionInput,
 })
 
+/** Returns the valid ones among changes: what a preview shows while somebody types. */
+export function validSettings(input: Readonly<Record<string, unknown>>): Partial<z.infer<typeof settingsEdit>> {
+  const valid = Object.entries(settingsEdit.shape).flatMap(([name, schema]) => {
+    const { success, data } = schema.safeParse(input[name])
+    return success && data !== undefined ? [[name, data]] : []
+  })
+  return Object.fromEntries(valid)
+}
+
 function isZoneName(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {

@@ -128,6 +128,13 @@ export const consoleForms: readonly HostileCase[] = [
     asMember(`a logo of 256 kB of ${byte}`, [422], 'page', upload('logo', padded(jpeg(1, 1).slice(0, 6), byte))),
   ),
   asMember('a logo of 100,000 groups', [422], 'page', upload('logo', svg('<g>'.repeat(80_000)))),
+  asMember('a preview with a logo of 256 kB', [200], 'page/preview', upload('logo', padded(png(9, 9), 0x3c))),
+  asMember(
+    'a preview of wrong values',
+    [200],
+    'page/preview',
+    form(`name=${'a'.repeat(5000)}&accentColor=red&timeZone=x`),
+  ),
   asMember('a logo of 3 MB', [413], 'page', upload('logo', new Uint8Array(3 * 1024 * 1024))),
   asMember('a logo with a page behind it', [422], 'page', upload('logo', padded(png(9, 9), 0x3c))),
   asMember('a file for a field that takes none', [422], 'page', upload('name', png(9, 9))),

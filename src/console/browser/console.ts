@@ -6,6 +6,7 @@ import type { Followed } from './log-subscription.ts'
 import { followLog } from './log-subscription.ts'
 import { enableOrder } from './order.ts'
 import { listenToPasskeys, offerPasskeys } from './passkey.ts'
+import { listenToPreview } from './preview.ts'
 import { listenForShortcuts } from './shortcuts.ts'
 
 const { body } = document
@@ -22,6 +23,7 @@ offerAll(document)
 setReaderTimes(document)
 offerPasskeys(document)
 listenToPasskeys()
+listenToPreview()
 
 function followed(): Followed {
   const monitor = document.querySelector<HTMLElement>('[data-checks]')?.dataset['checks'] ?? null

@@ -1,16 +1,21 @@
 import { challengeOf, requestDomain } from '../../account/custom-domain.ts'
 import { deleteOrganization } from '../../account/deletion.ts'
 import type { LogoFile } from '../../account/logo.ts'
-import { isUploaded, logoTypes, MAX_LOGO_BYTES, MAX_LOGO_PIXELS, readLogo } from '../../account/logo.ts'
+import { dataUrl, isUploaded, logoTypes, MAX_LOGO_BYTES, MAX_LOGO_PIXELS, readLogo } from '../../account/logo.ts'
 import { updateOrganization } from '../../account/organization.ts'
 import type { PageLink } from '../../account/page-settings.ts'
-import { linksOf } from '../../account/page-settings.ts'
+import { linksOf, validSettings } from '../../account/page-settings.ts'
 import { requireScope } from '../../core/access.ts'
+import { Invalid } from '../../core/errors.ts'
 import type { CustomDomain, Organization } from '../../generated/prisma/client.ts'
 import type { DomainState } from '../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { CheckboxField, emptyForm, FileField, FormProblem, InputField, TextField } from '../../http/form.tsx'
+import { privateHeaders } from '../../people/html/frame.tsx'
+import type { PageDraft } from '../../status-page/html/rendered-page.tsx'
+import { renderDraft } from '../../status-page/html/rendered-page.tsx'
 import { Time } from '../../status-page/html/time.tsx'
+import { PreviewButton } from './edit-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
 
 const FIELDS = ['name', 'slug', 'contactEmail', 'timeZone', 'description', 'accentColor', 'logo', 'logoUrl', 'links']
@@ -25,12 +30,27 @@ const domainStates = {
 
 /** Adds the settings of the status page, its domain, and the deletion of the organization. */
 export function pageScreens({ form, action }: Screens): void {
-  form('page', showSettings, async ({ c, ctx, organization }, sent) => {
+  form('page', showSettings, async (screen, sent) => {
+    const { c, ctx, organization } = screen
     requireScope(ctx, 'ADMIN')
+    if (sent.fields.has('preview')) {
+      return showSettings(screen, { fields: sent.fields, problem: null }, await draftIn(sent, organization))
+    }
     const { slug } = await updateOrganization(ctx, settingsIn(sent, organization), await logoIn(sent))
     // The slug is in the address of every screen.
     return c.redirect(`/console/${slug}/page`, 303)
   })
+  // For the script, which shows the page while somebody types.
+  action(
+    'page/preview',
+    async ({ c, ctx, organization }, sent) => {
+      requireScope(ctx, 'ADMIN')
+      const html = await renderDraft(ctx.pages, organization.slug, await draftIn(sent, organization))
+      // As text, so that opened alone it is no page.
+      return c.body(html, 200, { ...privateHeaders, 'content-type': 'text/plain; charset=utf-8' })
+    },
+    showSettings,
+  )
   action(
     'page/domain',
     async ({ ctx, organization }, { fields }) => {
@@ -85,7 +105,22 @@ function logoUrlIn(fields: URLSearchParams, { logoUrl }: Organization): string |
   return fields.get('logoUrl') || (logoUrl !== null && isUploaded(logoUrl) ? undefined : null)
 }
 
-async function showSettings(screen: Screen, state: FormState): Promise<Response> {
+/** Returns the settings that were typed, as far as they are valid, and a chosen logo as the address of its content. */
+async function draftIn(sent: SubmittedForm, organization: Organization): Promise<PageDraft> {
+  const { name, description, accentColor, timeZone, logoUrl, links } = validSettings(settingsIn(sent, organization))
+  const typed = { name, description, accentColor, timeZone, logoUrl, links }
+  const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined))
+  try {
+    const upload = await logoIn(sent)
+    return upload ? { ...given, logoUrl: dataUrl(upload) } : given
+  } catch (error) {
+    // Saving says what is wrong with it.
+    if (error instanceof Invalid) return given
+    throw error
+  }
+}
+
+async function showSettings(screen: Screen, state: FormState, draft: PageDraft = {}): Promise<Response> {
   const { ctx } = screen
   const id = requireScope(ctx, 'ADMIN')
   const [organization, domain] = await Promise.all([
@@ -95,7 +130,10 @@ async function showSettings(screen: Screen, state: FormState): Promise<Response>
   const isDomain = state.fields.has('domain')
   const content = (
     <>
-      <Settings organization={organization} state={isDomain ? emptyForm : state} />
+      <div class="with-preview">
+        <Settings organization={organization} state={isDomain ? emptyForm : state} />
+        <Preview screen={screen} html={await renderDraft(ctx.pages, organization.slug, draft)} />
+      </div>
       <Domain {...{ screen, domain }} state={isDomain ? state : emptyForm} />
       {screen.role === 'OWNER' ? (
         <section>
@@ -107,8 +145,23 @@ async function showSettings(screen: Screen, state: FormState): Promise<Response>
       ) : null}
     </>
   )
-  const preview = <a href={`/status/${organization.slug}`}>View page</a>
-  return screen.show({ title: 'Page', section: 'page', content, actions: preview }, state)
+  const view = <a href={`/status/${organization.slug}`}>View page</a>
+  return screen.show({ title: 'Page', section: 'page', content, actions: view, hasForeignPictures: true }, state)
+}
+
+/** Renders the page in a frame of its own, without scripts, so that nothing in it can reach the console. */
+function Preview({ screen, html }: { readonly screen: Screen; readonly html: string }) {
+  return (
+    <section class="page-preview" aria-label="Preview">
+      <iframe
+        id="preview"
+        title="Preview of the page"
+        sandbox=""
+        srcdoc={html}
+        data-from={screen.path('page/preview')}
+      />
+    </section>
+  )
 }
 
 function Settings({ organization, state }: { readonly organization: Organization; readonly state: FormState }) {
@@ -151,6 +204,7 @@ function Settings({ organization, state }: { readonly organization: Organization
       <Links links={typedLinks(state) ?? linksOf(organization)} state={state} />
       <p class="actions">
         <button type="submit">Save</button>
+        <PreviewButton />
       </p>
     </form>
   )

@@ -50,6 +50,8 @@ export interface ScreenPage {
   readonly content: Child
   /** Beside the title: links and buttons. */
   readonly actions?: Child
+  /** Whether it shows pictures of other hosts; absent: it does not, and a browser loads none. */
+  readonly hasForeignPictures?: boolean
 }
 
 /** Adds screens. Paths are below `/console/:slug/`. */
@@ -64,6 +66,14 @@ export function createScreens(options: ConsoleOptions, add: (screens: Screens) =
     onChange: ({ organization }) => options.onChange(organization.id),
   })
 }
+
+const foreignPictures = {
+  ...privateHeaders,
+  'content-security-policy': privateHeaders['content-security-policy'].replace(
+    "img-src 'self' data:",
+    "img-src 'self' data: https:",
+  ),
+} as const
 
 /** @throws NotFound for an unknown organization, or one that the person may not see. */
 async function openScreen(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleContext): Promise<Screen> {
@@ -94,7 +104,8 @@ async function openScreen(c: HttpContext, { site }: ConsoleOptions, ctx: Console
       const position = encodeCursor(organization.lastSeq)
       const isTyped = state.fields.size > 0
       const whole = <Shell {...{ site, screen, page, position, isTyped }} />
-      return c.body(`<!DOCTYPE html>${whole}`, state.problem === null ? 200 : formStatus(state.problem), privateHeaders)
+      const headers = page.hasForeignPictures ? foreignPictures : privateHeaders
+      return c.body(`<!DOCTYPE html>${whole}`, state.problem === null ? 200 : formStatus(state.problem), headers)
     },
   }
   return screen

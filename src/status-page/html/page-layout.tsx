@@ -6,7 +6,7 @@ import { Head, organizationData } from './head.tsx'
 import { Part, shortHash, unversioned } from './parts.tsx'
 
 /** The organization that owns the page, as every page shows it. */
-interface Owner {
+export interface Owner {
   readonly name: string
   readonly slug: string
   readonly description: string
@@ -32,6 +32,8 @@ export interface PageContext {
   readonly zone: Zone
   /** The newest position in the owner's event log when the page was read. */
   readonly cursor: string
+  /** Whether it only shows what the page would look like: without script and metadata, and its links do nothing. */
+  readonly isDraft?: boolean
 }
 
 export interface PageLayoutProps {
@@ -61,7 +63,14 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
       description={page.description}
       indexed
       canonical={address}
-      head={<Head image="/picture.png" {...page} context={context} address={address} data={data} />}
+      head={
+        context.isDraft ? (
+          // A frame that may open no windows does not follow these links.
+          <base target="_blank" />
+        ) : (
+          <Head image="/picture.png" {...page} context={context} address={address} data={data} />
+        )
+      }
       sheets={[sheet, theme]}
       body={{
         'data-slug': owner.slug,
@@ -116,9 +125,11 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
           </p>
         </footer>
       </Part>
-      <Part>
-        <script src={script} defer></script>
-      </Part>
+      {context.isDraft ? null : (
+        <Part>
+          <script src={script} defer></script>
+        </Part>
+      )}
     </Document>
   )
 }

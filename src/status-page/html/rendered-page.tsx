@@ -12,14 +12,15 @@ import type { PageContent, PageData, PageRequest } from '../read-page.ts'
 import { readPage } from '../read-page.ts'
 import { barView, hasInlineHistories, serviceHistoryViews } from '../service-history.ts'
 import type { StateSource } from '../shared-state.ts'
-import { reachedBy, versionOf } from '../shared-state.ts'
+import { reachedBy, sharedHistories, sharedState, versionOf } from '../shared-state.ts'
 import { zoneOf } from '../time-format.ts'
 import { historyItemView, incidentView, maintenanceView } from '../view.ts'
 import { History } from './history.tsx'
 import { IncidentPage } from './incident.tsx'
 import { Overview } from './overview.tsx'
 import type { PageAddress } from './page-address.ts'
-import type { PageContext } from './page-layout.tsx'
+import { pageAddressOf } from './page-address.ts'
+import type { Owner, PageContext } from './page-layout.tsx'
 import { followedPage, noteShown, patchOf } from './page-patch.ts'
 import { createLivePage } from './page-response.tsx'
 import { ServicePage } from './service.tsx'
@@ -108,6 +109,45 @@ export async function renderPage(
   return createLivePage(source.cache, page, headers)
 }
 
+/** Settings of a page that are not saved. */
+export type PageDraft = Partial<
+  Pick<Owner, 'name' | 'description' | 'accentColor' | 'logoUrl' | 'links'> & { readonly timeZone: string }
+>
+
+/** What a draft shows of each list: enough to see what the page looks like. */
+const DRAFT_SERVICES = 6
+const DRAFT_ITEMS = 2
+
+/**
+ * Renders the beginning of the overview as it would be with unsaved settings. It has no script, and its links do nothing.
+ * @throws NotFound when there is no such page.
+ */
+export async function renderDraft({ site, ...source }: PageSource, slug: string, draft: PageDraft): Promise<string> {
+  const state = await sharedState(source, slug)
+  const histories = await sharedHistories(source, state)
+  const { timeZone, logoUrl, ...settings } = { ...state.organization, ...draft }
+  const context = {
+    ...pageAddressOf(slug, { site }),
+    owner: { ...settings, logoUrl: draft.logoUrl === undefined ? shownLogo(logoUrl) : logoUrl },
+    assets: site.assets,
+    homeUrl: site.baseUrl,
+    zone: zoneOf(timeZone),
+    cursor: state.cursor,
+    isDraft: true,
+  }
+  return `<!DOCTYPE html>${await renderContent(beginningOf(state), { page: 'overview', histories }, context)}`
+}
+
+function beginningOf(state: PageState): PageState {
+  return {
+    ...state,
+    services: state.services.slice(0, DRAFT_SERVICES),
+    incidents: state.incidents.slice(0, DRAFT_ITEMS),
+    maintenances: state.maintenances.slice(0, DRAFT_ITEMS),
+    recentIncidents: state.recentIncidents.slice(0, DRAFT_ITEMS),
+  }
+}
+
 function versionOfPage({ state, content }: PageData): string {
   const version = versionOf(state)
   return content.page === 'overview' ? `${version} ${content.histories.readAt.getTime()}` : version
@@ -123,7 +163,14 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
         <Overview
           {...state}
           context={context}
-          items={await renderServices(state.services, histories, hasInlineHistories(state), context)}
+          items={
+            await renderServices(
+              state.services,
+              histories,
+              hasInlineHistories(state) && context.isDraft !== true,
+              context,
+            )
+          }
           hasBars={histories.size > 0}
           readAt={readAt}
           openIncidents={state.incidents.map(viewOf)}
