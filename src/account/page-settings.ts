@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { versionInput } from '../core/optimistic-lock.ts'
 import { nameText, proseText } from '../core/validation.ts'
 import type { Organization } from '../generated/prisma/client.ts'
+import { UptimeSource } from '../generated/prisma/enums.ts'
 import { hostName } from './domain-name.ts'
 
 /** A link on the public page to somewhere else. */
@@ -67,6 +68,7 @@ export const settingsEdit = z.object({
     .array(z.object({ label: nameText, url: webAddress }))
     .max(10, 'must be at most 10')
     .optional(),
+  uptimeSource: z.enum(UptimeSource).optional(),
   customDomain: hostName.nullish(),
   organizationId: z.string().nullish(),
   version: versionInput,

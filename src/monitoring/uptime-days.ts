@@ -62,8 +62,8 @@ export async function readDays(
   count: number,
   now: Date,
 ): Promise<Map<string, DayUptime[]>> {
-  const days = daysUpTo(dayIn(timeZone, now), Math.min(count, tierLimits[tier].historyDays))
-  const spans = spansOf(timeZone, days, now)
+  const spans = daySpans({ timeZone, tier }, count, now)
+  const days = spans.map(({ day }) => day)
   const closed = await readClosed(db, ids, days)
   const wanted = ids.map((id) => ({ id, since: spans[(closed.get(id)?.last ?? -1) + 1]?.from ?? now }))
   const first = spans[0]?.from ?? now
@@ -97,6 +97,15 @@ export async function readDays(
     )
   }
   return found
+}
+
+/** Returns the last `count` days of an organization, or as many as its tier shows; the last is today, up to now. */
+export function daySpans(
+  { timeZone, tier }: Pick<Organization, 'timeZone' | 'tier'>,
+  count: number,
+  now: Date,
+): Omit<DayUptime, 'tally'>[] {
+  return spansOf(timeZone, daysUpTo(dayIn(timeZone, now), Math.min(count, tierLimits[tier].historyDays)), now)
 }
 
 /** Returns when calendar days began and ended; the last one ends now. */

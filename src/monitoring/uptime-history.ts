@@ -79,7 +79,8 @@ async function mapInSlices<T, U>(items: readonly T[], map: (item: T) => U): Prom
 
 const noHistory: History = { monitors: [], maintenance: [] }
 
-function upTo(now: Date, { from, to }: Span): Span {
+/** Returns a span without what lies after now. */
+export function upTo(now: Date, { from, to }: Span): Span {
   const end = to < now ? to : now
   return { from: from < end ? from : end, to: end }
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/time.ts'
 import type { LogCache } from '../event-log/log-cache.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
+import type { PagePosition } from '../status/page-position.ts'
 import type { PageState } from '../status/page-state.ts'
 import type { ServiceHistories } from './service-history.ts'
 
@@ -73,8 +74,8 @@ interface SharedState {
 /** The histories of a page's services, shared by all documents that show them. */
 export interface SharedHistories extends ServiceHistories {
   readonly organizationId: string
-  /** The position in the log up to which they are current. */
-  readonly position: number
+  /** The positions in the log up to which they are current. */
+  readonly position: PagePosition
 }
 
 /** Caches what pages show and the rendered pages, so that a public page costs no query until its owner's event log moves. */
@@ -100,7 +101,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 const MAX_PART_HASHES = 100_000
 /** The maximum size of the shared states, and of the shared histories, in bytes. */
 const MAX_STATE_BYTES = 32 * 1024 * 1024
-/** The estimated bytes in memory of a character of a state, and of a day of a history. */
+/** The estimated bytes in memory of a character of a state, and of a day or an incident of a history. */
 const BYTES_PER_CHARACTER = 4
 const BYTES_PER_DAY = 200
 /** The maximum number of followed pages: at most about 40 kB each. */
@@ -128,7 +129,7 @@ export function createPageCache(now: Clock): PageCache {
   })
   const histories = createLogCache<SharedHistories>({
     maxSize: MAX_STATE_BYTES,
-    sizeOf: ({ days }) => (1 + days) * BYTES_PER_DAY,
+    sizeOf: ({ size }) => (1 + size) * BYTES_PER_DAY,
     now,
   })
   const hosts = createLogCache<{ organizationId: string | null }>({ maxSize: MAX_HOSTS, sizeOf: () => 1, now })

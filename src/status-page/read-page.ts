@@ -23,8 +23,7 @@ export type PageRequest =
 export type PageContent =
   | { readonly page: 'overview'; readonly histories: ServiceHistories }
   | { readonly page: 'incident'; readonly incident: IncidentWithTimeline; readonly hasOlder: boolean }
-  /** `history` null: the service has no monitors. */
-  | { readonly page: 'service'; readonly id: string; readonly history: ServiceHistory | null }
+  | { readonly page: 'service'; readonly id: string; readonly history: ServiceHistory }
   | { readonly page: 'history'; readonly history: HistoryState }
 
 /** A page with everything that it shows. */
@@ -58,8 +57,9 @@ async function readContent(
       return { page: request.page, incident, hasOlder: await hasOlderUpdates(db, incident) }
     }
     case 'service': {
-      if (!state.services.some((service) => service.id === request.id)) throw new NotFound('Service not found.')
-      const history = await readServiceHistory(db, state, request.id, state.readAt)
+      const service = state.services.find(({ id }) => id === request.id)
+      if (service === undefined) throw new NotFound('Service not found.')
+      const history = await readServiceHistory(db, state, service, state.readAt)
       return { page: request.page, id: request.id, history }
     }
     case 'history':

@@ -1,127 +1,159 @@
 import type { Database } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+import type { UptimeSource } from '../generated/prisma/enums.ts'
 import type { LatencyPoint } from '../monitoring/latency.ts'
 import { readLatencies } from '../monitoring/latency.ts'
-import type { Tally } from '../monitoring/uptime.ts'
+import { reportedDays, uptimeSourceOf } from '../monitoring/service-uptime.ts'
+import type { Span, Tally } from '../monitoring/uptime.ts'
 import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime.ts'
 import type { DayUptime } from '../monitoring/uptime-days.ts'
-import { readDays } from '../monitoring/uptime-days.ts'
-import type { PageState } from '../status/page-state.ts'
+import { daySpans, readDays } from '../monitoring/uptime-days.ts'
+import { readMaintenance } from '../monitoring/uptime-history.ts'
+import type { IncidentPast, ServiceIncident } from '../status/incident-effect-reader.ts'
+import { readIncidentPast } from '../status/incident-effect-reader.ts'
+import type { ImpairedStatus } from '../status/incident-effects.ts'
+import { worstEffect } from '../status/incident-effects.ts'
+import type { PageState, ServiceState } from '../status/page-state.ts'
 import { bounds } from './bounds.ts'
 import type { Zone } from './time-format.ts'
 import { formatDuration } from './time-format.ts'
 
-/** The uptime, response times and incidents of a monitored service. */
+/** The uptime, response times and incidents of a service. */
 export interface ServiceHistory {
+  /** What its uptime counts. */
+  readonly source: UptimeSource
   /** The last day is today, up to now. */
   readonly days: readonly DayUptime[]
   /** Hourly response times of the last 24 hours; empty when none were measured. */
   readonly latencies: readonly LatencyPoint[]
   /** Incidents that affected the service within these days, newest first. */
-  readonly incidents: readonly HistoryIncident[]
-}
-
-interface HistoryIncident {
-  readonly id: string
-  readonly title: string
-  readonly startedAt: Date
-  readonly resolvedAt: Date | null
+  readonly incidents: readonly ServiceIncident[]
 }
 
 /** Days that the page shows of a service; the tier may allow fewer. */
 const MAX_DAYS = 90
-/** Incidents of all services together that the days mention. */
-const MAX_INCIDENTS = 500
+
+/** What does not change with incidents: measured days, maintenance and response times. */
+export interface Measured {
+  /** Figures end here. */
+  readonly readAt: Date
+  /** The days of all services, which end at `readAt`. */
+  readonly spans: readonly Omit<DayUptime, 'tally'>[]
+  /** The measured days of services whose uptime counts them. */
+  readonly days: ReadonlyMap<string, readonly DayUptime[]>
+  /** The maintenance of the other services. */
+  readonly maintenance: ReadonlyMap<string, readonly Span[]>
+  readonly latencies: ReadonlyMap<string, readonly LatencyPoint[]>
+}
 
 /** The histories of services, as of one time. */
 export interface ServiceHistories {
-  /** Today's figures end here. */
-  readonly readAt: Date
-  /** The number of days of all histories together. */
-  readonly days: number
+  readonly measured: Measured
+  /** The number of days and incidents of all histories together. */
+  readonly size: number
   /** By service id. */
   readonly histories: ReadonlyMap<string, ServiceHistory>
 }
 
-/** Monitored services up to which the overview contains what happened on each day; above, it links to a page per service. */
+/** Services up to which the overview contains what happened on each day; above, it links to a page per service. */
 const MAX_INLINE = 20
 
-const monitoredIds = ({ services }: PageState) => services.flatMap(({ id, monitored }) => (monitored ? [id] : []))
-
 /** Returns whether the overview contains what happened on each day of each service. */
-export function hasInlineHistories(state: PageState): boolean {
-  return monitoredIds(state).length <= MAX_INLINE
+export function hasInlineHistories({ services }: PageState): boolean {
+  return services.length <= MAX_INLINE
 }
+
+const sourceOf = ({ organization }: PageState, { monitored }: ServiceState) =>
+  uptimeSourceOf(monitored, organization.uptimeSource)
 
 /**
- * Reads what the overview shows of the histories of all monitored services. Runs three statements for any number of services,
- * and two more when it contains what happened on each day.
+ * Reads what monitors measured of the services of a page, and their maintenance. Runs three statements for any number of services, one
+ * more when the uptime of some counts incidents, and one more for response times.
  */
-export async function readServiceHistories(db: Database, state: PageState, now: Date): Promise<ServiceHistories> {
-  const ids = monitoredIds(state)
-  const histories = await (hasInlineHistories(state) ? readWhole(db, state, ids, now) : readBars(db, state, ids, now))
-  const days = [...histories.values()].reduce((sum, history) => sum + history.days.length, 0)
-  return { readAt: now, days, histories }
+export async function readMeasured(
+  db: Database,
+  state: PageState,
+  services: readonly ServiceState[],
+  now: Date,
+): Promise<Measured> {
+  const { organization, tier } = state
+  const zone = { timeZone: organization.timeZone, tier }
+  const idsWith = (source: UptimeSource) =>
+    services.filter((service) => sourceOf(state, service) === source).map(({ id }) => id)
+  const [measured, reported] = [idsWith('MONITORS'), idsWith('INCIDENTS')]
+  const spans = daySpans(zone, MAX_DAYS, now)
+  const days = measured.length === 0 ? new Map() : await readDays(db, zone, measured, MAX_DAYS, now)
+  const maintenance = await readMaintenance(db, reported, spans[0]?.from ?? now, now)
+  const monitored = services.flatMap(({ id, monitored }) => (monitored ? [id] : []))
+  const isDetailed = monitored.length > 0 && services.length <= MAX_INLINE
+  const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
+  const latencies = isDetailed ? await readLatencies(db, zone, monitored, last24Hours, now) : new Map()
+  return { readAt: now, spans, days, maintenance, latencies }
 }
 
-/** Reads the whole history of a service; null: it has no monitors. Runs five statements. */
+/** Adds what incidents said of services to what was measured. Runs one statement. */
+export async function readServiceHistories(
+  db: Database,
+  state: PageState,
+  services: readonly ServiceState[],
+  measured: Measured,
+  now: Date,
+): Promise<ServiceHistories> {
+  const ids = services.map(({ id }) => id)
+  const past = await readIncidentPast(db, state.organization.id, ids, measured.spans[0]?.from ?? now, now)
+  const owner = {}
+  const histories = new Map<string, ServiceHistory>()
+  let size = 0
+  for (const service of services) {
+    await yieldAfterTimeSlice(owner)
+    const history = historyOf(sourceOf(state, service), service, measured, past)
+    histories.set(service.id, history)
+    size += history.days.length + history.incidents.length
+  }
+  return { measured, size, histories }
+}
+
+/** Reads the whole history of a service. Runs at most five statements. */
 export async function readServiceHistory(
   db: Database,
   state: PageState,
-  id: string,
+  service: ServiceState,
   now: Date,
-): Promise<ServiceHistory | null> {
-  if (!monitoredIds(state).includes(id)) return null
-  return (await readWhole(db, state, [id], now)).get(id) ?? null
+): Promise<ServiceHistory> {
+  const measured = await readMeasured(db, state, [service], now)
+  const since = measured.spans[0]?.from ?? now
+  const past = await readIncidentPast(db, state.organization.id, [service.id], since, now)
+  return historyOf(sourceOf(state, service), service, measured, past)
 }
 
-async function readBars(db: Database, { organization: { timeZone }, tier }: PageState, ids: string[], now: Date) {
-  if (ids.length === 0) return new Map<string, ServiceHistory>()
-  const days = await readDays(db, { timeZone, tier }, ids, MAX_DAYS, now)
-  return new Map(ids.map((id): [string, ServiceHistory] => [id, { days: days.get(id) ?? [], ...noDetails }]))
-}
-
-const noDetails = { latencies: [], incidents: [] } as const
-
-async function readWhole(db: Database, state: PageState, ids: string[], now: Date) {
-  const bars = await readBars(db, state, ids, now)
-  const since = bars.values().next().value?.days[0]?.from
-  if (since === undefined) return bars
-  const { organization, tier } = state
-  const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
-  const latencies = await readLatencies(db, { timeZone: organization.timeZone, tier }, ids, last24Hours, now)
-  const incidents = await readIncidents(db, organization.id, ids, since)
-  return new Map(
-    [...bars].map(([id, { days }]): [string, ServiceHistory] => {
-      const points = latencies.get(id) ?? []
-      const measured = points.some(({ count }) => count > 0) ? points : []
-      return [id, { days, latencies: measured, incidents: incidents.get(id) ?? [] }]
-    }),
-  )
-}
-
-/** Reads the newest incidents of services that were not resolved before a time, by service id, newest first. */
-async function readIncidents(db: Database, organizationId: string, serviceIds: readonly string[], since: Date) {
-  const rows = await db.$queryRaw<(HistoryIncident & { readonly serviceId: string })[]>`
-    SELECT link."serviceId", incident.id, incident.title, incident."startedAt", incident."resolvedAt"
-    FROM (
-      SELECT id, title, "startedAt", "resolvedAt" FROM "Incident"
-      WHERE "organizationId" = ${organizationId} AND ("resolvedAt" IS NULL OR "resolvedAt" > ${since})
-    ) AS incident JOIN "IncidentService" AS link ON link."incidentId" = incident.id
-    WHERE link."serviceId" = ANY (${[...serviceIds]}::text[])
-    ORDER BY incident."startedAt" DESC, incident.id DESC LIMIT ${MAX_INCIDENTS}`
-  const incidents = new Map<string, HistoryIncident[]>()
-  for (const { serviceId, ...incident } of rows) {
-    const list = incidents.get(serviceId)
-    if (list) list.push(incident)
-    else incidents.set(serviceId, [incident])
-  }
-  return incidents
+function historyOf(
+  source: UptimeSource,
+  { id, createdAt }: ServiceState,
+  measured: Measured,
+  past: IncidentPast,
+): ServiceHistory {
+  const incidents = past.incidents.get(id) ?? []
+  const points = measured.latencies.get(id) ?? []
+  const knownSince = new Date(Math.max(+createdAt, +past.completeSince))
+  const maintenance = measured.maintenance.get(id) ?? []
+  const days =
+    source === 'MONITORS'
+      ? (measured.days.get(id) ?? [])
+      : reportedDays({ incidents, maintenance, knownSince }, measured.spans)
+  return { source, days, incidents, latencies: points.some(({ count }) => count > 0) ? points : [] }
 }
 
 /** The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data. */
-export type DayMark = 'up' | 'degraded' | 'down' | 'maintenance' | 'none'
+export type DayMark = 'up' | 'degraded' | 'partial' | 'down' | 'maintenance' | 'none'
+
+/** An incident on a day of a service. */
+export interface DayIncident {
+  readonly id: string
+  readonly title: string
+  /** The worst that it said of the service on that day, and for how long it said something bad; null: nothing. */
+  readonly effect: { readonly status: ImpairedStatus; readonly milliseconds: number } | null
+}
 
 /** A day as the page shows it. */
 export interface DayView {
@@ -130,10 +162,10 @@ export interface DayView {
   /** `Friday, 20 November 2026`. */
   readonly name: string
   readonly mark: DayMark
-  /** Outages, maintenance and gaps, such as `down for 12 min`. Empty for a day without any. */
+  /** What was measured: outages, maintenance and gaps, such as `down for 12 min`. Empty for a day without any. */
   readonly notes: readonly string[]
   /** The newest, newest first. */
-  readonly incidents: readonly HistoryIncident[]
+  readonly incidents: readonly DayIncident[]
   /** How many more there are. */
   readonly moreIncidents: number
 }
@@ -144,6 +176,8 @@ export interface BarView {
   readonly marks: readonly DayMark[]
   /** Uptime over all days, `99.982% uptime`, or `No data`. */
   readonly uptime: string
+  /** What it counts. */
+  readonly source: UptimeSource
 }
 
 /** The history of a service as the page shows it. */
@@ -186,34 +220,63 @@ export async function serviceHistoryViews(
 }
 
 /** Formats the bar of a history. */
-export function barView({ days }: Pick<ServiceHistory, 'days'>): BarView {
+export function barView({ source, days, incidents }: Omit<ServiceHistory, 'latencies'>): BarView {
   const total = sumOf(days.map(({ tally }) => tally))
   const percent = uptimePercent(total)
-  const uptime = percent === null ? 'No data' : `${percent}% uptime${coverageNote(total)}`
-  return { marks: days.map(({ tally }) => dayMark(tally)), uptime }
+  const uptime = percent === null ? 'No data' : `${percent}% ${uptimeWords[source]}${coverageNote(total)}`
+  const effects = incidents.flatMap((incident) => incident.effects)
+  const marks = days.map((day, index) => {
+    const span = effects.length === 0 ? null : dayOf(days, index)
+    return worstMark(tallyMark(day.tally), span === null ? null : worstEffect(effects, span))
+  })
+  return { marks, uptime, source }
+}
+
+/** What a percentage counts. */
+const uptimeWords = { MONITORS: 'uptime', INCIDENTS: 'by incidents' } as const satisfies Record<UptimeSource, string>
+
+/** Returns the span of a day. An incident may have begun after the figures of today end. */
+function dayOf(days: readonly DayUptime[], index: number): Span | null {
+  const day = days[index]
+  if (day === undefined) return null
+  return index < days.length - 1 ? day : { from: day.from, to: new Date(8.64e15) }
 }
 
 function serviceHistoryView(
-  { days, latencies, incidents }: ServiceHistory,
+  history: ServiceHistory,
   nameOf: (from: Date) => Pick<DayView, 'key' | 'name'>,
   most: number,
 ): ServiceHistoryView {
-  const total = sumOf(days.map(({ tally }) => tally))
-  const views = days.map(({ from, to, tally }): DayView => {
-    const open = incidents.filter(({ startedAt, resolvedAt }) => startedAt < to && (!resolvedAt || resolvedAt > from))
+  const { source, days, latencies, incidents } = history
+  const bar = barView(history)
+  const views = days.map(({ from, tally }, index): DayView => {
+    const open = incidentsOn(dayOf(days, index), incidents)
     const shown = open.slice(0, bounds.eventful.incidents)
     const more = { incidents: shown, moreIncidents: open.length - shown.length }
-    return { ...nameOf(from), mark: dayMark(tally), notes: dayNotes(tally), ...more }
+    return { ...nameOf(from), mark: bar.marks[index] ?? 'none', notes: dayNotes(source, tally), ...more }
   })
   const eventful = views.filter((day) => day.notes.length > 0 || day.incidents.length > 0).toReversed()
   return {
-    ...barView({ days }),
+    ...bar,
     days: views,
     eventful: eventful.slice(0, most),
     hasOlder: eventful.length > most,
-    summary: historySummary(total),
+    summary: historySummary(source, sumOf(days.map(({ tally }) => tally))),
     latencies,
   }
+}
+
+function incidentsOn(day: Span | null, incidents: readonly ServiceIncident[]): DayIncident[] {
+  if (day === null) return []
+  return incidents
+    .filter(({ startedAt, resolvedAt }) => startedAt < day.to && (!resolvedAt || resolvedAt > day.from))
+    .map(({ id, title, effects }) => {
+      const status = worstEffect(effects, day)
+      const milliseconds = effects.reduce((sum, { from, to }) => {
+        return sum + Math.max(0, Math.min(+to, +day.to) - Math.max(+from, +day.from))
+      }, 0)
+      return { id, title, effect: status && { status, milliseconds } }
+    })
 }
 
 /** Coverage in percent below which the uptime names the time that it is based on. */
@@ -228,24 +291,41 @@ function coverageNote(total: Tally): string {
 
 const monitoredTime = ({ up, degraded, down }: Tally) => up + degraded + down
 
-function dayMark({ up, degraded, down, maintenance }: Tally): DayMark {
+function tallyMark({ up, degraded, down, maintenance }: Tally): DayMark {
   if (down > 0) return 'down'
   if (degraded > 0) return 'degraded'
   if (maintenance > 0) return 'maintenance'
   return up > 0 ? 'up' : 'none'
 }
 
-function dayNotes({ up, degraded, down, unknown, maintenance }: Tally): string[] {
+/** From best to worst. */
+const markOrder = ['none', 'up', 'maintenance', 'degraded', 'partial', 'down'] as const satisfies readonly DayMark[]
+
+const markOfEffect = {
+  DEGRADED_PERFORMANCE: 'degraded',
+  PARTIAL_OUTAGE: 'partial',
+  MAJOR_OUTAGE: 'down',
+} as const satisfies Record<ImpairedStatus, DayMark>
+
+/** Returns the mark of a day: the worst of what was measured and what incidents said. @param effect null: nothing bad. */
+export function worstMark(measured: DayMark, effect: ImpairedStatus | null): DayMark {
+  const reported = effect === null ? 'none' : markOfEffect[effect]
+  return markOrder.indexOf(reported) > markOrder.indexOf(measured) ? reported : measured
+}
+
+/** Notes what was measured. The incidents of a day say themselves what they said of the service. */
+function dayNotes(source: UptimeSource, { up, degraded, down, unknown, maintenance }: Tally): string[] {
   const hasNoData = up + degraded + down + maintenance === 0
+  const isMeasured = source === 'MONITORS'
   return [
-    down > 0 && `down for ${formatDuration(down)}`,
-    degraded > 0 && `degraded for ${formatDuration(degraded)}`,
+    isMeasured && down > 0 && `down for ${formatDuration(down)}`,
+    isMeasured && degraded > 0 && `degraded for ${formatDuration(degraded)}`,
     maintenance > 0 && `maintenance for ${formatDuration(maintenance)}`,
-    unknown >= MINUTE && !hasNoData && `no data for ${formatDuration(unknown)}`,
+    isMeasured && unknown >= MINUTE && !hasNoData && `no data for ${formatDuration(unknown)}`,
   ].filter((words) => words !== false)
 }
 
-function historySummary(total: Tally): string {
+function historySummary(source: UptimeSource, total: Tally): string {
   const { degraded, down, unknown, maintenance } = total
   const monitored = monitoredTime(total)
   if (monitored === 0) return 'No data for this time.'
@@ -258,6 +338,7 @@ function historySummary(total: Tally): string {
     maintenance > 0 && `${formatDuration(maintenance)} of maintenance`,
   ]
   const list = (words: readonly (string | false)[]) => words.filter(Boolean).join(' and ')
-  const sentence = `${list(impaired)} in ${formatDuration(monitored)} monitored.`
+  const counted = source === 'MONITORS' ? 'monitored' : 'by what incidents say'
+  const sentence = `${list(impaired)} in ${formatDuration(monitored)} ${counted}.`
   return excluded.some(Boolean) ? `${sentence} Not counted: ${list(excluded)}.` : sentence
 }

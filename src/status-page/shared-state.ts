@@ -7,7 +7,7 @@ import { pagePosition } from '../status/page-position.ts'
 import type { PageState } from '../status/page-state.ts'
 import { readPageState } from '../status/page-state.ts'
 import type { PageCache, SharedHistories } from './page-cache.ts'
-import { hasInlineHistories, readServiceHistories } from './service-history.ts'
+import { readMeasured, readServiceHistories } from './service-history.ts'
 
 /** Where shared states come from. */
 export interface StateSource {
@@ -31,13 +31,19 @@ export async function sharedState(source: StateSource, owner: string): Promise<P
   return state
 }
 
-/** Returns the histories of the services of a page. They are read again when an event has changed them. */
+/**
+ * Returns the histories of the services of a page. What was measured is read again when an event has changed it or after a minute, what
+ * incidents said after any change of the page.
+ */
 export function sharedHistories({ db, cache, now }: StateSource, state: PageState): Promise<SharedHistories> {
   const { id: organizationId } = state.organization
-  const position = hasInlineHistories(state) ? state.position.page : state.position.days
+  const { position } = state
   return cache.histories.get(organizationId, async (previous) => {
-    if (previous?.position === position && isYoung(previous, now())) return previous
-    return { organizationId, position, ...(await readServiceHistories(db, state, now())) }
+    const at = now()
+    const isKept = previous !== null && previous.position.days === position.days && isYoung(previous.measured, at)
+    if (isKept && previous.position.page === position.page) return previous
+    const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at)
+    return { organizationId, position, ...(await readServiceHistories(db, state, state.services, measured, at)) }
   })
 }
 

@@ -23,6 +23,7 @@ export interface PageStateJson {
       | 'logoUrl'
       | 'customDomain'
       | 'links'
+      | 'uptimeSource'
       | 'tier'
       | 'lastSeq'
       | 'createdAt'
@@ -72,8 +73,8 @@ export function pageStateQuery(
   const rows = (list: string) => Prisma.raw(`(SELECT coalesce(json_agg(row ORDER BY nth), '[]') FROM ${list})`)
   return Prisma.sql`
     WITH page AS MATERIALIZED (
-      SELECT id, slug, name, description, "timeZone", "accentColor", "logoUrl", "customDomain", links, tier, "lastSeq",
-        "createdAt"
+      SELECT id, slug, name, description, "timeZone", "accentColor", "logoUrl", "customDomain", links, "uptimeSource", tier,
+        "lastSeq", "createdAt"
       FROM "Organization" WHERE ${Prisma.raw(owner.column)} = ${owner.value} AND "deletedAt" IS NULL
     ), unresolved AS MATERIALIZED (
       SELECT incident.* FROM page JOIN "Incident" AS incident ON incident."organizationId" = page.id

@@ -19,7 +19,7 @@ import { timelinesOf } from './timeline-reader.ts'
 interface PageSettings
   extends Pick<
     Organization,
-    'id' | 'slug' | 'name' | 'description' | 'timeZone' | 'accentColor' | 'logoUrl' | 'customDomain'
+    'id' | 'slug' | 'name' | 'description' | 'timeZone' | 'accentColor' | 'logoUrl' | 'customDomain' | 'uptimeSource'
   > {
   readonly links: readonly PageLink[]
 }

@@ -5,7 +5,7 @@ import { type Demo, prepareDemo } from '../../src/demo/organization.ts'
 import { signInByPassword } from '../../src/people/sign-in.ts'
 import { deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
 import { readPageState } from '../../src/status/page-state.ts'
-import { readServiceHistories } from '../../src/status-page/service-history.ts'
+import { readMeasured, readServiceHistories } from '../../src/status-page/service-history.ts'
 import { peopleContext } from '../people/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -98,8 +98,11 @@ describe('prepareDemo', () => {
 
   test('has monitored services with a history that matches its incidents and maintenance', async () => {
     const { id } = await prisma.organization.findUniqueOrThrow(bySlug)
-    const { histories: pasts } = await readServiceHistories(prisma, await readPageState(prisma, id, noon), noon)
-    expect(pasts.size).toBe(9)
+    const state = await readPageState(prisma, id, noon)
+    const measured = await readMeasured(prisma, state, state.services, noon)
+    const { histories: pasts } = await readServiceHistories(prisma, state, state.services, measured, noon)
+    expect([...pasts.values()].filter(({ source }) => source === 'MONITORS')).toHaveLength(9)
+    expect(pasts.size).toBe(12)
     const webmail = await prisma.service.findFirstOrThrow({ where: { organizationId: id, name: 'Webmail' } })
     const { days = [], latencies = [], incidents = [] } = pasts.get(webmail.id) ?? {}
     expect(days).toHaveLength(90)

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
+import { updateOrganization } from '../../src/account/organization.ts'
 import { newId } from '../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
@@ -13,7 +14,7 @@ import { liveScript, statusPages, statusStylesheet } from '../../src/status-page
 import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { readPage } from '../../src/status-page/read-page.ts'
 import type { ServiceHistory } from '../../src/status-page/service-history.ts'
-import { serviceHistoryViews } from '../../src/status-page/service-history.ts'
+import { serviceHistoryViews, worstMark } from '../../src/status-page/service-history.ts'
 import { zoneOf } from '../../src/status-page/time-format.ts'
 import { writeMonitor, writeMonitors } from '../monitoring/histories.ts'
 import { type Tenant, tenantsOf } from '../status/setup.ts'
@@ -41,8 +42,13 @@ describe('a service history view', () => {
     const day = new Date(Date.UTC(2026, 10, 20 - daysAgo))
     return { day, from: day, to: new Date(day.getTime() + DAY), tally: { ...none, ...tally } }
   }
-  const shown = async (days: ServiceHistory['days'], incidents: ServiceHistory['incidents'] = [], others = 0) => {
-    const history = { days, latencies: [], incidents }
+  const shown = async (
+    days: ServiceHistory['days'],
+    incidents: ServiceHistory['incidents'] = [],
+    others = 0,
+    source: ServiceHistory['source'] = 'MONITORS',
+  ) => {
+    const history = { source, days, latencies: [], incidents }
     const all = Array.from({ length: others }, (_, n) => [`other${n}`, history] as const)
     const past = (await serviceHistoryViews(new Map([['svc', history], ...all]), zoneOf('UTC'))).get('svc')
     if (!past) throw new Error('It has no past.')
@@ -66,6 +72,25 @@ describe('a service history view', () => {
       ['2026-11-19', 'down', ['down for 12 min', 'degraded for 48 min', 'maintenance for 3 h']],
       ['2026-11-20', 'up', []],
     ])
+  })
+
+  test.each([
+    ['none', null, 'none'],
+    ['none', 'DEGRADED_PERFORMANCE', 'degraded'],
+    ['none', 'MAJOR_OUTAGE', 'down'],
+    ['up', null, 'up'],
+    ['up', 'DEGRADED_PERFORMANCE', 'degraded'],
+    ['up', 'PARTIAL_OUTAGE', 'partial'],
+    ['up', 'MAJOR_OUTAGE', 'down'],
+    ['maintenance', null, 'maintenance'],
+    ['maintenance', 'DEGRADED_PERFORMANCE', 'degraded'],
+    ['degraded', 'PARTIAL_OUTAGE', 'partial'],
+    ['degraded', 'DEGRADED_PERFORMANCE', 'degraded'],
+    ['down', 'DEGRADED_PERFORMANCE', 'down'],
+    ['down', 'PARTIAL_OUTAGE', 'down'],
+    ['down', null, 'down'],
+  ] as const)('a day measured as %s, with an incident that says %s, is marked %s', (measured, effect, mark) => {
+    expect(worstMark(measured, effect)).toBe(mark)
   })
 
   test('shows no percentage without data', async () => {
@@ -94,6 +119,7 @@ describe('a service history view', () => {
       title: 'Disks',
       startedAt,
       resolvedAt,
+      effects: [],
     })
     const days = [dayOf(2, {}), dayOf(1, {}), dayOf(0, {})]
     const counts = async (one: ServiceHistory['incidents'][number]) =>
@@ -105,7 +131,7 @@ describe('a service history view', () => {
     expect(await counts(incident(new Date(0), null))).toEqual([1, 1, 1])
   })
   test('names a few incidents of a day and counts the others', async () => {
-    const open = { title: 'Disks', startedAt: new Date(0), resolvedAt: null }
+    const open = { title: 'Disks', startedAt: new Date(0), resolvedAt: null, effects: [] }
     const incidents = Array.from({ length: 5 }, (_, n) => ({ ...open, id: `inc_${n}` }))
     const { days } = await shown([dayOf(0, {})], incidents)
     expect(days[0]?.incidents.map(({ id }) => id)).toEqual(['inc_0', 'inc_1', 'inc_2'])
@@ -131,12 +157,33 @@ describe('a service history view', () => {
 })
 
 describe('the page', () => {
-  test('shows no bar for a service without monitors', async () => {
+  test('shows what incidents said in the bar of a service without monitors', async () => {
     const acme = await tenant()
-    await acme.services('API')
+    const [api = ''] = await acme.services('API')
+    await prisma.service.update({ where: { id: api }, data: { createdAt: at(-20 * DAY) } })
+    const told = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' }
+    const services = [{ serviceId: api, status: 'PARTIAL_OUTAGE' }]
+    const { id } = await createIncident(acme.later(-2 * HOUR), { ...told, services })
     const html = await read(acme.slug)
-    expect(html).not.toContain('class="days"')
-    expect(html).not.toContain('Each bar is a day')
+    expect(html).toContain(
+      'aria-label="API, last 30 days: 99.583% by incidents in 20 d of data. 1 day with a partial outage, 20 days without any, 9 days without data."',
+    )
+    expect(html).toContain(`Partial outage for 2 h: <a href="/status/${acme.slug}/incidents/${id}">Disks</a>`)
+    expect(html).toContain('Down 2 h in 20 d by what incidents say.')
+  })
+
+  test('shows the worst of what was measured and what incidents said', async () => {
+    const acme = await tenant()
+    const [api = ''] = await acme.services('API')
+    const states = [['UP', at(-40 * DAY)]] as const
+    await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
+    const told = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' }
+    await createIncident(acme.ctx, { ...told, services: [{ serviceId: api, status: 'PARTIAL_OUTAGE' }] })
+    expect(await read(acme.slug)).toContain(
+      'aria-label="API, last 30 days: 100% uptime. 1 day with a partial outage, 29 days without any."',
+    )
+    await updateOrganization(acme.ctx, { uptimeSource: 'INCIDENTS' })
+    expect(await read(acme.slug)).toContain('by incidents')
   })
 
   test('shows the days, the uptime and the incidents of a service', async () => {
@@ -249,8 +296,8 @@ describe('the page', () => {
     while (await closeDays(testContext(prisma)));
     const one = await count(small.slug)
     expect(one.histories).toBe(1)
-    // Of many services the page has no details, and reads none.
-    expect(await count(large.slug)).toEqual({ statements: one.statements - 2, histories: 100 })
+    // Of many services the page has no response times, and reads none.
+    expect(await count(large.slug)).toEqual({ statements: one.statements - 1, histories: 100 })
     expect(one.statements).toBe(6)
   })
 

@@ -41,7 +41,7 @@ const readers: Record<Reader, Record<string, string>> = {
     PagePatch: 'since html',
     StatusPageEvent: 'cursor at kind subjectId incident service serviceGroup maintenance page',
     StatusPage:
-      'id slug name description timeZone accentColor logoUrl links customDomain cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
+      'id slug name description timeZone accentColor logoUrl links uptimeSource customDomain cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
     PageStatus: 'indicator description unknownSince',
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
@@ -83,7 +83,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Member: 'user role createdAt',
     User: 'id name email',
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
-      description accentColor logoUrl links customDomain domain version statusPage
+      description accentColor logoUrl links uptimeSource customDomain domain version statusPage
       services serviceGroups incidents maintenances monitors subscribers deliveries events billing members`,
     StatusPage: 'domain',
     PageDomain: 'name state checkedAt record file',

@@ -36,6 +36,7 @@ describe('the state of a page', () => {
         accentColor: '#0b6e5a',
         logoUrl: null,
         links: [],
+        uptimeSource: 'MONITORS',
         customDomain: null,
       },
       tier: 'FREE',

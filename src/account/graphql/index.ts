@@ -3,7 +3,7 @@ import { Conflict, Invalid, NotFound, RateLimited } from '../../core/errors.ts'
 import { ANY_CASE, containsText, inRange, searchText } from '../../core/list-filter.ts'
 import { nextUtcDay } from '../../core/time.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
-import { CheckPlan, Scope, Tier } from '../../generated/prisma/enums.ts'
+import { CheckPlan, Scope, Tier, UptimeSource } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
 import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
@@ -26,6 +26,14 @@ builder.enumType(Tier, {
   name: 'Tier',
   description: 'The status-page tier of an organization.',
   values: describedValues({ FREE: 'The free tier.', PRO: 'The pro tier.', TEAM: 'The team tier.' }),
+})
+builder.enumType(UptimeSource, {
+  name: 'UptimeSource',
+  description: 'What the uptime of a service counts.',
+  values: describedValues({
+    INCIDENTS: 'Incidents: the time without one that says that the service is out.',
+    MONITORS: 'What monitors measured. A service without monitors counts incidents.',
+  }),
 })
 builder.enumType(CheckPlan, {
   name: 'CheckPlan',
@@ -331,6 +339,11 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
       description: 'An https URL. Replaces a logo that was uploaded in the console. Null: none.',
     }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links. Replaces the current list.' }),
+    uptimeSource: t.field({
+      type: UptimeSource,
+      required: false,
+      description: 'What the uptime of services counts.',
+    }),
     customDomain: t.string({
       required: false,
       description: 'A host name under which the page is served too, once it is proven; null: none.',

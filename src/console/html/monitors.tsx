@@ -173,7 +173,7 @@ function MonitorRow({ screen, monitor, days }: MonitorRowProps) {
           <LastAnswer screen={screen} monitor={monitor} />
         </span>
       </div>
-      <DayBars name={name} bar={barView({ days })} />
+      <DayBars name={name} bar={barView({ source: 'MONITORS', days, incidents: [] })} />
     </li>
   )
 }

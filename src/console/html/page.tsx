@@ -10,7 +10,15 @@ import { Invalid } from '../../core/errors.ts'
 import type { CustomDomain, Organization } from '../../generated/prisma/client.ts'
 import type { DomainState } from '../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { CheckboxField, emptyForm, FileField, FormProblem, InputField, TextField } from '../../http/form.tsx'
+import {
+  CheckboxField,
+  emptyForm,
+  FileField,
+  FormProblem,
+  InputField,
+  SelectField,
+  TextField,
+} from '../../http/form.tsx'
 import { privateHeaders } from '../../people/html/frame.tsx'
 import type { PageDraft } from '../../status-page/html/rendered-page.tsx'
 import { renderDraft } from '../../status-page/html/rendered-page.tsx'
@@ -18,7 +26,18 @@ import { Time } from '../../status-page/html/time.tsx'
 import { PreviewButton } from './edit-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
 
-const FIELDS = ['name', 'slug', 'contactEmail', 'timeZone', 'description', 'accentColor', 'logo', 'logoUrl', 'links']
+const FIELDS = [
+  'name',
+  'slug',
+  'contactEmail',
+  'timeZone',
+  'description',
+  'accentColor',
+  'logo',
+  'logoUrl',
+  'uptimeSource',
+  'links',
+]
 /** Links on a page at most. */
 const MAX_LINKS = 10
 
@@ -27,6 +46,11 @@ const domainStates = {
   PROVEN: 'Proven',
   LOST: 'The proof is missing',
 } as const satisfies Record<DomainState, string>
+
+const uptimeSources = [
+  { value: 'MONITORS', text: 'What monitors measured' },
+  { value: 'INCIDENTS', text: 'Incidents only' },
+]
 
 /** Adds the settings of the status page, its domain, and the deletion of the organization. */
 export function pageScreens({ form, action }: Screens): void {
@@ -88,6 +112,7 @@ function settingsIn({ fields }: SubmittedForm, before: Organization): Record<str
     description: fields.get('description') ?? '',
     accentColor: fields.get('accentColor'),
     logoUrl: logoUrlIn(fields, before),
+    uptimeSource: fields.get('uptimeSource') ?? undefined,
     links,
     version: Number(fields.get('version')),
   }
@@ -201,6 +226,14 @@ function Settings({ organization, state }: { readonly organization: Organization
         required
         hint="For billing and reminders. Not shown."
       />
+      <SelectField
+        label="Uptime counts"
+        name="uptimeSource"
+        state={state}
+        value={organization.uptimeSource}
+        choices={uptimeSources}
+        hint="A service without monitors counts incidents."
+      />
       <Links links={typedLinks(state) ?? linksOf(organization)} state={state} />
       <p class="actions">
         <button type="submit">Save</button>
@@ -248,6 +281,7 @@ function TheirValues({ organization, state }: { readonly organization: Organizat
     accentColor: organization.accentColor,
     logoUrl: addressOf(organization.logoUrl),
     timeZone: organization.timeZone,
+    uptimeSource: organization.uptimeSource,
     contactEmail: organization.contactEmail,
   }
   const others = Object.entries(saved).filter(([name, value]) => (state.fields.get(name) ?? '') !== value)

@@ -1,11 +1,13 @@
 import { SECOND } from '../../core/time.ts'
 import { invalid } from '../../core/validation.ts'
-import type { Organization } from '../../generated/prisma/client.ts'
+import { ServiceStatus, UptimeSource } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
 import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
 import { costs } from '../../graphql/cost.ts'
 import { batchPerOperation } from '../../graphql/loader.ts'
+import type { ServiceDay, UptimeSettings } from '../service-uptime.ts'
+import { readServiceDays, readServiceUptimes } from '../service-uptime.ts'
 import type { Condition, Span, Tally } from '../uptime.ts'
 import { coveragePercent, uptimePercent } from '../uptime.ts'
 import type { DayUptime, RequestedSpan } from '../uptime-days.ts'
@@ -15,6 +17,8 @@ import { readUptimes } from '../uptime-history.ts'
 
 interface Measured extends Span {
   readonly tally: Tally
+  /** Absent: what monitors measured. */
+  readonly source?: UptimeSource
 }
 
 const seconds = (description: string, ...conditions: readonly Condition[]) => ({
@@ -39,6 +43,11 @@ const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
         'The share of time with a known state, in percent, without maintenance; null when all of it was maintenance.',
       resolve: ({ tally }) => coveragePercent(tally),
     }),
+    source: t.field({
+      type: UptimeSource,
+      description: 'What it counts.',
+      resolve: ({ source }) => source ?? 'MONITORS',
+    }),
     knownSeconds: t.int(seconds('Seconds known.', 'up', 'degraded', 'down')),
     upSeconds: t.int(seconds('Seconds up.', 'up')),
     degradedSeconds: t.int(seconds('Seconds degraded.', 'degraded')),
@@ -53,6 +62,7 @@ const FIGURES = [
   'to',
   'percentage',
   'coverage',
+  'source',
   'knownSeconds',
   'upSeconds',
   'degradedSeconds',
@@ -67,14 +77,23 @@ const UptimeRef = builder.objectRef<Measured>('Uptime').implement({
   extensions: cacheable(...FIGURES),
 })
 
-const UptimeDayRef = builder.objectRef<DayUptime>('UptimeDay').implement({
+type ShownDay = DayUptime & Partial<Pick<ServiceDay, 'source' | 'incidentStatus'>>
+
+const UptimeDayRef = builder.objectRef<ShownDay>('UptimeDay').implement({
   description: 'The uptime of a day in the organization’s time zone, up to now.',
-  extensions: cacheable('date', ...FIGURES),
+  extensions: cacheable('date', 'incidentStatus', ...FIGURES),
   interfaces: [Figures],
   fields: (t) => ({
     date: t.string({
       description: 'The date, such as 2026-11-20.',
       resolve: ({ day }) => day.toISOString().slice(0, 'yyyy-mm-dd'.length),
+    }),
+    incidentStatus: t.field({
+      type: ServiceStatus,
+      nullable: true,
+      description:
+        'The worst status that incidents gave the service on that day, whatever monitors measured. Null: none did; always null for a monitor.',
+      resolve: ({ incidentStatus }) => incidentStatus,
     }),
   }),
 })
@@ -87,13 +106,13 @@ interface Subject {
 
 /** Reads the organizations of subjects, once per request. */
 export const organizationOf = batchPerOperation(
-  async ({ db }, ids: readonly string[]): Promise<readonly Pick<Organization, 'timeZone' | 'tier'>[]> => {
+  async ({ db }, ids: readonly string[]): Promise<readonly UptimeSettings[]> => {
     const found = await db.organization.findMany({
       where: { id: { in: [...new Set(ids)] } },
-      select: { id: true, timeZone: true, tier: true },
+      select: { id: true, timeZone: true, tier: true, uptimeSource: true },
     })
     const byId = new Map(found.map((organization) => [organization.id, organization]))
-    return ids.map((id) => byId.get(id) ?? { timeZone: 'UTC', tier: 'FREE' })
+    return ids.map((id) => byId.get(id) ?? { id, timeZone: 'UTC', tier: 'FREE', uptimeSource: 'MONITORS' })
   },
 )
 
@@ -104,28 +123,72 @@ export async function spanOf(ctx: GraphContext, { organizationId }: Subject, giv
 
 const uptimeOf = batchPerOperation((ctx, asked: readonly SpanQuery[]) => readUptimes(ctx.db, asked, ctx.now()))
 
+type AskedSpan = SpanQuery & Subject
+
+const serviceUptimeOf = batchPerOperation(async (ctx, asked: readonly AskedSpan[]): Promise<readonly Measured[]> => {
+  const uptimes = new Map<AskedSpan, Measured>()
+  for (const [settings, together] of await byOrganization(ctx, asked)) {
+    const read = await readServiceUptimes(ctx.db, settings, together, ctx.now())
+    for (const [index, query] of together.entries()) {
+      const uptime = read[index]
+      if (uptime) uptimes.set(query, uptime)
+    }
+  }
+  return asked.map((query) => uptimes.get(query) ?? { from: query.from, to: query.to, tally: nothingKnown })
+})
+
+const nothingKnown: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
+
+/** Groups what is asked by organization. */
+async function byOrganization<T extends Subject>(
+  ctx: GraphContext,
+  asked: readonly T[],
+): Promise<[UptimeSettings, T[]][]> {
+  const groups = new Map<string, T[]>()
+  for (const each of asked) {
+    const group = groups.get(each.organizationId)
+    if (group) group.push(each)
+    else groups.set(each.organizationId, [each])
+  }
+  return Promise.all(
+    [...groups].map(async ([id, group]): Promise<[UptimeSettings, T[]]> => [await organizationOf(ctx, id), group]),
+  )
+}
+
 interface AskedDays extends Subject {
   readonly count: number
 }
 
-const daysOf = batchPerOperation(async (ctx, asked: readonly AskedDays[]): Promise<readonly DayUptime[][]> => {
-  const read = new Map<string, Promise<Map<string, DayUptime[]>>>()
-  for (const { organizationId, count } of asked) {
-    const key = `${organizationId} ${count}`
-    if (read.has(key)) continue
-    const together = asked.filter((each) => each.organizationId === organizationId && each.count === count)
-    const ids = [...new Set(together.map(({ id }) => id))]
-    const organization = await organizationOf(ctx, organizationId)
-    read.set(key, readDays(ctx.db, organization, ids, count, ctx.now()))
-  }
-  const all = asked.map(async (each) => (await read.get(`${each.organizationId} ${each.count}`))?.get(each.id) ?? [])
-  return Promise.all(all)
-})
+type ReadDays = (
+  ctx: GraphContext,
+  settings: UptimeSettings,
+  ids: readonly string[],
+  count: number,
+) => Promise<Map<string, readonly ShownDay[]>>
 
-/** Reads the days of a subject, batched with other subjects. @throws Invalid when `n` is not from 1 to 730. */
-function days(ctx: GraphContext, { id, organizationId }: Subject, n: number): Promise<DayUptime[]> {
+function daysLoader(readDays: ReadDays) {
+  return batchPerOperation(async (ctx, asked: readonly AskedDays[]): Promise<readonly (readonly ShownDay[])[]> => {
+    const found = new Map<AskedDays, readonly ShownDay[]>()
+    for (const [settings, together] of await byOrganization(ctx, asked)) {
+      for (const count of new Set(together.map((each) => each.count))) {
+        const alike = together.filter((each) => each.count === count)
+        const days = await readDays(ctx, settings, [...new Set(alike.map(({ id }) => id))], count)
+        for (const each of alike) found.set(each, days.get(each.id) ?? [])
+      }
+    }
+    return asked.map((each) => found.get(each) ?? [])
+  })
+}
+
+const monitorDaysOf = daysLoader((ctx, settings, ids, count) => readDays(ctx.db, settings, ids, count, ctx.now()))
+const serviceDaysOf = daysLoader((ctx, settings, ids, count) =>
+  readServiceDays(ctx.db, settings, ids, count, ctx.now()),
+)
+
+/** Returns what to read for the last `n` days of a subject. @throws Invalid when `n` is not from 1 to 730. */
+function askedDays({ id, organizationId }: Subject, n: number): AskedDays {
   if (n < 1 || n > MAX_DAYS) throw invalid([{ path: ['n'], message: `must be from 1 to ${MAX_DAYS}` }])
-  return daysOf(ctx, { id, organizationId, count: n })
+  return { id, organizationId, count: n }
 }
 const MAX_DAYS = 730
 
@@ -150,7 +213,7 @@ builder.prismaObjectFields('Monitor', (t) => ({
     extensions: DAYS,
     description: 'The last `n` days, including today; no more than the tier shows.',
     args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
-    resolve: (monitor, { n }, ctx) => days(ctx, monitor, n),
+    resolve: async (monitor, { n }, ctx) => [...(await monitorDaysOf(ctx, askedDays(monitor, n)))],
   }),
 }))
 
@@ -158,15 +221,19 @@ builder.prismaObjectFields('Service', (t) => ({
   uptime: t.field({
     type: UptimeRef,
     extensions: { ...CACHEABLE, ...UPTIME },
-    description: 'The availability by all its monitors: down when any was down, known when any was known.',
+    description:
+      'Its availability: by all its monitors, down when any was down, known when any was known; or by its incidents, see `source`.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
-    resolve: async (service, args, ctx) => uptimeOf(ctx, { id: service.id, ...(await spanOf(ctx, service, args)) }),
+    resolve: async (service, args, ctx) => {
+      const { id, organizationId } = service
+      return serviceUptimeOf(ctx, { id, organizationId, ...(await spanOf(ctx, service, args)) })
+    },
   }),
   days: t.field({
     type: [UptimeDayRef],
     extensions: { ...CACHEABLE, ...DAYS },
-    description: 'The last `n` days by all its monitors, including today; no more than the page shows.',
+    description: 'The last `n` days, including today; no more than the page shows.',
     args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
-    resolve: (service, { n }, ctx) => days(ctx, service, n),
+    resolve: async (service, { n }, ctx) => [...(await serviceDaysOf(ctx, askedDays(service, n)))],
   }),
 }))

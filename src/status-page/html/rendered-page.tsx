@@ -150,7 +150,7 @@ function beginningOf(state: PageState): PageState {
 
 function versionOfPage({ state, content }: PageData): string {
   const version = versionOf(state)
-  return content.page === 'overview' ? `${version} ${content.histories.readAt.getTime()}` : version
+  return content.page === 'overview' ? `${version} ${content.histories.measured.readAt.getTime()}` : version
 }
 
 async function renderContent(state: PageState, content: PageContent, context: PageContext) {
@@ -158,7 +158,7 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
   const viewOf = (incident: IncidentWithTimeline) => incidentView(incident, names)
   switch (content.page) {
     case 'overview': {
-      const { histories, readAt } = content.histories
+      const { histories, measured } = content.histories
       return (
         <Overview
           {...state}
@@ -172,7 +172,7 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
             )
           }
           hasBars={histories.size > 0}
-          readAt={readAt}
+          readAt={measured.readAt}
           openIncidents={state.incidents.map(viewOf)}
           maintenances={state.maintenances.map((maintenance) => maintenanceView(maintenance, names))}
           pastIncidents={state.recentIncidents.map(viewOf)}
@@ -187,8 +187,8 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
       const service = state.services.find(({ id }) => id === content.id)
       if (service === undefined) throw new NotFound('Service not found.')
       const { id, name } = service
-      const views = content.history && (await serviceHistoryViews(new Map([[id, content.history]]), context.zone))
-      const history = content.history && { id, name, bar: barView(content.history), history: views?.get(id) ?? null }
+      const views = await serviceHistoryViews(new Map([[id, content.history]]), context.zone)
+      const history = { id, name, bar: barView(content.history), history: views.get(id) ?? null }
       return <ServicePage context={context} service={service} history={history} readAt={state.readAt} />
     }
     case 'history': {

@@ -9,8 +9,7 @@ import { Legend, WholeHistory } from './uptime.tsx'
 
 interface ServicePageProps {
   readonly service: ServiceView
-  /** Null: it has no monitors. */
-  readonly history: ServiceWithHistory | null
+  readonly history: ServiceWithHistory
   /** When the figures end. */
   readonly readAt: Date
   readonly context: PageContext
@@ -36,11 +35,10 @@ export function ServicePage({ service, history, readAt, context }: ServicePagePr
           <ServiceMark status={shown} />
           {unknownSince && <p class="about">Monitoring has been silent since {zone.time(unknownSince)}.</p>}
           {description === '' ? null : <p class="about">{description}</p>}
-          {history === null ? <p class="about">This service is not monitored.</p> : null}
-          {history && <WholeHistory service={history} context={context} />}
+          <WholeHistory service={history} context={context} />
         </section>
       </Part>
-      {history && <Legend zone={zone} readAt={readAt} />}
+      <Legend zone={zone} readAt={readAt} />
     </PageLayout>
   )
 }

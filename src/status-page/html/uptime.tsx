@@ -1,5 +1,7 @@
 import type { Child } from 'hono/jsx'
-import type { BarView, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
+import type { BarView, DayIncident, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
+import { formatDuration } from '../time-format.ts'
+import { serviceStatusLabels } from '../view.ts'
 import { LatencyChart } from './latency-chart.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -17,6 +19,8 @@ const lines: Readonly<Record<DayMark, readonly number[]>> = {
   up: [25],
   // Taller than the others.
   down: [20],
+  // As tall, cut in two.
+  partial: [9, 31],
   // Cut in two.
   degraded: [16, 34],
   // Half as high.
@@ -162,6 +166,7 @@ function countSummary(days: readonly DayMark[]): string {
   const count = (mark: DayMark) => days.filter((day) => day === mark).length
   const words = [
     [count('down'), 'with an outage'],
+    [count('partial'), 'with a partial outage'],
     [count('degraded'), 'degraded'],
     [count('maintenance'), 'with maintenance only'],
     [count('up'), 'without any'],
@@ -186,10 +191,13 @@ function DayList({ history, path, context }: HistoryDetailsProps) {
             </span>{' '}
             <span class="happened">
               {sentence(day.notes)}
-              {day.incidents.map(({ id, title }) => (
+              {day.incidents.map(({ id, title, effect }) => (
                 <>
                   {' '}
-                  <a href={`${context.base}/incidents/${id}`}>{title}</a>
+                  <span>
+                    {effect && `${effectWords(effect)}: `}
+                    <a href={`${context.base}/incidents/${id}`}>{title}</a>
+                  </span>
                 </>
               ))}
               {moreOf(day).map((more) => ` and ${more}`)}
@@ -205,6 +213,11 @@ function DayList({ history, path, context }: HistoryDetailsProps) {
       )}
     </>
   )
+}
+
+/** `Partial outage for 12 min`. */
+function effectWords({ status, milliseconds }: NonNullable<DayIncident['effect']>): string {
+  return `${serviceStatusLabels[status]} for ${formatDuration(milliseconds)}`
 }
 
 function sentence(items: readonly string[]): string {
@@ -225,6 +238,7 @@ function DayMarkShape({ mark }: { readonly mark: DayMark }) {
 const legend = {
   up: 'no outage',
   degraded: 'degraded',
+  partial: 'partial outage',
   down: 'outage',
   maintenance: 'maintenance only',
   none: 'no data',
@@ -242,7 +256,8 @@ export function Legend({ zone, readAt }: Pick<PageContext, 'zone'> & { readonly 
           </span>
         </Part>
       ))}{' '}
-      Figures up to <Time at={readAt} zone={zone} />.
+      Uptime is what monitors measured; “by incidents”, the time without an incident of outage. Figures up to{' '}
+      <Time at={readAt} zone={zone} />.
     </p>
   )
 }

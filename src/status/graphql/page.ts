@@ -4,6 +4,7 @@ import type { PageLink } from '../../account/page-settings.ts'
 import { linksOf, slugText } from '../../account/page-settings.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
+import { UptimeSource } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
 import { connectionOf, pageArgs } from '../../graphql/connection.ts'
@@ -85,6 +86,7 @@ export const StatusPage = builder.prismaNode('Organization', {
     'accentColor',
     'logoUrl',
     'links',
+    'uptimeSource',
     'customDomain',
     'cursor',
     'status',
@@ -115,6 +117,10 @@ export const StatusPage = builder.prismaNode('Organization', {
       extensions: LINKS,
       resolve: linksOf,
       description: 'Links for visitors.',
+    }),
+    uptimeSource: t.expose('uptimeSource', {
+      type: UptimeSource,
+      description: 'What the uptime of its services counts.',
     }),
     customDomain: t.exposeString('customDomain', {
       nullable: true,
@@ -220,6 +226,10 @@ builder.prismaObjectFields('Organization', (t) => ({
     extensions: LINKS,
     description: 'Links for visitors.',
     resolve: linksOf,
+  }),
+  uptimeSource: t.expose('uptimeSource', {
+    type: UptimeSource,
+    description: 'What the uptime of its services counts.',
   }),
   customDomain: t.exposeString('customDomain', {
     nullable: true,

@@ -1,0 +1,182 @@
+import type { Database } from '../core/context.ts'
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+import type { Organization } from '../generated/prisma/client.ts'
+import type { UptimeSource } from '../generated/prisma/enums.ts'
+import type { IncidentPast, ServiceIncident } from '../status/incident-effect-reader.ts'
+import { readIncidentPast } from '../status/incident-effect-reader.ts'
+import type { ImpairedStatus } from '../status/incident-effects.ts'
+import { worstEffect } from '../status/incident-effects.ts'
+import type { Span, Stretch } from './uptime.ts'
+import { coveragePercent, stretches, tallies, tally, uptimePercent } from './uptime.ts'
+import type { DayUptime } from './uptime-days.ts'
+import { daySpans, readDays } from './uptime-days.ts'
+import type { SpanQuery, Uptime } from './uptime-history.ts'
+import { readMaintenance, readUptimes, upTo } from './uptime-history.ts'
+
+/** Returns what the uptime of a service counts: incidents where it has no monitors, and where its page counts nothing else. */
+export function uptimeSourceOf(isMonitored: boolean, chosen: UptimeSource): UptimeSource {
+  return isMonitored ? chosen : 'INCIDENTS'
+}
+
+/** The history of a service by its incidents. */
+export interface ReportedHistory {
+  readonly incidents: readonly Pick<ServiceIncident, 'effects'>[]
+  readonly maintenance: readonly Span[]
+  /** Since when incidents say how the service was: nothing is known before, even where an incident began earlier. */
+  readonly knownSince: Date
+}
+
+/**
+ * Splits a span into stretches by what incidents said of a service: down during an outage, partial or major, degraded during
+ * degraded performance, up otherwise. Maintenance takes precedence, as over monitors. `span.to` must not be in the future.
+ */
+export function reportedStretches({ incidents, maintenance, knownSince }: ReportedHistory, span: Span): Stretch[] {
+  const up = { startedAt: knownSince, endedAt: null, state: 'UP', cause: '' } as const
+  const impaired = incidents
+    .flatMap(({ effects }) => effects)
+    .map(({ from, to, status }) => {
+      const state = status === 'DEGRADED_PERFORMANCE' ? ('DEGRADED' as const) : ('DOWN' as const)
+      return { startedAt: from, endedAt: to, state, cause: '' }
+    })
+  const gaps = [{ from: new Date(Math.min(+span.from, +knownSince)), to: knownSince }]
+  return stretches([{ intervals: [up, ...impaired], gaps, staleSince: null }], maintenance, span)
+}
+
+/** Tallies consecutive days by what incidents said of a service. */
+export function reportedDays(history: ReportedHistory, days: readonly Omit<DayUptime, 'tally'>[]): DayUptime[] {
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const of = tallies(reportedStretches(history, { from: first.from, to: last.to }), days)
+  return days.flatMap((day, index) => {
+    const tally = of[index]
+    return tally === undefined ? [] : [{ ...day, tally }]
+  })
+}
+
+/** What the uptimes of an organization's services depend on. */
+export type UptimeSettings = Pick<Organization, 'id' | 'timeZone' | 'tier' | 'uptimeSource'>
+
+/** A day of a service. */
+export interface ServiceDay extends DayUptime {
+  /** What its uptime counts. */
+  readonly source: UptimeSource
+  /** The worst that incidents said of the service; null: nothing bad. */
+  readonly incidentStatus: ImpairedStatus | null
+}
+
+/**
+ * Reads the last `count` days of services of an organization, or as many as its tier shows, by service id. Runs at most six statements for
+ * any number of services.
+ */
+export async function readServiceDays(
+  db: Database,
+  settings: UptimeSettings,
+  ids: readonly string[],
+  count: number,
+  now: Date,
+): Promise<Map<string, ServiceDay[]>> {
+  const services = await readServices(db, settings, ids)
+  const measured = services.filter(({ source }) => source === 'MONITORS').map(({ id }) => id)
+  const days =
+    measured.length === 0 ? new Map<string, DayUptime[]>() : await readDays(db, settings, measured, count, now)
+  const spans = daySpans(settings, count, now)
+  const past = await readReported(db, settings, services, spans[0]?.from ?? now, now)
+  const owner = {}
+  const found = new Map<string, ServiceDay[]>()
+  for (const service of services) {
+    await yieldAfterTimeSlice(owner)
+    const { id, source } = service
+    const history = reportedHistory(service, past)
+    const effects = history.incidents.flatMap((incident) => incident.effects)
+    const own = days.get(id) ?? reportedDays(history, spans)
+    found.set(
+      id,
+      own.map((day) => ({ ...day, source, incidentStatus: worstEffect(effects, day) })),
+    )
+  }
+  return found
+}
+
+/** The uptime of a service in a span. */
+export interface ServiceUptime extends Uptime {
+  readonly source: UptimeSource
+}
+
+/** Reads the uptime of services of an organization in spans, in the order of the queries. Runs at most five statements. */
+export async function readServiceUptimes(
+  db: Database,
+  settings: UptimeSettings,
+  asked: readonly SpanQuery[],
+  now: Date,
+): Promise<ServiceUptime[]> {
+  const services = await readServices(
+    db,
+    settings,
+    asked.map(({ id }) => id),
+  )
+  const byId = new Map(services.map((service) => [service.id, service]))
+  const isMeasured = ({ id }: SpanQuery) => byId.get(id)?.source !== 'INCIDENTS'
+  const measured = asked.filter(isMeasured)
+  const uptimes = measured.length === 0 ? [] : await readUptimes(db, measured, now)
+  const reported = services.filter(({ source }) => source === 'INCIDENTS')
+  const since = new Date(Math.min(+now, ...asked.map(({ from }) => +from)))
+  const past = await readReported(db, settings, reported, since, now)
+  const owner = {}
+  const found: ServiceUptime[] = []
+  for (const query of asked) {
+    await yieldAfterTimeSlice(owner)
+    const service = byId.get(query.id)
+    const uptime = isMeasured(query) || service === undefined ? uptimes[measured.indexOf(query)] : null
+    if (uptime) found.push({ ...uptime, source: 'MONITORS' })
+    else if (service) found.push({ ...uptimeOf(reportedHistory(service, past), query, now), source: 'INCIDENTS' })
+  }
+  return found
+}
+
+function uptimeOf(history: ReportedHistory, query: Span, now: Date): Uptime {
+  const span = upTo(now, query)
+  const of = tally(reportedStretches(history, span), span)
+  return { ...span, tally: of, percent: uptimePercent(of), coverage: coveragePercent(of) }
+}
+
+interface KnownService {
+  readonly id: string
+  readonly createdAt: Date
+  readonly source: UptimeSource
+}
+
+async function readServices(
+  db: Database,
+  { id: organizationId, uptimeSource }: UptimeSettings,
+  ids: readonly string[],
+) {
+  const rows = await db.$queryRaw<{ id: string; createdAt: Date; monitored: boolean }[]>`
+    SELECT id, "createdAt", EXISTS (SELECT 1 FROM "Monitor" WHERE "serviceId" = "Service".id) AS monitored
+    FROM "Service" WHERE "organizationId" = ${organizationId} AND id = ANY (${[...new Set(ids)]}::text[])`
+  return rows.map(
+    ({ monitored, ...row }): KnownService => ({ ...row, source: uptimeSourceOf(monitored, uptimeSource) }),
+  )
+}
+
+interface Reported {
+  readonly past: IncidentPast
+  readonly maintenance: ReadonlyMap<string, readonly Span[]>
+}
+
+async function readReported(
+  db: Database,
+  { id }: UptimeSettings,
+  services: readonly KnownService[],
+  since: Date,
+  now: Date,
+): Promise<Reported> {
+  const idsOf = (of: readonly KnownService[]) => of.map((service) => service.id)
+  const past = await readIncidentPast(db, id, idsOf(services), since, now)
+  const reported = services.filter(({ source }) => source === 'INCIDENTS')
+  return { past, maintenance: await readMaintenance(db, idsOf(reported), since, now) }
+}
+
+function reportedHistory({ id, createdAt }: KnownService, { past, maintenance }: Reported): ReportedHistory {
+  const knownSince = new Date(Math.max(+createdAt, +past.completeSince))
+  return { incidents: past.incidents.get(id) ?? [], maintenance: maintenance.get(id) ?? [], knownSince }
+}

@@ -1,0 +1,94 @@
+import type { ServiceStatus } from '../generated/prisma/enums.ts'
+
+/** A status that an incident can give a service while it affects it. */
+export type ImpairedStatus = Extract<ServiceStatus, 'DEGRADED_PERFORMANCE' | 'PARTIAL_OUTAGE' | 'MAJOR_OUTAGE'>
+
+/** A stretch of time in which an incident gave a service a status. */
+export interface IncidentEffect {
+  readonly from: Date
+  readonly to: Date
+  readonly status: ImpairedStatus
+}
+
+/** An incident update, as far as it concerns one service. */
+export interface ServiceUpdate {
+  readonly at: Date
+  readonly isResolved: boolean
+  /** The status that it gives the service; null: it does not name the service. */
+  readonly status: ServiceStatus | null
+}
+
+/** The incident, as far as its effect on one service depends on it. */
+export interface EffectCause {
+  readonly startedAt: Date
+  /** Null: it is open. */
+  readonly resolvedAt: Date | null
+  /** The status that the incident gives the service now; null: the incident does not name it. */
+  readonly current: ServiceStatus | null
+}
+
+/**
+ * Returns what an incident said of a service over time. What its first update says holds from the start of the incident. A status
+ * holds until another update changes it, or until the incident is resolved: then the service has recovered, and after a reopening
+ * it is operational until an update names it. A resolution time that was set by hand replaces that of the last resolution, and the
+ * current status of an open incident, which may have been edited, replaces what its updates said last.
+ * @param updates of the incident, oldest first.
+ */
+export function effectsOf(incident: EffectCause, updates: readonly ServiceUpdate[], now: Date): IncidentEffect[] {
+  const { startedAt, resolvedAt } = incident
+  const changes = changesOf(incident, updates)
+  const end = resolvedAt ?? now
+  const effects: IncidentEffect[] = []
+  for (const [index, { at, status }] of changes.entries()) {
+    const from = later(at, startedAt)
+    const to = earlier(changes[index + 1]?.at ?? end, end)
+    const last = effects.at(-1)
+    if (!isImpaired(status) || from >= to) continue
+    if (last?.status === status && +last.to === +from) effects[effects.length - 1] = { ...last, to }
+    else effects.push({ from, to, status })
+  }
+  return effects
+}
+
+interface Change {
+  readonly at: Date
+  readonly status: ServiceStatus
+}
+
+function changesOf({ startedAt, resolvedAt, current }: EffectCause, updates: readonly ServiceUpdate[]): Change[] {
+  const lastOpen = updates.findLastIndex(({ isResolved }) => !isResolved)
+  // The last resolution counts by its own time. A past incident may have been recorded as resolved, with what it was.
+  const counting = resolvedAt === null ? updates : updates.slice(0, Math.max(lastOpen + 1, 1))
+  const changes = counting.flatMap(({ at, isResolved, status }, index): Change[] => [
+    ...(status === null ? [] : [{ at: index === 0 ? startedAt : at, status }]),
+    ...(isResolved && index <= lastOpen ? [{ at, status: 'OPERATIONAL' } as const] : []),
+  ])
+  const said = changes.at(-1)
+  if (resolvedAt !== null || current === null || current === (said?.status ?? 'OPERATIONAL')) return changes
+  return [...changes, { at: said === undefined ? startedAt : (updates.at(-1)?.at ?? startedAt), status: current }]
+}
+
+const severity = { DEGRADED_PERFORMANCE: 1, PARTIAL_OUTAGE: 2, MAJOR_OUTAGE: 3 } as const satisfies Record<
+  ImpairedStatus,
+  number
+>
+
+function isImpaired(status: ServiceStatus): status is ImpairedStatus {
+  return status in severity
+}
+
+/** Returns the worst status of effects within a span; null: none reaches into it. */
+export function worstEffect(
+  effects: readonly IncidentEffect[],
+  span: { readonly from: Date; readonly to: Date },
+): ImpairedStatus | null {
+  return effects
+    .filter(({ from, to }) => from < span.to && to > span.from)
+    .reduce<ImpairedStatus | null>(
+      (worst, { status }) => (worst === null || severity[status] > severity[worst] ? status : worst),
+      null,
+    )
+}
+
+const earlier = (one: Date, other: Date) => (one < other ? one : other)
+const later = (one: Date, other: Date) => (one > other ? one : other)

@@ -1,0 +1,334 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { HOUR } from '../../src/core/time.ts'
+import type { ServiceStatus } from '../../src/generated/prisma/enums.ts'
+import { ServiceStatus as statuses } from '../../src/generated/prisma/enums.ts'
+import { effectsOf, worstEffect } from '../../src/status/incident-effects.ts'
+import { noon } from '../support/context.ts'
+
+const at = (hours: number) => new Date(noon.getTime() + hours * HOUR)
+const now = at(24)
+
+/** An update: its hour, what it says of the service, and whether it resolves the incident. */
+type Said = readonly [hour: number, ServiceStatus | null, 'RESOLVED'?]
+type Effect = readonly [from: number, to: number, ServiceStatus]
+
+const [slow, partial, major, well] = ['DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE', 'OPERATIONAL'] as const
+
+function effects(
+  started: number,
+  resolved: number | null,
+  said: readonly Said[],
+  current: ServiceStatus | null,
+): Effect[] {
+  const updates = said.map(([hour, status, resolution]) => ({
+    at: at(hour),
+    status,
+    isResolved: resolution !== undefined,
+  }))
+  const times = { startedAt: at(started), resolvedAt: resolved === null ? null : at(resolved) }
+  const hourOf = (time: Date) => (time.getTime() - noon.getTime()) / HOUR
+  return effectsOf({ ...times, current }, updates, now).map(({ from, to, status }) => [
+    hourOf(from),
+    hourOf(to),
+    status,
+  ])
+}
+
+describe('what an incident said of a service', () => {
+  test.each<[what: string, started: number, resolved: number | null, Said[], ServiceStatus | null, Effect[]]>([
+    ['open, since its start', 0, null, [[0, major]], major, [[0, 24, major]]],
+    ['open, told of an hour after its start', 0, null, [[1, major]], major, [[0, 24, major]]],
+    [
+      'resolved',
+      0,
+      2,
+      [
+        [0, partial],
+        [2, null, 'RESOLVED'],
+      ],
+      well,
+      [[0, 2, partial]],
+    ],
+    [
+      'worse, then better',
+      0,
+      9,
+      [
+        [0, slow],
+        [2, major],
+        [5, slow],
+        [9, null, 'RESOLVED'],
+      ],
+      well,
+      [
+        [0, 2, slow],
+        [2, 5, major],
+        [5, 9, slow],
+      ],
+    ],
+    [
+      'recovered before the resolution',
+      0,
+      9,
+      [
+        [0, major],
+        [3, well],
+        [9, null, 'RESOLVED'],
+      ],
+      well,
+      [[0, 3, major]],
+    ],
+    [
+      'affected later than its start',
+      0,
+      9,
+      [
+        [0, null],
+        [4, slow],
+        [9, null, 'RESOLVED'],
+      ],
+      well,
+      [[4, 9, slow]],
+    ],
+    [
+      'an update that does not name it',
+      0,
+      9,
+      [
+        [0, slow],
+        [4, null],
+        [9, null, 'RESOLVED'],
+      ],
+      well,
+      [[0, 9, slow]],
+    ],
+    [
+      'the same again',
+      0,
+      9,
+      [
+        [0, slow],
+        [4, slow],
+        [9, null, 'RESOLVED'],
+      ],
+      well,
+      [[0, 9, slow]],
+    ],
+    [
+      'reopened without naming it',
+      0,
+      null,
+      [
+        [0, major],
+        [2, null, 'RESOLVED'],
+        [5, null],
+      ],
+      well,
+      [[0, 2, major]],
+    ],
+    [
+      'reopened and worse',
+      0,
+      null,
+      [
+        [0, slow],
+        [2, null, 'RESOLVED'],
+        [5, major],
+      ],
+      major,
+      [
+        [0, 2, slow],
+        [5, 24, major],
+      ],
+    ],
+    [
+      'reopened and resolved',
+      0,
+      7,
+      [
+        [0, slow],
+        [2, null, 'RESOLVED'],
+        [5, major],
+        [7, null, 'RESOLVED'],
+      ],
+      well,
+      [
+        [0, 2, slow],
+        [5, 7, major],
+      ],
+    ],
+    [
+      'told of twice that it is resolved',
+      0,
+      2,
+      [
+        [0, slow],
+        [2, null, 'RESOLVED'],
+        [5, null, 'RESOLVED'],
+      ],
+      well,
+      [[0, 2, slow]],
+    ],
+    ['recorded afterwards, as resolved', 0, 3, [[3, major, 'RESOLVED']], well, [[0, 3, major]]],
+    [
+      'recorded as resolved, then reopened',
+      0,
+      null,
+      [
+        [3, major, 'RESOLVED'],
+        [5, null],
+      ],
+      well,
+      [[0, 3, major]],
+    ],
+    [
+      'a resolution time set later by hand',
+      0,
+      6,
+      [
+        [0, slow],
+        [2, null, 'RESOLVED'],
+      ],
+      well,
+      [[0, 6, slow]],
+    ],
+    [
+      'a resolution time set earlier by hand',
+      0,
+      1,
+      [
+        [0, slow],
+        [2, null, 'RESOLVED'],
+      ],
+      well,
+      [[0, 1, slow]],
+    ],
+    [
+      'a start set later by hand',
+      1,
+      4,
+      [
+        [0, slow],
+        [4, null, 'RESOLVED'],
+      ],
+      well,
+      [[1, 4, slow]],
+    ],
+    [
+      'a start set earlier by hand',
+      -2,
+      4,
+      [
+        [0, slow],
+        [4, null, 'RESOLVED'],
+      ],
+      well,
+      [[-2, 4, slow]],
+    ],
+    [
+      'edited while open, without an update',
+      0,
+      null,
+      [
+        [0, slow],
+        [3, null],
+      ],
+      major,
+      [
+        [0, 3, slow],
+        [3, 24, major],
+      ],
+    ],
+    [
+      'added while open, without an update',
+      0,
+      null,
+      [
+        [0, null],
+        [3, null],
+      ],
+      slow,
+      [[0, 24, slow]],
+    ],
+    [
+      'recovered by an edit',
+      0,
+      null,
+      [
+        [0, slow],
+        [3, null],
+      ],
+      well,
+      [[0, 3, slow]],
+    ],
+    ['removed by an edit', 0, null, [[0, slow]], null, [[0, 24, slow]]],
+    [
+      'nothing bad',
+      0,
+      5,
+      [
+        [0, well],
+        [5, null, 'RESOLVED'],
+      ],
+      well,
+      [],
+    ],
+    [
+      'never of it',
+      0,
+      5,
+      [
+        [0, null],
+        [5, null, 'RESOLVED'],
+      ],
+      well,
+      [],
+    ],
+    ['resolved at once', 0, 0, [[0, major, 'RESOLVED']], well, []],
+  ])('%s', (_, started, resolved, said, current, expected) => {
+    expect(effects(started, resolved, said, current)).toEqual(expected)
+  })
+
+  test('is in order, without overlaps, and within the incident', () => {
+    const anyUpdate = fc.record({
+      at: fc.integer({ min: -5, max: 23 }).map(at),
+      isResolved: fc.boolean(),
+      status: fc.option(fc.constantFrom(...Object.values(statuses))),
+    })
+    const anyTime = fc.integer({ min: -5, max: 23 }).map(at)
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(anyUpdate, { selector: (each) => +each.at }),
+        anyTime,
+        fc.option(anyTime),
+        (updates, startedAt, resolvedAt) => {
+          const sorted = updates.toSorted((one, other) => +one.at - +other.at)
+          const found = effectsOf({ startedAt, resolvedAt, current: null }, sorted, now)
+          const times = found.flatMap(({ from, to }) => [+from, +to])
+          expect(times).toEqual(times.toSorted((one, other) => one - other))
+          for (const { from, to } of found)
+            expect(from < to && from >= startedAt && to <= (resolvedAt ?? now)).toBe(true)
+        },
+      ),
+    )
+  })
+})
+
+describe('the worst effect in a span', () => {
+  const all = [
+    { from: at(0), to: at(2), status: slow },
+    { from: at(2), to: at(3), status: major },
+    { from: at(3), to: at(4), status: partial },
+  ]
+  test.each<[number, number, ServiceStatus | null]>([
+    [0, 2, slow],
+    [0, 3, major],
+    [3, 9, partial],
+    [1, 9, major],
+    [4, 9, null],
+    [-1, 0, null],
+  ])('from %s to %s is %s', (from, to, worst) => {
+    expect(worstEffect(all, { from: at(from), to: at(to) })).toBe(worst)
+  })
+})
