@@ -11,7 +11,6 @@ import type { DayUptime } from '../monitoring/uptime-days.ts'
 import { daySpans, readDays } from '../monitoring/uptime-days.ts'
 import { readMaintenance } from '../monitoring/uptime-history.ts'
 import type { IncidentPast, ServiceIncident } from '../status/incident-effect-reader.ts'
-import { readIncidentPast } from '../status/incident-effect-reader.ts'
 import type { ImpairedStatus } from '../status/incident-effects.ts'
 import { worstEffect } from '../status/incident-effects.ts'
 import type { PageState, ServiceState } from '../status/page-state.ts'
@@ -92,39 +91,32 @@ export async function readMeasured(
   return { readAt: now, spans, days, maintenance, latencies }
 }
 
-/** Adds what incidents said of services to what was measured. Runs one statement. */
-export async function readServiceHistories(
-  db: Database,
+/** Adds what incidents said of the services of a page to what was measured. Yields the event loop between services. */
+export async function joinHistories(
   state: PageState,
   services: readonly ServiceState[],
   measured: Measured,
-  now: Date,
 ): Promise<ServiceHistories> {
-  const ids = services.map(({ id }) => id)
-  const past = await readIncidentPast(db, state.organization.id, ids, measured.spans[0]?.from ?? now, now)
   const owner = {}
   const histories = new Map<string, ServiceHistory>()
   let size = 0
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
-    const history = historyOf(sourceOf(state, service), service, measured, past)
+    const history = historyOf(sourceOf(state, service), service, measured, state.incidentPast)
     histories.set(service.id, history)
     size += history.days.length + history.incidents.length
   }
   return { measured, size, histories }
 }
 
-/** Reads the whole history of a service. Runs at most five statements. */
+/** Reads the whole history of a service. Runs at most four statements. */
 export async function readServiceHistory(
   db: Database,
   state: PageState,
   service: ServiceState,
   now: Date,
 ): Promise<ServiceHistory> {
-  const measured = await readMeasured(db, state, [service], now)
-  const since = measured.spans[0]?.from ?? now
-  const past = await readIncidentPast(db, state.organization.id, [service.id], since, now)
-  return historyOf(sourceOf(state, service), service, measured, past)
+  return historyOf(sourceOf(state, service), service, await readMeasured(db, state, [service], now), state.incidentPast)
 }
 
 function historyOf(
@@ -227,7 +219,7 @@ export function barView({ source, days, incidents }: Omit<ServiceHistory, 'laten
   const effects = incidents.flatMap((incident) => incident.effects)
   const marks = days.map((day, index) => {
     const span = effects.length === 0 ? null : dayOf(days, index)
-    return worstMark(tallyMark(day.tally), span === null ? null : worstEffect(effects, span))
+    return worstMark(tallyMark(source, day.tally), span === null ? null : worstEffect(effects, span))
   })
   return { marks, uptime, source }
 }
@@ -291,11 +283,12 @@ function coverageNote(total: Tally): string {
 
 const monitoredTime = ({ up, degraded, down }: Tally) => up + degraded + down
 
-function tallyMark({ up, degraded, down, maintenance }: Tally): DayMark {
-  if (down > 0) return 'down'
-  if (degraded > 0) return 'degraded'
+/** Returns the mark of what was measured. Incidents mark their effects themselves. */
+function tallyMark(source: UptimeSource, { up, degraded, down, maintenance }: Tally): DayMark {
+  if (source === 'MONITORS' && down > 0) return 'down'
+  if (source === 'MONITORS' && degraded > 0) return 'degraded'
   if (maintenance > 0) return 'maintenance'
-  return up > 0 ? 'up' : 'none'
+  return up + degraded + down > 0 ? 'up' : 'none'
 }
 
 /** From best to worst. */

@@ -7,7 +7,7 @@ import { pagePosition } from '../status/page-position.ts'
 import type { PageState } from '../status/page-state.ts'
 import { readPageState } from '../status/page-state.ts'
 import type { PageCache, SharedHistories } from './page-cache.ts'
-import { readMeasured, readServiceHistories } from './service-history.ts'
+import { joinHistories, readMeasured } from './service-history.ts'
 
 /** Where shared states come from. */
 export interface StateSource {
@@ -43,7 +43,7 @@ export function sharedHistories({ db, cache, now }: StateSource, state: PageStat
     const isKept = previous !== null && previous.position.days === position.days && isYoung(previous.measured, at)
     if (isKept && previous.position.page === position.page) return previous
     const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at)
-    return { organizationId, position, ...(await readServiceHistories(db, state, state.services, measured, at)) }
+    return { organizationId, position, ...(await joinHistories(state, state.services, measured)) }
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from '../core/context.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import type { ServiceStatus } from '../generated/prisma/enums.ts'
 import type { IncidentEffect, ServiceUpdate } from './incident-effects.ts'
 import { effectsOf } from './incident-effects.ts'
@@ -41,7 +42,8 @@ type UpdateJson = readonly [
 /** The current status that an incident gives a service. */
 type CurrentJson = readonly [incident: number, service: number, ServiceStatus]
 
-interface PastJson {
+/** What `incidentPastJson` gives. */
+export interface IncidentPastJson {
   readonly incidents: readonly IncidentJson[]
   readonly updates: readonly UpdateJson[]
   readonly current: readonly CurrentJson[]
@@ -55,15 +57,30 @@ export async function readIncidentPast(
   since: Date,
   now: Date,
 ): Promise<IncidentPast> {
-  if (serviceIds.length === 0) return { incidents: new Map(), readAt: now, completeSince: since }
-  const [row] = await db.$queryRaw<{ past: string }[]>`
-    WITH wanted AS MATERIALIZED (
-      SELECT id, nth - 1 AS nth FROM unnest(${[...serviceIds]}::text[]) WITH ORDINALITY AS each (id, nth)
-    ), found AS MATERIALIZED (
-      SELECT id, title, "startedAt", "resolvedAt" FROM "Incident"
-      WHERE "organizationId" = ${organizationId} AND ("resolvedAt" IS NULL OR "resolvedAt" > ${since}) AND EXISTS (
-        SELECT 1 FROM "IncidentService" AS link JOIN wanted ON wanted.id = link."serviceId"
-        WHERE link."incidentId" = "Incident".id)
+  const wanted = Prisma.sql`SELECT id, nth - 1 AS nth FROM unnest(${[...serviceIds]}::text[]) WITH ORDINALITY AS each (id, nth)`
+  const [row] =
+    serviceIds.length === 0
+      ? []
+      : await db.$queryRaw<{ past: string }[]>`
+          SELECT ${incidentPastJson(Prisma.sql`${organizationId}`, wanted, since)}::text AS past`
+  const past = row === undefined ? { incidents: [], updates: [], current: [] } : JSON.parse(row.past)
+  return incidentPastOf(past, serviceIds, since, now)
+}
+
+/**
+ * Returns an SQL expression: what incidents that were not resolved before a time said of services, as `IncidentPastJson`. Its time
+ * does not grow with older incidents.
+ * @param organizationId an SQL expression. @param wanted selects the `id` of each service and its index `nth`, from 0.
+ */
+export function incidentPastJson(organizationId: Prisma.Sql, wanted: Prisma.Sql, since: Date): Prisma.Sql {
+  const time = (column: string) => Prisma.raw(`(extract(epoch FROM ${column}) * 1000)::float8`)
+  return Prisma.sql`(
+    WITH wanted AS MATERIALIZED (${wanted}), found AS MATERIALIZED (
+      SELECT id, title, "startedAt", "resolvedAt" FROM "Incident" AS incident
+      WHERE "organizationId" = ${organizationId} AND ("resolvedAt" IS NULL OR "resolvedAt" > ${since}::timestamptz)
+        AND EXISTS (
+          SELECT 1 FROM "IncidentService" AS link JOIN wanted ON wanted.id = link."serviceId"
+          WHERE link."incidentId" = incident.id)
       ORDER BY "resolvedAt" DESC, id DESC LIMIT ${MAX_INCIDENTS + 1}
     ), incident AS MATERIALIZED (
       SELECT *, row_number() OVER (ORDER BY "resolvedAt" DESC, id DESC) - 1 AS nth FROM found
@@ -80,15 +97,19 @@ export async function readIncidentPast(
       ) AS link ON true ORDER BY 1, 2, posted.id LIMIT ${MAX_ROWS + 1}
     )
     SELECT json_build_object(
-      'incidents', (SELECT coalesce(json_agg(json_build_array(id, title, (extract(epoch FROM "startedAt") * 1000)::float8,
-        (extract(epoch FROM "resolvedAt") * 1000)::float8) ORDER BY nth), '[]') FROM incident),
-      'updates', (SELECT coalesce(json_agg(json_build_array(nth, (extract(epoch FROM at) * 1000)::float8, resolved, service,
-        status)), '[]') FROM said),
-      'current', (SELECT coalesce(json_agg(json_build_array(nth, service, status)), '[]') FROM current))::text AS past`
-  return pastOf(JSON.parse(row?.past ?? '{"incidents":[],"updates":[],"current":[]}'), serviceIds, since, now)
+      'incidents', (SELECT coalesce(json_agg(json_build_array(id, title, ${time('"startedAt"')}, ${time('"resolvedAt"')})
+        ORDER BY nth), '[]') FROM incident),
+      'updates', (SELECT coalesce(json_agg(json_build_array(nth, ${time('at')}, resolved, service, status)), '[]') FROM said),
+      'current', (SELECT coalesce(json_agg(json_build_array(nth, service, status)), '[]') FROM current)))`
 }
 
-function pastOf(json: PastJson, serviceIds: readonly string[], since: Date, now: Date): IncidentPast {
+/** Returns what incidents said of services. @param serviceIds by their index in the JSON. */
+export function incidentPastOf(
+  json: IncidentPastJson,
+  serviceIds: readonly string[],
+  since: Date,
+  now: Date,
+): IncidentPast {
   const cut = Math.min(
     json.incidents.length > MAX_INCIDENTS ? MAX_INCIDENTS : Number.POSITIVE_INFINITY,
     ...[json.updates, json.current].map((rows) => rows[MAX_ROWS]?.[0] ?? Number.POSITIVE_INFINITY),

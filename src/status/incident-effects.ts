@@ -37,7 +37,8 @@ export interface EffectCause {
 export function effectsOf(incident: EffectCause, updates: readonly ServiceUpdate[], now: Date): IncidentEffect[] {
   const { startedAt, resolvedAt } = incident
   const changes = changesOf(incident, updates)
-  const end = resolvedAt ?? now
+  // An open incident says what it says from its very first millisecond.
+  const end = resolvedAt ?? new Date(Math.max(+now, +(changes.at(-1)?.at ?? now) + 1))
   const effects: IncidentEffect[] = []
   for (const [index, { at, status }] of changes.entries()) {
     const from = later(at, startedAt)

@@ -3,6 +3,8 @@ import { newestEventsJson } from '../event-log/newest-events.ts'
 import type { Incident, Maintenance, Organization, Service, ServiceGroup } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { IncidentPastJson } from './incident-effect-reader.ts'
+import { incidentPastJson } from './incident-effect-reader.ts'
 import type { TimelineBounds, TimelineJson } from './timeline-reader.ts'
 import { timelinesJson } from './timeline-reader.ts'
 
@@ -50,6 +52,8 @@ export interface PageStateJson {
   readonly recent: readonly Json<Incident>[]
   readonly recentTimelines: readonly TimelineJson[]
   readonly hasMoreRecent: boolean
+  /** What incidents said of the services, by their index. */
+  readonly incidentPast: IncidentPastJson
   readonly maintenances: readonly Json<Maintenance>[]
   readonly maintenanceTimelines: readonly TimelineJson[]
 }
@@ -62,14 +66,17 @@ interface ListBounds {
 /**
  * Returns the statement that reads the state of a page: a row with `state`, a `PageStateJson` as text; none when there is no
  * such organization. Each list begins at an index, so its time does not grow with the history.
- * @param owner how the organization is found. @param since when the recent incidents began.
+ * @param owner how the organization is found. @param since when the recent incidents began, and
+ * the time since which the days of services are shown.
  */
 export function pageStateQuery(
   owner: { readonly column: 'id' | 'slug'; readonly value: string },
-  since: Date,
+  since: { readonly recent: Date; readonly past: Date },
   bounds: { readonly open: ListBounds; readonly recent: ListBounds; readonly maintenances: ListBounds },
 ): Prisma.Sql {
   const { open, recent, maintenances } = bounds
+  const ordered = Prisma.sql`
+    SELECT id, row_number() OVER (ORDER BY position, id) - 1 AS nth FROM "Service" WHERE "organizationId" = page.id`
   const rows = (list: string) => Prisma.raw(`(SELECT coalesce(json_agg(row ORDER BY nth), '[]') FROM ${list})`)
   return Prisma.sql`
     WITH page AS MATERIALIZED (
@@ -84,7 +91,7 @@ export function pageStateQuery(
       FROM unresolved ORDER BY nth LIMIT ${open.items}
     ), newest AS MATERIALIZED (
       SELECT incident.* FROM page CROSS JOIN LATERAL (
-        SELECT * FROM "Incident" WHERE "organizationId" = page.id AND status = 'RESOLVED' AND "startedAt" >= ${since}
+        SELECT * FROM "Incident" WHERE "organizationId" = page.id AND status = 'RESOLVED' AND "startedAt" >= ${since.recent}
         ORDER BY "startedAt" DESC, id DESC LIMIT ${recent.items + 1}
       ) AS incident
     ), recent AS MATERIALIZED (
@@ -127,6 +134,7 @@ export function pageStateQuery(
       'groups', ${rows('section')}, 'services', ${rows('service')},
       'open', ${rows('open')}, 'openTimelines', ${timelinesJson('Incident', Prisma.sql`open`, open.timeline)},
       'recent', ${rows('recent')}, 'recentTimelines', ${timelinesJson('Incident', Prisma.sql`recent`, recent.timeline)},
+      'incidentPast', ${incidentPastJson(Prisma.sql`page.id`, ordered, since.past)},
       'hasMoreRecent', (SELECT count(*) > ${recent.items} FROM newest),
       'maintenances', ${rows('planned')},
       'maintenanceTimelines', ${timelinesJson('Maintenance', Prisma.sql`planned`, maintenances.timeline)})::text AS state

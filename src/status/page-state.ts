@@ -6,6 +6,8 @@ import { typeOfId } from '../core/id.ts'
 import { DAY } from '../core/time.ts'
 import { encodeCursor } from '../event-log/event.ts'
 import type { Organization, Service, ServiceGroup } from '../generated/prisma/client.ts'
+import type { IncidentPast } from './incident-effect-reader.ts'
+import { incidentPastOf } from './incident-effect-reader.ts'
 import type { PagePosition } from './page-position.ts'
 import { pagePosition, publicChangeTime } from './page-position.ts'
 import type { PageStateJson } from './page-state-query.ts'
@@ -58,10 +60,15 @@ export interface PageState {
   readonly recentIncidents: readonly IncidentWithTimeline[]
   /** Whether there are more of these. */
   readonly hasMoreRecent: boolean
+  /** What incidents said of the services within 90 days. */
+  readonly incidentPast: IncidentPast
 }
 
 /** The period of incidents on the page itself; older ones are in the history. */
 export const RECENT_DAYS = 14
+
+/** The days of services on the page, and time to spare for their time zone. */
+const PAST_DAYS = 92
 
 /** The limits of the lists and of the texts in them, so that long ones do not slow the page down. */
 const bounds = {
@@ -78,15 +85,19 @@ const bounds = {
 export async function readPageState(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
   const isPossibleName = /^[a-z0-9_-]{1,63}$/.test(idOrSlug)
   const column = typeOfId(idOrSlug) === 'Organization' ? 'id' : 'slug'
-  const since = new Date(now.getTime() - RECENT_DAYS * DAY)
+  const ago = (days: number) => new Date(now.getTime() - days * DAY)
+  const since = { recent: ago(RECENT_DAYS), past: ago(PAST_DAYS) }
   const [row] = isPossibleName
     ? await db.$queryRaw<{ state: string }[]>(pageStateQuery({ column, value: idOrSlug }, since, bounds))
     : []
   if (!row) throw new NotFound('Status page not found.')
-  return { ...pageStateOf(JSON.parse(row.state)), readAt: now, size: row.state.length }
+  const json: PageStateJson = JSON.parse(row.state)
+  const ids = json.services.map(({ id }) => id)
+  const incidentPast = incidentPastOf(json.incidentPast, ids, since.past, now)
+  return { ...pageStateOf(json), incidentPast, readAt: now, size: row.state.length }
 }
 
-function pageStateOf(json: PageStateJson): Omit<PageState, 'readAt' | 'size'> {
+function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentPast' | 'readAt' | 'size'> {
   const { lastSeq, tier, links, createdAt, ...settings } = json.organization
   const services = json.services.map(({ causes, createdAt, ...service }, position) => ({
     ...service,

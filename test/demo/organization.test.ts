@@ -5,7 +5,7 @@ import { type Demo, prepareDemo } from '../../src/demo/organization.ts'
 import { signInByPassword } from '../../src/people/sign-in.ts'
 import { deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
 import { readPageState } from '../../src/status/page-state.ts'
-import { readMeasured, readServiceHistories } from '../../src/status-page/service-history.ts'
+import { joinHistories, readMeasured } from '../../src/status-page/service-history.ts'
 import { peopleContext } from '../people/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -100,7 +100,7 @@ describe('prepareDemo', () => {
     const { id } = await prisma.organization.findUniqueOrThrow(bySlug)
     const state = await readPageState(prisma, id, noon)
     const measured = await readMeasured(prisma, state, state.services, noon)
-    const { histories: pasts } = await readServiceHistories(prisma, state, state.services, measured, noon)
+    const { histories: pasts } = await joinHistories(state, state.services, measured)
     expect([...pasts.values()].filter(({ source }) => source === 'MONITORS')).toHaveLength(9)
     expect(pasts.size).toBe(12)
     const webmail = await prisma.service.findFirstOrThrow({ where: { organizationId: id, name: 'Webmail' } })

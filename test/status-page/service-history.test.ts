@@ -298,7 +298,7 @@ describe('the page', () => {
     expect(one.histories).toBe(1)
     // Of many services the page has no response times, and reads none.
     expect(await count(large.slug)).toEqual({ statements: one.statements - 1, histories: 100 })
-    expect(one.statements).toBe(6)
+    expect(one.statements).toBe(5)
   })
 
   test('updates as probe results arrive', async () => {

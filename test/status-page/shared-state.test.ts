@@ -112,7 +112,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     await read(page)
     await createService(acme.ctx, { name: 'One more' })
     cache.invalidate(acme.id)
-    expect(await statements(page)).toBe(5)
+    expect(await statements(page)).toBe(6)
     for (const path of ['/badge.svg', `/services/${ids[0]}/badge.svg`, '/api/v2/status.json', '/picture.png']) {
       expect([path, await statements(page + path)]).toEqual([path, 0])
     }
@@ -140,7 +140,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     const { read } = serve()
     const html = await read(page)
     expect(html.length).toBeLessThan(250_000)
-    expect(html.match(/<svg class="days"/g)).toHaveLength(100)
+    expect(html.match(/<svg class="days"/g)).toHaveLength(101)
     expect(html.match(/<article [^>]*class="incident past"/g)).toHaveLength(25)
     expect(html).toContain(`More in the last 14 days: <a href="${page}/history">Incident history</a>`)
     expect(html).not.toContain('Down for 10 min.')
@@ -224,7 +224,7 @@ describe('what is read beside the state', () => {
   })
 })
 
-test('a page of a service is not found on another page, and says when nothing monitors it', async () => {
+test('a page of a service is not found on another page, and says what its figures count', async () => {
   const [acme, other] = [await tenant(), await tenant()]
   const [api = ''] = await acme.services('API')
   const { read, cache } = serve()
@@ -232,5 +232,5 @@ test('a page of a service is not found on another page, and says when nothing mo
   app.route('/', statusPages({ site, db: prisma, cache, now: () => noon }))
   expect((await app.request(`/status/${other.slug}/services/${api}`)).status).toBe(404)
   expect((await app.request(`/status/${acme.slug}/services/x`)).status).toBe(404)
-  expect(await read(`/status/${acme.slug}/services/${api}`)).toContain('This service is not monitored.')
+  expect(await read(`/status/${acme.slug}/services/${api}`)).toContain('No data for this time.')
 })

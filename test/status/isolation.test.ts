@@ -46,9 +46,9 @@ const readers: Record<Reader, Record<string, string>> = {
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
     Service: 'id name description groupId position status unknownSince uptime days',
-    Uptime: `from to percentage coverage knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
+    Uptime: `from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
-    UptimeDay: `date from to percentage coverage knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
+    UptimeDay: `date incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
     Incident: 'id title status impact startedAt resolvedAt services updates',
     IncidentService: 'service status',

@@ -57,6 +57,7 @@ describe('the state of a page', () => {
       maintenances: [],
       recentIncidents: [],
       hasMoreRecent: false,
+      incidentPast: { incidents: new Map(), readAt: noon, completeSince: at(-92 * DAY) },
     })
   })
 

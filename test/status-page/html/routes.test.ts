@@ -98,7 +98,7 @@ describe('the overview', () => {
       '21 Nov 2026, 12:00 UTC',
       '13:00 UTC',
       'Past incidents',
-      'Friday, 20 November 2026',
+      '<h3>Friday, 20 November 2026',
       'It is over',
       'lasted 2 h',
       'Well again.',
