@@ -24,19 +24,22 @@ import {
 import { idIn } from './incident.tsx'
 import { impactChoices } from './new-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
-import { showUpdate, updateIdIn } from './update-form.tsx'
+import { updateScreens } from './update-screens.tsx'
 
 /** Adds the pages that edit and delete an incident and its updates. */
-export function incidentEditScreens({ form }: Screens): void {
+export function incidentEditScreens(screens: Screens): void {
+  const { form } = screens
   form('incidents/:id/edit', showEdit, submitEdit)
   form('incidents/:id/delete', showDeletion, async (screen) => {
     await deleteIncident(screen.ctx, idIn(screen))
     return 'incidents'
   })
-  form('incidents/:id/updates/:updateId', showUpdateEdit, submitUpdateEdit)
-  form('incidents/:id/updates/:updateId/delete', showUpdateDeletion, async (screen) => {
-    await deleteIncidentUpdate(screen.ctx, updateIdIn(screen))
-    return `incidents/${idIn(screen)}`
+  updateScreens(screens, {
+    section: 'incidents',
+    read: readUpdate,
+    edit: editIncidentUpdate,
+    delete: deleteIncidentUpdate,
+    afterDeletion: 'The incident then has the status of the newest update that is left.',
   })
 }
 
@@ -103,37 +106,8 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   return screen.show({ title: 'Delete this incident?', section: 'incidents', content }, state)
 }
 
-const readUpdate = async (screen: Screen) => {
-  const update = await findIncidentUpdate(screen.ctx, screen.organization.id, updateIdIn(screen))
+async function readUpdate(screen: Screen, id: string) {
+  const update = await findIncidentUpdate(screen.ctx, screen.organization.id, id)
   if (update.incidentId !== idIn(screen)) throw new NotFound('Incident update not found.')
   return { ...update, of: update.incident }
-}
-
-async function showUpdateEdit(screen: Screen, state: FormState): Promise<Response> {
-  return showUpdate(screen, state, await readUpdate(screen), 'incidents')
-}
-
-async function submitUpdateEdit(screen: Screen, { fields }: SubmittedForm): Promise<string> {
-  const { id, createdAt, incidentId } = await readUpdate(screen)
-  await editIncidentUpdate(screen.ctx, {
-    id,
-    message: fields.get('message') ?? undefined,
-    createdAt: readTime(fields, 'createdAt', screen.zone, createdAt),
-    version: readVersion(fields),
-  })
-  return `incidents/${incidentId}`
-}
-
-async function showUpdateDeletion(screen: Screen, state: FormState): Promise<Response> {
-  const { of, createdAt } = await readUpdate(screen)
-  const content = (
-    <ConfirmDeletion
-      state={state}
-      what={`${of.title}, ${screen.zone.time(createdAt)}`}
-      back={screen.path(`incidents/${of.id}`)}
-    >
-      <p>The incident then has the status of the newest update that is left. This cannot be undone.</p>
-    </ConfirmDeletion>
-  )
-  return screen.show({ title: 'Delete this update?', section: 'incidents', content }, state)
 }

@@ -1,5 +1,5 @@
 import { NotFound } from '../../core/errors.ts'
-import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import type { FormState } from '../../http/form.tsx'
 import {
   deleteMaintenance,
   deleteMaintenanceUpdate,
@@ -7,21 +7,24 @@ import {
   findMaintenance,
   findMaintenanceUpdate,
 } from '../../status/maintenance.ts'
-import { ConfirmDeletion, readTime, readVersion } from './edit-fields.tsx'
+import { ConfirmDeletion } from './edit-fields.tsx'
 import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
-import { showUpdate, updateIdIn } from './update-form.tsx'
+import { updateScreens } from './update-screens.tsx'
 
 /** Adds the pages that delete a maintenance, and edit and delete its updates. */
-export function maintenanceEditScreens({ form }: Screens): void {
+export function maintenanceEditScreens(screens: Screens): void {
+  const { form } = screens
   form('maintenance/:id/delete', showDeletion, async (screen) => {
     await deleteMaintenance(screen.ctx, idIn(screen))
     return 'maintenance'
   })
-  form('maintenance/:id/updates/:updateId', showUpdateEdit, submitUpdateEdit)
-  form('maintenance/:id/updates/:updateId/delete', showUpdateDeletion, async (screen) => {
-    await deleteMaintenanceUpdate(screen.ctx, updateIdIn(screen))
-    return `maintenance/${idIn(screen)}`
+  updateScreens(screens, {
+    section: 'maintenance',
+    read: readUpdate,
+    edit: editMaintenanceUpdate,
+    delete: deleteMaintenanceUpdate,
+    afterDeletion: 'The status of the maintenance stays.',
   })
 }
 
@@ -40,37 +43,8 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   return screen.show({ title: 'Delete this maintenance?', section: 'maintenance', content }, state)
 }
 
-async function readUpdate(screen: Screen) {
-  const update = await findMaintenanceUpdate(screen.ctx, screen.organization.id, updateIdIn(screen))
+async function readUpdate(screen: Screen, id: string) {
+  const update = await findMaintenanceUpdate(screen.ctx, screen.organization.id, id)
   if (update.maintenanceId !== idIn(screen)) throw new NotFound('Maintenance update not found.')
   return { ...update, of: update.maintenance }
-}
-
-async function showUpdateEdit(screen: Screen, state: FormState): Promise<Response> {
-  return showUpdate(screen, state, await readUpdate(screen), 'maintenance')
-}
-
-async function submitUpdateEdit(screen: Screen, { fields }: SubmittedForm): Promise<string> {
-  const { id, createdAt, maintenanceId } = await readUpdate(screen)
-  await editMaintenanceUpdate(screen.ctx, {
-    id,
-    message: fields.get('message') ?? undefined,
-    createdAt: readTime(fields, 'createdAt', screen.zone, createdAt),
-    version: readVersion(fields),
-  })
-  return `maintenance/${maintenanceId}`
-}
-
-async function showUpdateDeletion(screen: Screen, state: FormState): Promise<Response> {
-  const { of, createdAt } = await readUpdate(screen)
-  const content = (
-    <ConfirmDeletion
-      state={state}
-      what={`${of.title}, ${screen.zone.time(createdAt)}`}
-      back={screen.path(`maintenance/${of.id}`)}
-    >
-      <p>The status of the maintenance stays. This cannot be undone.</p>
-    </ConfirmDeletion>
-  )
-  return screen.show({ title: 'Delete this update?', section: 'maintenance', content }, state)
 }
