@@ -57,6 +57,8 @@ export type Database = Prisma.TransactionClient & Partial<Pick<PrismaClient, '$c
 export interface SqlDatabase {
   /** Runs a statement and returns its rows. */
   $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>
+  /** Sends a statement without waiting for it; if it fails, so does the transaction. Absent: wait for `$queryRaw`. */
+  readonly $sendRaw?: (statement: Prisma.Sql) => void
   readonly $connect?: unknown
 }
 

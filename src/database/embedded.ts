@@ -70,6 +70,7 @@ export async function openedEmbedded(directory: string, thread: Worker, opened: 
     options: '-c TimeZone=UTC',
     ssl: false,
     max: 1,
+    pipeline: true,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 0,
     stream: () => connectionTo(backend),
@@ -171,11 +172,14 @@ function connectionTo(backend: Backend): Duplex {
   const forward = (messages: readonly Uint8Array[], done: (error?: Error) => void) => {
     const bytes = Buffer.concat(messages.filter((message) => !isTerminate(message)))
     if (messages.some(isTerminate)) stream.push(null)
-    if (bytes.length === 0) return done()
-    backend.send(bytes).then((answer) => {
-      stream.push(answer)
-      done()
-    }, done)
+    if (bytes.length > 0) {
+      backend.send(bytes).then(
+        (answer) => stream.push(answer),
+        (error: Error) => stream.destroy(error),
+      )
+    }
+    // The thread takes messages in order, so that statements of a transaction need not wait for each other.
+    done()
   }
   const stream = new Duplex({
     read() {},

@@ -72,7 +72,7 @@ function optionsOf(settings: Readonly<Record<string, number>>): string {
  * @throws StartError when the server is unusable; it names the host and the database, never the password.
  */
 export async function openServer(config: pg.ClientConfig, max: number, log: Logger): Promise<pg.Pool> {
-  const pool = createPool({ ...config, max, idleTimeoutMillis: IDLE })
+  const pool = createPool({ ...config, max, idleTimeoutMillis: IDLE, pipeline: true })
   pool.on('error', (error) => log.warn({ err: asUnavailable(error) }, 'database: an idle connection failed'))
   try {
     const client = await pool.connect()

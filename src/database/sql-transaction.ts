@@ -14,27 +14,33 @@ export function offerConnections(prisma: object, pool: pg.Pool): void {
 
 /**
  * Runs `work` in a transaction, or in the caller's open one, like `transaction`; for work that needs plain SQL only. It has a
- * connection of its own, because a statement takes four times as much processor time through Prisma.
+ * connection of its own, because a statement takes four times as much processor time through Prisma. What need not wait for an
+ * answer is sent together: `BEGIN` with the first statement, and `COMMIT` with those of `$sendRaw`.
  */
 export async function sqlTransaction<T>(ctx: Context, work: (ctx: SqlContext) => Promise<T>): Promise<T> {
   const { db } = ctx
   if (inTransaction(db)) return work(ctx)
   const pool = pools.get(db)
   if (!pool) throw new Error('This database client has no connections for plain SQL.')
-  return repeatOnConflict(async () => {
-    const client = await pool.connect()
-    try {
-      await client.query('BEGIN')
-      const result = await runClaimed({ ...ctx, db: plainSql(client) }, work)
-      const { command } = await client.query('COMMIT')
-      if (command !== 'COMMIT') throw new Error('A failed transaction was committed.')
-      client.release()
-      return result
-    } catch (error) {
-      await rollBack(client, error)
-      throw asUnavailable(error)
-    }
-  })
+  return repeatOnConflict(() =>
+    withCurrentPlans(async () => {
+      const client = await pool.connect()
+      try {
+        const send = createPipeline(client)
+        const begun = send({ text: 'BEGIN' })
+        // It writes, and must not without a transaction.
+        if (ctx.claim) await begun
+        const result = await runClaimed({ ...ctx, db: plainSql(send) }, work)
+        const { command } = await send({ text: 'COMMIT' })
+        if (command !== 'COMMIT') throw new Error('A failed transaction was committed.')
+        client.release()
+        return result
+      } catch (error) {
+        await rollBack(client, error)
+        throw asUnavailable(error)
+      }
+    }),
+  )
 }
 
 /**
@@ -44,7 +50,7 @@ export async function sqlTransaction<T>(ctx: Context, work: (ctx: SqlContext) =>
 export async function plainRows<Row>(db: SqlDatabase, statement: Prisma.Sql): Promise<Row[]> {
   const pool = pools.get(db)
   if (!pool) return db.$queryRaw<Row[]>(statement)
-  const { rows } = await pool.query({ text: statement.text, values: statement.values })
+  const { rows } = await withCurrentPlans(() => pool.query(prepared(statement)))
   // The caller knows what its statement selects.
   return rows as Row[]
 }
@@ -59,13 +65,66 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<void> {
   )
 }
 
-function plainSql(client: pg.PoolClient): SqlDatabase {
+/** Sends a statement; resolves to its result once all statements before it have succeeded. */
+type Send = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
+
+/** Creates what sends the statements of a transaction without waiting for each other: those of one tick in one piece. */
+function createPipeline(client: pg.PoolClient): Send {
+  const { stream } = client.connection
+  let earlier: Promise<unknown> | null = null
+  return (statement) => {
+    stream.cork()
+    process.nextTick(() => stream.uncork())
+    const result = client.query(statement)
+    const before = earlier
+    // Where a statement fails, the later ones do as well: it is the cause.
+    const own = before === null ? result : before.then(() => result)
+    for (const each of [result, own]) each.catch(() => {})
+    earlier = own
+    return own
+  }
+}
+
+function plainSql(send: Send): SqlDatabase {
   return {
     async $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) {
-      const statement = 'raw' in query ? Prisma.sql(query, ...values) : query
-      const { rows } = await client.query({ text: statement.text, values: statement.values })
+      const { rows } = await send(prepared('raw' in query ? Prisma.sql(query, ...values) : query))
       // The caller knows what its statement selects.
       return rows as T
     },
+    $sendRaw: (statement) => void send(prepared(statement)),
+  }
+}
+
+/** The most statements that a connection keeps prepared. */
+const MAX_PREPARED = 200
+
+/** The names of prepared statements by text. */
+const names = new Map<string, string>()
+/** How often they were renamed. */
+let renamed = 0
+
+/** Names a statement, so that a connection parses and plans it once. */
+function prepared({ text, values }: Prisma.Sql): pg.QueryConfig {
+  const name = names.get(text) ?? (names.size < MAX_PREPARED ? `${renamed}.${names.size}` : null)
+  if (name === null) return { text, values }
+  names.set(text, name)
+  return { name, text, values }
+}
+
+/**
+ * Runs work, and again when a statement was prepared before a migration by a newer version, after which `SELECT *` would give
+ * other columns. It fails before it has changed anything.
+ */
+async function withCurrentPlans<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+    // PostgreSQL's `feature_not_supported`, which has other causes too.
+    if (code !== '0A000' || message !== 'cached plan must not change result type') throw error
+    names.clear()
+    renamed += 1
+    return run()
   }
 }

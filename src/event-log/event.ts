@@ -36,7 +36,7 @@ export async function appendEvents(
   if (events.length === 0) return
   const { actor } = ctx
   const numbered = events.map((event, index) => ({ ...event, after: events.length - 1 - index }))
-  await ctx.db.$queryRaw`
+  const statement = Prisma.sql`
     WITH log AS (
       UPDATE "Organization" SET "lastSeq" = "lastSeq" + ${events.length} WHERE id = ${organizationId} RETURNING "lastSeq"
     ), written AS (
@@ -48,6 +48,8 @@ export async function appendEvents(
         (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "tellSubscribers" bool)
     )
     SELECT pg_notify(${LOG_CHANNEL}, ${organizationId})::text FROM log`
+  if (ctx.db.$sendRaw) ctx.db.$sendRaw(statement)
+  else await ctx.db.$queryRaw(statement)
 }
 
 /** Reads up to `limit` events after a position, in order. */

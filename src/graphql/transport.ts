@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { ConnectionInitMessage, ServerOptions } from 'graphql-ws'
 import { makeServer } from 'graphql-ws'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { SECOND } from '../core/time.ts'
 
-/** A websocket and the request that opened it. */
+/** A websocket, the stream under it, and the request that opened it. */
 export interface Connection {
   readonly socket: WebSocket
+  readonly stream: Duplex
   readonly request: IncomingMessage
 }
 
@@ -31,7 +33,7 @@ export function createTransport(
 ): (connection: Connection) => void {
   const protocol = makeServer(options)
 
-  return ({ socket, request }) => {
+  return ({ socket, stream, request }) => {
     // For an invalid or too long frame, ws closes the connection itself with the right code.
     socket.on('error', (error) => log.debug({ err: error }, 'websocket: error'))
     keepAlive(socket)
@@ -47,7 +49,7 @@ export function createTransport(
         close: (code, reason = '') => socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason),
         onMessage: (take) => void socket.on('message', (data) => void take(String(data)).catch(failed)),
       },
-      { socket, request },
+      { socket, stream, request },
     )
     socket.once('close', (code, reason) => void ended(code, String(reason)).catch(failed))
   }

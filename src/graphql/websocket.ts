@@ -24,7 +24,9 @@ import type { RevokedKeys } from './live-subscriptions.ts'
 import { withoutHttp } from './request-error.ts'
 import type { GraphqlServer } from './server.ts'
 import type { Receiver, SharedExecution } from './shared-execution.ts'
+import type { Connection } from './transport.ts'
 import { createTransport, INTERNAL_ERROR } from './transport.ts'
+import { createFrameCache } from './websocket-frame.ts'
 
 /** GraphQL over websocket with the protocol `graphql-transport-ws`. */
 export interface WebsocketServer {
@@ -56,9 +58,10 @@ const TRY_AGAIN_LATER = 1013
 /** Close code of RFC 6455 §7.4.1 for a server that stops. */
 const GOING_AWAY = 1001
 
-/** The engine that runs an operation and the socket that gets its results. */
-interface Operation extends Pick<ReturnType<GraphqlServer['getEnveloped']>, 'execute' | 'subscribe'> {
-  readonly socket: WebSocket
+/** The engine that runs an operation and the connection that gets its results. */
+interface Operation
+  extends Pick<ReturnType<GraphqlServer['getEnveloped']>, 'execute' | 'subscribe'>,
+    Pick<Connection, 'socket' | 'stream'> {
   readonly id: string
 }
 
@@ -88,6 +91,7 @@ export function createWebsocketServer(options: {
   })
   const callers = new WeakMap<object, Caller>()
   const connectionLimit = createConnectionLimit()
+  const frameOf = createFrameCache((id, result) => `${headOf(id)}${result}}`)
 
   const open = createTransport(
     {
@@ -125,7 +129,7 @@ export function createWebsocketServer(options: {
           const errors = engine.validate(engine.schema, document)
           if (errors.length > 0) return errors
           const { execute, subscribe } = engine
-          const rootValue: Operation = { execute, subscribe, socket: extra.socket, id }
+          const rootValue: Operation = { execute, subscribe, socket: extra.socket, stream: extra.stream, id }
           return {
             schema: engine.schema,
             operationName,
@@ -165,7 +169,7 @@ export function createWebsocketServer(options: {
   async function subscribeShared(args: ExecutionArgs) {
     const refusal = await checkCost(args)
     if (refusal) return { errors: [refusal] }
-    const receiver = createReceiver(operationOf(args))
+    const receiver = createReceiver(operationOf(args), frameOf)
     const joined = await shared.join(args, receiver)
     if (typeof joined !== 'function') return joined
     return createAsyncQueue<never>(joined)
@@ -185,7 +189,7 @@ export function createWebsocketServer(options: {
         client.on('message', () => {
           if (client.bufferedAmount > MAX_BUFFERED_BYTES) client.terminate()
         })
-        open({ socket: client, request })
+        open({ socket: client, stream: socket, request })
       })
     },
     async close(graceMs) {
@@ -202,29 +206,32 @@ export function createWebsocketServer(options: {
 /** `onSubscribe` set it; the library does not type the root value. */
 const operationOf = (args: ExecutionArgs) => args.rootValue as Operation
 
-/** Sends shared results as protocol messages, serialized once except for the id. */
-function createReceiver({ socket, id }: Operation): Receiver {
-  const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`
+/**
+ * Sends shared results as protocol messages. The frame is written to the stream under the websocket: ws would make it again
+ * for each client. It writes its own frames whole and at once (it does not compress), so none is torn.
+ */
+function createReceiver({ socket, stream, id }: Operation, frameOf: (id: string, result: string) => Buffer): Receiver {
   return {
     send(text) {
-      if (socket.bufferedAmount <= MAX_BUFFERED_EVENT_BYTES) socket.send(`${head}${text}}`, ignoreSendError)
-      else if (socket.readyState === socket.OPEN) socket.close(TRY_AGAIN_LATER, TOO_SLOW)
+      if (socket.readyState !== socket.OPEN) return
+      if (socket.bufferedAmount <= MAX_BUFFERED_EVENT_BYTES) stream.write(frameOf(id, text))
+      else socket.close(TRY_AGAIN_LATER, TOO_SLOW)
     },
-    deliver: (text) => new Promise((resolve) => socket.send(`${head}${text}}`, () => resolve())),
+    deliver: (text) => new Promise((resolve) => socket.send(`${headOf(id)}${text}}`, () => resolve())),
     end() {
       if (socket.readyState === socket.OPEN) socket.close(TRY_AGAIN_LATER, 'Subscribe again after the last cursor.')
     },
   }
 }
 
+/** Returns how the message of a result begins. */
+const headOf = (id: string) => `{"id":${JSON.stringify(id)},"type":"next","payload":`
+
 /** Returns the close code for a caller who could not be authenticated. */
 function closeCodeOf(error: unknown): number {
   if (unavailability(error)) return TRY_AGAIN_LATER
   return error instanceof DomainError ? CloseCode.Forbidden : INTERNAL_ERROR
 }
-
-/** A failed send closes the socket, which is handled elsewhere. */
-const ignoreSendError = () => {}
 
 /** Limits connections in total and per address; IPv6 clients count by their /64. */
 function createConnectionLimit() {

@@ -4,6 +4,7 @@ import type { Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { typeOfId } from '../core/id.ts'
 import { DAY } from '../core/time.ts'
+import { plainRows } from '../database/sql-transaction.ts'
 import { encodeCursor } from '../event-log/event.ts'
 import type { Organization, Service, ServiceGroup } from '../generated/prisma/client.ts'
 import type { IncidentPast } from './incident-effect-reader.ts'
@@ -88,7 +89,7 @@ export async function readPageState(db: Database, idOrSlug: string, now: Date): 
   const ago = (days: number) => new Date(now.getTime() - days * DAY)
   const since = { recent: ago(RECENT_DAYS), past: ago(PAST_DAYS) }
   const [row] = isPossibleName
-    ? await db.$queryRaw<{ state: string }[]>(pageStateQuery({ column, value: idOrSlug }, since, bounds))
+    ? await plainRows<{ state: string }>(db, pageStateQuery({ column, value: idOrSlug }, since, bounds))
     : []
   if (!row) throw new NotFound('Status page not found.')
   const json: PageStateJson = JSON.parse(row.state)
