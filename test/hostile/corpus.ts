@@ -17,8 +17,6 @@ import { streams } from './streams.ts'
  * service would deliver all that later cases announce.
  */
 export const corpus: readonly HostileCase[] = [
-  ...[documents, inputs, sockets, streams],
+  ...[documents, inputs, sockets, streams, consoleForms],
   ...[pages, guides, probes, names, domains, bodies],
-  ...[documents, inputs, sockets, streams, bodies],
-  ...[consoleForms, pages, guides, probes, names, domains],
 ].flat()
