@@ -33,7 +33,8 @@ const failureTtl: Record<DnsFailure['reason'], number> = {
 
 /** Creates a cache of at most `size` results. When the clock is set back, later entries expire. */
 export function createCache(size: number, now: Clock): DnsCache {
-  const entries = new LRUCache<string, Entry>({ max: size })
+  // `max` would reserve memory for all of them at once.
+  const entries = new LRUCache<string, Entry>({ maxSize: size, sizeCalculation: () => 1 })
   return {
     get(key) {
       const entry = entries.get(key)
