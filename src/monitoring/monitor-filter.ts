@@ -9,6 +9,8 @@ export interface MonitorFilter {
   readonly text?: string | null | undefined
   readonly kind?: readonly MonitorKind[] | null | undefined
   readonly state?: readonly MonitorState[] | null | undefined
+  /** Whether the state is unknown, whatever it was before. */
+  readonly isUnknown?: boolean | null | undefined
   readonly serviceId?: string | null | undefined
   readonly region?: string | null | undefined
   readonly createdAfter?: Date | null | undefined
@@ -20,7 +22,7 @@ export interface MonitorFilter {
  * @throws Invalid for too long a text, too many values and an empty range.
  */
 export function monitorsMatching(filter: MonitorFilter): Prisma.MonitorWhereInput {
-  const { serviceId } = filter
+  const { serviceId, isUnknown } = filter
   const text = searchText('text', filter.text)
   const kind = oneOf('kind', filter.kind)
   const state = oneOf('state', filter.state)
@@ -29,12 +31,16 @@ export function monitorsMatching(filter: MonitorFilter): Prisma.MonitorWhereInpu
   return {
     ...(kind && { kind }),
     ...(state && { state }),
+    ...(typeof isUnknown === 'boolean' && { [isUnknown ? 'AND' : 'NOT']: unknown }),
     ...(serviceId && { serviceId: validIdOrEmpty(serviceId) }),
     ...(region !== null && { watches: { some: { region } } }),
     ...(createdAt && { createdAt }),
     ...(text !== null && { OR: [{ name: containsText(text) }, ...targets.map((target) => watching(target, text))] }),
   }
 }
+
+/** A monitor that is paused has no state to know. */
+const unknown: Prisma.MonitorWhereInput = { unknownSince: { not: null }, state: { not: 'PAUSED' } }
 
 /** The option of each kind that names the target. */
 const targets = [

@@ -63,16 +63,7 @@ const conditionOf = {
  * any was known. Maintenance takes precedence over results. `span.to` must not be in the future.
  */
 export function stretches(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Stretch[] {
-  const running = maintenance.map((each) => ({ ...each, condition: 'maintenance' as const }))
-  const known = [...running, ...monitors.flatMap((monitor) => knownStretches(monitor, span.to))]
-  const boundaries = known
-    .map((stretch) => ({ ...stretch, ...within(stretch, span) }))
-    .filter(({ from, to }) => from < to)
-    .flatMap(({ from, to, condition }) => [
-      { at: from.getTime(), condition, change: 1 },
-      { at: to.getTime(), condition, change: -1 },
-    ])
-    .sort((one, other) => one.at - other.at)
+  const boundaries = boundariesOf(monitors, maintenance, span)
   const open = { maintenance: 0, down: 0, degraded: 0, up: 0 }
   const found: Stretch[] = []
   let from = span.from.getTime()
@@ -86,15 +77,40 @@ export function stretches(monitors: readonly MonitorHistory[], maintenance: read
   return found
 }
 
-/** Returns the known stretches of a monitor's history, up to now. */
-function knownStretches({ intervals, gaps, staleSince }: MonitorHistory, now: Date) {
-  const unknown = [...gaps, ...(staleSince === null ? [] : [{ from: staleSince, to: now }])]
-  return intervals.flatMap(({ startedAt, endedAt, state }) => {
+/** Where a known condition begins (1) or ends (-1), in epoch milliseconds. */
+interface Boundary {
+  readonly at: number
+  readonly condition: (typeof severityOrder)[number]
+  readonly change: 1 | -1
+}
+
+/** Returns the boundaries of what is known within a span, in order. A page has thousands: they are its only objects. */
+function boundariesOf(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Boundary[] {
+  const [first, last] = [span.from.getTime(), span.to.getTime()]
+  const boundaries: Boundary[] = []
+  const mark = (condition: Boundary['condition'], since: Date, until: Date) => {
+    const [from, to] = [Math.max(since.getTime(), first), Math.min(until.getTime(), last)]
+    if (from < to) boundaries.push({ at: from, condition, change: 1 }, { at: to, condition, change: -1 })
+  }
+  for (const { from, to } of maintenance) mark('maintenance', from, to)
+  for (const monitor of monitors) markKnown(monitor, span.to, mark)
+  return boundaries.sort((one, other) => one.at - other.at)
+}
+
+/** Marks what is known of a monitor's history, up to now. */
+function markKnown(
+  { intervals, gaps, staleSince }: MonitorHistory,
+  now: Date,
+  mark: (condition: Boundary['condition'], from: Date, to: Date) => void,
+): void {
+  const unknown = staleSince === null ? gaps : [...gaps, { from: staleSince, to: now }]
+  for (const { startedAt, endedAt, state } of intervals) {
     const condition = conditionOf[state]
-    if (condition === null) return []
-    const span = { from: startedAt, to: endedAt ?? now }
-    return without(span, unknown).map((rest) => ({ ...rest, condition }))
-  })
+    if (condition === null) continue
+    const to = endedAt ?? now
+    if (unknown.length === 0) mark(condition, startedAt, to)
+    else for (const rest of without({ from: startedAt, to }, unknown)) mark(condition, rest.from, rest.to)
+  }
 }
 
 function conditionWith(open: Readonly<Record<(typeof severityOrder)[number], number>>): Condition {
@@ -120,13 +136,6 @@ function without(span: Span, others: readonly Span[]): Span[] {
   return rest
 }
 
-function within(span: Span, bounds: Span): Span {
-  return { from: later(span.from, bounds.from), to: earlier(span.to, bounds.to) }
-}
-
-const earlier = (one: Date, other: Date) => (one < other ? one : other)
-const later = (one: Date, other: Date) => (one > other ? one : other)
-
 const nothing: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 
 /** Tallies stretches within a span. They must be ordered and cover the span. */
@@ -144,8 +153,9 @@ export function tallies(of: readonly Stretch[], spans: readonly Span[]): Tally[]
       if (stretch === undefined || stretch.from >= span.to) break
       // A stretch that reaches into the next span counts there too.
       if (stretch.to <= span.to) next = index + 1
-      const { from, to } = within(stretch, span)
-      if (from < to) sum[stretch.condition] += to.getTime() - from.getTime()
+      const from = Math.max(stretch.from.getTime(), span.from.getTime())
+      const to = Math.min(stretch.to.getTime(), span.to.getTime())
+      if (from < to) sum[stretch.condition] += to - from
     }
     return sum
   })

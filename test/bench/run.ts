@@ -1,11 +1,12 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, live-events, edge.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, live-events, edge, console.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
 import { startRbldnsd } from '../support/rbldnsd.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
+import { consoleScreens } from './console.ts'
 import { cost } from './cost.ts'
 import { dnsThroughput } from './dns-throughput.ts'
 import { edge } from './edge.ts'
@@ -43,6 +44,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   pixels,
   'live-events': liveEvents,
   edge,
+  console: consoleScreens,
   search: (_dns, dataDir) => search(dataDir),
   growth: (_dns, dataDir) => growth(dataDir),
 }

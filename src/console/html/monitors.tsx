@@ -12,7 +12,7 @@ import { DayBars } from '../../status-page/html/uptime.tsx'
 import { barView } from '../../status-page/service-history.ts'
 import { applyToEach, chosenIds } from './bulk.ts'
 import { Choose, ChooseAll } from './choose.tsx'
-import { kinds, shownState } from './monitor-words.ts'
+import { kinds, outcomeNames, shownState } from './monitor-words.ts'
 import { monitorStateNames } from './now.tsx'
 import type { ListPage } from './paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, queryOf, readListPage, textParam } from './paging.tsx'
@@ -20,6 +20,8 @@ import type { Screen, Screens } from './screen.tsx'
 
 /** Days of the bar of each monitor. */
 const DAYS = 30
+/** What the filter by state calls monitors without data. */
+const NO_DATA = 'UNKNOWN'
 /** Characters of the last answer that the list shows. */
 const MAX_ANSWER_LENGTH = 140
 
@@ -77,8 +79,14 @@ async function showList(screen: Screen, state: FormState): Promise<Response> {
 function filterOf({ c }: Screen): MonitorFilter {
   const text = textParam(c, 'text')
   const kind = choiceParam(c, 'kind', Object.values(MonitorKind))
-  const state = choiceParam(c, 'state', Object.values(MonitorState))
-  return { ...(text && { text }), ...(kind && { kind }), ...(state && { state }) }
+  return { ...(text && { text }), ...(kind && { kind }), ...stateFilterOf(c.req.query('state')) }
+}
+
+/** Returns the filter for the state that the list shows: of a monitor without data, none other. */
+function stateFilterOf(shown: string | undefined): MonitorFilter {
+  if (shown === NO_DATA) return { isUnknown: true }
+  const state = Object.values(MonitorState).filter((each) => each === shown)
+  return state.length === 0 ? {} : { state, isUnknown: false }
 }
 
 function AddLink({ screen }: { readonly screen: Screen }) {
@@ -127,12 +135,16 @@ function MonitorList({ screen, state, filter, page, days }: MonitorListProps) {
 function Filters({ filter, path }: { readonly filter: MonitorFilter; readonly path: string }) {
   const any = { value: '', text: 'Any' }
   const ofKind = Object.entries(kinds).map(([value, { name }]) => ({ value, text: name }))
-  const inState = Object.entries(monitorStateNames).map(([value, text]) => ({ value, text }))
+  const inState = Object.entries({ ...monitorStateNames, [NO_DATA]: outcomeNames.UNKNOWN }).map(([value, text]) => ({
+    value,
+    text,
+  }))
+  const shown = filter.isUnknown ? NO_DATA : filter.state?.[0]
   return (
     <FilterForm action={path}>
       <InputField label="Search" name="text" type="search" state={emptyForm} value={filter.text} />
       <SelectField label="Kind" name="kind" state={emptyForm} value={filter.kind?.[0]} choices={[any, ...ofKind]} />
-      <SelectField label="State" name="state" state={emptyForm} value={filter.state?.[0]} choices={[any, ...inState]} />
+      <SelectField label="State" name="state" state={emptyForm} value={shown} choices={[any, ...inState]} />
     </FilterForm>
   )
 }

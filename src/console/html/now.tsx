@@ -14,7 +14,9 @@ import { authorName } from './timeline-parts.tsx'
 type Trouble = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
 
 /** Monitors shown at most; the list of monitors has all. */
-const MAX_MONITORS = 50
+const MAX_MONITORS = 25
+/** Services shown at most; the list of services has all. */
+const MAX_SERVICES = 25
 
 export const monitorStateNames = {
   PENDING: 'Pending',
@@ -149,7 +151,7 @@ function Affected({ screen, services }: { readonly screen: Screen; readonly serv
     <section>
       <h2>Affected services</h2>
       <ul class="rows">
-        {services.map(({ id, name, shown }) => (
+        {services.slice(0, MAX_SERVICES).map(({ id, name, shown }) => (
           <li id={id} data-status={shown}>
             <a href={screen.path(`services/${id}`)}>{name}</a>
             <span class="row-facts">
@@ -158,6 +160,11 @@ function Affected({ screen, services }: { readonly screen: Screen; readonly serv
           </li>
         ))}
       </ul>
+      {services.length > MAX_SERVICES ? (
+        <p class="more">
+          <a href={screen.path('services')}>All {services.length} affected services</a>
+        </p>
+      ) : null}
     </section>
   )
 }
@@ -178,6 +185,11 @@ function Troubles({ screen, troubles }: { readonly screen: Screen; readonly trou
           </li>
         ))}
       </ul>
+      {troubles.length === MAX_MONITORS ? (
+        <p class="more">
+          <a href={screen.path('monitors')}>All monitors</a>
+        </p>
+      ) : null}
     </section>
   )
 }

@@ -275,6 +275,12 @@ describe('the list', () => {
     expect(found.html.match(/<li id="mon_/g)).toHaveLength(1)
     expect((await editor.get('monitors?text=h998.example&kind=PING')).html).toContain('No monitor matches.')
     expect((await editor.get('monitors?after=nonsense')).status).toBe(422)
+    const silent = rows.slice(0, 3).map(({ id }) => id)
+    await prisma.monitor.updateMany({ where: { id: { in: silent } }, data: { unknownSince: new Date() } })
+    expect((await editor.get('monitors?state=UNKNOWN')).html.match(/<li id="mon_/g)).toHaveLength(3)
+    expect((await editor.get('monitors?state=UNKNOWN&text=machine')).html.match(/<li id="mon_/g)).toHaveLength(3)
+    expect((await editor.get('monitors?state=DOWN')).html).not.toContain('No data</span>')
+    expect((await editor.get('monitors?state=DOWN')).html).not.toContain('>Machine 0<')
   })
 
   test('pauses, resumes and deletes the chosen ones', async () => {
