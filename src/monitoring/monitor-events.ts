@@ -4,7 +4,7 @@ import type { Monitor, Service } from '../generated/prisma/client.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'
 import { findOwned } from '../status/ownership.ts'
 import type { SelectedCauses } from '../status/shown-status.ts'
-import { shownServiceOf, statusCausesSelect } from '../status/shown-status.ts'
+import { isKnown, isUnknown, knowledgeOf, statusCausesSelect, unknownSinceOf } from '../status/shown-status.ts'
 
 /** Reads a monitor of an organization. @throws NotFound when the organization has no such monitor. */
 export function ownMonitor({ db }: Pick<Context, 'db'>, organizationId: string, id: string): Promise<Monitor> {
@@ -21,39 +21,40 @@ type ServiceEffect = Pick<Monitor, 'serviceId' | 'state' | 'unknownSince'>
 
 /**
  * Returns events for services whose status a changed monitor may affect: its service before and after while it is
- * DEGRADED or DOWN, or while nothing is known of it. Call it after the change is written.
- * @param after null when the monitor is deleted.
+ * DEGRADED or DOWN, while it is silent, or when it is the only one that knows something of the service. Call it after the change is
+ * written.
+ * @param before null when the monitor is new. @param after null when it is deleted.
  */
 export async function statusEvents(
   { db }: Pick<Context, 'db'>,
-  before: ServiceEffect,
+  before: ServiceEffect | null,
   after: ServiceEffect | null,
 ): Promise<NewEvent[]> {
-  if (
-    before.serviceId === after?.serviceId &&
-    before.state === after.state &&
-    before.unknownSince === after.unknownSince
-  ) {
-    return []
-  }
+  const isMoved = before?.serviceId !== after?.serviceId
+  if (!isMoved && before?.state === after?.state && before?.unknownSince === after?.unknownSince) return []
   const servicesOf = (bears: (each: ServiceEffect) => boolean) =>
     [before, after].flatMap((each) => (each?.serviceId && bears(each) ? [each.serviceId] : []))
   const changed = servicesOf(({ state }) => affecting.has(state))
   const stale = servicesOf(({ unknownSince }) => unknownSince !== null)
-  if (changed.length + stale.length === 0) return []
-  const where = { id: { in: [...changed, ...stale] } }
+  const knows = (each: ServiceEffect | null) => each !== null && isKnown(each)
+  const learned = isMoved || knows(before) !== knows(after) ? servicesOf(() => true) : []
+  if (changed.length + stale.length + learned.length === 0) return []
+  const where = { id: { in: [...changed, ...stale, ...learned] } }
   const select = { id: true, name: true, ...statusCausesSelect } as const
   const services = await db.service.findMany({ where, select, orderBy: { position: 'asc' } })
-  return services.map((service) =>
-    changed.includes(service.id) ? serviceEvent('SERVICE_STATUS_CHANGED', service) : stalenessEvent(service),
-  )
+  return services.flatMap((service) => {
+    if (changed.includes(service.id)) return [serviceEvent('SERVICE_STATUS_CHANGED', service)]
+    const own = after?.serviceId === service.id && isKnown(after) ? 1 : 0
+    const others = service.monitors.filter(isKnown).length - own
+    return stale.includes(service.id) || others === 0 ? [stalenessEvent(service)] : []
+  })
 }
 
-/** Creates the event that a service has become stale, or is known again. */
+/** Creates the event that nothing is known of a service, or something is again. */
 export function stalenessEvent(service: Pick<Service, 'id' | 'name'> & SelectedCauses): NewEvent {
-  const { unknownSince } = shownServiceOf(service)
-  if (unknownSince === null) return serviceEvent('SERVICE_KNOWN', service)
-  return { ...serviceEvent('SERVICE_UNKNOWN', service), since: unknownSince }
+  const since = unknownSinceOf(service.monitors)
+  if (!isUnknown(knowledgeOf(service.monitors))) return serviceEvent('SERVICE_KNOWN', service)
+  return { ...serviceEvent('SERVICE_UNKNOWN', service), ...(since && { since }) }
 }
 
 function serviceEvent(kind: EventKind, { id, name }: Pick<Service, 'id' | 'name'>): NewEvent {

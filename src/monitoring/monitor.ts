@@ -77,7 +77,7 @@ export async function createMonitor(ctx: MonitorContext, input: unknown): Promis
     // A job can be late only after its first report.
     await createWatches(tx, monitor, isAnywhere(kind), kind === 'HEARTBEAT' ? null : tx.now())
     await beginHistory(tx, monitor)
-    return [monitor, monitorEvent('MONITOR_CREATED', monitor)]
+    return [monitor, monitorEvent('MONITOR_CREATED', monitor), ...(await statusEvents(tx, null, monitor))]
   })
 }
 

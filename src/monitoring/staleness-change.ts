@@ -1,7 +1,7 @@
 import type { Context, Database } from '../core/context.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Monitor, Watch } from '../generated/prisma/client.ts'
-import { statusCausesSelect, unknownSinceOf } from '../status/shown-status.ts'
+import { isUnknown, knowledgeOf, statusCausesSelect } from '../status/shown-status.ts'
 import { monitorEvent, stalenessEvent } from './monitor-events.ts'
 import type { Schedule, WatchFreshness } from './staleness.ts'
 import { enoughKnownAt, regionsNeeded, staleAfterMs, staleSince } from './staleness.ts'
@@ -47,10 +47,10 @@ export async function writeStaleness(tx: Context, monitor: Monitor, staleness: S
   return [{ ...monitorEvent('MONITOR_KNOWN', monitor), since: staleness.at }]
 }
 
-/** Returns which services are stale. */
+/** Returns of which services nothing is known. */
 export async function staleServices({ db }: Context, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const services = await readServices(db, ids)
-  return new Set(services.filter(({ monitors }) => unknownSinceOf(monitors) !== null).map(({ id }) => id))
+  return new Set(services.filter(({ monitors }) => isUnknown(knowledgeOf(monitors))).map(({ id }) => id))
 }
 
 /** Returns events for services that became stale or are known again. @param before the services that were stale. */
@@ -61,7 +61,7 @@ export async function serviceStalenessEvents(
 ): Promise<NewEvent[]> {
   const services = await readServices(db, ids)
   return services
-    .filter(({ id, monitors }) => before.has(id) !== (unknownSinceOf(monitors) !== null))
+    .filter(({ id, monitors }) => before.has(id) !== isUnknown(knowledgeOf(monitors)))
     .map((service) => stalenessEvent(service))
 }
 

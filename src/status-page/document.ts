@@ -13,7 +13,7 @@ import type { StateSource } from './shared-state.ts'
 import { readWithState, sharedState, versionOf } from './shared-state.ts'
 import { isInState, readStatuspage, statuspageKinds } from './statuspage/document.ts'
 import { readNewestIncidents, readNewestMaintenances } from './timeline-queries.ts'
-import { serviceStatusLabels } from './view.ts'
+import { shortLabel } from './view.ts'
 
 /** The input of a document: the page's state, and the database for what is not in it. */
 interface DocumentSource {
@@ -87,7 +87,7 @@ export const documentKinds: readonly DocumentKind[] = [
     write: ({ state: { organization, status } }) =>
       badgeSvg({
         label: organization.name,
-        value: status.shown === 'UNKNOWN' ? 'No data' : status.description,
+        value: status.shown === 'UNKNOWN' ? shortLabel(status) : status.description,
         status: status.shown,
       }),
   },
@@ -97,7 +97,7 @@ export const documentKinds: readonly DocumentKind[] = [
     write({ state, id }) {
       const service = state.services.find((each) => each.id === id)
       if (!service) throw new NotFound('Service not found.')
-      return badgeSvg({ label: service.name, value: serviceStatusLabels[service.shown], status: service.shown })
+      return badgeSvg({ label: service.name, value: shortLabel(service), status: service.shown })
     },
   },
 ]

@@ -5,7 +5,7 @@ import type { IncidentWithTimeline, MaintenanceWithTimeline, Timeline } from '..
 import type { HistoryItem } from './history.ts'
 import type { Zone } from './time-format.ts'
 
-export interface ServiceView extends Pick<ShownService, 'shown' | 'unknownSince' | 'watched'> {
+export interface ServiceView extends Pick<ShownService, 'shown' | 'unknownSince' | 'watched' | 'basis'> {
   readonly id: string
   readonly groupId: string | null
   readonly name: string
@@ -96,6 +96,17 @@ export const serviceStatusLabels = {
   UNKNOWN: 'No data',
 } as const satisfies Record<ShownStatus, string>
 
+/** Returns the status of a service in a few words: `Partial outage`, `First check pending`, `No data since 20 Nov 2026, 12:02 UTC`. */
+export function serviceLabel({ shown, unknownSince }: Pick<ServiceView, 'shown' | 'unknownSince'>, zone: Zone): string {
+  if (shown !== 'UNKNOWN') return serviceStatusLabels[shown]
+  return unknownSince === null ? 'First check pending' : `No data since ${zone.time(unknownSince)}`
+}
+
+/** Returns an unknown status in two or three words, where there is no room for a time. */
+export function shortLabel({ shown, unknownSince }: Pick<ServiceView, 'shown' | 'unknownSince'>): string {
+  return shown === 'UNKNOWN' && unknownSince === null ? 'First check pending' : serviceStatusLabels[shown]
+}
+
 export const incidentStatusLabels = {
   INVESTIGATING: 'Investigating',
   IDENTIFIED: 'Identified',
@@ -144,6 +155,7 @@ export function headline(
 
 function silenceSentence(services: Parameters<typeof headline>[1], what: string, zone: Zone): string {
   const { everywhere, since } = summarizeUnknown(services)
+  if (since === null) return `First check pending: ${what}`
   return `Monitoring${everywhere ? '' : ` of ${what}`} has been silent since ${zone.time(since)}`
 }
 

@@ -40,8 +40,8 @@ export interface PageStateJson {
       readonly incidents: readonly ServiceStatus[]
       readonly monitors: readonly {
         readonly state: MonitorState
+        readonly stateSince: string
         readonly unknownSince: string | null
-        readonly isPaused: boolean
       }[]
       /** The ids of its maintenances in progress. */
       readonly maintenances: readonly string[]
@@ -109,7 +109,7 @@ export function pageStateQuery(
       WHERE NOT automatic GROUP BY 1
     ), monitor AS (
       SELECT "serviceId", json_agg(json_build_object(
-        'state', state, 'unknownSince', "unknownSince", 'isPaused', "pausedBy" IS NOT NULL)) AS monitors
+        'state', state, 'stateSince', "stateSince", 'unknownSince', "unknownSince")) AS monitors
       FROM page JOIN "Monitor" ON "organizationId" = page.id WHERE "serviceId" IS NOT NULL GROUP BY 1
     ), maintained AS (
       SELECT "serviceId", json_agg(ahead.id) AS maintenances

@@ -108,9 +108,11 @@ function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentPast' | 'rea
     ...shownServiceOf({
       statusOverride: causes.override,
       incidents: causes.incidents.map((status) => ({ status })),
-      monitors: causes.monitors
-        .filter(({ isPaused }) => !isPaused)
-        .map(({ state, unknownSince }) => ({ state, unknownSince: dateOf(unknownSince) })),
+      monitors: causes.monitors.map(({ state, stateSince, unknownSince }) => ({
+        state,
+        stateSince: new Date(stateSince),
+        unknownSince: dateOf(unknownSince),
+      })),
       maintenances: causes.maintenances.map((maintenanceId) => ({ maintenanceId })),
     }),
   }))

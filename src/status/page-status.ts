@@ -11,7 +11,11 @@ export interface PageCauses {
   readonly services: readonly {
     readonly override: ServiceStatus | null
     readonly incidents: readonly ServiceStatus[]
-    readonly monitors: readonly { readonly state: MonitorState; readonly unknownSince: string | null }[]
+    readonly monitors: readonly {
+      readonly state: MonitorState
+      readonly stateSince: string
+      readonly unknownSince: string | null
+    }[]
     readonly maintenances: readonly string[]
   }[]
   /** The impacts of open, manual incidents. */
@@ -31,8 +35,9 @@ export function statusOf({ services, impacts }: PageCauses): PageStatus {
     shownServiceOf({
       statusOverride: override,
       incidents: incidents.map((status) => ({ status })),
-      monitors: monitors.map(({ state, unknownSince }) => ({
+      monitors: monitors.map(({ state, stateSince, unknownSince }) => ({
         state,
+        stateSince: new Date(stateSince),
         unknownSince: unknownSince === null ? null : new Date(unknownSince),
       })),
       maintenances: maintenances.map((maintenanceId) => ({ maintenanceId })),
@@ -52,8 +57,8 @@ export function pageCauses(organizationIds: readonly string[]): Prisma.Sql {
       SELECT link."serviceId", json_agg(link.status) AS statuses
       FROM open JOIN "IncidentService" AS link ON link."incidentId" = open.id GROUP BY 1
     ), watched AS (
-      SELECT "serviceId", json_agg(json_build_object('state', state, 'unknownSince', "unknownSince")) AS monitors
-      FROM "Monitor" WHERE "organizationId" = ANY (${ids}) AND "pausedBy" IS NULL AND "serviceId" IS NOT NULL GROUP BY 1
+      SELECT "serviceId", json_agg(json_build_object('state', state, 'stateSince', "stateSince", 'unknownSince', "unknownSince")) AS monitors
+      FROM "Monitor" WHERE "organizationId" = ANY (${ids}) AND "serviceId" IS NOT NULL GROUP BY 1
     ), maintained AS (
       SELECT link."serviceId", json_agg(link."maintenanceId") AS maintenances
       FROM "Maintenance" AS maintenance JOIN "MaintenanceService" AS link ON link."maintenanceId" = maintenance.id

@@ -5,9 +5,10 @@ import type { IncidentImpact, MonitorState, ServiceStatus } from '../generated/p
 /** The status that is shown for a service, or UNKNOWN. */
 export type ShownStatus = ServiceStatus | 'UNKNOWN'
 
-/** An active monitor, as far as its service's status depends on it. */
+/** A monitor, as far as its service's status depends on it. */
 export interface MonitorCause {
   readonly state: MonitorState
+  readonly stateSince: Date
   /** Since when its state is unknown; null: it is known. */
   readonly unknownSince: Date | null
 }
@@ -18,7 +19,7 @@ export interface StatusCauses {
   readonly override: ServiceStatus | null
   /** The status that each open, manual incident gives the service. */
   readonly incidents: readonly ServiceStatus[]
-  /** Its active monitors. */
+  /** Its monitors, active and paused. */
   readonly monitors: readonly MonitorCause[]
   /** Whether a maintenance of the service is in progress. */
   readonly underMaintenance: boolean
@@ -68,16 +69,40 @@ export function shownStatus({ override, incidents, ...watching }: StatusCauses):
 function monitorStatuses({ monitors, underMaintenance }: Omit<StatusCauses, 'override' | 'incidents'>): ShownStatus[] {
   if (underMaintenance) return ['UNDER_MAINTENANCE']
   const found = monitors.map(({ state }) => statusOfMonitor[state])
-  return [...found, ...(unknownSinceOf(monitors) === null ? [] : (['UNKNOWN'] as const))]
+  return [...found, ...(isUnknown(knowledgeOf(monitors)) ? (['UNKNOWN'] as const) : [])]
 }
 
 /**
- * Returns since when the state of all of a service's monitors is unknown; null: one is known, or there is no active
- * monitor.
+ * Who says how a service is. OWNER: its owner, by hand, because it has no monitors. MONITORS: at least one monitor. PENDING: nobody yet, because no monitor has a
+ * result. SILENT: nobody any more, because its monitors are silent or paused.
  */
-export function unknownSinceOf(monitors: readonly Pick<MonitorCause, 'unknownSince'>[]): Date | null {
-  const since = monitors.flatMap(({ unknownSince }) => unknownSince ?? [])
-  return monitors.length === 0 || since.length < monitors.length ? null : latest(since)
+export type StatusBasis = 'OWNER' | 'MONITORS' | 'PENDING' | 'SILENT'
+
+/** Returns what monitors know of their service. */
+export function knowledgeOf(monitors: readonly MonitorCause[]): StatusBasis {
+  if (monitors.length === 0) return 'OWNER'
+  if (monitors.some(isKnown)) return 'MONITORS'
+  const active = monitors.filter(({ state }) => state !== 'PAUSED')
+  const isPending = active.length > 0 && active.every(({ unknownSince }) => unknownSince === null)
+  return isPending ? 'PENDING' : 'SILENT'
+}
+
+/** Returns whether nobody says how a service is. */
+export function isUnknown(basis: StatusBasis): boolean {
+  return basis === 'PENDING' || basis === 'SILENT'
+}
+
+/** Returns whether a monitor's state says how its service is. */
+export function isKnown({ state, unknownSince }: Pick<MonitorCause, 'state' | 'unknownSince'>): boolean {
+  return unknownSince === null && state !== 'PENDING' && state !== 'PAUSED'
+}
+
+/** Returns since when none of a service's monitors knows anything: silent or paused; null: one knows, none has known yet, or there is none. */
+export function unknownSinceOf(monitors: readonly MonitorCause[]): Date | null {
+  if (knowledgeOf(monitors) !== 'SILENT') return null
+  return latest(
+    monitors.flatMap(({ state, stateSince, unknownSince }) => unknownSince ?? (state === 'PAUSED' ? stateSince : [])),
+  )
 }
 
 const latest = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
@@ -99,7 +124,7 @@ export const manualIncidents = { automatic: false } as const
 export const statusCausesSelect = {
   statusOverride: true,
   incidents: { where: { incident: { status: { not: 'RESOLVED' }, ...manualIncidents } }, select: { status: true } },
-  monitors: { where: { pausedBy: null }, select: { state: true, unknownSince: true } },
+  monitors: { select: { state: true, stateSince: true, unknownSince: true } },
   maintenances: { where: underMaintenance, select: { maintenanceId: true } },
 } satisfies Prisma.ServiceSelect
 
@@ -111,12 +136,12 @@ export interface ShownService {
   readonly shown: ShownStatus
   /** The shown status for callers without UNKNOWN. */
   readonly status: ServiceStatus
-  /**
-   * Since when its monitors' states are unknown, whatever it shows; null: one is known, or there is no active monitor.
-   */
+  /** Since when its monitors know nothing any more, whatever it shows; null: one knows, none has known yet, or there is none. */
   readonly unknownSince: Date | null
-  /** Whether it has active monitors. */
+  /** Whether it has monitors. */
   readonly watched: boolean
+  /** Who says how it is. */
+  readonly basis: StatusBasis
 }
 
 /** Returns what is shown for a service selected with `statusCausesSelect`. */
@@ -128,7 +153,13 @@ export function shownServiceOf(service: SelectedCauses): ShownService {
     monitors,
     underMaintenance: service.maintenances.length > 0,
   })
-  return { shown, status: toServiceStatus(shown), unknownSince: unknownSinceOf(monitors), watched: monitors.length > 0 }
+  return {
+    shown,
+    status: toServiceStatus(shown),
+    unknownSince: unknownSinceOf(monitors),
+    watched: monitors.length > 0,
+    basis: service.statusOverride === null ? knowledgeOf(monitors) : 'OWNER',
+  }
 }
 
 /** The overall status of a page, in Statuspage's terms. */
@@ -141,7 +172,7 @@ export interface PageStatus {
   /** The indicator in a few words, or a note that monitoring is silent. */
   readonly description: string
   readonly shown: ShownStatus
-  /** When monitoring became silent; null: it is not, or a worse status is known. */
+  /** When monitoring became silent; null: it is not, first checks are pending, or a worse status is known. */
   readonly unknownSince: Date | null
 }
 
@@ -174,17 +205,20 @@ export function pageStatus(services: readonly PageService[], openImpacts: readon
   ])
   if (shown !== 'UNKNOWN') return { ...pageStatuses[shown], shown, unknownSince: null }
   const silence = summarizeUnknown(services)
+  if (silence.since === null)
+    return { indicator: 'MINOR', description: 'First check pending', shown, unknownSince: null }
   const of = silence.everywhere ? '' : ` of ${silence.count === 1 ? 'one service' : `${silence.count} services`}`
   const description = `Monitoring${of} has been silent since ${formatMinute(silence.since)}`
   return { indicator: 'MINOR', description, shown, unknownSince: silence.since }
 }
 
-/** Returns how many services are unknown, whether all monitored ones are, and since when. */
+/** Returns how many services are silent, whether all monitored ones are, and since when; null: their first checks are pending. */
 export function summarizeUnknown(services: readonly PageService[]) {
-  const silent = services.filter(({ shown }) => shown === 'UNKNOWN')
+  const silent = services.filter(({ shown, unknownSince }) => shown === 'UNKNOWN' && unknownSince !== null)
+  const since = silent.flatMap(({ unknownSince }) => unknownSince ?? [])
   return {
     count: silent.length,
-    everywhere: services.every(({ shown, watched }) => shown === 'UNKNOWN' || !watched),
-    since: latest(silent.flatMap(({ unknownSince }) => unknownSince ?? [])),
+    everywhere: services.every((service) => silent.includes(service) || !service.watched),
+    since: since.length === 0 ? null : latest(since),
   }
 }

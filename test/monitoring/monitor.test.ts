@@ -71,7 +71,7 @@ describe('a new monitor', () => {
       { region: 'west', state: 'PENDING', dueAt: noon },
     ])
     expect(await intervalsOf(monitor)).toEqual([['PENDING', noon, null]])
-    expect((await acme.news()).slice(1)).toEqual(['MONITOR_CREATED API'])
+    expect((await acme.news()).slice(1)).toEqual(['MONITOR_CREATED API', 'SERVICE_UNKNOWN API'])
   })
 
   test.each([
@@ -248,7 +248,7 @@ describe('an edit', () => {
     const monitor = await createMonitor(sealing(acme), { ...http, serviceId: api })
     await find(monitor, 'DOWN', acme)
     await updateMonitor(sealing(acme, MINUTE), { id: monitor.id, serviceId: site })
-    expect((await acme.news()).slice(3)).toEqual([
+    expect((await acme.news()).slice(4)).toEqual([
       'INCIDENT_CREATED API is down',
       'MONITOR_UPDATED API',
       'INCIDENT_UPDATE_POSTED API is down',
@@ -268,7 +268,7 @@ describe('an edit', () => {
     const monitor = await createMonitor(sealing(acme), { ...http, serviceId })
     await find(monitor, 'DOWN', acme)
     await updateMonitor(sealing(acme, MINUTE), { id: monitor.id, http: { url: 'https://b.example/' } })
-    expect((await acme.news()).slice(3)).toEqual([
+    expect((await acme.news()).slice(4)).toEqual([
       'MONITOR_UPDATED API',
       'INCIDENT_UPDATE_POSTED API is down',
       'SERVICE_STATUS_CHANGED API',
@@ -313,7 +313,7 @@ describe('a deletion', () => {
     const monitor = await createMonitor(sealing(acme), { ...http, serviceId })
     await find(monitor, 'DOWN', acme)
     expect(await deleteMonitor(acme.later(MINUTE), monitor.id)).toMatchObject({ id: monitor.id, state: 'DOWN' })
-    expect((await acme.news()).slice(3)).toEqual([
+    expect((await acme.news()).slice(4)).toEqual([
       'MONITOR_DELETED API',
       'INCIDENT_UPDATE_POSTED API is down',
       'SERVICE_STATUS_CHANGED API',

@@ -39,13 +39,13 @@ describe('a pause', () => {
       ['DOWN', noon],
       ['PAUSED', at(MINUTE)],
     ])
-    expect((await acme.news()).slice(3)).toEqual([
+    expect((await acme.news()).slice(4)).toEqual([
       'MONITOR_PAUSED API',
       'INCIDENT_UPDATE_POSTED API is down',
       'SERVICE_STATUS_CHANGED API',
     ])
     expect(await pauseMonitor(acme.later(2 * MINUTE), monitor.id)).toEqual(paused)
-    expect(await acme.news()).toHaveLength(6)
+    expect(await acme.news()).toHaveLength(7)
   })
 
   test('of a monitor that a tier paused makes it paused by its owner', async () => {

@@ -57,6 +57,7 @@ test('a state begins with the first result that found it, and has its message', 
   expect((await events()).map(({ kind, actorKind }) => [kind, actorKind]).slice(1)).toEqual(
     [
       'MONITOR_STATE_CHANGED',
+      'SERVICE_KNOWN',
       'MONITOR_STATE_CHANGED',
       'INCIDENT_CREATED',
       'SERVICE_STATUS_CHANGED',

@@ -40,11 +40,12 @@ async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}, r
     ...acme,
     ...{ organizationId: acme.id, serviceId, id, worker, workers, lastKnown },
     monitor: () => prisma.monitor.findUniqueOrThrow({ where: { id } }),
-    /** The kinds of its staleness events, and since when, in seconds. */
+    /** The kinds of its staleness events after its first result, and since when, in seconds. */
     told: async () =>
       (await acme.events())
         .filter(({ kind }) => /_(UN)?KNOWN$/.test(kind))
-        .map(({ kind, since }) => `${kind}${since === null ? '' : ` ${(+since - +at(0)) / SECOND}`}`),
+        .map(({ kind, since }) => `${kind}${since === null ? '' : ` ${(+since - +at(0)) / SECOND}`}`)
+        .slice(1),
     page: async () => (await readPageState(prisma, acme.id, now())).status,
     /** How many of the seconds up to now counted as up, down and unknown. */
     counted: async (from = 0) => {
@@ -120,18 +121,18 @@ describe('when the last worker has died', () => {
     expect(await prisma.monitor.findUnique({ where: { id } })).toMatchObject({ unknownSince: at(400) })
   })
 
-  test('a paused monitor is not stale, and its service has no monitors', async () => {
+  test('a paused monitor is not stale, and nothing is known of its service any more', async () => {
     const { id, as, monitor, page, told } = await withMonitor()
     watching.time = 1000
     await reconcileStaleness(ctx)
     await pauseMonitor({ ...as('WRITE'), now }, id)
     await reconcileStaleness(ctx)
     expect(await monitor()).toMatchObject({ state: 'PAUSED', unknownSince: null })
-    expect(await page()).toMatchObject({ indicator: 'NONE', unknownSince: null })
+    expect(await page()).toMatchObject({ indicator: 'MINOR', unknownSince: at(1000) })
     expect((await told()).map((line) => line.split(' ')[0])).toEqual([
       'MONITOR_UNKNOWN',
       'SERVICE_UNKNOWN',
-      'SERVICE_KNOWN',
+      'SERVICE_UNKNOWN',
     ])
   })
 

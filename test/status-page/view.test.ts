@@ -24,7 +24,12 @@ const service = (name: string, status: ShownStatus = 'OPERATIONAL', groupId: str
 /** The first silent service has no data since 12:05, each following one since a minute later. */
 const shows = (shown: ShownStatus, index = 0) => {
   const unknownSince = shown === 'UNKNOWN' ? new Date(Date.UTC(2026, 10, 20, 12, 5 + index)) : null
-  return { shown, unknownSince, watched: shown === 'UNKNOWN' }
+  return {
+    shown,
+    unknownSince,
+    watched: shown === 'UNKNOWN',
+    basis: unknownSince ? ('SILENT' as const) : ('OWNER' as const),
+  }
 }
 const sentence = (of: readonly ShownStatus[], impacts: readonly ('NONE' | 'MINOR' | 'MAJOR' | 'CRITICAL')[] = []) => {
   const services = of.map((shown, index) => ({

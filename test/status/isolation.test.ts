@@ -45,7 +45,7 @@ const readers: Record<Reader, Record<string, string>> = {
     PageStatus: 'indicator description unknownSince',
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
-    Service: 'id name description groupId position status unknownSince uptime days',
+    Service: 'id name description groupId position status basis unknownSince uptime days',
     Uptime: `from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
     UptimeDay: `date incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
@@ -404,6 +404,7 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
       'SERVICE_GROUP_CREATED',
       'SERVICE_CREATED',
       'INCIDENT_CREATED',
+      'SERVICE_UNKNOWN',
       'MAINTENANCE_SCHEDULED',
     ])
     expect(JSON.stringify(events)).not.toMatch(hidden)

@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/core/time.ts'
 import { IncidentImpact, MonitorState, ServiceStatus } from '../../src/generated/prisma/enums.ts'
+import type { MonitorCause, ShownStatus, StatusBasis } from '../../src/status/shown-status.ts'
 import {
   indicators,
   pageStatus,
+  shownServiceOf,
   shownStatus,
   toServiceStatus,
   unknownSinceOf,
@@ -14,9 +16,10 @@ import { noon } from '../support/context.ts'
 
 const statuses = Object.values(ServiceStatus)
 const anyStatus = fc.constantFrom(...statuses)
-const found = (state: MonitorState, unknownSince: Date | null = null) => ({ state, unknownSince })
+const found = (state: MonitorState, unknownSince: Date | null = null) => ({ state, stateSince: noon, unknownSince })
 const anyMonitor = fc.record({
   state: fc.constantFrom(...Object.values(MonitorState)),
+  stateSince: fc.constant(noon),
   unknownSince: fc.option(fc.constant(noon)),
 })
 const anyImpact = fc.constantFrom(...Object.values(IncidentImpact))
@@ -111,6 +114,53 @@ describe('an unknown status', () => {
     expect(unknownSinceOf([found('UP', since(1)), found('UP', since(3))])).toEqual(since(3))
   })
 
+  const [up, down, slow, pending] = [found('UP'), found('DOWN'), found('DEGRADED'), found('PENDING')]
+  const [silent, paused] = [found('UP', since(1)), { ...found('PAUSED'), stateSince: since(3) }]
+
+  test.each<[what: string, MonitorCause[], StatusBasis, ShownStatus, unknownSince: Date | null]>([
+    ['no monitor', [], 'OWNER', 'OPERATIONAL', null],
+    ['a monitor that is up', [up], 'MONITORS', 'OPERATIONAL', null],
+    ['a monitor that is slow', [slow], 'MONITORS', 'DEGRADED_PERFORMANCE', null],
+    ['a monitor that is down', [down], 'MONITORS', 'MAJOR_OUTAGE', null],
+    ['a new monitor', [pending], 'PENDING', 'UNKNOWN', null],
+    ['two new monitors', [pending, pending], 'PENDING', 'UNKNOWN', null],
+    ['a new monitor that was not probed for long', [found('PENDING', since(2))], 'SILENT', 'UNKNOWN', since(2)],
+    ['a silent monitor', [silent], 'SILENT', 'UNKNOWN', since(1)],
+    ['a silent monitor that was down', [found('DOWN', since(1))], 'SILENT', 'MAJOR_OUTAGE', since(1)],
+    ['a paused monitor', [paused], 'SILENT', 'UNKNOWN', since(3)],
+    ['up and new', [up, pending], 'MONITORS', 'OPERATIONAL', null],
+    ['up and silent', [up, silent], 'MONITORS', 'OPERATIONAL', null],
+    ['up and paused', [up, paused], 'MONITORS', 'OPERATIONAL', null],
+    ['down and new', [down, pending], 'MONITORS', 'MAJOR_OUTAGE', null],
+    ['new and silent', [pending, silent], 'SILENT', 'UNKNOWN', since(1)],
+    ['new and paused', [pending, paused], 'PENDING', 'UNKNOWN', null],
+    ['silent and paused', [silent, paused], 'SILENT', 'UNKNOWN', since(3)],
+  ])('and its basis: %s', (_, monitors, basis, shown, unknownSince) => {
+    const none = { statusOverride: null, incidents: [], maintenances: [] }
+    const status = shown === 'UNKNOWN' ? 'DEGRADED_PERFORMANCE' : shown
+    const watched = monitors.length > 0
+    expect(shownServiceOf({ ...none, monitors })).toEqual({ shown, status, unknownSince, watched, basis })
+    const byHand = shownServiceOf({ ...none, monitors, statusOverride: 'OPERATIONAL' })
+    expect(byHand).toMatchObject({ shown: 'OPERATIONAL', basis: 'OWNER' })
+    const maintained = shownServiceOf({ ...none, monitors, maintenances: [{ maintenanceId: 'mnt_1' }] })
+    expect(maintained.shown).toBe('UNDER_MAINTENANCE')
+  })
+
+  test('is never operational on nobody’s word', () => {
+    fc.assert(
+      fc.property(fc.array(anyMonitor), fc.array(anyStatus), (monitors, incidents) => {
+        const service = {
+          statusOverride: null,
+          incidents: incidents.map((status) => ({ status })),
+          monitors,
+          maintenances: [],
+        }
+        const { shown, basis } = shownServiceOf(service)
+        if (shown === 'OPERATIONAL') expect(['OWNER', 'MONITORS']).toContain(basis)
+      }),
+    )
+  })
+
   test('yields to overrides, manual incidents and maintenance', () => {
     const causes = { ...nothing, monitors: [found('UP', noon)] }
     expect(shownStatus({ ...causes, override: 'OPERATIONAL' })).toBe('OPERATIONAL')
@@ -137,6 +187,16 @@ describe('an unknown status', () => {
     expect(descriptionOf(silent(1), known)).toBe('Monitoring of one service has been silent since 2026-11-20 12:01 UTC')
     expect(descriptionOf(silent(1), known, silent(1))).toMatch(/^Monitoring of 2 services has been silent/)
     expect(pageStatus([silent(1)], ['MAJOR'])).toMatchObject({ indicator: 'MAJOR', unknownSince: null })
+    const pending = { shown: 'UNKNOWN', unknownSince: null, watched: true } as const
+    expect(pageStatus([pending, known], [])).toEqual({
+      indicator: 'MINOR',
+      description: 'First check pending',
+      shown: 'UNKNOWN',
+      unknownSince: null,
+    })
+    expect(descriptionOf(silent(1), pending)).toBe(
+      'Monitoring of one service has been silent since 2026-11-20 12:01 UTC',
+    )
   })
 })
 

@@ -6,6 +6,7 @@ import { movedByOne, placedWithin } from '../../status/positions.ts'
 import { reorderServices } from '../../status/service.ts'
 import { reorderServiceGroups } from '../../status/service-group.ts'
 import { ServiceMark } from '../../status-page/html/status-mark.tsx'
+import { serviceLabel } from '../../status-page/view.ts'
 import type { Screen, Screens } from './screen.tsx'
 
 /** Services per page. */
@@ -171,7 +172,7 @@ function OrderedList({
     <li id={service.id} data-status={service.shown}>
       <OrderField id={service.id} name={service.name} shown={screen.may('WRITE')} />
       <a href={screen.path(`services/${service.id}`)}>{service.name}</a>
-      <ServiceMark status={service.shown} />
+      <ServiceMark status={service.shown} label={`${serviceLabel(service, screen.zone)}${byHand(service)}`} />
       <OrderButtons id={service.id} name={service.name} shown={screen.may('WRITE')} />
     </li>
   ))
@@ -202,6 +203,9 @@ function GroupOrder({ screen, groups }: { readonly screen: Screen; readonly grou
     </section>
   )
 }
+
+/** Says that nothing but people keep the status up to date. */
+const byHand = ({ basis }: ServiceState) => (basis === 'OWNER' ? ', by hand' : '')
 
 interface OrderProps {
   readonly id: string

@@ -4,7 +4,7 @@ import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
 import type { ServiceHistory } from '../service-history.ts'
 import { barView, serviceHistoryViews } from '../service-history.ts'
 import type { ServiceView } from '../view.ts'
-import { serviceStatusLabels } from '../view.ts'
+import { serviceLabel } from '../view.ts'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { ServiceMark } from './status-mark.tsx'
@@ -44,12 +44,15 @@ interface ServiceItemProps {
 
 function ServiceItem({ service, past, context }: ServiceItemProps) {
   const { id, name, description, shown, unknownSince } = service
+  const label = serviceLabel(service, context.zone)
   return (
     <Part>
-      <li id={id} data-status={shown} data-announce={`${name}: ${serviceStatusLabels[shown]}.`}>
+      <li id={id} data-status={shown} data-announce={`${name}: ${label}.`}>
         <span class="name">{name}</span>
-        <ServiceMark status={shown} />
-        {unknownSince && <p class="about">Monitoring has been silent since {context.zone.time(unknownSince)}.</p>}
+        <ServiceMark status={shown} label={label} />
+        {unknownSince && shown !== 'UNKNOWN' && (
+          <p class="about">Monitoring has been silent since {context.zone.time(unknownSince)}.</p>
+        )}
         {description === '' ? null : <p class="about">{description}</p>}
         {past && <UptimeHistory service={past} context={context} />}
       </li>

@@ -1,5 +1,5 @@
 import type { ServiceView } from '../view.ts'
-import { serviceStatusLabels } from '../view.ts'
+import { serviceLabel } from '../view.ts'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -19,7 +19,7 @@ interface ServicePageProps {
 export function ServicePage({ service, history, readAt, context }: ServicePageProps) {
   const { id, name, description, shown, unknownSince } = service
   const { owner, zone } = context
-  const label = serviceStatusLabels[shown]
+  const label = serviceLabel(service, zone)
   return (
     <PageLayout
       context={context}
@@ -32,8 +32,11 @@ export function ServicePage({ service, history, readAt, context }: ServicePagePr
       <LiveState />
       <Part>
         <section id={id} data-status={shown} data-announce={`${name}: ${label}.`}>
-          <ServiceMark status={shown} />
-          {unknownSince && <p class="about">Monitoring has been silent since {zone.time(unknownSince)}.</p>}
+          <ServiceMark status={shown} label={label} />
+          {unknownSince && shown !== 'UNKNOWN' && (
+            <p class="about">Monitoring has been silent since {zone.time(unknownSince)}.</p>
+          )}
+          {service.basis === 'OWNER' ? <p class="about">Its status is set by hand.</p> : null}
           {description === '' ? null : <p class="about">{description}</p>}
           <WholeHistory service={history} context={context} />
         </section>

@@ -3,12 +3,12 @@ import type { ShownStatus } from '../../status/shown-status.ts'
 import { statusShapes } from '../status-shapes.ts'
 import { incidentStatusLabels, maintenanceStatusLabels, serviceStatusLabels } from '../view.ts'
 
-/** Renders a service's status as icon and label. The nearest `data-status` sets the colour. */
-export function ServiceMark({ status }: { readonly status: ShownStatus }) {
+/** Renders a service's status as icon and label. The nearest `data-status` sets the colour. @param label instead of the usual one. */
+export function ServiceMark({ status, label }: { readonly status: ShownStatus; readonly label?: string }) {
   return (
     <span class="mark">
       <Shape of={status} />
-      {serviceStatusLabels[status]}
+      {label ?? serviceStatusLabels[status]}
     </span>
   )
 }

@@ -6,13 +6,25 @@ import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/bul
 import { cacheable } from '../../graphql/cacheable.ts'
 import { rows, text } from '../../graphql/cost.ts'
 import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
 import { ownerOnly } from '../../graphql/owner-only.ts'
 import { VERSION, VERSION_READ } from '../../graphql/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { createService, deleteService, reorderServices, updateService } from '../service.ts'
+import type { StatusBasis } from '../shown-status.ts'
 import { shownServiceOf, statusCausesSelect } from '../shown-status.ts'
 import { inPageOrder, pagePositionLoader } from './connections.ts'
+
+const StatusBasisRef = builder.enumType('StatusBasis', {
+  description: 'Who says how a service is.',
+  values: describedValues<StatusBasis>({
+    MONITORS: 'Its monitors, with open incidents and maintenance.',
+    OWNER: 'Its owner, by hand: it has no monitors, or a status that overrides them.',
+    PENDING: 'Nobody yet: none of its monitors has a result.',
+    SILENT: 'Nobody any more: its monitors are silent or paused.',
+  }),
+})
 
 const positionOf = pagePositionLoader(({ db }, organizationIds) =>
   db.service.findMany({
@@ -27,7 +39,7 @@ export const Service = builder.prismaNode('Service', {
   id: { field: 'id' },
   nullable: true,
   description: 'A service on an organization’s status page.',
-  extensions: cacheable('id', 'name', 'description', 'groupId', 'position', 'status', 'unknownSince'),
+  extensions: cacheable('id', 'name', 'description', 'groupId', 'position', 'status', 'basis', 'unknownSince'),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
     description: t.exposeString('description', {
@@ -42,14 +54,21 @@ export const Service = builder.prismaNode('Service', {
     status: t.field({
       type: ServiceStatus,
       description:
-        'The shown status: the override if set, otherwise the worst of manual open incidents and monitor states. During maintenance, UNDER_MAINTENANCE replaces the monitor states. If its monitors are silent (`unknownSince`) and nothing worse is known, DEGRADED_PERFORMANCE, never OPERATIONAL.',
+        'The shown status: the override if set, otherwise the worst of manual open incidents and monitor states. During maintenance, UNDER_MAINTENANCE replaces the monitor states. If its monitors know nothing yet or nothing any more (`basis` is PENDING or SILENT) and nothing worse is known, DEGRADED_PERFORMANCE, never OPERATIONAL.',
       select: statusCausesSelect,
       resolve: (service) => shownServiceOf(service).status,
+    }),
+    basis: t.field({
+      type: StatusBasisRef,
+      description: 'Who says how it is.',
+      select: statusCausesSelect,
+      resolve: (service) => shownServiceOf(service).basis,
     }),
     unknownSince: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the last of its monitors became silent. Null: a monitor reports, or none is active.',
+      description:
+        'When the last of its monitors became silent or was paused. Null: a monitor reports, none has reported yet, or it has none.',
       select: statusCausesSelect,
       resolve: (service) => shownServiceOf(service).unknownSince,
     }),
