@@ -2,12 +2,12 @@ import pg from 'pg'
 import { vi } from 'vitest'
 
 /**
- * How many statements some work takes, done three times: the fewest, for what else runs in this process, such as a service's
+ * How many statements some work takes, done six times: the fewest, for what else runs in this process, such as a service's
  * rounds, sends its own meanwhile.
  */
 export async function fewestStatements(work: () => Promise<void>): Promise<number> {
   const counts: number[] = []
-  for (let turn = 0; turn < 3; turn++) {
+  for (let turn = 0; turn < 6; turn++) {
     const sent = vi.spyOn(pg.Client.prototype, 'query')
     await work()
     counts.push(sent.mock.calls.length)
