@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { getRequestListener } from '@hono/node-server'
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
+import { compress } from 'hono/compress'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { challengeRoutes } from '../account/http/challenge.ts'
 import { logoRoutes } from '../account/http/logo.ts'
@@ -142,18 +143,21 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     '/',
     referenceRoutes(site, libraries, () => openApiDocument(site.baseUrl, servedPaths)),
   )
-  app.route('/', docsPages(site))
   app.route('/', challengeRoutes(dependencies))
   app.route('/', logoRoutes(dependencies))
   app.route('/', graphiqlRoutes(site, libraries))
   app.route('/', libraries.routes)
-  app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
-  app.route('/', peoplePages({ site, contextOf: personIn }))
-  app.route('/', consolePages({ site, contextOf: personIn, onChange: options.onChange }))
+  app.route('/', site.assets.routes)
   // Before the pages at the root, which belong to the status page on a custom domain.
   app.route('/', documentRoutes({ site, db: dependencies.db, cache: pageCache, pngRenderer, now: dependencies.now }))
   app.route('/', statusPages({ site, db: dependencies.db, cache: pageCache, now: dependencies.now }))
-  app.route('/', site.assets.routes)
+  // Routes before this one compress their answers themselves, if at all, and once.
+  const compressed = compress({ encoding: 'gzip' })
+  app.get('*', (c, next) => compressed(c, next))
+  app.route('/', docsPages(site))
+  app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
+  app.route('/', peoplePages({ site, contextOf: personIn }))
+  app.route('/', consolePages({ site, contextOf: personIn, onChange: options.onChange }))
   app.route('/', billingPages({ site, config, ...payers }))
   app.route(
     '/',

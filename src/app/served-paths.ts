@@ -46,6 +46,7 @@ const form = (path: string, summary: string): ServedPath => ({ ...page(path, sum
 /** All pages and the forms on them. */
 export const pagePaths: readonly ServedPath[] = [
   page('/', 'The home page with the check form; on a custom domain, the status page'),
+  page('/status', 'Find a status page; redirect to the one of ?page=, or to the only one'),
   page('/check', 'Redirect to the report on ?target='),
   page('/check/{target}', 'The live report on an address or a domain'),
   page('/docs', 'All guides'),

@@ -3,6 +3,7 @@ import { root } from '../core/paths.ts'
 import type { Site } from './layout.tsx'
 import { pageHeaders, SiteHeader } from './layout.tsx'
 import type { Libraries } from './libraries.ts'
+import { staticText } from './static-text.ts'
 
 /** Starts Swagger UI on the page; bundled as `api-reference.js`. */
 export const referenceScript = new URL('src/http/browser/api-reference.ts', root)
@@ -19,12 +20,22 @@ const referenceHeaders = {
   ),
 }
 
+const openApiHeaders = {
+  'content-type': 'application/json',
+  'access-control-allow-origin': '*',
+  'x-content-type-options': 'nosniff',
+}
+
 /** `/docs/reference`, which shows `/openapi.json` with Swagger UI, and what it needs; all from this server. */
 export function referenceRoutes(site: Site, libraries: Libraries, openApi: () => object): Hono {
   const app = new Hono()
-  app.get('/openapi.json', (c) => c.json(openApi(), 200, { 'access-control-allow-origin': '*' }))
-  app.get('/docs/reference', async (c) =>
-    c.body(referencePage(site, await libraries.paths('swagger-ui')), 200, referenceHeaders),
+  app.get(
+    '/openapi.json',
+    staticText(() => JSON.stringify(openApi()), openApiHeaders),
+  )
+  app.get(
+    '/docs/reference',
+    staticText(async () => referencePage(site, await libraries.paths('swagger-ui')), referenceHeaders),
   )
   return app
 }

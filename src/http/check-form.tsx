@@ -1,8 +1,14 @@
+interface CheckFormProps {
+  readonly label?: string
+  readonly value?: string
+  readonly invalid?: boolean
+}
+
 /** Renders the form that starts a check. It works without JavaScript: `/check?target=…` redirects to the report. */
-export function CheckForm({ value = '', invalid = false }: { readonly value?: string; readonly invalid?: boolean }) {
+export function CheckForm({ label = 'IP address or domain', value = '', invalid = false }: CheckFormProps) {
   return (
     <form class="check" action="/check" method="get">
-      <label for="target">IP address or domain</label>
+      <label for="target">{label}</label>
       <div class="field">
         <input
           id="target"

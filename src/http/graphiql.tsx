@@ -4,6 +4,7 @@ import { tabs } from './graphiql-tabs.ts'
 import type { Site } from './layout.tsx'
 import { pageHeaders } from './layout.tsx'
 import type { Libraries } from './libraries.ts'
+import { staticText } from './static-text.ts'
 
 /** Starts GraphiQL on its page; bundled as `explorer.js`. */
 export const graphiqlScript = new URL('src/http/browser/explorer.ts', root)
@@ -11,10 +12,12 @@ export const graphiqlScript = new URL('src/http/browser/explorer.ts', root)
 /** Creates the route of GraphiQL at `/graphql` for browsers. All files come from this server. */
 export function graphiqlRoutes(site: Site, libraries: Libraries): Hono {
   const app = new Hono()
+  let send: ReturnType<typeof staticText> | null = null
   for (const path of ['/graphql', '/graphql/']) {
-    app.get(path, async (c) => {
-      const file = await libraries.paths('graphiql')
-      return c.body(graphiqlPage(site, file), 200, headersOf(site))
+    app.get(path, (c) => {
+      // The address of a service whose port the system chooses is known only now.
+      send ??= staticText(async () => graphiqlPage(site, await libraries.paths('graphiql')), headersOf(site))
+      return send(c)
     })
   }
   return app

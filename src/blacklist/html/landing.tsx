@@ -97,6 +97,9 @@ function StatusPages({ mayAnybodySignUp }: Pick<LandingProps, 'mayAnybodySignUp'
         {mayAnybodySignUp ? <a href="/sign-up">Create an account</a> : null}
         <a href="/docs/getting-started">How it works</a>
       </p>
+      <p class="own">
+        <a href="/status">Find somebody’s page</a>
+      </p>
     </section>
   )
 }

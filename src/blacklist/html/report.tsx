@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { CheckForm } from '../../http/check-form.tsx'
 import { UtcTime } from '../../http/utc-time.tsx'
 import type { Geo } from '../geo.ts'
 import type { DomainReport, IpReport, Report } from '../report.ts'
@@ -42,7 +43,11 @@ export function ReportSection({
         >
           View as JSON
         </a>
+        <a href={`/console?watch=${encodeURIComponent(report.target)}`} rel="nofollow">
+          Watch {report.targetType === 'ip' ? 'this address' : 'this domain'}
+        </a>
       </p>
+      <CheckForm label="Check another" />
       {report.targetType === 'ip' ? <AddressLists report={report} /> : <DomainLists report={report} />}
     </article>
   )
@@ -60,6 +65,7 @@ export function FailedCheck({ target }: { readonly target: string }) {
       <p class="actions">
         <CheckAgain target={target} />
       </p>
+      <CheckForm label="Check another" />
     </article>
   )
 }

@@ -75,14 +75,20 @@ export function checkPages(pages: CheckPages): Hono {
     const input = c.req.param('target')
     try {
       const check = await pages.start(c, input)
-      // Disables response buffering in nginx-like proxies.
-      return c.body(checkPage(pages, check, pages.resolvers(c)), 200, { ...pageHeaders, 'x-accel-buffering': 'no' })
+      return c.body(checkPage(pages, check, pages.resolvers(c)), 200, streamHeaders)
     } catch (error) {
       return errorPage(c, site, toPageError(error, input))
     }
   })
 
   return app
+}
+
+/** Headers that keep nginx-like proxies from buffering a stream, and anybody from compressing it, which would hold it back. */
+const streamHeaders = {
+  ...pageHeaders,
+  'cache-control': `${pageHeaders['cache-control']}, no-transform`,
+  'x-accel-buffering': 'no',
 }
 
 /** Converts an expected error to an error page; rethrows any other. */

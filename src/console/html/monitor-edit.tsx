@@ -36,9 +36,11 @@ export function monitorEditScreens({ form }: Screens): void {
   })
 }
 
+const MAX_NAME_LENGTH = 100
+
 /** The fields of a kind's editor, in order. */
 function fieldsOf(kind: MonitorKind, services: readonly Choice[]): readonly EditorField[] {
-  const name: EditorField = { name: 'name', label: 'Name', type: 'text', required: true, maxlength: 100 }
+  const name: EditorField = { name: 'name', label: 'Name', type: 'text', required: true, maxlength: MAX_NAME_LENGTH }
   return [name, ...kindFields[kind], ...commonFields(kind, services)]
 }
 
@@ -48,7 +50,7 @@ function kindOf(text: string | null | undefined): MonitorKind | null {
 
 async function showNew(screen: Screen, state: FormState): Promise<Response> {
   const kind = kindOf(state.fields.get('kind') ?? screen.c.req.query('kind'))
-  if (kind !== null) return showEditor(screen, state, kind, null, null)
+  if (kind !== null) return showEditor(screen, prefilled(screen, state), kind, null, null)
   const content = (
     <ul class="rows kinds">
       {Object.entries(kinds).map(([value, { name, about }]) => (
@@ -60,6 +62,13 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
     </ul>
   )
   return screen.show({ title: 'What kind of monitor?', section: 'monitors', content }, state)
+}
+
+/** Fills the empty form with the target in the address, as the report of a check links to it. */
+function prefilled({ c }: Screen, state: FormState): FormState {
+  const target = c.req.query('target')?.slice(0, MAX_NAME_LENGTH) ?? ''
+  if (state.problem !== null || target === '') return state
+  return { ...state, fields: new URLSearchParams({ name: target, 'blacklist.target': target }) }
 }
 
 async function showEdit(screen: Screen, state: FormState): Promise<Response> {

@@ -1,3 +1,4 @@
+import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { root } from '../../core/paths.ts'
 import type { Site } from '../../http/layout.tsx'
@@ -42,20 +43,12 @@ export const consoleScript = new URL('src/console/browser/console.ts', root)
 /** Creates the console, in which people run their organizations. Every action works without scripts. */
 export function consolePages(options: ConsoleOptions): Hono {
   const app = new Hono()
-  app.get('/console', (c) =>
-    answer(c, options, async ({ actor, db }) => {
-      if (actor.kind !== 'user') return c.redirect(signInPath(c), 303)
-      const organizations = await db.organization.findMany({
-        where: { memberships: { some: { userId: actor.userId } }, deletedAt: null },
-        select: { name: true, slug: true },
-        orderBy: { name: 'asc' },
-      })
-      const [only, ...others] = organizations
-      if (only && others.length === 0) return c.redirect(`/console/${only.slug}/now`, 303)
-      if (!only && actor.isOperator) return c.redirect('/console/operator/organizations', 303)
-      return respondWithFormPage(c, options.site, 'Organizations', <Choice organizations={organizations} />)
-    }),
-  )
+  app.get('/console', (c) => {
+    const target = c.req.query('watch')
+    if (target === undefined) return chooseOrganization(c, options, 'now')
+    const query = new URLSearchParams({ kind: 'BLACKLIST', target })
+    return chooseOrganization(c, options, `monitors/new?${query}`)
+  })
   app.get('/console/app.webmanifest', (c) => c.json(webManifest(options.site), 200, manifestHeaders))
   app.route('/', operatorScreens(options))
   app.get('/console/:slug{[a-z0-9-]+}', (c) => c.redirect(`/console/${c.req.param('slug')}/now`, 303))
@@ -95,6 +88,22 @@ export function consolePages(options: ConsoleOptions): Hono {
   return app
 }
 
+/** Leads to a path of the person's organization, `/console/{slug}/{path}`; asks which of several. */
+function chooseOrganization(c: HttpContext, options: ConsoleOptions, path: string): Promise<Response> {
+  return answer(c, options, async ({ actor, db }) => {
+    if (actor.kind !== 'user') return c.redirect(signInPath(c), 303)
+    const organizations = await db.organization.findMany({
+      where: { memberships: { some: { userId: actor.userId } }, deletedAt: null },
+      select: { name: true, slug: true },
+      orderBy: { name: 'asc' },
+    })
+    const [only, ...others] = organizations
+    if (only && others.length === 0) return c.redirect(`/console/${only.slug}/${path}`, 303)
+    if (!only && actor.isOperator) return c.redirect('/console/operator/organizations', 303)
+    return respondWithFormPage(c, options.site, 'Organizations', <Choice organizations={organizations} path={path} />)
+  })
+}
+
 const manifestHeaders = { 'content-type': 'application/manifest+json', 'cache-control': 'public, max-age=3600' }
 
 /** Returns what makes the console installable (W3C Web Application Manifest). */
@@ -111,13 +120,18 @@ function webManifest({ assets }: Site) {
   }
 }
 
-function Choice({ organizations }: { readonly organizations: readonly { name: string; slug: string }[] }) {
+interface ChoiceProps {
+  readonly organizations: readonly { readonly name: string; readonly slug: string }[]
+  readonly path: string
+}
+
+function Choice({ organizations, path }: ChoiceProps) {
   if (organizations.length === 0) return <p class="lead">You are a member of no organization. Ask for an invitation.</p>
   return (
     <ul class="rows">
       {organizations.map(({ name, slug }) => (
         <li>
-          <a href={`/console/${slug}/now`}>{name}</a>
+          <a href={`/console/${slug}/${path}`}>{name}</a>
         </li>
       ))}
     </ul>

@@ -5,11 +5,9 @@ import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { root } from '../../core/paths.ts'
 import { startWorker } from '../../core/worker-thread.ts'
-import type { Compressed } from '../../http/encoding.ts'
-import { compress, decompress, encodingFor } from '../../http/encoding.ts'
-import { hasCurrent, weakEtag } from '../../http/etag.ts'
 import type { Site } from '../../http/layout.tsx'
 import { pageHeaders, renderPageShell, respondWithPage } from '../../http/layout.tsx'
+import { retryingOnce, staticText } from '../../http/static-text.ts'
 import { sections } from '../contents.ts'
 import type { DocsWorkerData, RenderedDocs } from '../docs-worker.ts'
 import type { Guide } from '../guide.ts'
@@ -27,24 +25,17 @@ interface Docs {
   search(query: string): Hit[]
 }
 
-/** A compressed page with its ETag. */
-interface ReadyPage {
-  readonly content: Compressed
-  readonly etag: string
-}
-
 /**
  * Creates the routes of the guides: `/docs`, `/docs/{guide}`, their images, and the search with its words in `?q=`. A
  * thread renders the guides on first use; pages stay compressed in memory.
  */
 export function docsPages(site: Site): Hono {
   const docs = retryingOnce(loadDocs)
-  const pages = new Map<string, () => Promise<ReadyPage>>()
-  /** Sends a static page. */
-  const sendPage = async (c: Context, path: string, render: () => string) => {
-    const page = pages.get(path) ?? retryingOnce(() => prepare(render()))
-    pages.set(path, page)
-    return send(c, await page())
+  const pages = new Map<string, ReturnType<typeof staticText>>()
+  const sendPage = (c: Context, path: string, render: () => string) => {
+    const send = pages.get(path) ?? staticText(render, pageHeaders)
+    pages.set(path, send)
+    return send(c)
   }
 
   const app = new Hono()
@@ -87,18 +78,6 @@ async function loadDocs(): Promise<Docs> {
   return { guides: new Map(guides.map((guide) => [guide.slug, guide])), images, search: openSearch(index) }
 }
 
-/** Calls `make` once; retries after a failure. */
-function retryingOnce<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = null
-      throw error
-    })
-    return made
-  }
-}
-
 /** The service's address in the guides' files. */
 const WRITTEN_ADDRESS = 'http://localhost:4000'
 
@@ -114,23 +93,6 @@ function renderPage(
   return (before + String(content) + after)
     .replaceAll(WRITTEN_ADDRESS, baseUrl)
     .replaceAll(websocket(WRITTEN_ADDRESS), websocket(baseUrl))
-}
-
-async function prepare(html: string): Promise<ReadyPage> {
-  return { content: await compress(Buffer.from(html)), etag: weakEtag(html) }
-}
-
-/** Sends a page, or 304 when the client has it (RFC 9110 §13.1.2). */
-function send(c: Context, { content, etag }: ReadyPage): Response {
-  const headers = { ...pageHeaders, 'cache-control': 'public, no-cache', vary: 'accept-encoding', etag }
-  if (hasCurrent(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers)
-  const encoding = encodingFor(c.req.header('accept-encoding'))
-  if (encoding === null) return c.body(decompress(content), 200, headers)
-  return c.body(content[encoding], 200, {
-    ...headers,
-    'content-encoding': encoding,
-    'content-length': String(content[encoding].length),
-  })
 }
 
 const sheetsOf = ({ assets }: Site) => [assets.url('docs.css')]

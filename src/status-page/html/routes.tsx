@@ -7,6 +7,7 @@ import { errorPage } from '../../http/error-page.tsx'
 import { themeStylesheet } from '../colour.ts'
 import type { PageRequest } from '../read-page.ts'
 import { parseMonth } from '../time-format.ts'
+import { findPage, pageNotFound } from './find-page.tsx'
 import type { PageAddress } from './page-address.ts'
 import { addPageRoute } from './page-address.ts'
 import { sendChanges, sendPage, sendStalePage } from './page-response.tsx'
@@ -38,10 +39,13 @@ export function statusPages(options: PageSource): Hono {
       const minimum = decodeCursor(at) ?? Number.POSITIVE_INFINITY
       return await sendChanges(c, cache, { ...value, live: value.live }, { version, minimum })
     } catch (error) {
-      if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+      if (error instanceof NotFound) return notFound(c, address, request)
       throw error
     }
   }
+
+  const notFound = (c: Context, { base, owner }: PageAddress, { page }: PageRequest) =>
+    page === 'overview' && base !== '' ? pageNotFound(c, site, owner) : errorPage(c, site, { status: 404 })
 
   const routes = new Hono()
   routes.get('/assets/:file{theme\\.[0-9a-f]{6}\\.css}', (c) =>
@@ -51,6 +55,8 @@ export function statusPages(options: PageSource): Hono {
       'x-content-type-options': 'nosniff',
     }),
   )
+  routes.get('/status', (c) => findPage(c, site, options.db))
+  routes.get('/status/', (c) => c.redirect('/status', 308))
   routes.get('/status/:slug{[a-z0-9-]+}/', (c) => c.redirect(`/status/${c.req.param('slug')}`, 308))
   for (const { path, parse } of pageRoutes) {
     addPageRoute(routes, options, path, (c, address) => answer(c, address, parse(c)))

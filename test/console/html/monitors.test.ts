@@ -36,6 +36,15 @@ async function create(more: Record<string, string> = {}) {
 }
 
 describe('a new monitor', () => {
+  test('of the target that a report names is filled in', async () => {
+    const editor = await signIn('EDITOR')
+    const { location } = await editor.get('/console?watch=203.0.113.7')
+    expect(location).toBe('/console/watchers/monitors/new?kind=BLACKLIST&target=203.0.113.7')
+    const { html } = await editor.get('monitors/new?kind=BLACKLIST&target=%22%3E203.0.113.7')
+    expect(html).toContain('value="&quot;&gt;203.0.113.7"')
+    expect(html).toMatch(/name="intervalSeconds"[^>]*value="\d+"/)
+  })
+
   test('begins with its kind, and shows exactly the fields of it', async () => {
     const editor = await signIn('EDITOR')
     expect((await editor.get('monitors/new')).html).toContain('monitors/new?kind=BLACKLIST')
