@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest'
 import { Unavailable } from '../../src/core/errors.ts'
 import { hashPassword, verifyPassword } from '../../src/people/password.ts'
+import { PASSWORD_COST as ownCost } from '../../src/people/password-cost.ts'
 
-test('a password matches its hash, and no other does', async () => {
-  const hash = await hashPassword('correct horse battery')
-  expect(hash).toMatch(/^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/)
-  expect(await verifyPassword('correct horse battery', hash)).toBe(true)
-  expect(await verifyPassword('correct horse batterz', hash)).toBe(false)
+test.each([
+  ['of the service', ownCost, /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/],
+  ['of the tests', undefined, /^scrypt\$1024\$8\$3\$[\w-]{22}\$[\w-]{43}$/],
+])('at the cost %s, a password matches its hash, and no other does', async (_, cost, format) => {
+  const hash = await hashPassword('correct horse battery', cost)
+  expect(hash).toMatch(format)
+  expect(await verifyPassword('correct horse battery', hash, cost)).toBe(true)
+  expect(await verifyPassword('correct horse batterz', hash, cost)).toBe(false)
 })
 
 test('the same password has another hash each time', async () => {
