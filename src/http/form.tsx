@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
+import type { z } from 'zod'
 import type { DomainError } from '../core/errors.ts'
 import { Invalid, RateLimited } from '../core/errors.ts'
 import { readBytes } from './body.ts'
@@ -122,6 +123,14 @@ interface InputProps extends FieldProps {
   readonly pattern?: string
   readonly inputmode?: 'numeric' | 'text' | 'email' | 'url'
   readonly placeholder?: string
+}
+
+/** Returns the attributes of a field for a text, by the schema that judges it when it is sent. */
+export function textRules({ minLength, maxLength }: z.ZodString): {
+  readonly required?: true
+  readonly maxlength?: number
+} {
+  return { ...((minLength ?? 0) > 0 && { required: true }), ...(maxLength !== null && { maxlength: maxLength }) }
 }
 
 /** Renders a text field with its label, hint and error. Passwords are never repeated. */

@@ -5,7 +5,7 @@ import { newId, typeOfId } from '../core/id.ts'
 import type { StoredHtml } from '../core/markdown-rendering.ts'
 import { renderMessage } from '../core/markdown-rendering.ts'
 import { hasChanges, requireVersion, sameSet, versionInput } from '../core/optimistic-lock.ts'
-import { invalid, lineText, validate } from '../core/validation.ts'
+import { invalid, validate } from '../core/validation.ts'
 import type { ChangeResult } from '../event-log/change.ts'
 import { change, changeBySql } from '../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../generated/prisma/client.ts'
@@ -19,9 +19,14 @@ import {
   requireStartBeforeEnd,
 } from './incident-corrections.ts'
 import { findOwned, MAX_SERVICES, notFound, requireDistinct, requireServices } from './ownership.ts'
-import { MAX_UPDATES, message, requireOtherUpdates, requireRoomForUpdate, tellSubscribers } from './timeline-limits.ts'
-
-const titleText = lineText(200)
+import {
+  MAX_UPDATES,
+  message,
+  requireOtherUpdates,
+  requireRoomForUpdate,
+  tellSubscribers,
+  titleText,
+} from './timeline-limits.ts'
 
 /**
  * The services an incident affects. OPERATIONAL: recovered. UNDER_MAINTENANCE is not allowed, because maintenance is

@@ -6,7 +6,7 @@ import type { StoredHtml } from '../core/markdown-rendering.ts'
 import { HTML_VERSION, renderMessage } from '../core/markdown-rendering.ts'
 import { hasChanges, requireVersion, sameSet, versionInput } from '../core/optimistic-lock.ts'
 import { DAY, utcDay } from '../core/time.ts'
-import { lineText, validate } from '../core/validation.ts'
+import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../generated/prisma/client.ts'
@@ -29,9 +29,9 @@ import {
   requireOtherUpdates,
   requireRoomForUpdate,
   tellSubscribers,
+  titleText,
 } from './timeline-limits.ts'
 
-const titleText = lineText(200)
 const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)
 
 const newMaintenance = z.object({

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { Conflict } from '../core/errors.ts'
-import { proseText } from '../core/validation.ts'
+import { lineText, proseText } from '../core/validation.ts'
 
 /** The maximum length of an update's message, in characters. */
 export const MAX_MESSAGE_LENGTH = 10_000
+
+/** The title of an incident or a maintenance. */
+export const titleText = lineText(200)
 
 /** A message in markdown; empty for an update that only changes the status. */
 export const optionalMessage = proseText(MAX_MESSAGE_LENGTH)

@@ -51,6 +51,35 @@ describe('an incident is reported', () => {
     expect([await statusOf('By touch'), tab.complaints]).toEqual(['RESOLVED', []])
   })
 
+  test('and what breaks a rule is said beside its field before it is sent', async () => {
+    await using tab = await openTab('incidents/new')
+    const { page } = tab
+    const title = page.getByLabel('Title')
+    const problem = page.locator('#title-problem')
+    await page.getByLabel('Message').focus()
+    expect(await problem.count()).toBe(0)
+    await title.fill('Slow')
+    await title.fill(' ')
+    await title.blur()
+    expect(await problem.textContent()).toBe('Must not be blank.')
+    expect([await title.getAttribute('aria-invalid'), await title.getAttribute('aria-describedby')]).toEqual([
+      'true',
+      'title-problem',
+    ])
+    expect(await axeViolations(page)).toEqual([])
+    await title.fill('Slow answers')
+    expect([await problem.count(), await title.getAttribute('aria-describedby')]).toEqual([0, null])
+    await page.getByRole('button', { name: 'Report', exact: true }).click()
+    expect(await page.locator('#message-problem').textContent()).toBe('Must not be blank.')
+    await expect.poll(() => focusedName(page)).toBe('message')
+    // A preview needs nothing but the message.
+    await page.getByLabel('Message').fill('We *look* into it.')
+    await title.fill('')
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.locator('#preview').waitFor({ state: 'attached' })
+    expect([await statusOf('Slow answers'), tab.complaints]).toEqual([undefined, []])
+  })
+
   test('by keyboard only', async () => {
     await using tab = await openTab('now')
     const { page } = tab
@@ -220,7 +249,7 @@ describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
       found.push(...(await axeViolations(page)).map((violation) => `${path} on a phone: ${violation}`))
       expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 390])
     }
-    await page.getByLabel('Title').evaluate((field) => field.removeAttribute('required'))
+    await page.locator('#new-incident').evaluate((form: HTMLFormElement) => form.toggleAttribute('novalidate', true))
     await page.getByRole('button', { name: 'Report', exact: true }).click()
     await page.locator('#title-problem').waitFor()
     found.push(...(await axeViolations(page)).map((violation) => `refused: ${violation}`))

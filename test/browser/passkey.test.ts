@@ -68,6 +68,26 @@ test('a passkey is registered, signs in, and confirms presence', async () => {
   expect(complaints.filter((text) => !text.includes('401'))).toEqual([])
 })
 
+test('a passkey that the browser fills in signs in, without the button', async () => {
+  const { token, userId } = await signIn('OWNER')
+  const tab = await openTab(ours)
+  await using _ = tab
+  const { page } = tab
+  await addAuthenticator(page)
+  await page.context().addCookies([{ name: 'allclear_session', value: token, url: app.baseUrl }])
+  await page.goto(`${app.baseUrl}/console/keyring/account`)
+  await page.click('[data-passkey=register]')
+  await page.waitForSelector('#passkeys ~ ul li')
+  await page.context().clearCookies()
+  const asked = () => database.prisma.oneTimeToken.count({ where: { purpose: 'PASSKEY' } })
+  const before = await asked()
+  await page.goto(`${app.baseUrl}/sign-in?to=/console/keyring/keys`)
+  expect(await asked()).toBe(before)
+  await page.focus('[name=email]')
+  await page.waitForURL(`${app.baseUrl}/console/keyring/keys`)
+  expect(await database.prisma.session.count({ where: { userId, hash: { not: '' } } })).toBe(2)
+})
+
 test('a browser without passkeys is not offered any', async () => {
   const tab = await openTab(ours)
   await using _ = tab

@@ -5,9 +5,10 @@ import { animationsFinished, morph } from '../../status-page/browser/morph.ts'
 import type { Followed } from './log-subscription.ts'
 import { followLog } from './log-subscription.ts'
 import { enableOrder } from './order.ts'
-import { listenToPasskeys, offerPasskeys } from './passkey.ts'
+import { listenToPasskeys, offerAutofill, offerPasskeys } from './passkey.ts'
 import { listenToPreview } from './preview.ts'
 import { listenForShortcuts } from './shortcuts.ts'
+import { listenToFields } from './validation.ts'
 
 const { body } = document
 /** Whether the page was the answer to a form, and shows what was typed into it. */
@@ -23,6 +24,8 @@ offerAll(document)
 setReaderTimes(document)
 offerPasskeys(document)
 listenToPasskeys()
+void offerAutofill()
+listenToFields()
 listenToPreview()
 
 function followed(): Followed {
@@ -121,14 +124,13 @@ function isOtherChoice({ options, multiple, selectedIndex }: HTMLSelectElement):
   return [...options].some(({ selected }, index) => selected !== asSent[index])
 }
 
-/** Shows times in the reader's zone, with the organization's as the title. */
+/** Shows times in the reader's zone, with the organization's beside them. */
 function setReaderTimes(root: Document): void {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   if (zone === body.dataset['timeZone']) return
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
   for (const time of root.querySelectorAll('time')) {
-    time.title = time.textContent ?? ''
-    time.textContent = format.format(new Date(time.dateTime))
+    time.textContent = `${format.format(new Date(time.dateTime))} (${time.textContent})`
   }
 }
 

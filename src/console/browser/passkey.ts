@@ -26,10 +26,37 @@ export function listenToPasskeys(): void {
   })
 }
 
+/** What waits for somebody to choose a passkey among what the browser fills in; null: nothing does. */
+let autofill: AbortController | null = null
+
+/** Offers passkeys among what the browser fills into the field of the mail address. */
+export async function offerAutofill(): Promise<void> {
+  const field = document.querySelector<HTMLInputElement>('input[autocomplete~="webauthn"]')
+  const button = document.querySelector<HTMLButtonElement>('button[data-passkey="sign-in"]')
+  if (!field || !button || !('PublicKeyCredential' in window)) return
+  if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
+  // Not before somebody turns to the field: each question makes the server store a challenge.
+  await Promise.race(['pointerover', 'focus'].map((name) => new Promise((turn) => field.addEventListener(name, turn))))
+  autofill = new AbortController()
+  const { signal } = autofill
+  try {
+    const options = await post('/options', {})
+    await post('', await get(options, { mediation: 'conditional', signal }))
+    goOn(button)
+  } catch (error) {
+    // The button has taken over, or the page was left.
+    if (signal.aborted) return
+    // What else can fail nobody has asked for: only a refusal answers a choice.
+    if (error instanceof Refusal) showProblem(button, error.message)
+  }
+}
+
 const isUse = (text: string): text is Use => text in endpoints
 
 async function run(button: HTMLButtonElement, use: Use): Promise<void> {
   button.disabled = true
+  // A page may ask for one passkey at a time.
+  autofill?.abort()
   try {
     const options = await post(`${endpoints[use]}/options`, {})
     const credential = use === 'register' ? await create(options) : await get(options)
@@ -67,10 +94,13 @@ async function post(path: string, body: unknown): Promise<Json> {
   throw new Refusal(String(answer['message'] ?? 'The passkey could not be used. Try again.'))
 }
 
-async function get(options: Json): Promise<Json> {
+async function get(options: Json, asked: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {}): Promise<Json> {
   const allowCredentials = descriptors(options['allowCredentials'])
   const publicKey = { ...options, challenge: bytes(options['challenge']), allowCredentials }
-  const credential = await navigator.credentials.get({ publicKey: publicKey as PublicKeyCredentialRequestOptions })
+  const credential = await navigator.credentials.get({
+    ...asked,
+    publicKey: publicKey as PublicKeyCredentialRequestOptions,
+  })
   const { response } = requireCredential(credential)
   if (!(response instanceof AuthenticatorAssertionResponse)) throw new TypeError('no assertion')
   return answerOf(requireCredential(credential), {

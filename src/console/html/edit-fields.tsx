@@ -4,7 +4,8 @@ import { Conflict } from '../../core/errors.ts'
 import { formatLocalTime, parseLocalTime } from '../../core/time-zone.ts'
 import { invalid } from '../../core/validation.ts'
 import type { FormState } from '../../http/form.tsx'
-import { CheckboxField, FormProblem, InputField, TextField } from '../../http/form.tsx'
+import { CheckboxField, FormProblem, InputField, TextField, textRules } from '../../http/form.tsx'
+import { message as messageText } from '../../status/timeline-limits.ts'
 import type { Zone } from '../../status-page/time-format.ts'
 
 /** Carries the version that an edit is based on. */
@@ -91,6 +92,7 @@ export function MessageField({
   value,
   hint,
   rows = 5,
+  rules = messageText,
 }: {
   readonly state: FormState
   /** The rendered message; null: it was not asked for. */
@@ -98,6 +100,7 @@ export function MessageField({
   readonly value?: string
   readonly hint?: Child
   readonly rows?: number
+  readonly rules?: typeof messageText
 }) {
   return (
     <>
@@ -108,7 +111,7 @@ export function MessageField({
         value={value}
         hint={hint}
         rows={rows}
-        maxlength={10_000}
+        {...textRules(rules)}
       />
       {preview === null ? null : (
         <section class="preview" id="preview" aria-label="Preview" tabindex={-1}>
@@ -142,7 +145,7 @@ export function readTellSubscribers(fields: URLSearchParams): boolean | undefine
 /** Renders the button that shows the message as the page would, without sending it. */
 export function PreviewButton() {
   return (
-    <button type="submit" name="preview" value="true" class="quiet">
+    <button type="submit" name="preview" value="true" class="quiet" formnovalidate>
       Preview
     </button>
   )

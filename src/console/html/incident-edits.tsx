@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { NotFound } from '../../core/errors.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { InputField, SelectField } from '../../http/form.tsx'
+import { InputField, SelectField, textRules } from '../../http/form.tsx'
 import {
   deleteIncident,
   deleteIncidentUpdate,
@@ -10,6 +10,7 @@ import {
   findIncidentUpdate,
   updateIncident,
 } from '../../status/incident.ts'
+import { titleText } from '../../status/timeline-limits.ts'
 import { impactLabels } from '../../status-page/view.ts'
 import {
   ConfirmDeletion,
@@ -55,7 +56,14 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
     <form method="post" class="stack" id="edit">
       <EditProblem state={state} version={version} fields={['title', 'impact', 'startedAt', 'resolvedAt']} />
       <VersionField version={version} />
-      <InputField label="Title" name="title" state={state} value={title} maxlength={200} hint={now('title', title)} />
+      <InputField
+        label="Title"
+        name="title"
+        state={state}
+        value={title}
+        {...textRules(titleText)}
+        hint={now('title', title)}
+      />
       <SelectField
         label="Impact"
         name="impact"

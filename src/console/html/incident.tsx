@@ -1,11 +1,12 @@
 import { validIdOrEmpty } from '../../core/id.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { emptyForm, SelectField } from '../../http/form.tsx'
+import { emptyForm, SelectField, textRules } from '../../http/form.tsx'
 import type { Author } from '../../status/authors.ts'
 import { readAuthors } from '../../status/authors.ts'
 import { findIncident, postIncidentUpdate } from '../../status/incident.ts'
 import { previewMessage } from '../../status/message-preview.ts'
+import { message as messageText } from '../../status/timeline-limits.ts'
 import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
 import { readIncidentTimelines } from '../../status/timeline-reader.ts'
 import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
@@ -207,7 +208,7 @@ function ResolveForm({ screen, state, incident: { id, version } }: Pick<Props, '
       <VersionField version={version} />
       <div class="form-field">
         <label for="resolve-message">Message when resolved</label>
-        <textarea id="resolve-message" name="message" rows={2} maxlength={10_000}>
+        <textarea id="resolve-message" name="message" rows={2} {...textRules(messageText)}>
           {message}
         </textarea>
       </div>

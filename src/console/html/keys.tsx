@@ -4,9 +4,10 @@ import { requireScope } from '../../core/access.ts'
 import { NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { DAY } from '../../core/time.ts'
+import { nameText } from '../../core/validation.ts'
 import type { ApiKey } from '../../generated/prisma/client.ts'
 import type { FormState } from '../../http/form.tsx'
-import { CheckboxField, emptyForm, FormProblem, InputField, SelectField } from '../../http/form.tsx'
+import { CheckboxField, emptyForm, FormProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
 import { Time } from '../../status-page/html/time.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { Table } from './table.tsx'
@@ -63,7 +64,7 @@ async function showKeys(screen: Screen, state: FormState, created: CreatedApiKey
         <h2>New key</h2>
         <form method="post" class="stack" id="new-key">
           <FormProblem state={state} fields={['name', 'scope', 'expiresAt']} />
-          <InputField label="Name" name="name" state={state} required maxlength={100} hint="What it is for." />
+          <InputField label="Name" name="name" state={state} {...textRules(nameText)} hint="What it is for." />
           <SelectField label="Scope" name="scope" state={state} value="READ" choices={scopes} />
           <SelectField label="Expires" name="expiresAt" state={state} value="" choices={lifetimes} />
           <p class="actions">

@@ -1,8 +1,9 @@
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { FormProblem, InputField } from '../../http/form.tsx'
+import { FormProblem, InputField, textRules } from '../../http/form.tsx'
 import { findMaintenance, scheduleMaintenance, updateMaintenance } from '../../status/maintenance.ts'
 import { isOver } from '../../status/maintenance-schedule.ts'
 import { previewMessage } from '../../status/message-preview.ts'
+import { titleText } from '../../status/timeline-limits.ts'
 import {
   currentValue,
   EditProblem,
@@ -53,7 +54,7 @@ async function showNew(screen: Screen, state: FormState, preview: string | null)
   const content = (
     <form method="post" class="stack composer" id="schedule">
       <FormProblem state={state} fields={ownFields} />
-      <InputField label="Title" name="title" state={state} required autofocus maxlength={200} autocomplete="off" />
+      <InputField label="Title" name="title" state={state} autofocus {...textRules(titleText)} autocomplete="off" />
       <div class="beside">
         <TimeField
           label="Starts"
@@ -118,7 +119,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
         name="title"
         state={state}
         value={title}
-        maxlength={200}
+        {...textRules(titleText)}
         hint={currentValue(state, version, { name: 'title', value: title })}
       />
       {isOver(status) ? (

@@ -1,11 +1,12 @@
 import type { Maintenance, MaintenanceStatus } from '../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { emptyForm, FormProblem, SelectField, TextField } from '../../http/form.tsx'
+import { emptyForm, FormProblem, SelectField, TextField, textRules } from '../../http/form.tsx'
 import type { Author } from '../../status/authors.ts'
 import { readAuthors } from '../../status/authors.ts'
 import { cancelMaintenance, findMaintenance, updateMaintenance } from '../../status/maintenance.ts'
 import { allowedTransitions, isOver } from '../../status/maintenance-schedule.ts'
 import { previewMessage } from '../../status/message-preview.ts'
+import { optionalMessage } from '../../status/timeline-limits.ts'
 import type { MaintenanceWithTimeline } from '../../status/timeline-reader.ts'
 import { readMaintenanceTimelines } from '../../status/timeline-reader.ts'
 import { MaintenanceMark } from '../../status-page/html/status-mark.tsx'
@@ -162,7 +163,12 @@ function UpdateForm({
         value={status}
         hint={hint && <>Now: {maintenanceStatusLabels[status]}</>}
       />
-      <MessageField state={state} preview={preview} hint="May be empty when only the status changes." />
+      <MessageField
+        state={state}
+        preview={preview}
+        rules={optionalMessage}
+        hint="May be empty when only the status changes."
+      />
       <TellSubscribersField state={state} checked={maintenance.tellSubscribers} hint={TOLD_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Post update</button>
@@ -192,7 +198,14 @@ async function showCancellation(screen: Screen, state: FormState): Promise<Respo
       <FormProblem state={state} fields={['message']} />
       <p class="lead">{title}</p>
       <p>It does not take place, or ends now. It stays in the history.</p>
-      <TextField label="Message" name="message" state={state} hint="May be empty." rows={3} maxlength={10_000} />
+      <TextField
+        label="Message"
+        name="message"
+        state={state}
+        hint="May be empty."
+        rows={3}
+        {...textRules(optionalMessage)}
+      />
       <TellSubscribersField state={state} checked={tellSubscribers} />
       <p class="actions">
         <button type="submit" class="danger">

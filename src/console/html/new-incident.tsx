@@ -1,11 +1,12 @@
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { FormProblem, fieldProblem, InputField, SelectField } from '../../http/form.tsx'
+import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
 import { createIncident } from '../../status/incident.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import type { ServiceState } from '../../status/page-state.ts'
 import { readPageState } from '../../status/page-state.ts'
+import { titleText } from '../../status/timeline-limits.ts'
 import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
 import {
   MessageField,
@@ -70,7 +71,7 @@ function NewIncident({ screen, state, preview, services }: Props) {
   return (
     <form method="post" class="stack composer" id="new-incident">
       <FormProblem state={state} fields={ownFields} />
-      <InputField label="Title" name="title" state={state} required autofocus maxlength={200} autocomplete="off" />
+      <InputField label="Title" name="title" state={state} autofocus {...textRules(titleText)} autocomplete="off" />
       <div class="beside">
         <SelectField label="Status" name="status" state={state} choices={statusChoices} value="INVESTIGATING" />
         <SelectField label="Impact" name="impact" state={state} choices={impactChoices} value="MINOR" />

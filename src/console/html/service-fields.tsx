@@ -97,7 +97,7 @@ function Finder({ state, total }: { readonly state: FormState; readonly total: n
   return (
     <>
       <InputField label={`Part of a name (${total} services)`} name="serviceText" state={state} autocomplete="off" />
-      <button type="submit" name="find" value="true" class="quiet">
+      <button type="submit" name="find" value="true" class="quiet" formnovalidate>
         Find
       </button>
     </>

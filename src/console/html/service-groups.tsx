@@ -1,6 +1,7 @@
+import { nameText } from '../../core/validation.ts'
 import type { ServiceGroup } from '../../generated/prisma/client.ts'
 import type { FormState } from '../../http/form.tsx'
-import { InputField, TextField } from '../../http/form.tsx'
+import { InputField, TextField, textRules } from '../../http/form.tsx'
 import { createServiceGroup, deleteServiceGroup, findGroup, updateServiceGroup } from '../../status/service-group.ts'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
 import { idIn } from './incident.tsx'
@@ -72,9 +73,8 @@ function GroupForm({
         name="name"
         state={state}
         value={name}
-        required
         autofocus={group === null}
-        maxlength={100}
+        {...textRules(nameText)}
         autocomplete="off"
         hint={currentValue(state, version, { name: 'name', value: name })}
       />

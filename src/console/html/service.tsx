@@ -1,7 +1,8 @@
+import { nameText } from '../../core/validation.ts'
 import type { Service } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { InputField, SelectField, TextField } from '../../http/form.tsx'
+import { InputField, SelectField, TextField, textRules } from '../../http/form.tsx'
 import { createService, deleteService, findService, updateService } from '../../status/service.ts'
 import { serviceStatusLabels } from '../../status-page/view.ts'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
@@ -159,9 +160,8 @@ function Fields({
         name="name"
         state={state}
         value={name}
-        required
         autofocus={service === null}
-        maxlength={100}
+        {...textRules(nameText)}
         autocomplete="off"
         hint={now('name', name)}
       />
