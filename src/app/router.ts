@@ -20,7 +20,7 @@ import { checkPages, checkScript } from '../blacklist/html/routes.tsx'
 import { blacklistPaths } from '../blacklist/http/openapi.ts'
 import { BLACKLIST_PATH, blacklistRest } from '../blacklist/http/rest.ts'
 import { isCheckable } from '../blacklist/target.ts'
-import { consolePages, consoleScript, consoleSheet } from '../console/html/routes.tsx'
+import { consolePages, consoleScript, consoleSheet, pushScript } from '../console/html/routes.tsx'
 import { NotFound } from '../core/errors.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { unavailability } from '../database/unavailable.ts'
@@ -61,6 +61,7 @@ export const pageAssets = [
   docsSheet,
   graphiqlScript,
   liveScript,
+  pushScript,
   referenceScript,
   referenceSheet,
   statusStylesheet,

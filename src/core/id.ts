@@ -17,7 +17,7 @@ export const idPrefixes = {
 } as const
 
 /** The same for what is no node of the GraphQL API. */
-const otherPrefixes = { User: 'usr', Session: 'ses', Invitation: 'inv' } as const
+const otherPrefixes = { User: 'usr', Session: 'ses', Invitation: 'inv', PushBrowser: 'psh' } as const
 
 export type IdType = keyof typeof idPrefixes
 type OtherIdType = keyof typeof otherPrefixes

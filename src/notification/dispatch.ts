@@ -6,13 +6,14 @@ import { Prisma } from '../generated/prisma/client.ts'
 import { notifyDeliveryWorkers } from './delivery.ts'
 import type { Notification } from './payload.ts'
 import { buildNotification, notifiedKinds, serializePayload } from './payload.ts'
+import { dispatchPush } from './push/dispatch-push.ts'
 
 /** How many events of one organization are turned into deliveries in one transaction. */
 const BATCH = 100
 
 /**
- * Creates deliveries for new events, one per event and interested subscriber, in the transaction that moves the position. Does
- * nothing while another worker dispatches. Returns whether there may be more.
+ * Creates deliveries for new events, one per event and interested subscriber, and notifications for the browsers of members, in
+ * the transaction that moves the position. Does nothing while another worker dispatches. Returns whether there may be more.
  */
 export function dispatch(ctx: Context, organizationId: string): Promise<boolean> {
   return transaction(ctx, async (tx) => {
@@ -22,6 +23,7 @@ export function dispatch(ctx: Context, organizationId: string): Promise<boolean>
     const events = await readEventsAfter(tx.db, organizationId, position.seq, BATCH)
     let made = 0
     for (const event of events) {
+      await dispatchPush(tx, organizationId, event)
       if (!event.tellSubscribers || !notified.has(event.kind)) continue
       const announcement = await buildNotification(tx.db, event)
       if (announcement) made += await deliver(tx, organizationId, event.seq, announcement)

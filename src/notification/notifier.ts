@@ -12,6 +12,8 @@ import type { SendTools } from './channel/channel.ts'
 import { DELIVERY_CHANNEL } from './delivery.ts'
 import { createDeliveryWorker } from './delivery-worker.ts'
 import { createDispatcher } from './dispatcher.ts'
+import { PUSH_CHANNEL } from './push/dispatch-push.ts'
+import { createPushWorker } from './push/push-worker.ts'
 
 /** The running dispatcher and delivery worker. */
 export interface Notifier {
@@ -24,7 +26,8 @@ export interface Notifier {
 }
 
 /**
- * Starts the dispatcher, which creates deliveries from events, and the worker that sends them.
+ * Starts the dispatcher, which creates deliveries from events, and the workers that send them, to subscribers and to the
+ * browsers of members.
  * @throws when `LISTEN` fails.
  */
 export async function startNotifier(parts: {
@@ -42,19 +45,25 @@ export async function startNotifier(parts: {
   const { ctx, database, seal, usage, tools, site, metrics, agenda } = parts
   const { pool } = database
   const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, site, metrics, agenda })
+  const pushTools = { outbound: tools.outbound, now: ctx.now, seal, config: ctx.config, site }
+  const pushes = createPushWorker({ ctx, pool, tools: pushTools, agenda })
   const dispatcher = createDispatcher(ctx, pool)
   const unlistenLog = await database.listen(LOG_CHANNEL, dispatcher.wake)
   const unlistenDeliveries = await database.listen(DELIVERY_CHANNEL, worker.wake)
+  const unlistenPushes = await database.listen(PUSH_CHANNEL, pushes.wake)
   dispatcher.start(agenda)
   worker.start()
+  pushes.start()
   return {
     check: async () => void (await Promise.all([dispatcher.check(), worker.check()])),
     state: () => worseState(dispatcher.state(), worker.state()),
     async close() {
       await unlistenLog()
       await unlistenDeliveries()
+      await unlistenPushes()
       await dispatcher.close()
       await worker.close()
+      await pushes.close()
     },
   }
 }

@@ -7,6 +7,7 @@ import { followLog } from './log-subscription.ts'
 import { enableOrder } from './order.ts'
 import { listenToPasskeys, offerAutofill, offerPasskeys } from './passkey.ts'
 import { listenToPreview } from './preview.ts'
+import { listenToPush, offerPush } from './push.ts'
 import { listenForShortcuts } from './shortcuts.ts'
 import { listenToFields } from './validation.ts'
 
@@ -27,6 +28,8 @@ listenToPasskeys()
 void offerAutofill()
 listenToFields()
 listenToPreview()
+offerPush(document)
+listenToPush()
 
 function followed(): Followed {
   const monitor = document.querySelector<HTMLElement>('[data-checks]')?.dataset['checks'] ?? null
@@ -59,6 +62,7 @@ async function fetchPage(): Promise<void> {
     keepForms(fresh)
     setReaderTimes(fresh)
     offerPasskeys(fresh)
+    offerPush(fresh)
     offerAll(fresh)
     document.title = fresh.title
     const focused = document.activeElement

@@ -2,6 +2,7 @@ import { formatMinute } from '../../core/time.ts'
 import type { Identity, Passkey, Session } from '../../generated/prisma/client.ts'
 import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem, InputField, UsernameField } from '../../http/form.tsx'
+import type { PushTest } from '../../notification/push/browser.ts'
 import { changePassword, renameUser } from '../../people/account.ts'
 import { NewPasswordField } from '../../people/html/new-password-field.tsx'
 import { beginOpenId } from '../../people/html/openid.tsx'
@@ -11,7 +12,9 @@ import type { SecondFactor } from '../../people/second-factor.ts'
 import { secondFactorOf } from '../../people/second-factor.ts'
 import { requireUser, revokeOtherSessions, revokeSession, sessionsOf } from '../../people/session.ts'
 import { Time } from '../../status-page/html/time.tsx'
+import { browserScreens, browserSection } from './account-browsers.tsx'
 import { browserName } from './browser-name.ts'
+import { ButtonForm } from './button-form.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { secondFactorScreens } from './second-factor.tsx'
 
@@ -60,9 +63,10 @@ export function accountScreens(screens: Screens): void {
     showAccount,
   )
   secondFactorScreens(screens)
+  browserScreens(screens, showAccount)
 }
 
-async function showAccount(screen: Screen, state: FormState): Promise<Response> {
+async function showAccount(screen: Screen, state: FormState, test: PushTest | null = null): Promise<Response> {
   const { self } = screen
   const [passkeys, secondFactor, identities, sessions] = await Promise.all([
     passkeysOf(self),
@@ -76,6 +80,7 @@ async function showAccount(screen: Screen, state: FormState): Promise<Response> 
       <Passkeys screen={screen} passkeys={passkeys} />
       <SecondFactorSummary screen={screen} secondFactor={secondFactor} />
       <Identities screen={screen} identities={identities} />
+      {await browserSection(screen, state, test)}
       <Sessions screen={screen} sessions={sessions} />
     </>
   )
@@ -261,30 +266,6 @@ function Sessions({ screen, sessions }: { readonly screen: Screen; readonly sess
         </form>
       )}
     </section>
-  )
-}
-
-/** Renders a form of one button. @param about what the button is about, for screen readers. */
-function ButtonForm({
-  action,
-  fields,
-  text,
-  about,
-}: {
-  readonly action: string
-  readonly fields: Readonly<Record<string, string>>
-  readonly text: string
-  readonly about: string
-}) {
-  return (
-    <form method="post" action={action}>
-      {Object.entries(fields).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
-      <button type="submit" class="quiet" aria-label={`${text}: ${about}`}>
-        {text}
-      </button>
-    </form>
   )
 }
 

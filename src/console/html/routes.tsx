@@ -39,6 +39,8 @@ import { subscriberScreens } from './subscribers.tsx'
 /** The console's style sheet and script; bundled as `console.css` and `console.js`. */
 export const consoleSheet = new URL('src/console/console.css', root)
 export const consoleScript = new URL('src/console/browser/console.ts', root)
+/** The service worker that shows notifications; bundled as `push-worker.js`. */
+export const pushScript = new URL('src/console/browser/push-worker.ts', root)
 
 /** Creates the console, in which people run their organizations. Every action works without scripts. */
 export function consolePages(options: ConsoleOptions): Hono {
@@ -50,6 +52,7 @@ export function consolePages(options: ConsoleOptions): Hono {
     return chooseOrganization(c, options, `monitors/new?${query}`)
   })
   app.get('/console/app.webmanifest', (c) => c.json(webManifest(options.site), 200, manifestHeaders))
+  app.get('/console/push-worker.js', (c) => sendWorker(c, options.site))
   app.route('/', operatorScreens(options))
   app.get('/console/:slug{[a-z0-9-]+}', (c) => c.redirect(`/console/${c.req.param('slug')}/now`, 303))
   app.route(
@@ -102,6 +105,12 @@ function chooseOrganization(c: HttpContext, options: ConsoleOptions, path: strin
     if (!only && actor.isOperator) return c.redirect('/console/operator/organizations', 303)
     return respondWithFormPage(c, options.site, 'Organizations', <Choice organizations={organizations} path={path} />)
   })
+}
+
+/** Sends the service worker under the folder that it serves, with an address that stays: browsers look for a newer one there. */
+async function sendWorker(c: HttpContext, { assets }: Site): Promise<Response> {
+  const { body, headers } = await assets.routes.request(assets.url('push-worker.js'), { headers: c.req.raw.headers })
+  return new Response(body, { headers: { ...Object.fromEntries(headers), 'cache-control': 'no-cache' } })
 }
 
 const manifestHeaders = { 'content-type': 'application/manifest+json', 'cache-control': 'public, max-age=3600' }

@@ -10,17 +10,17 @@ const MAX_ANSWER_BYTES = 4096
 /** A body to post. */
 export interface Post {
   readonly url: string
-  readonly body: string
+  readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * Posts JSON through the guarded way out; a redirect is an answer like any other, and not followed.
+ * Posts JSON, or what the headers say, through the guarded way out; a redirect is an answer like any other, and not followed.
  * @param lasting what an answer that is no success means, when it is not passing.
  */
 export async function post(
   { url, body, headers = {} }: Post,
-  { outbound, now }: SendTools,
+  { outbound, now }: Pick<SendTools, 'outbound' | 'now'>,
   lasting: (answer: Answer) => 'REFUSED' | 'GONE' | null,
 ): Promise<SendResult> {
   const answer = await outbound.request(

@@ -1,0 +1,63 @@
+// The service worker of the console: shows the notifications that arrive, and opens what they are about. It keeps nothing.
+
+/** What is used of a worker's scope, which the types of pages do not have. */
+interface WorkerScope {
+  readonly registration: ServiceWorkerRegistration
+  readonly location: Location
+  readonly clients: {
+    matchAll(options: { readonly type: 'window' }): Promise<readonly WindowClient[]>
+    openWindow(url: string): Promise<unknown>
+  }
+  addEventListener(type: 'push', listener: (event: Lasting & { readonly data: PushData | null }) => void): void
+  addEventListener(
+    type: 'notificationclick',
+    listener: (event: Lasting & { readonly notification: Notification }) => void,
+  ): void
+}
+
+interface WindowClient {
+  readonly url: string
+  focus(): Promise<unknown>
+}
+
+/** An event that lasts until its work is done. */
+interface Lasting {
+  waitUntil(work: Promise<unknown>): void
+}
+
+interface PushData {
+  json(): unknown
+}
+
+const scope = self as unknown as WorkerScope
+
+scope.addEventListener('push', (event) => event.waitUntil(show(event.data)))
+
+/** A browser wants every message shown, so that even one that cannot be read shows something. */
+async function show(data: PushData | null): Promise<void> {
+  const { title, body, path, tag } = contentOf(data)
+  await scope.registration.showNotification(title, { body, tag, data: path })
+}
+
+function contentOf(data: PushData | null): Readonly<Record<'title' | 'body' | 'path' | 'tag', string>> {
+  const shown = { title: 'Allclear', body: 'Something has changed.', path: '/console', tag: 'allclear' }
+  try {
+    return { ...shown, ...(data?.json() as object) }
+  } catch {
+    return shown
+  }
+}
+
+scope.addEventListener('notificationclick', (event) => {
+  event.notification.close()
+  event.waitUntil(open(String(event.notification.data)))
+})
+
+/** Opens a page of the console, or shows it where it is open. */
+async function open(path: string): Promise<void> {
+  const { origin, href } = new URL(path, scope.location.origin)
+  if (origin !== scope.location.origin) return
+  const pages = await scope.clients.matchAll({ type: 'window' })
+  const page = pages.find(({ url }) => url === href)
+  await (page ? page.focus() : scope.clients.openWindow(href))
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { Quota } from '../../account/quota.ts'
+import { consumeHourly } from '../../account/quota.ts'
+import type { Context } from '../../core/context.ts'
+import { transaction } from '../../core/context.ts'
+import { Conflict, NotFound, RateLimited } from '../../core/errors.ts'
+import { isIdOf, newId } from '../../core/id.ts'
+import { HOUR } from '../../core/time.ts'
+import { validate } from '../../core/validation.ts'
+import type { PushBrowser } from '../../generated/prisma/client.ts'
+import type { Outbound } from '../../network/outbound.ts'
+import { requireUser } from '../../people/session.ts'
+import type { SendResult } from '../channel/channel.ts'
+import { webhookAddress } from '../channel/channel.ts'
+import { areBrowserKeys } from './encryption.ts'
+import { followOrganizations } from './follow.ts'
+import type { PushSubscription, PushTools } from './send.ts'
+import { sealedFor, sendPush } from './send.ts'
+import { vapidKeys } from './vapid.ts'
+
+/** The context of what a person does with its browsers. */
+export interface PushContext extends Context, Omit<PushTools, 'outbound' | 'config' | 'now'> {
+  readonly usage: Quota
+  readonly tools: { readonly outbound: Pick<Outbound, 'request'> }
+}
+
+/** Browsers of one person that are sent notifications. */
+export const MAX_BROWSERS = 10
+/** Tests of one person in an hour. */
+const MAX_TESTS = 30
+
+/** A browser as its person sees it. */
+export type OwnBrowser = Pick<PushBrowser, 'id' | 'sessionId' | 'host' | 'createdAt'> & {
+  readonly session: { readonly userAgent: string }
+}
+
+/** Returns the caller's browsers that are sent notifications, in the order in which they were added. */
+export function browsersOf(ctx: Context): Promise<OwnBrowser[]> {
+  const { userId } = requireUser(ctx)
+  const select = { id: true, sessionId: true, host: true, createdAt: true, session: { select: { userAgent: true } } }
+  return ctx.db.pushBrowser.findMany({ where: { userId }, select, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+}
+
+/** Returns the key that a browser names to its push service, in base64url. */
+export const applicationKey = async (ctx: PushContext): Promise<string> => (await vapidKeys(ctx)).publicKey
+
+const base64url = (bytes: number) =>
+  z
+    .string()
+    .refine(
+      (text) => /^[\w-]{1,100}={0,2}$/.test(text) && Buffer.from(text, 'base64url').length === bytes,
+      `must be ${bytes} bytes in base64url`,
+    )
+
+const keysInput = z
+  .object({ p256dh: base64url(65), auth: base64url(16) })
+  .refine(
+    ({ p256dh, auth }) =>
+      areBrowserKeys({ p256dh: Buffer.from(p256dh, 'base64url'), auth: Buffer.from(auth, 'base64url') }),
+    { message: 'must be a point on P-256', path: ['p256dh'] },
+  )
+
+/** A push service is reached by https alone, but for one on a private network. */
+const endpointOf = (allowsPlain: boolean) =>
+  webhookAddress(
+    ({ protocol }) => (allowsPlain || protocol === 'https:' ? null : 'must begin with https://'),
+    ({ hostname }) => hostname,
+  )
+
+/**
+ * Has notifications sent to the browser of the caller's session, in the place of an earlier subscription of it.
+ * @param input endpoint and keys, as the browser gives them. @throws Invalid. @throws Conflict for more than ten browsers.
+ */
+export async function addBrowser(ctx: PushContext, input: unknown): Promise<void> {
+  const { userId, sessionId } = requireUser(ctx)
+  const keys = validate(keysInput, input)
+  const { endpoint } = validate(z.object({ endpoint: endpointOf(ctx.config.ALLOW_PRIVATE_NETWORKS) }), input)
+  const endpointHash = createHash('sha256').update(endpoint.text).digest('hex')
+  const id = newId('PushBrowser')
+  const subscription: PushSubscription = { endpoint: endpoint.text, ...keys }
+  await transaction(ctx, async ({ db, now }) => {
+    // One after another for each person, so that all together stay within the limit.
+    await db.$queryRaw`SELECT id FROM "User" WHERE id = ${userId} FOR UPDATE`
+    await db.pushBrowser.deleteMany({ where: { OR: [{ sessionId }, { endpointHash }] } })
+    if ((await db.pushBrowser.count({ where: { userId } })) >= MAX_BROWSERS) {
+      throw new Conflict(`Notifications go to at most ${MAX_BROWSERS} browsers of yours. Stop one first.`)
+    }
+    const sealed = ctx.seal.seal(JSON.stringify(subscription), sealedFor(id))
+    const about = { id, userId, sessionId, endpointHash, host: endpoint.destination, createdAt: now() }
+    await db.pushBrowser.create({ data: { ...about, subscription: sealed } })
+    await followOrganizations(db)
+  })
+}
+
+/** Sends no more notifications to one of the caller's browsers. @throws NotFound when it is not the caller's. */
+export async function removeBrowser(ctx: Context, id: string): Promise<void> {
+  const { userId } = requireUser(ctx)
+  const { count } = await ctx.db.pushBrowser.deleteMany({ where: { id: isIdOf('PushBrowser', id) ? id : '', userId } })
+  if (count === 0) throw new NotFound('Browser not found.')
+}
+
+/** The answer of a push service to a test. */
+export interface PushTest {
+  readonly host: string
+  readonly result: SendResult
+}
+
+/**
+ * Sends a notification to one of the caller's browsers now, and returns what its push service answered. A browser that has
+ * ended its subscription is removed.
+ * @param path of the console that it opens. @throws NotFound. @throws RateLimited after 30 tests in an hour.
+ */
+export async function testBrowser(ctx: PushContext, id: string, path: string): Promise<PushTest> {
+  const { userId } = requireUser(ctx)
+  const now = ctx.now()
+  const where = { id: isIdOf('PushBrowser', id) ? id : '', userId }
+  const browser = await ctx.db.pushBrowser.findFirst({ where })
+  if (browser === null) throw new NotFound('Browser not found.')
+  if (!(await consumeHourly(ctx.usage, `push test ${userId}`, now, MAX_TESTS))) {
+    throw new RateLimited('You have sent too many tests. Try again later.', new Date(now.getTime() + HOUR))
+  }
+  const content = { title: 'Allclear', body: 'Notifications work in this browser.', path, tag: 'test' }
+  const result = await sendPush({ ...ctx, outbound: ctx.tools.outbound }, await vapidKeys(ctx), browser, content)
+  if (result.kind === 'failed' && result.permanence === 'GONE') await ctx.db.pushBrowser.deleteMany({ where })
+  return { host: browser.host, result }
+}
