@@ -50,7 +50,7 @@ const base64url = (bytes: number) =>
     .string()
     .refine(
       (text) => /^[\w-]{1,100}={0,2}$/.test(text) && Buffer.from(text, 'base64url').length === bytes,
-      `must be ${bytes} bytes in base64url`,
+      { message: `must be ${bytes} bytes in base64url`, abort: true },
     )
 
 const keysInput = z

@@ -6,6 +6,8 @@ import { transaction } from '../../../src/core/context.ts'
 import { HOUR, MINUTE } from '../../../src/core/time.ts'
 import { change } from '../../../src/event-log/change.ts'
 import { enterState } from '../../../src/monitoring/state-intervals.ts'
+import type { DnsClient } from '../../../src/network/dns/client.ts'
+import { createOutbound } from '../../../src/network/outbound.ts'
 import { dispatch } from '../../../src/notification/dispatch.ts'
 import type { PushContext } from '../../../src/notification/push/browser.ts'
 import { addBrowser, browsersOf, removeBrowser, testBrowser } from '../../../src/notification/push/browser.ts'
@@ -33,6 +35,8 @@ beforeEach(() => {
 // Workers send for all tests.
 afterEach(() => prisma.pushBrowser.deleteMany())
 
+/** Addresses are literals in these tests: nothing is looked up. */
+const noDns = {} as DnsClient
 const usage = createQuota(pool)
 const tools = { outbound, now, seal, config: system.config, site }
 const newWorker = () => createPushWorker({ ctx: system, pool, tools, random: () => 0.5 })
@@ -342,6 +346,15 @@ describe('browsers of a person', () => {
     const { signIn } = await person([])
     const ctx = { ...(await signIn()), config: { ...system.config, ALLOW_PRIVATE_NETWORKS: false } }
     await expect(addBrowser(ctx, service.subscribe())).rejects.toMatchObject({ issues: [{ path: ['endpoint'] }] })
+  })
+
+  test('lead nobody into a private network', async () => {
+    const { ctx } = await member([])
+    const [browser] = await browsersOf(ctx)
+    const guarded = { ...ctx, tools: { outbound: createOutbound({ dns: noDns, allowPrivate: false }) } }
+    const { result } = await testBrowser(guarded, browser?.id ?? '', '/')
+    expect(result).toMatchObject({ kind: 'failed', status: null })
+    expect(service.received).toEqual([])
   })
 
   test('are tested with the real answer, and removed when they are gone', async () => {

@@ -1,0 +1,118 @@
+import type { Page } from 'playwright-core'
+import { afterAll, expect, test } from 'vitest'
+import { axeViolations } from '../support/axe.ts'
+import { useChromium } from '../support/chromium.ts'
+import { testConsole } from '../support/console.ts'
+import { startPushService } from '../support/push-service.ts'
+
+const { app, database, organization } = await testConsole()
+const { prisma } = database
+const service = await startPushService()
+afterAll(() => service.close())
+const acme = await organization('acme')
+const open = useChromium()
+const ours = (url: string) => url.startsWith(app.baseUrl) || url.startsWith(app.baseUrl.replace('http', 'ws'))
+
+async function openAccount(page: Page) {
+  const { token, userId } = await acme.signIn('VIEWER')
+  await page.context().addCookies([{ name: 'allclear_session', value: token, url: app.baseUrl }])
+  await page.goto(`${app.baseUrl}/console/acme/account`)
+  return userId
+}
+
+/** Has the browser subscribe at our push service: its own is Google's, which tests do not reach. */
+async function stubSubscription(page: Page) {
+  const { endpoint, ...keys } = service.subscribe()
+  await page.context().grantPermissions(['notifications'], { origin: app.baseUrl })
+  await page.addInitScript(
+    (subscription) => {
+      const made = { toJSON: () => subscription }
+      PushManager.prototype.subscribe = async ({ applicationServerKey } = {}) => {
+        if (String(applicationServerKey).length !== 87) throw new Error('No key.')
+        return made as unknown as PushSubscription
+      }
+      Notification.requestPermission = async () => 'granted'
+    },
+    { endpoint, keys },
+  )
+}
+
+/** Delivers a message to the service worker as the browser would, after decrypting it. */
+async function deliver(page: Page, data: object) {
+  const session = await page.context().newCDPSession(page)
+  const registered = new Promise<string>((resolve) =>
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const [found] = registrations
+      if (found) resolve(found.registrationId)
+    }),
+  )
+  await session.send('ServiceWorker.enable')
+  const registrationId = await registered
+  await session.send('ServiceWorker.deliverPushMessage', {
+    origin: app.baseUrl,
+    registrationId,
+    data: JSON.stringify(data),
+  })
+}
+
+test('a person turns notifications on, and the browser shows what arrives', async () => {
+  await using tab = await open(ours)
+  const { page } = tab
+  await stubSubscription(page)
+  const userId = await openAccount(page)
+  await page.getByRole('button', { name: 'Send notifications to this browser' }).click()
+  await page.getByText('this browser, through').waitFor()
+  expect(await prisma.pushBrowser.count({ where: { userId } })).toBe(1)
+  expect(await axeViolations(page)).toEqual([])
+
+  await deliver(page, { title: 'Acme: Website', body: 'Down: Refused', path: '/console/acme/now', tag: 'mon_1' })
+  const notifications = () =>
+    page.evaluate(async () => {
+      const { scope, ...registration } = await navigator.serviceWorker.ready.then((ready) => ({
+        scope: ready.scope,
+        ready,
+      }))
+      const shown = await registration.ready.getNotifications()
+      return { scope, shown: shown.map(({ title, body, tag, data }) => ({ title, body, tag, data })) }
+    })
+  await expect.poll(notifications).toEqual({
+    scope: `${app.baseUrl}/console/`,
+    shown: [{ title: 'Acme: Website', body: 'Down: Refused', tag: 'mon_1', data: '/console/acme/now' }],
+  })
+
+  await page.getByRole('button', { name: /^Send a test/ }).click()
+  await page.getByText('Answered with status 201.').waitFor()
+  await page.getByRole('button', { name: /^Stop: .*since/ }).click()
+  await page.getByRole('button', { name: 'Send notifications to this browser' }).waitFor()
+  expect(await prisma.pushBrowser.count({ where: { userId } })).toBe(0)
+  expect(tab.complaints).toEqual([])
+})
+
+test('a browser that refuses says what to do', async () => {
+  await using tab = await open(ours)
+  const { page } = tab
+  await page.addInitScript(() => {
+    Notification.requestPermission = async () => 'denied'
+  })
+  await openAccount(page)
+  await page.getByRole('button', { name: 'Send notifications to this browser' }).click()
+  await page.getByText('does not allow notifications').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+})
+
+test.runIf(process.env['SHOTS'])('screenshots', async () => {
+  for (const [width, height] of [
+    [1280, 1100],
+    [390, 1400],
+  ] as const)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await using tab = await open(ours, { viewport: { width, height }, colorScheme })
+      await stubSubscription(tab.page)
+      await openAccount(tab.page)
+      await tab.page.getByRole('button', { name: 'Send notifications to this browser' }).click()
+      await tab.page.getByRole('button', { name: /^Send a test/ }).click()
+      await tab.page.getByText('Answered with').waitFor()
+      await tab.page.locator('#browsers').scrollIntoViewIfNeeded()
+      await tab.page.screenshot({ path: `/tmp/push-${width}-${colorScheme}.png`, fullPage: true })
+    }
+})

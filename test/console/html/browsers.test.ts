@@ -1,0 +1,77 @@
+import { afterAll, expect, test } from 'vitest'
+import { testConsole } from '../../support/console.ts'
+import { startPushService } from '../../support/push-service.ts'
+
+const { app, database, organization } = await testConsole()
+const { prisma } = database
+const service = await startPushService()
+afterAll(() => service.close())
+const acme = await organization('acme')
+const viewer = await acme.signIn('VIEWER')
+const editor = await acme.signIn('EDITOR')
+const idOf = async ({ userId }: { readonly userId: string }) =>
+  (await prisma.pushBrowser.findFirstOrThrow({ where: { userId } })).id
+
+test('a person turns notifications on, is told, tests them and stops them', async () => {
+  const before = await viewer.get('account')
+  expect(before.html).toMatch(/data-push="[\w-]{87}"/)
+  const { status, location } = await viewer.post('account/browsers', { ...service.subscribe() })
+  expect([status, location]).toEqual([303, '/console/acme/account#browsers'])
+  const { html } = await viewer.get('account')
+  expect(html).toContain('this browser, through 127.0.0.1:')
+  expect(html).not.toContain('data-push=')
+
+  await editor.post('incidents/new', {
+    title: 'Slow answers',
+    status: 'INVESTIGATING',
+    impact: 'MINOR',
+    message: 'We look.',
+  })
+  await expect.poll(() => service.received.length).toBe(1)
+  expect(JSON.parse(service.received[0]?.text ?? '')).toMatchObject({ title: 'The acme: Slow answers' })
+
+  const id = await idOf(viewer)
+  expect((await viewer.post('account/browsers/test', { id })).html).toContain('Answered with status 201.')
+  expect(service.received).toHaveLength(2)
+  expect((await viewer.post('account/browsers/stop', { id })).status).toBe(303)
+  expect(await prisma.pushBrowser.count()).toBe(0)
+})
+
+test('a test shows that the browser is gone', async () => {
+  await viewer.post('account/browsers', { ...service.subscribe() })
+  service.answer = () => ({ status: 410 })
+  const { html } = await viewer.post('account/browsers/test', { id: await idOf(viewer) })
+  expect(html).toContain('Answered with status 410.')
+  expect(html).toContain('was removed')
+  expect(await prisma.pushBrowser.count()).toBe(0)
+})
+
+test('a refused subscription says so', async () => {
+  const { status, html } = await viewer.post('account/browsers', { endpoint: 'nonsense', p256dh: 'x', auth: 'y' })
+  expect(status).toBe(422)
+  expect(html).toContain('role="alert"')
+})
+
+test('nobody stops or tests another’s', async () => {
+  await viewer.post('account/browsers', { ...service.subscribe() })
+  const id = await idOf(viewer)
+  for (const path of ['account/browsers/test', 'account/browsers/stop'])
+    expect((await editor.post(path, { id })).status).toBe(404)
+  expect(await prisma.pushBrowser.count()).toBe(1)
+})
+
+test('signing out ends them', async () => {
+  await viewer.post('/sign-out', {})
+  expect(await prisma.pushBrowser.count()).toBe(0)
+})
+
+test('the worker is served below the console, and asked for again each time', async () => {
+  const response = await fetch(`${app.baseUrl}/console/push-worker.js`)
+  expect(response.status).toBe(200)
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+  })
+  expect(await response.text()).toContain('showNotification')
+})
