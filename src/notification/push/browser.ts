@@ -46,12 +46,10 @@ export function browsersOf(ctx: Context): Promise<OwnBrowser[]> {
 export const applicationKey = async (ctx: PushContext): Promise<string> => (await vapidKeys(ctx)).publicKey
 
 const base64url = (bytes: number) =>
-  z
-    .string()
-    .refine((text) => /^[\w-]{1,100}={0,2}$/.test(text) && Buffer.from(text, 'base64url').length === bytes, {
-      message: `must be ${bytes} bytes in base64url`,
-      abort: true,
-    })
+  z.string().refine((text) => /^[\w-]{1,100}={0,2}$/.test(text) && Buffer.from(text, 'base64url').length === bytes, {
+    message: `must be ${bytes} bytes in base64url`,
+    abort: true,
+  })
 
 const keysInput = z
   .object({ p256dh: base64url(65), auth: base64url(16) })
