@@ -26,7 +26,7 @@ export interface PushContext extends Context, Omit<PushTools, 'outbound' | 'conf
 }
 
 /** Browsers of one person that are sent notifications. */
-export const MAX_BROWSERS = 10
+const MAX_BROWSERS = 10
 /** Tests of one person in an hour. */
 const MAX_TESTS = 30
 
