@@ -148,10 +148,10 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.route('/', logoRoutes(dependencies))
   app.route('/', graphiqlRoutes(site, libraries))
   app.route('/', libraries.routes)
-  app.route('/', site.assets.routes)
   // Before the pages at the root, which belong to the status page on a custom domain.
   app.route('/', documentRoutes({ site, db: dependencies.db, cache: pageCache, pngRenderer, now: dependencies.now }))
   app.route('/', statusPages({ site, db: dependencies.db, cache: pageCache, now: dependencies.now }))
+  app.route('/', site.assets.routes)
   // Routes before this one compress their answers themselves, if at all, and once.
   const compressed = compress({ encoding: 'gzip' })
   app.get('*', (c, next) => compressed(c, next))

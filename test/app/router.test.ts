@@ -45,6 +45,10 @@ describe('compression', () => {
   })
 })
 
+test('an owner’s colour is served beside the assets', async () => {
+  expect((await get('/assets/theme.7c3aed.css')).status).toBe(200)
+})
+
 test.each(['/docs', '/docs/reference', '/graphql', '/openapi.json'])('%s is kept by whoever has it', async (path) => {
   const first = await get(path)
   await first.body?.cancel()

@@ -246,7 +246,7 @@ describe('on a bad connection', () => {
     await page.getByRole('link', { name: 'Payments fail' }).waitFor()
   })
 
-  test('a page that cannot reach the server says since when it may be outdated', async () => {
+  test('a page that is offline says at once when it was last updated, and goes on where it stopped', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.clock.install()
@@ -254,11 +254,40 @@ describe('on a bad connection', () => {
     await page.goto(app.baseUrl + acme.path)
     await live(page)
     await page.context().setOffline(true)
-    await page.clock.fastForward(60_000)
-    await page.getByText('Reconnecting. Last updated at').waitFor()
+    const loss = page.locator('#lost', { hasText: /^Connection lost\. Last updated at \d/ })
+    await loss.waitFor()
+    expect(await page.locator('#announcer').textContent()).toContain('Connection lost.')
+    await acme.incident('Payments fail')
     await page.context().setOffline(false)
     await page.clock.fastForward(60_000)
+    await page.getByRole('link', { name: 'Payments fail' }).waitFor()
     await live(page)
+    expect(await loss.count()).toBe(0)
+  })
+
+  test('a page whose server falls silent says so within five seconds', async () => {
+    await using tab = await openTab()
+    const { page } = tab
+    await page.clock.install()
+    let isSilent = false
+    await page.routeWebSocket(/./, (socket) => {
+      const server = socket.connectToServer()
+      server.onMessage((message) => {
+        if (!isSilent) socket.send(message)
+      })
+    })
+    const acme = await owner()
+    await page.goto(app.baseUrl + acme.path)
+    await live(page)
+    await page.clock.runFor(4000)
+    await live(page)
+    isSilent = true
+    await page.clock.runFor(6000)
+    await page.locator('#lost').waitFor()
+    isSilent = false
+    await page.clock.runFor(4000)
+    await live(page)
+    expect(await page.locator('#lost').count()).toBe(0)
   })
 })
 

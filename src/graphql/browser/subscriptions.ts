@@ -18,7 +18,7 @@ interface ConnectionListener {
 }
 
 /** Milliseconds of silence after which the client pings the server, and after which it closes the connection. */
-const PING_AFTER_MS = 20_000
+const PING_AFTER_MS = { visible: 3000, hidden: 20_000 } as const
 const CLOSE_AFTER_MS = 30_000
 /** The first and the maximum delay before a reconnect; each delay doubles the previous one. */
 const MIN_DELAY_MS = 500
@@ -41,8 +41,8 @@ export function keepSubscribed(listener: ConnectionListener): void {
       const silence = Date.now() - lastMessageAt
       // The browser may take minutes to close a broken connection.
       if (silence > CLOSE_AFTER_MS) reconnect()
-      else if (silence > PING_AFTER_MS && subscriptions.length > 0) send({ type: 'ping' })
-    }, PING_AFTER_MS / 4)
+      else if (silence > PING_AFTER_MS[document.visibilityState] && subscriptions.length > 0) send({ type: 'ping' })
+    }, 1000)
 
     socket.onopen = () => send({ type: 'connection_init' })
     socket.onclose = reconnect

@@ -15,6 +15,9 @@ const MAX_JITTER_MS = 250
 /** The maximum delay before fetching again a page that is older than the event that announced it. */
 const MAX_RETRY_DELAY_MS = 5000
 
+/** How long the server may be silent before the connection counts as lost; the page asks for a sign every 3 s. */
+const MAX_SILENCE_MS = 5000
+
 const body = document.body
 const slug = body.dataset['slug'] ?? ''
 let connected = false
@@ -25,6 +28,10 @@ let confirmedCursor = cursor()
 /** Resolves when the patches that came are applied. */
 let patching: Promise<void> = Promise.resolve()
 let refreshing: Promise<void> | null = null
+/** Whether the last request had no answer, or not in time. */
+let failing = false
+/** When the server gave the last sign over the WebSocket. */
+let lastSignAt = Date.now()
 /** When the page was last known to be up to date. A cache may have sent an old page, because the service does not answer. */
 let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastModified))
 
@@ -44,21 +51,28 @@ subscribeToEvents(slug, {
   },
   onAlive() {
     upToDateAt = new Date()
+    lastSignAt = Date.now()
   },
   onDisconnected() {
     connected = false
-    showState()
+    // Says whether the server can be reached at all.
+    setTimeout(() => isVisible() && void refresh(), Math.random() * MAX_JITTER_MS)
   },
 })
 poll()
+setInterval(showState, 1000)
+for (const event of ['online', 'offline']) addEventListener(event, showState)
 document.addEventListener('visibilitychange', () => {
-  if (document.visibilityState === 'visible') void refresh()
+  if (!isVisible()) return
+  // A page in the background asks for signs less often.
+  lastSignAt = Date.now()
+  void refresh()
 })
 
 function poll(): void {
   setTimeout(
     () => {
-      if (!connected && document.visibilityState === 'visible') void refresh()
+      if (!connected && isVisible()) void refresh()
       poll()
     },
     POLL_INTERVAL_MS * (0.75 + Math.random() / 2),
@@ -112,14 +126,18 @@ async function catchUp(): Promise<void> {
 async function fetchPage(): Promise<boolean> {
   const requestedAt = new Date()
   const version = body.dataset['version']
+  const timeout = setTimeout(() => {
+    failing = true
+  }, MAX_SILENCE_MS - 1000)
   try {
     const response = await fetch(changesAddress(), { cache: 'no-cache', headers: { accept: 'text/html' } })
     if (response.status === 404) {
       location.reload()
       return false
     }
+    failing = !response.ok
     // A stale page may be older than the one on screen.
-    if (!response.ok || response.headers.has('warning')) return false
+    if (failing || response.headers.has('warning')) return false
     upToDateAt = timeOfAnswer(requestedAt, timeIn(response, 'date') - timeIn(response, 'last-modified'))
     const fresh = response.status === 204 ? null : new DOMParser().parseFromString(await response.text(), 'text/html')
     await animationsFinished()
@@ -130,7 +148,10 @@ async function fetchPage(): Promise<boolean> {
     if (isLater(position, confirmedCursor)) confirmedCursor = position
     return true
   } catch {
+    failing = true
     return false
+  } finally {
+    clearTimeout(timeout)
   }
 }
 
@@ -189,14 +210,34 @@ function announce(before: Map<string, string>) {
 
 function showState() {
   const time = upToDateAt.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
-  const state =
-    connected && !isBehind() ? 'live' : Date.now() - upToDateAt.getTime() < 2 * POLL_INTERVAL_MS ? 'polling' : 'lost'
-  const labels = { live: 'Live', polling: `Up to date at ${time}`, lost: `Reconnecting. Last updated at ${time}` }
+  const state = isLost() ? 'lost' : connected && !isBehind() ? 'live' : 'polling'
+  const labels = { live: 'Live', polling: `Up to date at ${time}`, lost: `Last updated at ${time}` }
   const element = document.querySelector<HTMLElement>('#live')
   if (!element) return
   element.dataset['state'] = state
   setText('#live', labels[state])
+  showLoss(state === 'lost' ? `Connection lost. Last updated at ${time}.` : null)
 }
+
+function isLost(): boolean {
+  if (!navigator.onLine) return true
+  if (connected) return isVisible() && Date.now() - lastSignAt > MAX_SILENCE_MS
+  return failing || Date.now() - upToDateAt.getTime() > 2 * POLL_INTERVAL_MS
+}
+
+/** Shows over the page that it may be outdated; null: it is not. */
+function showLoss(text: string | null) {
+  const shown = document.querySelector('#lost')
+  if (text === null) return shown?.remove()
+  if (shown) return setText('#lost', text)
+  const notice = document.createElement('p')
+  notice.id = 'lost'
+  notice.textContent = text
+  body.append(notice)
+  setText('#announcer', text)
+}
+
+const isVisible = () => document.visibilityState === 'visible'
 
 /** Sets the reader's local time as the title of each time. */
 function setLocalTimeTitles(root: Document) {
