@@ -6,7 +6,7 @@ import { watchRevokedKeys } from '../account/revoked-keys.ts'
 import { createWrongKeys } from '../account/wrong-keys.ts'
 import { createStripeVerifier } from '../billing/stripe-verifier.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import { LOG_CHANNEL } from '../event-log/event.ts'
+import { listenToLogs } from '../event-log/event.ts'
 import { openEventLog } from '../event-log/tail.ts'
 import { createAnswerCache } from '../graphql/answer-cache.ts'
 import { createCostCheck } from '../graphql/cost-check.ts'
@@ -93,7 +93,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
   closers.push(() => knownKeys.close())
   const knownSessions = await createKnownSessions(database)
   closers.push(() => knownSessions.close())
-  closers.push(await database.listen(LOG_CHANNEL, invalidate))
+  closers.push(await listenToLogs(database, invalidate))
   const pngRenderer = createPngRenderer()
   closers.push(() => pngRenderer.close())
 

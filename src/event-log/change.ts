@@ -2,6 +2,7 @@ import type { Context, SignedInUser, SqlContext } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { NotFound, Unauthenticated } from '../core/errors.ts'
 import { sqlTransaction } from '../database/sql-transaction.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
 import type { NewEvent } from './event.ts'
 import { appendEvents, keyIdOf } from './event.ts'
 
@@ -49,19 +50,43 @@ export function changeBySql<T>(
   work: (ctx: SqlContext) => Promise<ChangeResult<T>>,
 ): Promise<T> {
   if (ctx.open?.organizationId === organizationId) return runPart(ctx, ctx.open, work)
-  return sqlTransaction(ctx, (tx) => runWhole(tx, organizationId, work))
+  return sqlTransaction(ctx, (tx) => runWhole(tx, organizationId, work, afterLock))
 }
 
 async function runWhole<C extends SqlContext, T>(
   tx: C,
   organizationId: string,
   work: (ctx: C) => Promise<ChangeResult<T>>,
+  whileLocked: (tx: C, locked: Promise<void>) => Promise<C> = async (own, locked) => locked.then(() => own),
 ): Promise<T> {
-  await lock(tx, organizationId)
+  const locked = lock(tx, organizationId)
   const open: OpenChange = { organizationId, events: [], cache: new Map() }
-  const result = await runPart({ ...tx, open }, open, work)
+  const own = await whileLocked(tx, locked)
+  // Whoever may not change the organization is told so first.
+  const result = await runPart({ ...own, open }, open, work).catch((error: unknown) => locked.then(() => reject(error)))
+  await locked
   await appendEvents(tx, organizationId, open.events)
   return result
+}
+
+const reject = (error: unknown) => Promise.reject(error)
+
+/** Sends statements behind the one that locks, and returns their rows once it has succeeded. */
+async function afterLock(tx: SqlContext, locked: Promise<void>): Promise<SqlContext> {
+  locked.catch(() => {})
+  const { db } = tx
+  return {
+    ...tx,
+    db: {
+      ...db,
+      async $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) {
+        const rows = db.$queryRaw<T>(query, ...values)
+        rows.catch(() => {})
+        await locked
+        return rows
+      },
+    },
+  }
 }
 
 /** Locks an organization's row until the end of the transaction. @throws NotFound and Unauthenticated as `change` does. */

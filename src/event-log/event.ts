@@ -1,5 +1,6 @@
 import type { Actor, Database, SqlContext } from '../core/context.ts'
 import { inTransaction } from '../core/context.ts'
+import type { DatabaseHandle } from '../database/client.ts'
 import { plainRows } from '../database/sql-transaction.ts'
 import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
@@ -18,8 +19,44 @@ export interface NewEvent {
   readonly tellSubscribers?: boolean
 }
 
-/** The database channel that announces new events; the payload is the organization's id. */
-export const LOG_CHANNEL = 'event_log'
+/**
+ * The database channel that announces new events; the payload is the organization's id, and the events as JSON if they are
+ * short (`announcedEvents`).
+ */
+const LOG_CHANNEL = 'event_log'
+
+/** The maximum length of a notification, in bytes (PostgreSQL manual, NOTIFY: shorter than 8000). */
+const MAX_PAYLOAD = 7900
+
+/**
+ * Called with an organization whose log has grown and what announced it, and with null for any log when notifications may be
+ * missed.
+ */
+type GrowthListener = (organizationId: string | null, announcement: string | null) => void
+
+/** Calls a listener when a log has grown, from when it resolves until the returned function is called. */
+export function listenToLogs(
+  database: Pick<DatabaseHandle, 'listen'>,
+  listener: GrowthListener,
+): Promise<() => Promise<void>> {
+  return database.listen(LOG_CHANNEL, (payload) => listener(payload?.split(' ', 1)[0] ?? null, payload))
+}
+
+/** Returns the events that an announcement carries, in order; none: they are to be read. */
+export function announcedEvents(announcement: string | null): Event[] {
+  const start = announcement?.indexOf(' ') ?? -1
+  if (announcement === null || start === -1) return []
+  // What `appendEvents` wrote.
+  const events = JSON.parse(announcement.slice(start)) as (Omit<Event, 'at' | 'since'> & {
+    readonly at: string
+    readonly since: string | null
+  })[]
+  return events.map(({ at, since, ...event }) => ({
+    ...event,
+    at: new Date(at),
+    since: since === null ? null : new Date(since),
+  }))
+}
 
 /**
  * Appends events to an organization's log, in the transaction of the change that they describe. Call it last: it locks the
@@ -46,8 +83,12 @@ export async function appendEvents(
         COALESCE(event."tellSubscribers", true)
       FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
         (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "tellSubscribers" bool)
+      RETURNING *
+    ), announcement AS (
+      SELECT ${organizationId}::text || ' ' || json_agg(written ORDER BY seq)::text AS text FROM written
     )
-    SELECT pg_notify(${LOG_CHANNEL}, ${organizationId})::text FROM log`
+    SELECT pg_notify(${LOG_CHANNEL},
+      CASE WHEN octet_length(text) <= ${MAX_PAYLOAD} THEN text ELSE ${organizationId}::text END)::text FROM announcement`
   if (ctx.db.$sendRaw) ctx.db.$sendRaw(statement)
   else await ctx.db.$queryRaw(statement)
 }

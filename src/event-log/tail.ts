@@ -3,7 +3,7 @@ import type { Clock } from '../core/time.ts'
 import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { Event } from '../generated/prisma/client.ts'
-import { decodeCursor, LOG_CHANNEL, readEventsAfter } from './event.ts'
+import { announcedEvents, decodeCursor, listenToLogs, readEventsAfter } from './event.ts'
 
 /**
  * Replaces events that cannot be read: the position is older than the retained log, or newer than its end, as after a restore
@@ -58,6 +58,8 @@ const RETRY_DELAY_MS = 0.5 * SECOND
 interface Tail {
   readonly organizationId: string
   readonly ready: Promise<void>
+  /** Whether `ready` has resolved. */
+  isReady: boolean
   /** The newest events, without gaps. */
   recent: Event[]
   /** The position of the last event that was read. */
@@ -90,9 +92,9 @@ export async function openEventLog(parts: {
   const tails = new Map<string, Tail>()
   const followers = new Set<Follower>()
 
-  const stopListening = await database.listen(LOG_CHANNEL, (organizationId) => {
+  const stopListening = await listenToLogs(database, (organizationId, announcement) => {
     if (organizationId === null) scheduleAllReads()
-    else scheduleRead(tails.get(organizationId))
+    else grow(tails.get(organizationId), announcement)
   })
   let polling = false
   const poll = setInterval(() => void checkForGrowth(), pollMs).unref()
@@ -120,6 +122,14 @@ export async function openEventLog(parts: {
 
   function scheduleAllReads(): void {
     for (const tail of tails.values()) scheduleRead(tail)
+  }
+
+  /** Takes the events that a notification carries if they are the next ones; reads the log otherwise. */
+  function grow(tail: Tail | undefined, announcement: string | null): void {
+    if (!tail) return
+    const events = tail.isReading || !tail.isReady ? [] : announcedEvents(announcement)
+    if (events[0]?.seq === tail.position + 1) appendToTail(tail, events)
+    else scheduleRead(tail)
   }
 
   function scheduleRead(tail: Tail | undefined): void {
@@ -158,7 +168,9 @@ export async function openEventLog(parts: {
         tail.recent = await readLast(organizationId)
         tail.position = tail.recent.at(-1)?.seq ?? (await lastSeq(organizationId))
         tail.isDeleted = isDeletedAfter(tail.recent, false)
+        tail.isReady = true
       }),
+      isReady: false,
       recent: [],
       position: 0,
       followerCount: 0,

@@ -8,7 +8,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import { LOG_CHANNEL } from '../event-log/event.ts'
+import { listenToLogs } from '../event-log/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { resolverAnswers } from './connectivity.ts'
 import type { DueWatch } from './due-watch.ts'
@@ -74,7 +74,7 @@ export async function startMonitoring(options: {
   const resultFeed = await openResultFeed({ database, log })
   const parts = { resultWriter, resultFeed, pool }
   const stalenessJob = await startStalenessJob(ctx)
-  const stopWatching = await database.listen(LOG_CHANNEL, stalenessJob.wake)
+  const stopWatching = await listenToLogs(database, stalenessJob.wake)
   if (config.ROLE === 'web') {
     return {
       parts,
@@ -99,7 +99,7 @@ export async function startMonitoring(options: {
     agenda,
     run: createProbeRunner(ctx, seal, tools),
   })
-  const stopListening = await database.listen(LOG_CHANNEL, scheduler.wake)
+  const stopListening = await listenToLogs(database, scheduler.wake)
   return {
     parts,
     startProbing: scheduler.start,

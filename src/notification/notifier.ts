@@ -6,7 +6,7 @@ import { worseState } from '../core/poll-loop.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Agenda } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import { LOG_CHANNEL } from '../event-log/event.ts'
+import { listenToLogs } from '../event-log/event.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { SendTools } from './channel/channel.ts'
 import { DELIVERY_CHANNEL } from './delivery.ts'
@@ -48,7 +48,7 @@ export async function startNotifier(parts: {
   const pushTools = { outbound: tools.outbound, now: ctx.now, seal, config: ctx.config, site }
   const pushes = createPushWorker({ ctx, pool, tools: pushTools, agenda })
   const dispatcher = createDispatcher(ctx, pool)
-  const unlistenLog = await database.listen(LOG_CHANNEL, dispatcher.wake)
+  const unlistenLog = await listenToLogs(database, dispatcher.wake)
   const unlistenDeliveries = await database.listen(DELIVERY_CHANNEL, worker.wake)
   const unlistenPushes = await database.listen(PUSH_CHANNEL, pushes.wake)
   dispatcher.start(agenda)

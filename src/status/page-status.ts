@@ -46,23 +46,31 @@ export function statusOf({ services, impacts }: PageCauses): PageStatus {
   return pageStatus(shown, impacts)
 }
 
-/** Returns the statement that reads `PageCauses`. It begins with what is open, so that it takes no longer with a long history. */
+/**
+ * Returns the statement that reads `PageCauses`. It begins with what is open, so that it takes no longer with a long history. For
+ * one organization it names it as a value, not in an array: then PostgreSQL keeps its plan.
+ */
 export function pageCauses(organizationIds: readonly string[]): Prisma.Sql {
-  const ids = Prisma.sql`${[...new Set(organizationIds)]}::text[]`
+  const [first, ...others] = [...new Set(organizationIds)]
+  const isOne = first !== undefined && others.length === 0
+  const ids = isOne ? Prisma.sql`(${first}::text)` : Prisma.sql`ANY (${[...new Set(organizationIds)]}::text[])`
+  const owners = isOne
+    ? Prisma.sql`(SELECT ${first}::text AS id)`
+    : Prisma.sql`unnest(${[...new Set(organizationIds)]}::text[])`
   return Prisma.sql`
     WITH open AS (
       SELECT id, "organizationId", impact FROM "Incident"
-      WHERE "organizationId" = ANY (${ids}) AND status <> 'RESOLVED' AND NOT automatic
+      WHERE "organizationId" = ${ids} AND status <> 'RESOLVED' AND NOT automatic
     ), impaired AS (
       SELECT link."serviceId", json_agg(link.status) AS statuses
       FROM open JOIN "IncidentService" AS link ON link."incidentId" = open.id GROUP BY 1
     ), watched AS (
       SELECT "serviceId", json_agg(json_build_object('state', state, 'stateSince', "stateSince", 'unknownSince', "unknownSince")) AS monitors
-      FROM "Monitor" WHERE "organizationId" = ANY (${ids}) AND "serviceId" IS NOT NULL GROUP BY 1
+      FROM "Monitor" WHERE "organizationId" = ${ids} AND "serviceId" IS NOT NULL GROUP BY 1
     ), maintained AS (
       SELECT link."serviceId", json_agg(link."maintenanceId") AS maintenances
       FROM "Maintenance" AS maintenance JOIN "MaintenanceService" AS link ON link."maintenanceId" = maintenance.id
-      WHERE maintenance."organizationId" = ANY (${ids}) AND maintenance.status IN ('IN_PROGRESS', 'VERIFYING') GROUP BY 1
+      WHERE maintenance."organizationId" = ${ids} AND maintenance.status IN ('IN_PROGRESS', 'VERIFYING') GROUP BY 1
     )
     SELECT owner.id, (
       SELECT coalesce(json_agg(json_build_object('override', service."statusOverride",
@@ -76,5 +84,5 @@ export function pageCauses(organizationIds: readonly string[]): Prisma.Sql {
     ) AS services, (
       SELECT coalesce(json_agg(open.impact), '[]') FROM open WHERE open."organizationId" = owner.id
     ) AS impacts
-    FROM unnest(${ids}) AS owner (id)`
+    FROM ${owners} AS owner (id)`
 }

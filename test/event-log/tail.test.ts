@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { transaction } from '../../src/core/context.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { readEventsAfter } from '../../src/event-log/event.ts'
+import { appendEvents, readEventsAfter } from '../../src/event-log/event.ts'
 import type { EventLog, Follower } from '../../src/event-log/tail.ts'
 import { openEventLog, startPosition } from '../../src/event-log/tail.ts'
 import { startChild } from '../support/child.ts'
@@ -150,6 +151,30 @@ describe('following a log', () => {
     await appendEach(ctx, id, ['new'])
     expect(await Promise.all(waiting)).toEqual(followers.map(() => ['e2', 'e3', 'e4', 'e5', 'new']))
     expect(readings).toBeLessThanOrEqual(3)
+  })
+
+  test('takes events from their announcement as the log has them', async () => {
+    const id = await tenantWith(0)
+    const follower = await eventLog.follow(id, 0)
+    const before = readings
+    const since = new Date(noon.getTime() - 1)
+    const service = { kind: 'SERVICE_UNKNOWN', subjectId: 's', subjectName: 'Überwachung “A”', since } as const
+    const update = { kind: 'INCIDENT_UPDATE_POSTED', subjectId: 'i', subjectName: 'Slow', updateId: 'u' } as const
+    await transaction(ctx, (tx) => appendEvents(tx, id, [service, update]))
+    const events = [(await follower.next()).value, (await follower.next()).value]
+    expect(readings).toBe(before)
+    expect(events).toEqual(await readEventsAfter(db, id, 0, 10))
+  })
+
+  test('reads events that are too long for an announcement', async () => {
+    const id = await tenantWith(0)
+    const follower = await eventLog.follow(id, 0)
+    const before = readings
+    const names = Array.from({ length: 40 }, (_, index) => `${index}${'ß'.repeat(200)}`)
+    const events = names.map((name) => ({ kind: 'SERVICE_UPDATED', subjectId: name, subjectName: name }) as const)
+    await transaction(ctx, (tx) => appendEvents(tx, id, events))
+    expect(await next(follower, names.length)).toEqual(names)
+    expect(readings).toBeGreaterThan(before)
   })
 
   test('continues after a lost notification', async () => {

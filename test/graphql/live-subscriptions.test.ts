@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { createApiKey, revokeApiKey } from '../../src/account/api-key.ts'
 import { startApp } from '../../src/app/start.ts'
 import type { Actor } from '../../src/core/context.ts'
-import { encodeCursor, LOG_CHANNEL } from '../../src/event-log/event.ts'
+import { encodeCursor } from '../../src/event-log/event.ts'
 import { createIncident, deleteIncident, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
 import { createService } from '../../src/status/service.ts'
 import { testConfig } from '../support/app.ts'
@@ -262,7 +262,7 @@ describe.each(lastingTransports)('over $name', (transport) => {
   })
 
   test('stops reading for clients that have left', async () => {
-    const { slug, ctx } = await tenant()
+    const { id, slug, ctx } = await tenant()
     const { secret: key } = await createApiKey(ctx, { name: 'own', scope: 'READ' })
     const variables = { slug, after: encodeCursor(1) }
     const quiet = [undefined, undefined, key].map((each) => subscribe(transport, PAGE_EVENTS, variables, each))
@@ -271,13 +271,13 @@ describe.each(lastingTransports)('over $name', (transport) => {
     for (const subscription of subscriptions) await next(subscription)
     const statements = vi.spyOn(pg.Client.prototype, 'query')
     const readings = () => statements.mock.calls.filter(([sql]) => isReading(sql)).length
-    await createService(ctx, { name: 'Web' })
+    await appendMany(id, 1)
     for (const subscription of subscriptions) await next(subscription)
     expect(readings()).toBeGreaterThan(0)
     for (const subscription of subscriptions) await subscription.leave()
     await vi.waitFor(async () => {
       statements.mockClear()
-      await createService(ctx, { name: 'Last' })
+      await appendMany(id, 1)
       await post(url, { query: '{ __typename }' })
       expect(readings()).toBe(0)
     })
@@ -397,6 +397,23 @@ describe('shared execution', () => {
   })
 })
 
+/** Appends many events at once, as if many had written, and announces them without their rows. */
+async function appendMany(organizationId: string, count: number): Promise<void> {
+  const { lastSeq } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const events = Array.from({ length: count }, (_, index) => ({
+    organizationId,
+    seq: lastSeq + index + 1,
+    kind: 'PAGE_UPDATED' as const,
+    at: noon,
+    actorKind: 'SYSTEM' as const,
+    subjectId: organizationId,
+    subjectName: 'Acme',
+  }))
+  await db.event.createMany({ data: events })
+  await db.organization.update({ where: { id: organizationId }, data: { lastSeq: lastSeq + count } })
+  await database.pool.query('SELECT pg_notify($1, $2)', ['event_log', organizationId])
+}
+
 describe('a client that does not read', () => {
   /** Of 12 kB each: more in all than a connection and the memory that is checked for could hold. */
   const EVENTS = 2500
@@ -405,23 +422,6 @@ describe('a client that does not read', () => {
   const query = `subscription ($slug: String!, $after: String) {
     statusPageEvents(slug: $slug, after: $after) { cursor ${Array.from({ length: 250 }, (_, index) => `s${index}: subjectId`).join(' ')} }
   }`
-
-  /** Appends many events at once, as if many had written. */
-  async function appendMany(organizationId: string, count: number): Promise<void> {
-    const { lastSeq } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
-    const events = Array.from({ length: count }, (_, index) => ({
-      organizationId,
-      seq: lastSeq + index + 1,
-      kind: 'PAGE_UPDATED' as const,
-      at: noon,
-      actorKind: 'SYSTEM' as const,
-      subjectId: organizationId,
-      subjectName: 'Acme',
-    }))
-    await db.event.createMany({ data: events })
-    await db.organization.update({ where: { id: organizationId }, data: { lastSeq: lastSeq + count } })
-    await database.pool.query('SELECT pg_notify($1, $2)', [LOG_CHANNEL, organizationId])
-  }
 
   test('is disconnected, over websocket with 1013, and can resume; others miss nothing', async () => {
     const { id, slug } = await tenant()

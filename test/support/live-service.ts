@@ -5,7 +5,7 @@ import type { Dependencies } from '../../src/app/request-context.ts'
 import { contextOf, visitorContext } from '../../src/app/request-context.ts'
 import { schema } from '../../src/app/schema.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
-import { LOG_CHANNEL } from '../../src/event-log/event.ts'
+import { listenToLogs } from '../../src/event-log/event.ts'
 import { openEventLog } from '../../src/event-log/tail.ts'
 import type { GraphContext } from '../../src/graphql/builder.ts'
 import { createCostCheck } from '../../src/graphql/cost-check.ts'
@@ -40,7 +40,7 @@ export async function startLiveService(
   const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
   const wrongKeys = createWrongKeys(now)
   const cache = createPageCache(now)
-  const unlisten = await database.listen(LOG_CHANNEL, cache.invalidate)
+  const unlisten = await listenToLogs(database, cache.invalidate)
   const parts: Dependencies = {
     config,
     db: database.prisma,

@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { afterAll } from 'vitest'
 import type { Clock } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
-import { LOG_CHANNEL } from '../../src/event-log/event.ts'
+import { listenToLogs } from '../../src/event-log/event.ts'
 import { errorResponse } from '../../src/http/errors.ts'
 import { documentRoutes } from '../../src/status-page/http/documents.ts'
 import { createPageCache } from '../../src/status-page/page-cache.ts'
@@ -22,7 +22,7 @@ export async function startPageServer(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const cache = createPageCache(now)
-  const unlisten = await database.listen(LOG_CHANNEL, cache.invalidate)
+  const unlisten = await listenToLogs(database, cache.invalidate)
   const pngRenderer = createPngRenderer()
   app.route('/', documentRoutes({ site: { baseUrl: url }, db: database.prisma, cache, pngRenderer, now }))
   app.onError((error, c) => errorResponse(c, error, now(), silent))

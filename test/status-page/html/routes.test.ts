@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createApiKey } from '../../../src/account/api-key.ts'
 import { updateOrganization } from '../../../src/account/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
-import { LOG_CHANNEL } from '../../../src/event-log/event.ts'
+import { listenToLogs } from '../../../src/event-log/event.ts'
 import { loadAssets } from '../../../src/http/assets.ts'
 import { createIncident, deleteIncident, postIncidentUpdate } from '../../../src/status/incident.ts'
 import {
@@ -41,7 +41,7 @@ const counted = new Proxy(database.prisma, {
 })
 
 const cache = createPageCache(now)
-const unlisten = await database.listen(LOG_CHANNEL, cache.invalidate)
+const unlisten = await listenToLogs(database, cache.invalidate)
 afterAll(unlisten)
 const site = { assets, baseUrl: 'https://allclear.example' }
 const app = new Hono()
