@@ -8,7 +8,7 @@ import { emptyForm, formStatus, readForm } from '../../http/form.tsx'
 import type { Site } from '../../http/layout.tsx'
 import { respondWithFormPage } from '../../people/html/frame.tsx'
 import { guardOwnPage } from '../../people/html/guard.ts'
-import { holdForm } from '../../people/html/held-form.tsx'
+import { holdForm, keepHeldForm } from '../../people/html/held-form.tsx'
 import { waysOf } from '../../people/html/routes.tsx'
 import { ConfirmForm, SignInForm } from '../../people/html/sign-in.tsx'
 import type { ConsoleContext } from '../context.ts'
@@ -142,9 +142,23 @@ export function signInPath(c: HttpContext): string {
 const plainPage = (c: HttpContext, site: Site, title: string, message: string, status: 403 | 404 | 413 | 422 | 429) =>
   respondWithFormPage(c, site, title, <p class="lead">{message}</p>, status)
 
+/** Holds a form in the page, and in the browser where somebody may leave the page to sign in. */
+async function hold(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleContext, form: SubmittedForm) {
+  const held = holdForm(c.req.path, form)
+  const { openId, mail } = waysOf(ctx)
+  if (openId !== null || mail) await keepHeldForm(c, ctx, site, held)
+  return { to: c.req.path, held }
+}
+
 /** Asks for a sign-in, because the session has ended: keeps what was typed until its sender has signed in. */
-function askToSignIn(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleContext, form: SubmittedForm): Response {
-  const next = { to: c.req.path, held: holdForm(c.req.path, form) }
+async function askToSignIn(
+  c: HttpContext,
+  options: ConsoleOptions,
+  ctx: ConsoleContext,
+  form: SubmittedForm,
+): Promise<Response> {
+  const { site } = options
+  const next = await hold(c, options, ctx, form)
   const content = <SignInForm state={emptyForm} next={next} ways={waysOf(ctx)} />
   return respondWithFormPage(c, site, 'Sign in', content, 401)
 }
@@ -152,13 +166,14 @@ function askToSignIn(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleConte
 /** Asks a person to prove to be present: keeps what was typed until then. */
 async function askToConfirm(
   c: HttpContext,
-  { site }: ConsoleOptions,
+  options: ConsoleOptions,
   ctx: ConsoleContext,
   form: SubmittedForm,
 ): Promise<Response> {
+  const { site } = options
   const { userId: id = '' } = ctx.actor as { readonly userId?: string }
   const { email } = await ctx.db.user.findUniqueOrThrow({ where: { id } })
-  const next = { to: c.req.path, held: holdForm(c.req.path, form) }
+  const next = await hold(c, options, ctx, form)
   const props = { state: emptyForm, next, email, ways: waysOf(ctx) }
   return respondWithFormPage(c, site, 'Confirm that it’s you', <ConfirmForm {...props} />, 401)
 }

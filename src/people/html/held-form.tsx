@@ -1,5 +1,10 @@
+import type { Context as HttpContext } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { SECOND } from '../../core/time.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { isSentFile } from '../../http/form.tsx'
+import type { PeopleContext } from '../context.ts'
+import { HELD_FORM_LIFETIME, storeHeldForm, takeHeldForm } from '../held-form.ts'
 
 /** A form that was sent when the session had ended. It is sent again once its sender has signed in. */
 export interface HeldForm {
@@ -18,7 +23,10 @@ export function holdForm(path: string, { fields }: SubmittedForm): HeldForm {
 
 /** Returns the held form in a submitted one; null: none, or it is malformed. */
 export function heldIn({ fields }: Pick<FormState, 'fields'>): HeldForm | null {
-  const text = fields.get(HELD)
+  return parseHeldForm(fields.get(HELD))
+}
+
+function parseHeldForm(text: string | null): HeldForm | null {
   if (text === null || text === '') return null
   try {
     const held: unknown = JSON.parse(text)
@@ -45,16 +53,46 @@ export function ownPath(text: string | null | undefined): string {
   return origin === base && !pathname.startsWith('//') ? pathname + search : '/console'
 }
 
+/** The cookie that leads back to a kept form, in the browser in which it was typed. */
+const COOKIE = 'allclear_held'
+const PATH = '/'
+
+/** Keeps a held form for ways to sign in that leave the page, such as a mailed link. */
+export async function keepHeldForm(
+  c: HttpContext,
+  ctx: PeopleContext,
+  site: { readonly baseUrl: string },
+  held: HeldForm,
+): Promise<void> {
+  const token = await storeHeldForm(ctx, JSON.stringify(held))
+  if (token === null) return
+  const cookie = { path: PATH, httpOnly: true, sameSite: 'Lax', maxAge: HELD_FORM_LIFETIME / SECOND } as const
+  setCookie(c, COOKIE, token, { ...cookie, secure: site.baseUrl.startsWith('https:') })
+}
+
+/** Returns the form that was kept in this browser, once; null: none was. */
+export async function takeKeptForm(c: HttpContext, ctx: PeopleContext): Promise<HeldForm | null> {
+  const token = getCookie(c, COOKIE)
+  if (token === undefined) return null
+  forgetKeptForm(c)
+  return parseHeldForm(await takeHeldForm(ctx, token))
+}
+
+/** Forgets the form that was kept in this browser: the page that it was typed into has sent it. */
+export function forgetKeptForm(c: HttpContext): void {
+  if (getCookie(c, COOKIE) !== undefined) deleteCookie(c, COOKIE, { path: PATH })
+}
+
 /** Renders the hidden field that carries a held form. */
 export function HeldField({ held }: { readonly held: HeldForm | null }) {
   return held === null ? null : <input type="hidden" name={HELD} value={JSON.stringify(held)} />
 }
 
-/** Renders the form that sends what was held. */
-export function ResendForm({ held }: { readonly held: HeldForm }) {
+/** Renders the form that sends what was held. @param waits whether it waits for its button, also with a script. */
+export function ResendForm({ held, waits }: { readonly held: HeldForm; readonly waits: boolean }) {
   const hadFile = held.fields.some(([name]) => isSentFile(name))
   return (
-    <form method="post" action={held.path} class="stack" data-resend={hadFile ? undefined : ''}>
+    <form method="post" action={held.path} class="stack" data-resend={hadFile || waits ? undefined : ''}>
       <p class="lead">
         {hadFile
           ? 'What you typed was kept, the file was not. Send the rest now, then choose the file again.'

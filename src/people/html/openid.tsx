@@ -33,7 +33,7 @@ export function addOpenIdPages({ app, form, answer, page, site, finishSignIn, go
       const result = await finishOpenId(ctx, { callback, token }, agentOf(c))
       if (result.kind === 'link') return page(c, 'Link your account', emptyForm, linkForm(ctx, emptyForm, result))
       const next = { to: ownPath(result.to), held: null }
-      return result.kind === 'connected' ? goOn(c, next) : finishSignIn(c, ctx, result.signIn, next)
+      return result.kind === 'connected' ? goOn(c, ctx, next) : finishSignIn(c, ctx, result.signIn, next)
     }),
   )
 

@@ -23,7 +23,7 @@ import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
 import { guardOwnPage } from './guard.ts'
 import type { HeldForm } from './held-form.tsx'
-import { heldIn, ownPath, ResendForm } from './held-form.tsx'
+import { forgetKeptForm, heldIn, ownPath, ResendForm, takeKeptForm } from './held-form.tsx'
 
 /** The maximum size of a form; a held one may be in it. */
 const MAX_FORM_BYTES = 256 * 1024
@@ -61,8 +61,8 @@ export interface Pages {
   finishSignIn(c: HttpContext, ctx: PeopleContext, signIn: SignIn, next: Continuation): Promise<Response>
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
-  /** Continues where the person came from, with the form that was held. */
-  goOn(c: HttpContext, next: Continuation): Response
+  /** Continues where the person came from, with the form that was held, in the page or in the browser. */
+  goOn(c: HttpContext, ctx: PeopleContext, next: Continuation): Promise<Response>
 }
 
 /** Creates what adds the pages. */
@@ -88,14 +88,17 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
       await endSessions(ctx, { userId: ctx.actor.userId, id: ctx.actor.sessionId })
     }
     setSessionCookie(c, site, token)
+    forgetKeptForm(c)
   }
 
   const page: Pages['page'] = (c, title, { problem }, content) =>
     respondWithFormPage(c, site, title, content, problem === null ? 200 : formStatus(problem))
 
-  function goOn(c: HttpContext, { to, held }: Continuation): Response {
-    if (held === null) return c.redirect(to, 303)
-    return respondWithFormPage(c, site, 'You’re signed in', <ResendForm held={held} />)
+  async function goOn(c: HttpContext, ctx: PeopleContext, { to, held }: Continuation): Promise<Response> {
+    const kept = await takeKeptForm(c, ctx)
+    const form = held ?? kept
+    if (form === null) return c.redirect(to, 303)
+    return respondWithFormPage(c, site, 'You’re signed in', <ResendForm held={form} waits={held === null} />)
   }
 
   return {
@@ -124,7 +127,7 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
         return page(c, 'Enter your code', emptyForm, <CodeForm state={emptyForm} token={signIn.token} next={next} />)
       }
       await changeSession(c, ctx, signIn.sessionToken)
-      return goOn(c, next)
+      return goOn(c, ctx, next)
     },
   }
 }

@@ -13,7 +13,7 @@ import { confirmByPassword, signInByPassword } from '../sign-in.ts'
 import { userByEmail } from '../user.ts'
 import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
-import { heldIn, ownPath } from './held-form.tsx'
+import { forgetKeptForm, heldIn, ownPath } from './held-form.tsx'
 import { AcceptInvitation, JoinForm } from './invitation.tsx'
 import { addMailLinkPages } from './mail-links.tsx'
 import { addOpenIdPages } from './openid.tsx'
@@ -34,7 +34,7 @@ export function peoplePages(options: PeoplePages): Hono {
   addInvitation(pages)
   addMailLinkPages(pages)
   addOpenIdPages(pages)
-  addPasskeyEndpoints(pages)
+  addPasskeyEndpoints({ ...pages, onConfirm: forgetKeptForm })
   return pages.app
 }
 
@@ -97,7 +97,7 @@ function addCode({ form, page, changeSession, goOn }: Pages): void {
       const session = await signInBySecondFactor(ctx, token, code, agentOf(c))
       if (session === null) throw new Unauthenticated('WRONG_CREDENTIALS', 'This code is wrong, or was used already.')
       await changeSession(c, ctx, session)
-      return goOn(c, continuationIn(fields))
+      return goOn(c, ctx, continuationIn(fields))
     },
   )
 }
@@ -113,7 +113,7 @@ function addConfirm({ form, page, goOn }: Pages): void {
     },
     async (c, ctx, { fields }) => {
       if (!(await confirmByPassword(ctx, fields.get('password') ?? ''))) throw wrongPassword()
-      return goOn(c, continuationIn(fields))
+      return goOn(c, ctx, continuationIn(fields))
     },
   )
 }

@@ -29,12 +29,14 @@ export interface PasskeyEndpoints {
   answer(c: HttpContext, work: (ctx: PeopleContext) => Promise<Response>): Promise<Response>
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
+  /** Called when a person has proven to be present. */
+  onConfirm(c: HttpContext): void
 }
 
 type Work = (ctx: PeopleContext, party: RelyingParty, input: unknown, c: HttpContext) => Promise<object>
 
 /** Adds the endpoints of passkeys, which our own script calls. Errors are `{"message"}`. */
-export function addPasskeyEndpoints({ app, site, answer, changeSession }: PasskeyEndpoints): void {
+export function addPasskeyEndpoints({ app, site, answer, changeSession, onConfirm }: PasskeyEndpoints): void {
   function endpoint(path: string, work: Work): void {
     app.post(`${PASSKEY_PATH}${path}`, (c) =>
       answer(c, async (ctx) => {
@@ -57,8 +59,9 @@ export function addPasskeyEndpoints({ app, site, answer, changeSession }: Passke
     return {}
   })
   endpoint('/confirm/options', confirmOptions)
-  endpoint('/confirm', async (ctx, party, input) => {
+  endpoint('/confirm', async (ctx, party, input, c) => {
     if (!(await confirmByPasskey(ctx, party, input))) throw passkeyRefused()
+    onConfirm(c)
     return {}
   })
   endpoint('/register/options', registrationOptions)

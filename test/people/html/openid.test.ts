@@ -112,6 +112,25 @@ describe('somebody new', () => {
   })
 })
 
+test('what was typed when the session had ended is kept until the sign-in, in its browser, for once', async () => {
+  provider.person = newPerson()
+  const [visitor, other] = [visit(), visit()]
+  await signIn(visit())
+  const refused = await visitor.post('/console/x/incidents/new', { title: 'Typed before' })
+  expect([refused.status, visitor.cookies.has('allclear_held')]).toEqual([401, true])
+  const resumed = await signIn(visitor)
+  expect(resumed.status).toBe(200)
+  expect(resumed.html).toContain('What you typed was kept. Send it now.')
+  expect([hidden(resumed, 'title'), resumed.html.includes('action="/console/x/incidents/new"')]).toEqual([
+    'Typed before',
+    true,
+  ])
+  // A script sends only what was typed on the page itself without being asked.
+  expect(resumed.html).not.toContain('data-resend')
+  expect([visitor.cookies.has('allclear_held'), (await signIn(visitor)).status]).toEqual([false, 303])
+  expect((await signIn(other)).status).toBe(303)
+})
+
 describe('an address that has an account', () => {
   async function withAccount(about: { passwordHash: string | null } = { passwordHash }) {
     const person = newPerson()

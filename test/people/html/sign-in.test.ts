@@ -176,6 +176,16 @@ describe('links by mail', () => {
     expect(await isSignedIn(visitor)).toBe(true)
   })
 
+  test('lead to what was typed when the session had ended, in the browser in which it was', async () => {
+    const { email, visitor } = await newPerson()
+    const refused = await visitor.post('/console/x/incidents/new', { title: 'Typed before' })
+    expect(refused.status).toBe(401)
+    await visitor.post('/sign-in/link', { email, to: '/console/x/incidents/new' })
+    const { status, html } = await visitor.post(pathIn(await mailTo(email), '/sign-in/link'), {})
+    expect([status, html]).toEqual([200, expect.stringContaining('name="title" value="Typed before"')])
+    expect(visitor.cookies.has('allclear_held')).toBe(false)
+  })
+
   test('set a new password and end sessions on every instance', async () => {
     const { email, visitor, signIn } = await newPerson()
     await signIn()
