@@ -6,6 +6,10 @@ import type { HostileCase, Target } from './case.ts'
 /** What the service closes such a socket with; 200: it lets it be; 0: it was cut off. */
 type End = number
 
+/** How long a socket that the service may let be is watched, and one that it has to close, in milliseconds. */
+const WATCHED = 500
+const PATIENCE = 60_000
+
 /** A case of what is said on one websocket. */
 function saying(name: string, ends: readonly End[], say: (socket: WebSocket, target: Target) => void): HostileCase {
   return {
@@ -17,7 +21,7 @@ function saying(name: string, ends: readonly End[], say: (socket: WebSocket, tar
       const closed = once(socket, 'close').then(([code]) => Number(code))
       await once(socket, 'open')
       say(socket, target)
-      const end = await Promise.race([closed, sleep(500, 200)])
+      const end = await Promise.race([closed, sleep(ends.includes(200) ? WATCHED : PATIENCE, 200, { ref: false })])
       socket.terminate()
       return end
     },
