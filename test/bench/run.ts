@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, live-events, edge, console.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, live-events, edge, console, first-minutes.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -11,6 +11,7 @@ import { cost } from './cost.ts'
 import { dnsThroughput } from './dns-throughput.ts'
 import { edge } from './edge.ts'
 import { fanOut } from './fan-out.ts'
+import { firstMinutes } from './first-minutes.ts'
 import { graphqlThroughput } from './graphql-throughput.ts'
 import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
@@ -45,6 +46,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   'live-events': liveEvents,
   edge,
   console: consoleScreens,
+  'first-minutes': firstMinutes,
   search: (_dns, dataDir) => search(dataDir),
   growth: (_dns, dataDir) => growth(dataDir),
 }
