@@ -55,14 +55,6 @@ export interface ServiceHistories {
   readonly histories: ReadonlyMap<string, ServiceHistory>
 }
 
-/** Services up to which the overview contains what happened on each day; above, it links to a page per service. */
-const MAX_INLINE = 20
-
-/** Returns whether the overview contains what happened on each day of each service. */
-export function hasInlineHistories({ services }: PageState): boolean {
-  return services.length <= MAX_INLINE
-}
-
 const sourceOf = ({ organization }: PageState, { monitored }: ServiceState) =>
   uptimeSourceOf(monitored, organization.uptimeSource)
 
@@ -74,6 +66,7 @@ export async function readMeasured(
   db: Database,
   state: PageState,
   services: readonly ServiceState[],
+  withLatencies: boolean,
   now: Date,
 ): Promise<Measured> {
   const { organization, tier } = state
@@ -85,7 +78,7 @@ export async function readMeasured(
   const days = measured.length === 0 ? new Map() : await readDays(db, zone, measured, MAX_DAYS, now)
   const maintenance = await readMaintenance(db, reported, spans[0]?.from ?? now, now)
   const monitored = services.flatMap(({ id, monitored }) => (monitored ? [id] : []))
-  const isDetailed = monitored.length > 0 && services.length <= MAX_INLINE
+  const isDetailed = withLatencies && monitored.length > 0
   const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
   const latencies = isDetailed ? await readLatencies(db, zone, monitored, last24Hours, now) : new Map()
   return { readAt: now, spans, days, maintenance, latencies }
@@ -116,7 +109,12 @@ export async function readServiceHistory(
   service: ServiceState,
   now: Date,
 ): Promise<ServiceHistory> {
-  return historyOf(sourceOf(state, service), service, await readMeasured(db, state, [service], now), state.incidentPast)
+  return historyOf(
+    sourceOf(state, service),
+    service,
+    await readMeasured(db, state, [service], true, now),
+    state.incidentPast,
+  )
 }
 
 function historyOf(
@@ -168,8 +166,8 @@ export interface BarView {
   readonly marks: readonly DayMark[]
   /** Uptime over all days, `99.982% uptime`, or `No data`. */
   readonly uptime: string
-  /** What it counts. */
-  readonly source: UptimeSource
+  /** The same as short as can be: `99.982%`, `100%*` by incidents, or `No data`. */
+  readonly figure: string
 }
 
 /** The history of a service as the page shows it. */
@@ -221,7 +219,8 @@ export function barView({ source, days, incidents }: Omit<ServiceHistory, 'laten
     const span = effects.length === 0 ? null : dayOf(days, index)
     return worstMark(tallyMark(source, day.tally), span === null ? null : worstEffect(effects, span))
   })
-  return { marks, uptime, source }
+  const figure = percent === null ? 'No data' : `${percent}%${source === 'INCIDENTS' ? '*' : ''}`
+  return { marks, uptime, figure }
 }
 
 /** What a percentage counts. */
@@ -232,6 +231,19 @@ function dayOf(days: readonly DayUptime[], index: number): Span | null {
   const day = days[index]
   if (day === undefined) return null
   return index < days.length - 1 ? day : { from: day.from, to: new Date(8.64e15) }
+}
+
+/** Formats the bar of a group: the worst of its services on each day, and their uptime on average. */
+export function groupBar(histories: readonly ServiceHistory[]): BarView {
+  const bars = histories.map(barView)
+  const longest = Math.max(0, ...bars.map(({ marks }) => marks.length))
+  const marks = Array.from({ length: longest }, (_, index) =>
+    bars.reduce<DayMark>((worst, bar) => worseMark(worst, bar.marks[index] ?? 'none'), 'none'),
+  )
+  const percent = uptimePercent(sumOf(histories.flatMap(({ days }) => days.map(({ tally }) => tally))))
+  if (percent === null) return { marks, uptime: 'No data', figure: 'No data' }
+  const isReported = histories.some(({ source }) => source === 'INCIDENTS')
+  return { marks, uptime: `${percent}% uptime on average`, figure: `${percent}%${isReported ? '*' : ''}` }
 }
 
 function serviceHistoryView(
@@ -302,8 +314,11 @@ const markOfEffect = {
 
 /** Returns the mark of a day: the worst of what was measured and what incidents said. @param effect null: nothing bad. */
 export function worstMark(measured: DayMark, effect: ImpairedStatus | null): DayMark {
-  const reported = effect === null ? 'none' : markOfEffect[effect]
-  return markOrder.indexOf(reported) > markOrder.indexOf(measured) ? reported : measured
+  return effect === null ? measured : worseMark(measured, markOfEffect[effect])
+}
+
+function worseMark(one: DayMark, other: DayMark): DayMark {
+  return markOrder.indexOf(other) > markOrder.indexOf(one) ? other : one
 }
 
 /** Notes what was measured. The incidents of a day say themselves what they said of the service. */

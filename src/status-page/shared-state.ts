@@ -42,7 +42,7 @@ export function sharedHistories({ db, cache, now }: StateSource, state: PageStat
     const at = now()
     const isKept = previous !== null && previous.position.days === position.days && isYoung(previous.measured, at)
     if (isKept && previous.position.page === position.page) return previous
-    const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at)
+    const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, false, at)
     return { organizationId, position, ...(await joinHistories(state, state.services, measured)) }
   })
 }

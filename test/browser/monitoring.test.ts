@@ -78,9 +78,10 @@ test('an outage opens and resolves an incident, the open page follows, and the u
   await heading('All services are operational')
   expect(await page.locator('#open-incidents').count()).toBe(0)
   await page.locator('#past').getByText('Website recovered after 2 minutes 40 seconds.').waitFor()
-  await page.locator(`#history-${serviceId} summary`).click()
-  await page.locator('.eventful li', { hasText: 'Down for 2 min' }).waitFor()
   expect(await page.evaluate(() => 'same' in window)).toBe(true)
+  await page.locator(`#${serviceId} summary`).click()
+  await page.locator(`#${serviceId} a`).click()
+  await page.locator('.eventful li', { hasText: 'Down for 2 min' }).waitFor()
   expect(tab.complaints).toEqual([])
 
   time = new Date(time.getTime() + 30 * SECOND)

@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createOrganization } from '../../src/account/organization.ts'
 import { startApp } from '../../src/app/start.ts'
@@ -71,8 +70,8 @@ async function writePast() {
 
 const newTab = useChromium()
 const openTab = (options: Parameters<typeof newTab>[1] = {}) => newTab((url) => url.startsWith(app.baseUrl), options)
-const page = () => `${app.baseUrl}/status/acme`
-const details = (tab: Page) => tab.locator(`#history-${api}`)
+const overview = () => `${app.baseUrl}/status/acme`
+const page = () => `${overview()}/services/${api}`
 
 describe('the days of a service', () => {
   test('are drawn side by side, each kind in its own shape, with text', async () => {
@@ -96,12 +95,16 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('open with the keyboard, stay open and follow changes', async () => {
+  test('are reached from the line of the service with the keyboard, and follow changes', async () => {
     await using tab = await openTab()
-    await tab.page.goto(page())
+    await tab.page.goto(overview())
     await tab.page.locator('#live[data-state=live]').waitFor()
-    await details(tab.page).locator('summary').focus()
+    await tab.page.locator(`#${api} summary`).focus()
     await tab.page.keyboard.press('Enter')
+    await tab.page.keyboard.press('Tab')
+    await tab.page.keyboard.press('Enter')
+    await tab.page.waitForURL(page())
+    await tab.page.locator('#live[data-state=live]').waitFor()
     await tab.page.getByText('Down for 12 min.').waitFor()
     await tab.page.getByText('Degraded for 1 h.').waitFor()
     await tab.page.getByText('Hourly median').waitFor()
@@ -109,15 +112,15 @@ describe('the days of a service', () => {
       ...{ title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are looking.' },
       services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }],
     })
-    await details(tab.page).getByRole('link', { name: 'Payments fail' }).waitFor()
-    expect(await details(tab.page).getAttribute('open')).not.toBeNull()
+    await tab.page.getByRole('link', { name: 'Payments fail' }).waitFor()
     expect(tab.complaints).toEqual([])
   })
 
-  test('open without JavaScript', async () => {
+  test('are reached without JavaScript', async () => {
     await using tab = await openTab({ javaScriptEnabled: false })
-    await tab.page.goto(page())
-    await details(tab.page).locator('summary').click()
+    await tab.page.goto(overview())
+    await tab.page.locator(`#${api} summary`).click()
+    await tab.page.locator(`#${api} a`).click()
     await tab.page.getByText('Down for 12 min.').waitFor()
     await tab.page.locator('.latency svg').waitFor()
   })
@@ -127,7 +130,6 @@ describe('the days of a service', () => {
     async (colorScheme) => {
       await using tab = await openTab({ colorScheme, viewport: { width: 320, height: 640 } })
       await tab.page.goto(page())
-      await details(tab.page).locator('summary').click()
       expect(await faintTexts(tab.page)).toEqual([])
       const sideways = await tab.page.evaluate(() => {
         const { scrollWidth, clientWidth } = document.documentElement

@@ -99,7 +99,7 @@ describe('prepareDemo', () => {
   test('has monitored services with a history that matches its incidents and maintenance', async () => {
     const { id } = await prisma.organization.findUniqueOrThrow(bySlug)
     const state = await readPageState(prisma, id, noon)
-    const measured = await readMeasured(prisma, state, state.services, noon)
+    const measured = await readMeasured(prisma, state, state.services, true, noon)
     const { histories: pasts } = await joinHistories(state, state.services, measured)
     expect([...pasts.values()].filter(({ source }) => source === 'MONITORS')).toHaveLength(9)
     expect(pasts.size).toBe(12)

@@ -144,7 +144,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     expect(html.match(/<article [^>]*class="incident past"/g)).toHaveLength(25)
     expect(html).toContain(`More in the last 14 days: <a href="${page}/history">Incident history</a>`)
     expect(html).not.toContain('Down for 10 min.')
-    expect(html).toContain(`<a href="${page}/services/${ids[7]}">Day by day and response times`)
+    expect(html).toContain(`<a href="${page}/services/${ids[7]}">Day by day`)
     const details = await read(`${page}/services/${ids[7]}`)
     expect(details.match(/Down for 10 min\./g)).toHaveLength(9)
     expect(details).toContain('<h1>Service 7</h1>')

@@ -8,7 +8,7 @@ import { pauseMonitor, resumeMonitor } from '../../monitoring/pause.ts'
 import type { DayUptime } from '../../monitoring/uptime-days.ts'
 import { readDays } from '../../monitoring/uptime-days.ts'
 import { Time } from '../../status-page/html/time.tsx'
-import { DayBars } from '../../status-page/html/uptime.tsx'
+import { barLabel, DayBars } from '../../status-page/html/uptime.tsx'
 import { barView } from '../../status-page/service-history.ts'
 import { applyToEach, chosenIds } from './bulk.ts'
 import { Choose, ChooseAll } from './choose.tsx'
@@ -175,6 +175,7 @@ interface MonitorRowProps {
 function MonitorRow({ screen, monitor, days }: MonitorRowProps) {
   const { id, name, kind } = monitor
   const shown = shownState(monitor)
+  const bar = barView({ source: 'MONITORS', days, incidents: [] })
   return (
     <li id={id} class="monitor-row" data-state={shown.state}>
       {screen.may('WRITE') ? <Choose id={id} name={name} /> : null}
@@ -185,7 +186,7 @@ function MonitorRow({ screen, monitor, days }: MonitorRowProps) {
           <LastAnswer screen={screen} monitor={monitor} />
         </span>
       </div>
-      <DayBars name={name} bar={barView({ source: 'MONITORS', days, incidents: [] })} />
+      <DayBars label={barLabel(name, bar)} bar={bar} />
     </li>
   )
 }

@@ -1,5 +1,6 @@
 import type { Site } from '../../http/layout.tsx'
 import { Document } from '../../http/layout.tsx'
+import { ShapeSheet } from '../../status-page/html/status-mark.tsx'
 import type { Screen, ScreenPage } from './screen.tsx'
 import { sections } from './sections.ts'
 
@@ -69,6 +70,7 @@ export function Shell({
               ))}
           </ul>
         </nav>
+        <ShapeSheet />
         <main id="main" tabindex={-1}>
           <div class="screen-head">
             <h1>{page.title}</h1>

@@ -5,6 +5,7 @@
 import type { Patch } from './event-subscription.ts'
 import { subscribeToEvents } from './event-subscription.ts'
 import { animationsFinished, morph } from './morph.ts'
+import { applyFilter, filterServices, rememberFolds } from './service-list.ts'
 
 /** The mean interval between two polls while no WebSocket is open; each varies by a quarter. */
 const POLL_INTERVAL_MS = 10_000
@@ -36,6 +37,8 @@ let lastSignAt = Date.now()
 let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastModified))
 
 setLocalTimeTitles(document)
+rememberFolds(slug)
+filterServices()
 showState()
 subscribeToEvents(slug, {
   after: cursor,
@@ -193,6 +196,7 @@ function show(fresh: Document) {
   const before = readAnnouncements()
   document.title = fresh.title
   morph(body, fresh.body)
+  applyFilter()
   announce(before)
 }
 

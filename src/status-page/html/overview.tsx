@@ -1,14 +1,15 @@
 import type { Child } from 'hono/jsx'
 import type { PageStatus } from '../../status/shown-status.ts'
+import type { BarView } from '../service-history.ts'
 import type { GroupView, IncidentView, MaintenanceView, SectionView, ServiceView } from '../view.ts'
-import { groupByDay, groupServices, headline } from '../view.ts'
+import { groupByDay, groupServices, headline, shortLabel } from '../view.ts'
 import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { ServiceMark, Shape } from './status-mark.tsx'
-import { Legend } from './uptime.tsx'
+import { Legend, UptimeLine } from './uptime.tsx'
 
 /** The content of the overview. */
 export interface OverviewProps {
@@ -18,6 +19,8 @@ export interface OverviewProps {
   readonly services: readonly ServiceView[]
   /** The rendered services, by service id. */
   readonly items: ReadonlyMap<string, Child>
+  /** The bars of groups, by group id. */
+  readonly groupBars: ReadonlyMap<string, BarView>
   /** Whether any of them has a bar of days, and when its figures end. */
   readonly hasBars: boolean
   readonly readAt: Date
@@ -95,12 +98,14 @@ function Services(props: OverviewProps) {
   return (
     <section id="services">
       <h2>Services</h2>
+      {services.length >= FILTER_FROM && <Filter />}
       {services.length === 0 ? (
         <p>{context.owner.name} hasn’t added services yet. Incidents appear here.</p>
       ) : (
         groupServices(groups, services).map((section) => (
           <Section
             items={items}
+            groupBars={props.groupBars}
             section={section}
             collapsed={services.length > COLLAPSE_ABOVE && section.shown === 'OPERATIONAL'}
           />
@@ -111,25 +116,56 @@ function Services(props: OverviewProps) {
   )
 }
 
-interface SectionProps extends Pick<OverviewProps, 'items'> {
+/** Number of services from which on visitors can filter them. */
+const FILTER_FROM = 15
+
+/** Renders the filter. “Only problems” needs no script, the text does. */
+function Filter() {
+  return (
+    <Part>
+      <search class="filter" id="filter" aria-label="Services" data-keep>
+        <input
+          type="search"
+          id="filter-text"
+          aria-label="Filter services by name"
+          placeholder="Filter by name"
+          hidden
+        />
+        <label>
+          <input type="checkbox" id="only-problems" /> Only problems
+        </label>
+      </search>
+    </Part>
+  )
+}
+
+interface SectionProps extends Pick<OverviewProps, 'items' | 'groupBars'> {
   readonly section: SectionView
   readonly collapsed: boolean
 }
 
-function Section({ section, collapsed, items }: SectionProps) {
+function Section({ section, collapsed, items, groupBars }: SectionProps) {
   const { group, shown, services } = section
   if (group === null) return <ServiceList items={items} services={services} />
+  const bar = groupBars.get(group.id)
   return (
     <details id={group.id} class="group" data-status={shown} open={!collapsed}>
-      <summary>
-        <h3>{group.name}</h3>
-        <ServiceMark status={shown} />
-      </summary>
+      <Part>
+        <summary class="line" data-status={shown}>
+          <h3>{group.name}</h3>
+          {bar && <UptimeLine bar={bar} />}
+          <ServiceMark status={shown} label={groupLabel(section)} />
+        </summary>
+      </Part>
       {group.description === '' ? null : <p class="about">{group.description}</p>}
       <ServiceList items={items} services={services} />
     </details>
   )
 }
+
+/** A group shows only that something is unknown, not since when. */
+const groupLabel = ({ shown, services }: SectionView) =>
+  shortLabel({ shown, unknownSince: services.find(({ unknownSince }) => unknownSince !== null)?.unknownSince ?? null })
 
 function ServiceList({ services, items }: Pick<OverviewProps, 'services' | 'items'>) {
   return <ul class="services">{services.map(({ id }) => items.get(id))}</ul>

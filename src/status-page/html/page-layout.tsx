@@ -4,6 +4,7 @@ import { Document } from '../../http/layout.tsx'
 import type { Zone } from '../time-format.ts'
 import { Head, organizationData } from './head.tsx'
 import { Part, shortHash, unversioned } from './parts.tsx'
+import { ShapeSheet } from './status-mark.tsx'
 
 /** The organization that owns the page, as every page shows it. */
 export interface Owner {
@@ -79,6 +80,9 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
         'data-build': shortHash([assets.url('style.css'), sheet, script, theme, owner.logoUrl].join(' ')),
       }}
     >
+      <Part>
+        <ShapeSheet />
+      </Part>
       <Part>
         <p id="announcer" class="hidden" role="status"></p>
       </Part>

@@ -10,7 +10,8 @@ import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
 import type { PageCache, PagePatch, RenderedPage } from '../page-cache.ts'
 import type { PageContent, PageData, PageRequest } from '../read-page.ts'
 import { readPage } from '../read-page.ts'
-import { barView, hasInlineHistories, serviceHistoryViews } from '../service-history.ts'
+import type { ServiceHistory } from '../service-history.ts'
+import { barView, groupBar, serviceHistoryViews } from '../service-history.ts'
 import type { StateSource } from '../shared-state.ts'
 import { reachedBy, sharedHistories, sharedState, versionOf } from '../shared-state.ts'
 import { zoneOf } from '../time-format.ts'
@@ -153,6 +154,15 @@ function versionOfPage({ state, content }: PageData): string {
   return content.page === 'overview' ? `${version} ${content.histories.measured.readAt.getTime()}` : version
 }
 
+function groupBarsOf({ groups, services }: PageState, histories: ReadonlyMap<string, ServiceHistory>) {
+  return new Map(
+    groups.map(({ id }) => {
+      const own = services.filter(({ groupId }) => groupId === id).flatMap((service) => histories.get(service.id) ?? [])
+      return [id, groupBar(own)] as const
+    }),
+  )
+}
+
 async function renderContent(state: PageState, content: PageContent, context: PageContext) {
   const names = new Map(state.services.map(({ id, name }) => [id, name]))
   const viewOf = (incident: IncidentWithTimeline) => incidentView(incident, names)
@@ -163,14 +173,8 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
         <Overview
           {...state}
           context={context}
-          items={
-            await renderServices(
-              state.services,
-              histories,
-              hasInlineHistories(state) && context.isDraft !== true,
-              context,
-            )
-          }
+          items={await renderServices(state.services, histories, context)}
+          groupBars={groupBarsOf(state, histories)}
           hasBars={histories.size > 0}
           readAt={measured.readAt}
           openIncidents={state.incidents.map(viewOf)}

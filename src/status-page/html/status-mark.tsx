@@ -33,11 +33,24 @@ export function MaintenanceMark({ status }: { readonly status: MaintenanceStatus
   )
 }
 
+/** Renders the icons that `Shape` refers to, once on a page, so that a page of many services and each change of it stay small. */
+export function ShapeSheet() {
+  return (
+    <svg id="icons" width="0" height="0" aria-hidden="true">
+      {Object.entries(statusShapes).map(([name, path]) => (
+        <symbol id={`i-${name}`} viewBox="0 0 16 16">
+          <path fill-rule="evenodd" d={path} />
+        </symbol>
+      ))}
+    </svg>
+  )
+}
+
 /** Renders the icon alone, next to text that names the status. */
 export function Shape({ of }: { readonly of: keyof typeof statusShapes }) {
   return (
-    <svg viewBox="0 0 16 16" aria-hidden="true">
-      <path fill-rule="evenodd" d={statusShapes[of]} />
+    <svg aria-hidden="true">
+      <use href={`#i-${of}`} />
     </svg>
   )
 }

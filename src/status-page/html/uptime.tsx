@@ -31,7 +31,7 @@ const lines: Readonly<Record<DayMark, readonly number[]>> = {
 
 const marks = Object.keys(lines) as DayMark[]
 
-/** A service with its history: whole, or only the bar, which then links to the page of the service. */
+/** A service with its history. */
 export interface ServiceWithHistory {
   readonly id: string
   readonly name: string
@@ -44,28 +44,13 @@ interface UptimeHistoryProps {
   readonly context: PageContext
 }
 
-/** Renders a service's history: a bar with one stroke per day, the uptime, and what happened on the days or a link to it. */
-export function UptimeHistory({ service, context }: UptimeHistoryProps) {
-  const { id, name, history } = service
+/** Renders the bar and the figure of a line. */
+export function UptimeLine({ bar }: { readonly bar: BarView }) {
   return (
-    <div class="history">
-      <UptimeBar {...service} />
-      {history === null ? (
-        <p class="more">
-          <a href={`${context.base}/services/${id}`}>
-            Day by day and response times<span class="hidden"> of {name}</span>
-          </a>
-        </p>
-      ) : (
-        <details id={`history-${id}`}>
-          <summary>
-            Day by day{history.latencies.length > 0 ? ' and response times' : ''}
-            <span class="hidden"> of {name}</span>
-          </summary>
-          <HistoryDetails history={history} path={`${context.base}/services/${id}`} context={context} />
-        </details>
-      )}
-    </div>
+    <>
+      <DayBars label={`Last ${bar.marks.length} days`} bar={bar} />
+      <span class="figure">{bar.figure}</span>
+    </>
   )
 }
 
@@ -97,20 +82,13 @@ function HistoryDetails({ history, path, context }: HistoryDetailsProps) {
   )
 }
 
-/** Renders a stroke per day, and a tooltip for each day that is listed below; then the uptime. */
+/** Renders a stroke per day, a tooltip for each day that is listed below, and the uptime. */
 function UptimeBar({ name, bar, history }: ServiceWithHistory) {
   const { marks: days, uptime } = bar
-  const listed = new Map(history?.eventful.map((day) => [day.key, day]))
   return (
     <>
-      <DayBars name={name} bar={bar}>
-        {history?.days.map((day, index) =>
-          listed.has(day.key) ? (
-            <rect x={index * STEP} width={STEP} height={HEIGHT}>
-              <title>{`${day.name}: ${[...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day)].join(', ')}`}</title>
-            </rect>
-          ) : null,
-        )}
+      <DayBars label={barLabel(name, bar)} bar={bar}>
+        {history && <DayTitles history={history} />}
       </DayBars>
       <p class="span">
         <span>{days.length} days ago</span>
@@ -121,13 +99,33 @@ function UptimeBar({ name, bar, history }: ServiceWithHistory) {
   )
 }
 
-/** Renders a stroke per day, with one path per mark. @param name of what the days are of. */
+function DayTitles({ history }: { readonly history: ServiceHistoryView }) {
+  const listed = new Set(history.eventful.map(({ key }) => key))
+  return (
+    <>
+      {history.days.map((day, index) =>
+        listed.has(day.key) ? (
+          <rect x={index * STEP} width={STEP} height={HEIGHT}>
+            <title>{`${day.name}: ${[...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day)].join(', ')}`}</title>
+          </rect>
+        ) : null,
+      )}
+    </>
+  )
+}
+
+/** Describes a bar: its days, its uptime, and how many days have each mark. @param name of what the days are of. */
+export function barLabel(name: string, { marks, uptime }: BarView): string {
+  return `${name}, last ${marks.length} days: ${uptime}. ${countSummary(marks)}`
+}
+
+/** Renders a stroke per day, with one path per mark. */
 export function DayBars({
-  name,
-  bar: { marks: days, uptime },
+  label,
+  bar: { marks: days },
   children,
 }: {
-  readonly name: string
+  readonly label: string
   readonly bar: BarView
   readonly children?: Child
 }) {
@@ -137,7 +135,7 @@ export function DayBars({
       viewBox={`0 0 ${days.length * STEP - 1} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${name}, last ${days.length} days: ${uptime}. ${countSummary(days)}`}
+      aria-label={label}
     >
       {marks.map((mark) => {
         const path = pathOf(days, mark)
@@ -222,8 +220,10 @@ function effectWords({ status, milliseconds }: NonNullable<DayIncident['effect']
 
 function sentence(items: readonly string[]): string {
   const words = items.join(', ')
-  return words === '' ? '' : `${words[0]?.toUpperCase()}${words.slice(1)}.`
+  return words === '' ? '' : `${capitalized(words)}.`
 }
+
+const capitalized = (words: string) => `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`
 
 /** Renders the shape of a mark as in the bar. */
 function DayMarkShape({ mark }: { readonly mark: DayMark }) {
@@ -247,17 +247,21 @@ const legend = {
 /** Explains the marks of the bars. @param readAt when the figures end. */
 export function Legend({ zone, readAt }: Pick<PageContext, 'zone'> & { readonly readAt: Date }) {
   return (
-    <p class="legend">
-      Each bar is a day in {zone.name}:{' '}
-      {marks.map((mark) => (
-        <Part>
-          <span>
-            <DayMarkShape mark={mark} /> {legend[mark]}
-          </span>
-        </Part>
-      ))}{' '}
-      Uptime is what monitors measured; “by incidents”, the time without an incident of outage. Figures up to{' '}
-      <Time at={readAt} zone={zone} />.
-    </p>
+    <Part>
+      <div class="legend">
+        <p>
+          Each stroke is a day in {zone.name}, the last one today:{' '}
+          {marks.map((mark) => (
+            <span>
+              <DayMarkShape mark={mark} /> {legend[mark]}
+            </span>
+          ))}
+        </p>
+        <p>
+          Uptime is what monitors measured; * by incidents: the time without an incident of outage. Figures up to{' '}
+          <Time at={readAt} zone={zone} />.
+        </p>
+      </div>
+    </Part>
   )
 }
