@@ -393,15 +393,30 @@ function showLists(screen: OperatorScreen): Response {
   )
 }
 
-function showSettings(screen: OperatorScreen): Response {
+/** Reads how large the database is, in bytes, and the mails that are due: how many, and since when. */
+async function readState({ ctx }: OperatorScreen) {
+  const [state] = await ctx.db.$queryRaw<{ bytes: bigint; mails: bigint; oldest: Date | null }[]>`
+    SELECT pg_database_size(current_database()) AS bytes, count(*) AS mails, min("dueAt") AS oldest
+    FROM "Delivery" WHERE "dueAt" < ${ctx.now()}::timestamptz AND channel = 'EMAIL'`
+  return state ?? { bytes: 0n, mails: 0n, oldest: null }
+}
+
+async function showSettings(screen: OperatorScreen): Promise<Response> {
   const { config } = screen.ctx
+  const { bytes, mails, oldest } = await readState(screen)
   return screen.show(
     'Settings',
     'settings',
     <>
       <p>
-        Allclear {packageVersion} · {config.DATABASE_URL === undefined ? 'Embedded database' : 'PostgreSQL'} ·{' '}
+        Allclear {packageVersion} · {config.DATABASE_URL === undefined ? 'Embedded database' : 'PostgreSQL'},{' '}
+        {(Number(bytes) / 1e6).toFixed(0)} MB ·{' '}
         {isMailEnabled(config) ? 'Mail is set up' : 'Mail is not set up: set SMTP_URL to send it'}
+        {oldest === null ? null : (
+          <>
+            , {String(mails)} due since <UtcTime at={oldest} />
+          </>
+        )}
       </p>
       <Table heads={['Setting', 'Value']}>
         {settingsInEffect(config).map(({ name, value }) => (

@@ -67,6 +67,7 @@ describe('the operator', () => {
 
   test('sees settings in effect, without secrets', async () => {
     const { html } = await operator.get('/console/operator/settings')
+    expect(html).toMatch(/, \d+ MB ·/)
     expect(html).toContain('<code>SMTP_URL</code></th><td>Set (hidden)</td>')
     expect(html).toMatch(/<code>DNS_SERVERS<\/code><\/th><td>127\.0\.0\.1 port \d+<\/td>/)
     expect(html).not.toMatch(/hidden-password|op_token-of-the-tests/)
