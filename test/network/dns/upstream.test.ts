@@ -256,10 +256,11 @@ describe('forging', () => {
     for (let batch = 0; batch < 40; batch++) {
       await Promise.all(Array.from({ length: 50 }, (_, index) => client.query(`n${batch}-${index}.test`, 'A')))
     }
-    const uses = new Map<number, number>()
-    for (const { port } of server.queries) uses.set(port, (uses.get(port) ?? 0) + 1)
-    expect(uses.size).toBeGreaterThanOrEqual(7)
-    expect(Math.max(...uses.values())).toBeLessThanOrEqual(300)
+    // A busy machine repeats queries, each from the port it came from.
+    const names = new Map<number, Set<string>>()
+    for (const { port, name } of server.queries) names.set(port, (names.get(port) ?? new Set()).add(name))
+    expect(names.size).toBeGreaterThanOrEqual(7)
+    expect(Math.max(...Array.from(names.values(), ({ size }) => size))).toBeLessThanOrEqual(300)
     expect(new Set(server.queries.slice(0, 100).map((query) => query.id)).size).toBeGreaterThan(90)
     expect(client.statistics).toMatchObject({ sent: 2000, received: 2000, rejected: 0 })
   })
