@@ -127,6 +127,13 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       expiresAt: at(HOUR),
     },
   })
+  await prisma.logo.create({ data: { organizationId: id, file: `${slug}.png`, content: new Uint8Array([1]) } })
+  const session = { id: newId('Session'), userId: user.id, hash: slug, userAgent: '', createdAt: noon }
+  await prisma.session.create({ data: { ...session, lastSeenAt: noon, confirmedAt: noon, expiresAt: at(HOUR) } })
+  const browser = { id: newId('PushBrowser'), userId: user.id, sessionId: session.id, endpointHash: slug }
+  await prisma.pushBrowser.create({ data: { ...browser, host: 'push.example', subscription: '', createdAt: noon } })
+  const push = { id: slug, browserId: browser.id, organizationId: id, subjectId: ids.Incident }
+  await prisma.pushDelivery.create({ data: { ...push, content: {}, dueAt: noon, createdAt: noon } })
   await prisma.dispatch.create({ data: { organizationId: id, seq: 0 } })
   await prisma.notificationPayload.create({ data: { organizationId: id, seq: 1, content: {}, createdAt: noon } })
   await prisma.uptimeDay.create({
