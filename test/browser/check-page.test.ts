@@ -179,6 +179,7 @@ describe('the reader', () => {
       'Console',
       'Sign in',
       'How it works',
+      'Find somebody’s page',
       'target',
       'Check',
       address,

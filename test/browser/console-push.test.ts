@@ -10,7 +10,7 @@ const { prisma } = database
 const service = await startPushService()
 afterAll(() => service.close())
 const acme = await organization('acme')
-const open = useChromium()
+const open = useChromium({ notifications: true })
 const ours = (url: string) => url.startsWith(app.baseUrl) || url.startsWith(app.baseUrl.replace('http', 'ws'))
 
 async function openAccount(page: Page) {

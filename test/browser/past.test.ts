@@ -32,6 +32,9 @@ async function writePast() {
   const database = await openDatabase({ dataDir, databaseUrl: config.DATABASE_URL, log: silent })
   const now = new Date()
   const at = (milliseconds: number) => new Date(now.getTime() + milliseconds)
+  /** At noon, so that an hour never belongs to two days. */
+  const daysAgo = (days: number, milliseconds = 0) =>
+    new Date((Math.floor(now.getTime() / DAY) - days) * DAY + DAY / 2 + milliseconds)
   const db = database.prisma
   const operator = testContext(db, { actor: { kind: 'operator' }, now: () => at(-60 * DAY) })
   const founding = { name: 'Acme', slug: 'acme', contactEmail: 'ops@acme.example' }
@@ -47,10 +50,10 @@ async function writePast() {
     serviceId,
     states: [
       ['UP', at(-60 * DAY)],
-      ['DOWN', at(-20 * DAY)],
-      ['UP', at(-20 * DAY + 12 * MINUTE)],
-      ['DEGRADED', at(-10 * DAY)],
-      ['UP', at(-10 * DAY + HOUR)],
+      ['DOWN', daysAgo(20)],
+      ['UP', daysAgo(20, 12 * MINUTE)],
+      ['DEGRADED', daysAgo(10)],
+      ['UP', daysAgo(10, HOUR)],
     ],
     gaps: [{ from: at(-40 * DAY), to: at(-38 * DAY) }],
     lastKnownAt: at(HOUR),

@@ -1,29 +1,28 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { chromium } from 'playwright-core'
-import { beforeAll, beforeEach } from 'vitest'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 
+const WHOLE = '/usr/bin/chromium'
 /** Debian's, the one without a window first: it opens a tab in a quarter of the processor time. */
-const executables = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+const executables = ['/usr/bin/chromium-headless-shell', WHOLE]
 const executablePath = executables.find((path) => existsSync(path))
+const wholePath = existsSync(WHOLE) ? WHOLE : undefined
 
 /** How long a tab waits for anything: a machine that has much else to do takes longer than Playwright's half a minute. */
 const PATIENCE_MS = 60_000
 
-/** Why there is no browser to test with, or null when there is one. */
-const chromiumMissing = executablePath ? null : `Chromium is not installed at ${executables.join(' or ')}`
-
 /** Called first in a test that needs the browser: without it the test is skipped, saying so, or fails where CI is set. */
-function requireChromium(test: { skip(note?: string): void }): void {
-  if (chromiumMissing === null) return
-  if (process.env['CI']) throw new Error(chromiumMissing)
-  test.skip(chromiumMissing)
+function requireChromium(test: { skip(note?: string): void }, path: string | undefined): void {
+  if (path !== undefined) return
+  const missing = `Chromium is not installed at ${executables.join(' or ')}`
+  if (process.env['CI']) throw new Error(missing)
+  test.skip(missing)
 }
 
-/** Starts Debian's Chromium. */
-function launchChromium(): Promise<Browser> {
+function launchChromium(path: string): Promise<Browser> {
   return chromium.launch({
-    ...(executablePath && { executablePath }),
+    executablePath: path,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   })
 }
@@ -34,15 +33,20 @@ function launchChromium(): Promise<Browser> {
  */
 let shared: Promise<Browser> | undefined
 
-/** A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where there is none. */
-export function useChromium() {
+/**
+ * A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where there is none.
+ * @param needs.notifications asks for the whole browser: the one without a window shows none.
+ */
+export function useChromium({ notifications = false } = {}) {
+  const path = notifications ? wholePath : executablePath
   let browser: Browser | undefined
   beforeAll(async () => {
-    if (chromiumMissing) return
-    shared ??= launchChromium()
-    browser = await shared
+    if (path === undefined) return
+    if (!notifications) shared ??= launchChromium(path)
+    browser = await (notifications ? launchChromium(path) : shared)
   })
-  beforeEach((context) => requireChromium(context))
+  afterAll(() => (notifications ? browser?.close() : undefined))
+  beforeEach((context) => requireChromium(context, path))
 
   /** A fresh tab, with everything the browser complains of, or asks of addresses that are not `ours`. */
   return async (ours: (url: string) => boolean, options: BrowserContextOptions = {}) => {

@@ -47,8 +47,8 @@ export function ReportSection({
           Watch {report.targetType === 'ip' ? 'this address' : 'this domain'}
         </a>
       </p>
-      <CheckForm label="Check another" />
       {report.targetType === 'ip' ? <AddressLists report={report} /> : <DomainLists report={report} />}
+      <CheckForm label="Check another" />
     </article>
   )
 }
