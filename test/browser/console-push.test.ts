@@ -10,7 +10,7 @@ const { prisma } = database
 const service = await startPushService()
 afterAll(() => service.close())
 const acme = await organization('acme')
-const open = useChromium({ notifications: true })
+const open = useChromium()
 const ours = (url: string) => url.startsWith(app.baseUrl) || url.startsWith(app.baseUrl.replace('http', 'ws'))
 
 async function openAccount(page: Page) {
@@ -109,21 +109,4 @@ test('a browser that refuses says what to do', async () => {
   await page.getByRole('button', { name: 'Send notifications to this browser' }).click()
   await page.getByText('does not allow notifications').waitFor()
   expect(await axeViolations(page)).toEqual([])
-})
-
-test.runIf(process.env['SHOTS'])('screenshots', async () => {
-  for (const [width, height] of [
-    [1280, 1100],
-    [390, 1400],
-  ] as const)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await using tab = await open(ours, { viewport: { width, height }, colorScheme })
-      await stubSubscription(tab.page)
-      await openAccount(tab.page)
-      await tab.page.getByRole('button', { name: 'Send notifications to this browser' }).click()
-      await tab.page.getByRole('button', { name: /^Send a test/ }).click()
-      await tab.page.getByText('Answered with').waitFor()
-      await tab.page.locator('#browsers').scrollIntoViewIfNeeded()
-      await tab.page.screenshot({ path: `/tmp/push-${width}-${colorScheme}.png`, fullPage: true })
-    }
 })

@@ -1,20 +1,18 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { chromium } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { beforeAll, beforeEach } from 'vitest'
 
-const WHOLE = '/usr/bin/chromium'
 /** Debian's, the one without a window first: it opens a tab in a quarter of the processor time. */
-const executables = ['/usr/bin/chromium-headless-shell', WHOLE]
+const executables = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 const executablePath = executables.find((path) => existsSync(path))
-const wholePath = existsSync(WHOLE) ? WHOLE : undefined
 
 /** How long a tab waits for anything: a machine that has much else to do takes longer than Playwright's half a minute. */
 const PATIENCE_MS = 60_000
 
 /** Called first in a test that needs the browser: without it the test is skipped, saying so, or fails where CI is set. */
-function requireChromium(test: { skip(note?: string): void }, path: string | undefined): void {
-  if (path !== undefined) return
+function requireChromium(test: { skip(note?: string): void }): void {
+  if (executablePath !== undefined) return
   const missing = `Chromium is not installed at ${executables.join(' or ')}`
   if (process.env['CI']) throw new Error(missing)
   test.skip(missing)
@@ -33,20 +31,15 @@ function launchChromium(path: string): Promise<Browser> {
  */
 let shared: Promise<Browser> | undefined
 
-/**
- * A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where there is none.
- * @param needs.notifications asks for the whole browser: the one without a window shows none.
- */
-export function useChromium({ notifications = false } = {}) {
-  const path = notifications ? wholePath : executablePath
+/** A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where there is none. */
+export function useChromium() {
   let browser: Browser | undefined
   beforeAll(async () => {
-    if (path === undefined) return
-    if (!notifications) shared ??= launchChromium(path)
-    browser = await (notifications ? launchChromium(path) : shared)
+    if (executablePath === undefined) return
+    shared ??= launchChromium(executablePath)
+    browser = await shared
   })
-  afterAll(() => (notifications ? browser?.close() : undefined))
-  beforeEach((context) => requireChromium(context, path))
+  beforeEach((context) => requireChromium(context))
 
   /** A fresh tab, with everything the browser complains of, or asks of addresses that are not `ours`. */
   return async (ours: (url: string) => boolean, options: BrowserContextOptions = {}) => {
