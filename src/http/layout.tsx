@@ -82,6 +82,8 @@ export interface DocumentProps extends Pick<PageProps, 'title' | 'description' |
   readonly canonical: string | null
   /** Further elements of the head. */
   readonly head?: Child
+  /** In the place of a `SkipLink`, and with one. */
+  readonly skipLink?: Child
   /** Attributes of the body, for the page's own script. */
   readonly body?: Readonly<Record<`data-${string}`, string>>
 }
@@ -111,12 +113,19 @@ export function Document({ assets, children, ...page }: DocumentProps & { assets
         ))}
       </head>
       <body {...page.body}>
-        <a class="skip" href="#main">
-          Skip to content
-        </a>
+        {page.skipLink ?? <SkipLink />}
         {children}
       </body>
     </html>
+  )
+}
+
+/** Renders the first link of a page, for the keyboard and screen readers. */
+export function SkipLink() {
+  return (
+    <a class="skip" href="#main">
+      Skip to content
+    </a>
   )
 }
 

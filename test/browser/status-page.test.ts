@@ -130,7 +130,10 @@ describe('an open page', () => {
     for (let count = 1; count <= 8; count++) await acme.do('createService', 'Service', { name: `Service ${count}` })
     const received: number[] = []
     page.on('websocket', (socket) =>
-      socket.on('framereceived', ({ payload }) => received.push(Buffer.byteLength(payload))),
+      socket.on('framereceived', ({ payload }) => {
+        // On a slow machine the page asks meanwhile whether the server is there.
+        if (payload !== '{"type":"pong"}') received.push(Buffer.byteLength(payload))
+      }),
     )
     await page.goto(app.baseUrl + acme.path)
     await live(page)

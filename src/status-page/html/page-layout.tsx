@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { Assets } from '../../http/assets.ts'
-import { Document } from '../../http/layout.tsx'
+import { Document, SkipLink } from '../../http/layout.tsx'
 import type { Zone } from '../time-format.ts'
 import { Head, organizationData } from './head.tsx'
 import { Part, shortHash, unversioned } from './parts.tsx'
@@ -63,6 +63,11 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
       title={page.title}
       description={page.description}
       indexed
+      skipLink={
+        <Part>
+          <SkipLink />
+        </Part>
+      }
       canonical={address}
       head={
         context.isDraft ? (

@@ -59,7 +59,7 @@ export function joinParts({ around, parts }: PageParts): string {
 }
 
 /**
- * Returns what changed on a page, as an HTML document without most of its head. Each run of parts that an earlier version also has is
+ * Returns what changed on a page, as the title and the body of an HTML document. Each run of parts that an earlier version also has is
  * replaced with `<template data-same="{first} {last}">`, which counts that version's parts from 0.
  *
  * @param earlier the hashes of the earlier version's parts, in order; null: to be sent.
@@ -67,7 +67,7 @@ export function joinParts({ around, parts }: PageParts): string {
 export function changedParts({ around, parts, hashes }: PageParts, earlier: readonly (string | null)[]): string {
   const [title = ''] = /<title>.*?<\/title>/s.exec(around[0] ?? '') ?? []
   const indexes = new Map(earlier.map((hash, index) => [hash, index]))
-  let text = `<!DOCTYPE html>${title}${(around[0] ?? '').replace(/^.*?(?=<body)/s, '')}`
+  let text = `${title}${(around[0] ?? '').replace(/^.*?(?=<body)/s, '')}`
   for (let index = 0; index < parts.length; index++) {
     const first = indexes.get(hashes[index] ?? '')
     if (first === undefined) {

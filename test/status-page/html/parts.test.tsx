@@ -71,7 +71,7 @@ test('what changed on a long list is one part and two runs of parts', () => {
   const before = render(names, [])
   const after = render(names.with(40, 'Service 40 is down'), [], 'Major outage')
   expect(changedParts(after, before.hashes)).toBe(
-    `<!DOCTYPE html><title>Major outage</title><body data-version="${after.version}" data-parts="${after.partsVersion}"><h1>Major outage</h1><ul>` +
+    `<title>Major outage</title><body data-version="${after.version}" data-parts="${after.partsVersion}"><h1>Major outage</h1><ul>` +
       '<template data-same="0 39"></template><li data-part>Service 40 is down</li><template data-same="41 99"></template>' +
       '</ul></body></html>',
   )
