@@ -22,7 +22,7 @@ const database = await PGlite.create({
   dataDir: await directory,
   pgliteWasmModule,
   // The default of 128 MB of shared buffers costs as much memory, and the files are in the system's cache anyway: reading 20 MB
-  // again takes as long with 8 as with 32 MB. With 16 MB the process has 35 MB less than with 32, with 8 MB no less than that.
+  // again takes as long with 8 as with 32 MB.
   startParams: [...PGlite.defaultStartParams, '-c', 'TimeZone=UTC', '-c', 'shared_buffers=16MB'],
 })
 
