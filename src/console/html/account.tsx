@@ -4,8 +4,8 @@ import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem, InputField, UsernameField } from '../../http/form.tsx'
 import type { PushTest } from '../../notification/push/browser.ts'
 import { changePassword, renameUser } from '../../people/account.ts'
-import { NewPasswordField } from '../../people/html/new-password-field.tsx'
 import { beginOpenId } from '../../people/html/openid.tsx'
+import { NewPasswordField, PasswordField } from '../../people/html/password-fields.tsx'
 import { identitiesOf, openIdName, removeIdentity } from '../../people/openid.ts'
 import { passkeysOf, removePasskey } from '../../people/passkey.ts'
 import type { SecondFactor } from '../../people/second-factor.ts'
@@ -280,16 +280,7 @@ async function showPassword(screen: Screen, state: FormState): Promise<Response>
       <p>You’ll be signed out everywhere else.</p>
       <FormProblem state={state} fields={['currentPassword', 'password']} />
       <UsernameField email={screen.user.email} />
-      {passwordHash === null ? null : (
-        <InputField
-          label="Current password"
-          name="currentPassword"
-          type="password"
-          state={state}
-          required
-          autocomplete="current-password"
-        />
-      )}
+      {passwordHash === null ? null : <PasswordField state={state} label="Current password" name="currentPassword" />}
       <NewPasswordField state={state} label="New password" />
       <p class="actions">
         <button type="submit">Change password</button> <a href={screen.path('account')}>Cancel</a>

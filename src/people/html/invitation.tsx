@@ -2,7 +2,7 @@ import type { FormState } from '../../http/form.tsx'
 import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
 import type { OpenInvitation } from '../invitation.ts'
 import { roleNames } from '../role.ts'
-import { NewPasswordField } from './new-password-field.tsx'
+import { NewPasswordField } from './password-fields.tsx'
 
 interface Props {
   readonly invitation: OpenInvitation

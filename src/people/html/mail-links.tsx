@@ -8,9 +8,9 @@ import { isSignInLink, requestSignInLink, SIGN_IN_LINK_PATH, signInByLink } from
 import { emailOfSignUp, requestSignUp, requireOpenSignUp, SIGN_UP_PATH, signUp } from '../sign-up.ts'
 import { respondWithFormPage } from './frame.tsx'
 import { ownPath } from './held-form.tsx'
-import { NewPasswordField } from './new-password-field.tsx'
 import type { Pages } from './pages.tsx'
 import { agentOf } from './pages.tsx'
+import { NewPasswordField } from './password-fields.tsx'
 import { SignUpForm } from './setup.tsx'
 
 /** Adds the pages of links that are mailed: to sign in, to set a new password and to sign up. */

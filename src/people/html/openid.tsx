@@ -3,13 +3,14 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { NotFound } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
 import type { FormState } from '../../http/form.tsx'
-import { emptyForm, FormProblem, InputField, UsernameField } from '../../http/form.tsx'
+import { emptyForm, FormProblem, UsernameField } from '../../http/form.tsx'
 import type { PeopleContext } from '../context.ts'
 import { ownAddress } from '../http/own-address.ts'
 import { emailOfLink, finishOpenId, linkIdentity, OPENID_LIFETIME, openIdName, startOpenId } from '../openid.ts'
 import { ownPath } from './held-form.tsx'
 import type { Pages } from './pages.tsx'
 import { agentOf, wrongPassword } from './pages.tsx'
+import { PasswordField } from './password-fields.tsx'
 
 const PATH = '/sign-in/openid'
 const COOKIE = 'allclear_openid'
@@ -95,15 +96,7 @@ function linkForm(
       <FormProblem state={state} />
       <input type="hidden" name="token" value={token} />
       <UsernameField email={email} />
-      <InputField
-        label="Password"
-        name="password"
-        type="password"
-        state={state}
-        required
-        autofocus
-        autocomplete="current-password"
-      />
+      <PasswordField state={state} autofocus />
       <p class="actions">
         <button type="submit">Link and sign in</button> <a href="/sign-in">Cancel</a>
       </p>

@@ -1,6 +1,6 @@
 import type { FormState } from '../../http/form.tsx'
 import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
-import { NewPasswordField } from './new-password-field.tsx'
+import { NewPasswordField } from './password-fields.tsx'
 
 const FIELDS = ['email', 'name', 'password', 'organizationName', 'slug']
 

@@ -2,6 +2,7 @@ import type { FormState } from '../../http/form.tsx'
 import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
 import { HeldField } from './held-form.tsx'
 import type { Continuation } from './pages.tsx'
+import { PasswordField } from './password-fields.tsx'
 
 /** The ways to sign in that this service offers beside passwords. */
 export interface SignInWays {
@@ -31,14 +32,7 @@ export function SignInForm({
         <input type="hidden" name="to" value={to} />
         <HeldField held={held} />
         <InputField label="Email" name="email" type="email" state={state} required autocomplete="username webauthn" />
-        <InputField
-          label="Password"
-          name="password"
-          type="password"
-          state={state}
-          required
-          autocomplete="current-password"
-        />
+        <PasswordField state={state} />
         <p class="actions">
           <button type="submit">Sign in</button>
         </p>
@@ -112,15 +106,7 @@ export function ConfirmForm({
         <input type="hidden" name="to" value={to} />
         <UsernameField email={email} />
         <HeldField held={held} />
-        <InputField
-          label="Password"
-          name="password"
-          type="password"
-          state={state}
-          required
-          autofocus
-          autocomplete="current-password"
-        />
+        <PasswordField state={state} autofocus />
         <p class="actions">
           <button type="submit">Confirm</button>
           <span class="passkey" hidden>

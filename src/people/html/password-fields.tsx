@@ -22,3 +22,8 @@ export function NewPasswordField({ label = 'Password', ...props }: Props) {
     />
   )
 }
+
+/** Renders the field of a password that somebody has. */
+export function PasswordField({ label = 'Password', name = 'password', ...rest }: Props & { readonly name?: string }) {
+  return <InputField {...{ label, name }} type="password" {...rest} required autocomplete="current-password" />
+}
