@@ -153,8 +153,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.route('/', statusPages({ site, db: dependencies.db, cache: pageCache, now: dependencies.now }))
   app.route('/', site.assets.routes)
   // Routes before this one compress their answers themselves, if at all, and once.
-  const compressed = compress({ encoding: 'gzip' })
-  app.get('*', (c, next) => compressed(c, next))
+  app.get('*', compress({ encoding: 'gzip' }))
   app.route('/', docsPages(site))
   app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
   app.route('/', peoplePages({ site, contextOf: personIn }))
