@@ -6,7 +6,7 @@ import type { CustomDomain } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { DnsClient, DnsResult } from '../network/dns/client.ts'
 import type { Outbound } from '../network/outbound.ts'
-import { challengeOf } from './custom-domain.ts'
+import { challengeOf, pageUpdated } from './custom-domain.ts'
 import type { ProofResult } from './custom-domain-state.ts'
 import { afterCheck, outweighs } from './custom-domain-state.ts'
 import { notDeleted } from './deletion.ts'
@@ -39,7 +39,7 @@ export async function checkDueDomains(ctx: Context, tools: VerificationTools): P
     ctx.log.error({ err: error, domain: id }, 'account: a domain could not be checked; trying again')
   await Promise.all(taken.map(({ id }) => checkDomain(ctx, tools, id, until).catch(failed(id))))
   const next = await ctx.db.customDomain.findFirst({
-    where: { dueAt: { not: null }, organization: { deletedAt: null } },
+    where: { dueAt: { not: null }, page: { organization: { deletedAt: null } } },
     orderBy: { dueAt: 'asc' },
     select: { dueAt: true },
   })
@@ -56,7 +56,7 @@ async function checkDomain(ctx: Context, tools: VerificationTools, id: string, l
   try {
     await saveResult(ctx, domain, lease, found)
   } catch (error) {
-    // Another organization proved it first.
+    // Another page proved it first.
     const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
     if (!taken) throw error
     await saveResult(ctx, domain, lease, 'NONE')
@@ -95,30 +95,32 @@ function unproven(answer: DnsResult): ProofResult {
 /** Compares a TXT value; some DNS panels add quotes to it. */
 const matchesToken = (value: string, token: string) => value.trim().replace(/^"(.*)"$/, '$1') === token
 
-/** Returns whether the domain is free of other organizations, and takes it from one with a weaker proof. */
+/** Returns whether the domain is free of other pages, and takes it from one of another organization with a weaker proof. */
 async function claimFromOthers(
   ctx: Context,
-  { name, organizationId }: CustomDomain,
+  { name, organizationId, pageId }: CustomDomain,
   found: 'TXT' | 'PATH',
 ): Promise<boolean> {
   const holder = await ctx.db.customDomain.findFirst({
-    where: { name, state: 'PROVEN', organizationId: { not: organizationId } },
+    where: { name, state: 'PROVEN', pageId: { not: pageId } },
   })
   if (holder === null) return true
+  // Both have the same owner, who has to decide.
+  if (holder.organizationId === organizationId) return false
   if (!outweighs(found, holder.provenBy)) return false
   await change(ctx, holder.organizationId, async (tx) => {
     const { count } = await tx.db.customDomain.updateMany({
       where: { id: holder.id, state: 'PROVEN', provenBy: holder.provenBy },
       data: { state: 'LOST', lostAt: tx.now(), failingSince: null },
     })
-    return count === 0 ? [null] : [null, await setServedDomain(tx, holder.organizationId, null)]
+    return count === 0 ? [null] : [null, await setServedDomain(tx, holder.pageId, null)]
   })
   return true
 }
 
 /** Saves the result of a check, unless the domain was requested again or deleted meanwhile. */
 async function saveResult(ctx: Context, domain: CustomDomain, lease: Date, found: ProofResult): Promise<void> {
-  const { id, organizationId, name } = domain
+  const { id, organizationId, pageId, name } = domain
   await change(ctx, organizationId, async (tx) => {
     const before = await tx.db.customDomain.findFirst({ where: { id, dueAt: lease } })
     if (before === null) return [null]
@@ -130,15 +132,12 @@ async function saveResult(ctx: Context, domain: CustomDomain, lease: Date, found
       data: { ...after, checkedAt, lostAt: isLost ? tx.now() : after.state === 'PROVEN' ? null : before.lostAt },
     })
     if (before.state === after.state) return [null]
-    return [null, await setServedDomain(tx, organizationId, after.state === 'PROVEN' ? name : null)]
+    return [null, await setServedDomain(tx, pageId, after.state === 'PROVEN' ? name : null)]
   })
 }
 
-/** Sets the domain, or (null) none, under which an organization's page is served. Returns the event. */
-async function setServedDomain({ db }: Context, id: string, customDomain: string | null) {
-  const organization = await db.organization.update({
-    where: { id },
-    data: { customDomain, version: { increment: 1 } },
-  })
-  return { kind: 'PAGE_UPDATED', subjectId: id, subjectName: organization.name } as const
+/** Sets the domain, or (null) none, under which a page is served. Returns the event. */
+async function setServedDomain({ db }: Context, pageId: string, customDomain: string | null) {
+  await db.page.update({ where: { id: pageId }, data: { customDomain } })
+  return pageUpdated(db, pageId)
 }

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { requireScope } from '../core/access.ts'
 import type { Context, Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
-import { randomText } from '../core/id.ts'
+import { randomText, validIdOrEmpty } from '../core/id.ts'
 import { invalid, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
-import type { CustomDomain } from '../generated/prisma/client.ts'
+import type { NewEvent } from '../event-log/event.ts'
+import type { CustomDomain, Page } from '../generated/prisma/client.ts'
 import { domainProblem, hostName } from './domain-name.ts'
 
 /** The path of the challenge file, before the token. */
@@ -30,6 +31,9 @@ export function challengeOf({ name, token }: Pick<CustomDomain, 'name' | 'token'
   }
 }
 
+/** The path at which a reverse proxy asks whether it may fetch a certificate for a host name. */
+export const CERTIFICATE_PATH = '/.well-known/allclear-certificate'
+
 const challengeContent = (token: string) => `allclear-challenge ${token}`
 
 /**
@@ -38,7 +42,7 @@ const challengeContent = (token: string) => `allclear-challenge ${token}`
  */
 export async function challengeResponse(db: Database, host: string, token: string): Promise<string | null> {
   const domain = await db.customDomain.findFirst({
-    where: { name: host, state: 'PROVEN', organization: { customDomain: host, deletedAt: null } },
+    where: { name: host, state: 'PROVEN', page: { customDomain: host, organization: { deletedAt: null } } },
     select: { token: true },
   })
   return domain?.token === token ? challengeContent(token) : null
@@ -47,7 +51,7 @@ export async function challengeResponse(db: Database, host: string, token: strin
 const request = z.object({ pageId: z.string(), domain: hostName })
 
 /**
- * Requests a custom domain for the page, replacing the previous one. It is served once proven. Requesting it again checks it
+ * Requests a custom domain for a page, replacing the previous one. It is served once proven. Requesting it again checks it
  * again soon, with the same challenge. Needs a key with scope ADMIN.
  * @throws Invalid for a name that cannot be used. @throws NotFound when the organization has no page with this id.
  */
@@ -55,14 +59,32 @@ export async function requestDomain(ctx: Context, input: unknown): Promise<Custo
   const organizationId = requireScope(ctx, 'ADMIN')
   const { pageId, domain } = validate(request, input)
   return change(ctx, organizationId, async (tx) => {
-    const before = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
-    // The organization's id is accepted for its only page.
-    if (pageId !== before.pageId && pageId !== organizationId) throw new NotFound('Page not found.')
-    const requested = await setRequestedDomain(tx, organizationId, domain, ['domain'])
-    if (before.customDomain === null || before.customDomain === domain) return [requested]
-    await tx.db.organization.update({ where: { id: organizationId }, data: { version: { increment: 1 } } })
-    return [requested, { kind: 'PAGE_UPDATED', subjectId: organizationId, subjectName: before.name }]
+    const page = await findPage(tx.db, organizationId, pageId)
+    const requested = await setRequestedDomain(tx, page, domain, ['domain'])
+    if (page.customDomain === null || page.customDomain === domain) return [requested]
+    return [requested, await pageUpdated(tx.db, page.id)]
   })
+}
+
+/** Finds a page of an organization; the id of the organization stands for its first page. @throws NotFound. */
+export async function findPage(db: Database, organizationId: string, id: string): Promise<Page> {
+  const where = id === organizationId ? { isFirst: true } : { id: validIdOrEmpty(id) }
+  const found = await db.page.findFirst({ where: { ...where, organizationId } })
+  if (found === null) throw new NotFound('Page not found.')
+  return found
+}
+
+/** Counts an edit of a page. Returns its event: that of the first page is about its organization, whose settings it has. */
+export async function pageUpdated(db: Database, id: string): Promise<NewEvent> {
+  const page = await db.page.update({
+    where: { id },
+    data: { version: { increment: 1 } },
+    include: { organization: true },
+  })
+  const { organization, isFirst, name } = page
+  if (!isFirst) return { kind: 'PAGE_UPDATED', subjectId: id, subjectName: name ?? organization.name }
+  await db.organization.update({ where: { id: organization.id }, data: { version: { increment: 1 } } })
+  return { kind: 'PAGE_UPDATED', subjectId: organization.id, subjectName: organization.name }
 }
 
 /**
@@ -71,23 +93,24 @@ export async function requestDomain(ctx: Context, input: unknown): Promise<Custo
  */
 export async function setRequestedDomain(
   { db, config, now }: Context,
-  organizationId: string,
+  { id: pageId, organizationId }: Pick<Page, 'id' | 'organizationId'>,
   name: string,
   path: readonly string[],
 ): Promise<CustomDomain> {
   const problem = domainProblem(config.BASE_URL ?? 'http://localhost', name)
   if (problem !== null) throw invalid([{ path: [...path], message: problem }])
-  const known = await db.customDomain.findUnique({ where: { organizationId } })
+  const known = await db.customDomain.findUnique({ where: { pageId } })
   if (known?.name === name) {
     // A proven domain stays proven and keeps its schedule.
     const again = known.state === 'PROVEN' ? {} : { requestedAt: now(), dueAt: now() }
-    return db.customDomain.update({ where: { organizationId }, data: again })
+    return db.customDomain.update({ where: { pageId }, data: again })
   }
-  await deleteDomain(db, organizationId)
+  await deleteDomain(db, pageId)
   return db.customDomain.create({
     data: {
       id: `dom_${randomText(ID_LENGTH)}`,
       organizationId,
+      pageId,
       name,
       token: randomText(TOKEN_LENGTH),
       state: 'PENDING',
@@ -97,24 +120,28 @@ export async function setRequestedDomain(
   })
 }
 
-/** Deletes an organization's domain and stops serving it. */
-export async function deleteDomain(db: Database, organizationId: string): Promise<void> {
-  await db.customDomain.deleteMany({ where: { organizationId } })
-  await db.organization.updateMany({
-    where: { id: organizationId, customDomain: { not: null } },
-    data: { customDomain: null },
+/** Deletes the domain of a page and stops serving it. */
+export async function deleteDomain(db: Database, pageId: string): Promise<void> {
+  await db.customDomain.deleteMany({ where: { pageId } })
+  await db.page.updateMany({ where: { id: pageId, customDomain: { not: null } }, data: { customDomain: null } })
+}
+
+/** Returns the page that is served under a host name; null: none. */
+export async function pageOfHost(
+  { db, site }: { readonly db: Database; readonly site: { readonly baseUrl: string } },
+  host: string,
+): Promise<Pick<Page, 'id' | 'organizationId'> | null> {
+  if (!hostName.safeParse(host).success || domainProblem(site.baseUrl, host) !== null) return null
+  return db.page.findUnique({
+    where: { customDomain: host, organization: { deletedAt: null } },
+    select: { id: true, organizationId: true },
   })
 }
 
-/** Returns the organization whose page is served under a host name; null: none. */
-export async function organizationOfHost(
-  { db, site }: { readonly db: Database; readonly site: { readonly baseUrl: string } },
+/** Returns whether a certificate may be fetched for a host name: it is that of this service, or a proven domain. */
+export async function isServedHost(
+  parts: { readonly db: Database; readonly site: { readonly baseUrl: string } },
   host: string,
-): Promise<string | null> {
-  if (!hostName.safeParse(host).success || domainProblem(site.baseUrl, host) !== null) return null
-  const found = await db.organization.findUnique({
-    where: { customDomain: host, deletedAt: null },
-    select: { id: true },
-  })
-  return found?.id ?? null
+): Promise<boolean> {
+  return host === new URL(parts.site.baseUrl).hostname || (await pageOfHost(parts, host)) !== null
 }

@@ -39,10 +39,7 @@ type Find = (db: Database, id: string) => Promise<{ readonly organizationId: str
 const select = { organizationId: true } as const
 
 const find: Partial<Record<IdType, Find>> = {
-  StatusPage: async (db, pageId) => {
-    const found = await db.organization.findUnique({ where: { pageId }, select: { id: true } })
-    return found && { organizationId: found.id }
-  },
+  StatusPage: (db, id) => db.page.findUnique({ where: { id }, select }),
   ApiKey: (db, id) => db.apiKey.findUnique({ where: { id }, select }),
   ServiceGroup: (db, id) => db.serviceGroup.findUnique({ where: { id }, select }),
   Service: (db, id) => db.service.findUnique({ where: { id }, select }),
@@ -50,6 +47,7 @@ const find: Partial<Record<IdType, Find>> = {
   IncidentUpdate: (db, id) => db.incidentUpdate.findUnique({ where: { id }, select }),
   Maintenance: (db, id) => db.maintenance.findUnique({ where: { id }, select }),
   MaintenanceUpdate: (db, id) => db.maintenanceUpdate.findUnique({ where: { id }, select }),
+  MaintenanceSeries: (db, id) => db.maintenanceSeries.findUnique({ where: { id }, select }),
   Monitor: (db, id) => db.monitor.findUnique({ where: { id }, select }),
   Subscriber: (db, id) => db.subscriber.findUnique({ where: { id }, select }),
   Delivery: (db, id) => db.delivery.findUnique({ where: { id }, select }),

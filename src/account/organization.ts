@@ -86,9 +86,10 @@ export async function updateOrganization(ctx: Context, input: unknown, upload?: 
     requireVersion(before, version)
     const logo = changedLogo(before, logoUrl, upload)
     const fields = logo === undefined ? others : { ...others, logoUrl: logo }
-    const asked = await db.customDomain.findUnique({ where: { organizationId: id }, select: { name: true } })
-    if (customDomain === null) await deleteDomain(db, id)
-    else if (customDomain !== undefined) await setRequestedDomain(tx, id, customDomain, ['customDomain'])
+    const page = { id: before.pageId, organizationId: id }
+    const asked = await db.customDomain.findUnique({ where: { pageId: page.id }, select: { name: true } })
+    if (customDomain === null) await deleteDomain(db, page.id)
+    else if (customDomain !== undefined) await setRequestedDomain(tx, page, customDomain, ['customDomain'])
     const isMoved = customDomain !== undefined && customDomain !== (asked?.name ?? null)
     if (!isMoved && !hasChanges(before, fields)) return [before]
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })

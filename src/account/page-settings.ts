@@ -3,6 +3,7 @@ import { versionInput } from '../core/optimistic-lock.ts'
 import { nameText, proseText } from '../core/validation.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { UptimeSource } from '../generated/prisma/enums.ts'
+import { languages } from '../language/catalogue.ts'
 import { hostName } from './domain-name.ts'
 
 /** A link on the public page to somewhere else. */
@@ -33,7 +34,7 @@ const webAddress = z
   .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
 
 /** An IANA zone name that this machine knows: offsets such as +01:00 are none, for they know no summer time. */
-const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
+export const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
 
 /**
  * Whether an address may be that of a logo. Its host is named to browsers in the page's policy, where a `;` or `*`, which the
@@ -69,6 +70,12 @@ export const settingsEdit = z.object({
     .max(10, 'must be at most 10')
     .optional(),
   uptimeSource: z.enum(UptimeSource).optional(),
+  languages: z
+    .array(z.enum(languages))
+    .max(languages.length, `must be at most ${languages.length}`)
+    .transform((chosen) => [...new Set(chosen)])
+    .optional(),
+  defaultLanguage: z.enum(languages).optional(),
   customDomain: hostName.nullish(),
   organizationId: z.string().nullish(),
   version: versionInput,

@@ -7,6 +7,8 @@ export const checksPerDay = { FREE: 100, PRO: 1000 } as const satisfies Record<C
 export interface TierLimits {
   readonly monitors: number
   readonly services: number
+  /** Status pages, the first one included. */
+  readonly pages: number
   readonly minIntervalSeconds: number
   readonly subscribers: number
   readonly historyDays: number
@@ -15,17 +17,37 @@ export interface TierLimits {
 }
 
 export const tierLimits: Readonly<Record<Tier, TierLimits>> = {
-  FREE: { monitors: 5, services: 10, minIntervalSeconds: 60, subscribers: 50, historyDays: 30, resultDays: 7 },
-  PRO: { monitors: 50, services: 100, minIntervalSeconds: 30, subscribers: 1000, historyDays: 365, resultDays: 30 },
+  FREE: {
+    monitors: 5,
+    services: 10,
+    pages: 1,
+    minIntervalSeconds: 60,
+    subscribers: 50,
+    historyDays: 30,
+    resultDays: 7,
+  },
+  PRO: {
+    monitors: 50,
+    services: 100,
+    pages: 5,
+    minIntervalSeconds: 30,
+    subscribers: 1000,
+    historyDays: 365,
+    resultDays: 30,
+  },
   TEAM: {
     monitors: 500,
     services: 1000,
+    pages: 50,
     minIntervalSeconds: 10,
     subscribers: 10_000,
     historyDays: 730,
     resultDays: 30,
   },
 }
+
+/** The most pages of an organization: as many as the highest tier allows. */
+export const MAX_PAGES = tierLimits.TEAM.pages
 
 /** Returns the check plan of an organization at a time, after which a paid plan may have ended. */
 export function planAt(organization: { checkPlan: CheckPlan; checkPlanUntil: Date | null }, at: Date): CheckPlan {

@@ -3,7 +3,10 @@ import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { REVOKED_KEY_CHANNEL } from './api-key.ts'
 
-/** Ends connections of keys and sessions that are revoked, or whose organization is deleted, on any instance. */
+/**
+ * Ends connections of keys and sessions that are revoked, or whose organization is deleted, and of readers who may no longer read a
+ * page, on any instance.
+ */
 export interface RevokedKeys {
   /** Calls `end` once, as soon as the key or session is revoked, or its roles change. Returns a function that cancels this. */
   hold(keyId: string, end: () => void): () => void
@@ -53,7 +56,12 @@ export async function watchRevokedKeys(parts: {
       SELECT key.id FROM "ApiKey" AS key JOIN "Organization" AS owner ON owner.id = key."organizationId"
       WHERE key.id = ANY (${held}::text[]) AND (key."revokedAt" IS NOT NULL OR owner."deletedAt" IS NOT NULL)
       UNION ALL SELECT held.id FROM unnest(${held}::text[]) AS held (id)
-      WHERE held.id LIKE 'ses!_%' ESCAPE '!' AND NOT EXISTS (SELECT FROM "Session" WHERE "Session".id = held.id)`
+      WHERE held.id LIKE 'ses!_%' ESCAPE '!' AND NOT EXISTS (SELECT FROM "Session" WHERE "Session".id = held.id)
+      UNION ALL SELECT held.id FROM unnest(${held}::text[]) AS held (id)
+      WHERE held.id LIKE 'ptk!_%' ESCAPE '!' AND NOT EXISTS (SELECT FROM "PageToken" AS token WHERE token.id = held.id)
+      UNION ALL SELECT held.id FROM unnest(${held}::text[]) AS held (id)
+      JOIN "PageAccess" AS access ON access."pageId" = split_part(held.id, '#', 1)
+      WHERE held.id <> access."pageId" || '#' || access.generation`
     for (const { id } of keys) revoked(id)
   }
 

@@ -29,6 +29,7 @@ import { startNotifier } from '../notification/notifier.ts'
 import { suppressStopped } from '../notification/suppression.ts'
 import { deleteExpired as deleteExpiredTokens } from '../people/one-time-token.ts'
 import { runDueMaintenance } from '../status/maintenance-job.ts'
+import { runDueSeries } from '../status/maintenance-series.ts'
 
 /** The pause after work that failed. */
 const RETRY_INTERVAL = 5 * SECOND
@@ -111,6 +112,7 @@ export async function startBackground(
   }
 
   repeatWhenDue(earliestOf('Maintenance', notDeleted), () => runDueMaintenance(ctx))
+  repeatWhenDue(earliestOf('MaintenanceSeries', notDeleted), () => runDueSeries(ctx))
   repeatWhenDue(earliestOf('CustomDomain', notDeleted), () => checkDueDomains(ctx, { dns, outbound }))
   if (ctx.billing.btcpay) {
     repeatWhenDue(earliestOf('CheckPlanInvoice'), () => reconcileDueInvoices(ctx))

@@ -1,5 +1,7 @@
 import { authenticate } from '../account/authenticate.ts'
 import { actorFor } from '../account/on-behalf-of.ts'
+import type { PageKeys } from '../account/page-guard.ts'
+import { PAGE_TOKEN_PREFIX } from '../account/page-guard.ts'
 import type { WrongKeys } from '../account/wrong-keys.ts'
 import type { Actor } from '../core/context.ts'
 import type { GraphContext } from '../graphql/builder.ts'
@@ -24,15 +26,21 @@ export async function contextOf(
 ): Promise<GraphContext> {
   const actor = await actorOf(dependencies, caller)
   const acting = caller.organization === null ? actor : await actorFor(dependencies.db, actor, caller.organization)
-  return contextAs(acting, dependencies, caller.address, cancellation)
+  return contextAs(acting, dependencies, caller.address, cancellation, pageKeysOf(caller))
 }
 
 async function actorOf(dependencies: Dependencies, { credential, address, session }: Caller): Promise<Actor> {
+  // A read token opens a page, and is nobody's key.
+  if (credential?.startsWith(PAGE_TOKEN_PREFIX)) return visitor
   if (credential !== null) return authenticate(dependencies, credential, address)
   const user = session === undefined ? null : await userOfSession(dependencies, session)
   if (user === null) return visitor
   const [only, ...others] = user.memberships.keys()
   return only === undefined || others.length > 0 ? user : { ...user, organizationId: only }
+}
+
+function pageKeysOf({ credential, pageCookies, isCrossSite = false }: Caller): PageKeys {
+  return { token: credential, cookies: pageCookies ?? new Map(), isCrossSite }
 }
 
 /** Creates a visitor's context, which ignores credentials; without a caller, that of all visitors. */
@@ -48,6 +56,7 @@ function contextAs(
     db,
     knownKeys,
     knownSessions,
+    pageGuard,
     usage,
     checker,
     eventLog,
@@ -63,12 +72,14 @@ function contextAs(
   }: Dependencies,
   clientAddress: string | null,
   cancellation?: GraphContext['cancellation'],
+  pageKeys?: PageKeys,
 ): GraphContext {
   return {
     config,
     db,
     knownKeys,
     knownSessions,
+    pageGuard,
     usage,
     checker,
     eventLog,
@@ -84,5 +95,6 @@ function contextAs(
     actor,
     clientAddress,
     cancellation,
+    pageKeys,
   }
 }

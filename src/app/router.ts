@@ -5,8 +5,10 @@ import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
+import { certificateRoutes } from '../account/http/certificate.ts'
 import { challengeRoutes } from '../account/http/challenge.ts'
 import { logoRoutes } from '../account/http/logo.ts'
+import type { PageGuard } from '../account/page-guard.ts'
 import { checksPerDay } from '../account/plan.ts'
 import { BILLING_PATH } from '../billing/checkout.ts'
 import { billingPages, successScript } from '../billing/html/routes.tsx'
@@ -49,6 +51,7 @@ import { documentRoutes } from '../status-page/http/documents.ts'
 import type { PageCache } from '../status-page/page-cache.ts'
 import type { PngRenderer } from '../status-page/png-renderer.ts'
 import { openApiDocument } from './openapi.ts'
+import { pageGuardRoutes } from './page-guard.tsx'
 import type { Dependencies } from './request-context.ts'
 import { contextOf, visitorContext } from './request-context.ts'
 import { describePaths, documentPaths, operationPaths, pagePaths } from './served-paths.ts'
@@ -82,6 +85,7 @@ export interface RouterOptions {
   readonly dependencies: Dependencies
   readonly site: Site
   readonly pageCache: PageCache
+  readonly pageGuard: PageGuard
   readonly pngRenderer: PngRenderer
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
   readonly heartbeats: HeartbeatParts
@@ -132,6 +136,11 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   const libraries = createLibraries()
 
   const app = new Hono<{ Bindings: HttpBindings }>()
+  // Before all that could show something of a private page.
+  app.route(
+    '/',
+    pageGuardRoutes({ site, guard: options.pageGuard, visitorOf: visitorIn, personOf: personIn, callerOf: contextIn }),
+  )
   app.route('/', healthRoutes(readiness, metrics))
   app.route('/', robotsRoutes())
   app.route(BILLING_PATH, webhookRoutes({ visitorOf: visitorIn, verifyStripe }))
@@ -145,6 +154,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     referenceRoutes(site, libraries, () => openApiDocument(site.baseUrl, servedPaths)),
   )
   app.route('/', challengeRoutes(dependencies))
+  app.route('/', certificateRoutes({ db: dependencies.db, site: dependencies.site }))
   app.route('/', logoRoutes(dependencies))
   app.route('/', graphiqlRoutes(site, libraries))
   app.route('/', libraries.routes)
@@ -157,7 +167,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.route('/', docsPages(site))
   app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
   app.route('/', peoplePages({ site, contextOf: personIn }))
-  app.route('/', consolePages({ site, contextOf: personIn, onChange: options.onChange }))
+  app.route('/', consolePages({ site, contextOf: personIn, onChange: options.onChange, pngRenderer }))
   app.route('/', billingPages({ site, config, ...payers }))
   app.route(
     '/',

@@ -1,5 +1,5 @@
 import { lexicographicSortSchema, printSchema } from 'graphql'
-import { hideNodes } from '../account/graphql/node-visibility.ts'
+import { guardPages, hideNodes, servicesSeenOf } from '../account/graphql/node-visibility.ts'
 import { letOperatorAct } from '../account/graphql/on-behalf-of.ts'
 import { builder } from '../graphql/builder.ts'
 import { describeCommon } from '../graphql/descriptions.ts'
@@ -10,13 +10,16 @@ import '../account/graphql/index.ts'
 import '../people/graphql/index.ts'
 import '../blacklist/graphql/index.ts'
 import '../status/graphql/index.ts'
+import { narrowToPages } from '../status/graphql/page-scope.ts'
 import '../monitoring/graphql/index.ts'
 import '../notification/graphql/index.ts'
 import '../billing/graphql/index.ts'
 import '../status-page/graphql/index.ts'
 
 /** The executable schema of all rooms. */
-export const schema = completeListsInSlices(hideNodes(letOperatorAct(describeCommon(builder.toSchema()))))
+export const schema = completeListsInSlices(
+  guardPages(hideNodes(letOperatorAct(narrowToPages(describeCommon(builder.toSchema()), servicesSeenOf)))),
+)
 
 /** Returns the content of `schema.graphql`. */
 export function printedSchema(): string {

@@ -67,13 +67,19 @@ export const pagePaths: readonly ServedPath[] = [
   page('/subscriptions/{token}/unsubscribe', 'Redirect to the subscription page'),
   form('/subscriptions/{token}/unsubscribe', 'End a subscription in one click (RFC 8058)'),
   form('/subscriptions/{token}/secret', 'Create a new webhook secret'),
-  ...['/status/{slug}', ''].flatMap((base) => [
+  ...['/status/{slug}', '/status/{slug}/{language}', '', '/{language}'].flatMap((base) => [
     ...(base === '' ? [] : [page(base, 'A status page')]),
     page(`${base}/history`, 'The past incidents of a status page'),
     page(`${base}/incidents/{id}`, 'An incident'),
     page(`${base}/services/{id}`, 'A service, day by day'),
+  ]),
+  ...['/status/{slug}', ''].flatMap((base) => [
     page(`${base}/subscribe`, 'Subscribe to a status page'),
     form(`${base}/subscribe`, 'Request a subscription'),
+    form(`${base}/access`, 'Open a private page by its password, or ask for a link'),
+    page(`${base}/access`, 'Redirect to the status page'),
+    page(`${base}/access/{token}`, 'Open a private page by a mailed link'),
+    form(`${base}/access/{token}`, 'Open a private page by a mailed link'),
   ]),
 ]
 
@@ -106,6 +112,12 @@ export const operationPaths: readonly ServedPath[] = [
   {
     path: '/.well-known/allclear-challenge/{token}',
     summary: 'The ownership proof of a custom domain',
+    type: 'text/plain',
+    tag: 'Operation',
+  },
+  {
+    path: '/.well-known/allclear-certificate',
+    summary: 'Whether a reverse proxy may fetch a certificate for ?domain=; 404 if not',
     type: 'text/plain',
     tag: 'Operation',
   },

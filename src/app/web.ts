@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
 import { assertValidSchema } from 'graphql'
+import { pageKeysOfGraphql } from '../account/http/page-keys.ts'
 import { createKnownKeys } from '../account/known-keys.ts'
+import { createPageGuard } from '../account/page-guard.ts'
 import { watchRevokedKeys } from '../account/revoked-keys.ts'
 import { createWrongKeys } from '../account/wrong-keys.ts'
 import { createStripeVerifier } from '../billing/stripe-verifier.ts'
@@ -51,7 +53,10 @@ export async function loadWeb(): Promise<LoadedWeb> {
 
 /** The dependencies of the web server, all of which a worker has too. */
 export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'heartbeats' | 'readiness'> {
-  readonly dependencies: Omit<Dependencies, 'knownKeys' | 'knownSessions' | 'wrongKeys' | 'eventLog' | 'site' | 'pages'>
+  readonly dependencies: Omit<
+    Dependencies,
+    'knownKeys' | 'knownSessions' | 'pageGuard' | 'wrongKeys' | 'eventLog' | 'site' | 'pages'
+  >
   readonly loaded: LoadedWeb
   readonly site: Pick<Site, 'baseUrl'>
   readonly database: DatabaseHandle
@@ -89,6 +94,9 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
   })
   const revokedKeys = await watchRevokedKeys({ database, log })
   closers.push(() => revokedKeys.close())
+  const { db, seal } = options.dependencies
+  const pageGuard = createPageGuard({ db, now, log, seal, hold: revokedKeys.hold })
+  caches.push(pageGuard)
   const knownKeys = await createKnownKeys({ database })
   closers.push(() => knownKeys.close())
   const knownSessions = await createKnownSessions(database)
@@ -104,19 +112,21 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     eventLog,
     knownKeys,
     knownSessions,
+    pageGuard,
     wrongKeys: createWrongKeys(options.dependencies.now),
   }
   closers.push(closeIntrospection)
-  const graphqlCallerOf = (request: IncomingMessage) => ({
-    ...callerOf(request, dependencies),
-    session: sessionOfRequest(request, site),
-  })
+  const graphqlCallerOf = (request: IncomingMessage) => {
+    const { cookies: pageCookies, isCrossSite } = pageKeysOfGraphql(request, site)
+    return { ...callerOf(request, dependencies), session: sessionOfRequest(request, site), pageCookies, isCrossSite }
+  }
   const closing = new AbortController()
   const stripe = createStripeVerifier(log)
   const router = createRouter({
     dependencies,
     site,
     pageCache,
+    pageGuard,
     pngRenderer,
     metrics,
     heartbeats,

@@ -51,7 +51,6 @@ function buildContent(ctx: BillingContext, { organization, until, reminder }: Re
       [reminder === 'ENDED' ? 'Ended' : 'Ends', local === utc ? utc : `${local} (${utc})`],
       ['Renewal', `${moneyText(checkPlanPrice)} for ${checkPlanDays} days, in Bitcoin or Litecoin`],
     ],
-    message,
     html: textAsHtml(message),
     action: { label: `Renew for ${moneyText(checkPlanPrice)}`, url: renewalUrl(ctx, id, until) },
     reason: `You receive this because you are the contact for ${name} at ${ctx.site.baseUrl}, and its check plan was paid for.`,

@@ -11,13 +11,14 @@ export const idPrefixes = {
   IncidentUpdate: 'upd',
   Maintenance: 'mnt',
   MaintenanceUpdate: 'mup',
+  MaintenanceSeries: 'mse',
   Monitor: 'mon',
   Subscriber: 'sub',
   Delivery: 'dlv',
 } as const
 
 /** The same for what is no node of the GraphQL API. */
-const otherPrefixes = { User: 'usr', Session: 'ses', Invitation: 'inv', PushBrowser: 'psh' } as const
+const otherPrefixes = { User: 'usr', Session: 'ses', Invitation: 'inv', PushBrowser: 'psh', PageToken: 'ptk' } as const
 
 export type IdType = keyof typeof idPrefixes
 type OtherIdType = keyof typeof otherPrefixes

@@ -249,6 +249,7 @@ const tables = {
   Incident: 'incident',
   IncidentUpdate: 'incidentUpdate',
   Maintenance: 'maintenance',
+  MaintenanceSeries: 'maintenanceSeries',
   Monitor: 'monitor',
   Subscriber: 'subscriber',
 } as const

@@ -8,7 +8,7 @@ export interface Section {
 /** All guides, in reading order. */
 export const sections: readonly Section[] = [
   { title: 'Start', slugs: ['getting-started', 'console'] },
-  { title: 'Status pages', slugs: ['status-pages', 'subscribers', 'custom-domains', 'feeds'] },
+  { title: 'Status pages', slugs: ['status-pages', 'private-pages', 'subscribers', 'custom-domains', 'feeds'] },
   { title: 'Monitoring', slugs: ['monitors', 'uptime', 'blacklist-checks'] },
   { title: 'API', slugs: ['graphql', 'rest'] },
   {

@@ -15,6 +15,8 @@ export interface NewEvent {
   readonly since?: Date
   /** The id of the incident or maintenance update that the event announces; absent: none. */
   readonly updateId?: string
+  /** The services that it concerns in addition to those that its subject has then, such as those of a deleted incident. */
+  readonly serviceIds?: readonly string[]
   /** Whether subscribers are notified, if they are of events of this kind; absent: yes. */
   readonly tellSubscribers?: boolean
 }
@@ -77,12 +79,12 @@ export async function appendEvents(
     WITH log AS (
       UPDATE "Organization" SET "lastSeq" = "lastSeq" + ${events.length} WHERE id = ${organizationId} RETURNING "lastSeq"
     ), written AS (
-      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId", "tellSubscribers")
+      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId", "tellSubscribers", "serviceIds")
       SELECT ${organizationId}, log."lastSeq" - event.after, event.kind::"EventKind", ${ctx.now()}::timestamptz, event.since,
         ${actorKinds[actor.kind]}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId",
-        COALESCE(event."tellSubscribers", true)
+        COALESCE(event."tellSubscribers", true), ${servicesOfSubject} || COALESCE(event."serviceIds", '{}')
       FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
-        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "tellSubscribers" bool)
+        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "tellSubscribers" bool, "serviceIds" text[])
       RETURNING *
     ), announcement AS (
       SELECT ${organizationId}::text || ' ' || json_agg(written ORDER BY seq)::text AS text FROM written
@@ -92,6 +94,20 @@ export async function appendEvents(
   if (ctx.db.$sendRaw) ctx.db.$sendRaw(statement)
   else await ctx.db.$queryRaw(statement)
 }
+
+/** The services that the subject of an event has; `*` for an incident or a maintenance that affects none. */
+const servicesOfSubject = Prisma.sql`CASE split_part(event."subjectId", '_', 1)
+  WHEN 'svc' THEN ARRAY[event."subjectId"]
+  WHEN 'grp' THEN ARRAY(SELECT id FROM "Service" WHERE "groupId" = event."subjectId")
+  WHEN 'inc' THEN CASE
+    WHEN EXISTS (SELECT 1 FROM "IncidentService" WHERE "incidentId" = event."subjectId")
+    THEN ARRAY(SELECT "serviceId" FROM "IncidentService" WHERE "incidentId" = event."subjectId")
+    WHEN EXISTS (SELECT 1 FROM "Incident" WHERE id = event."subjectId") THEN ARRAY['*'] ELSE '{}' END
+  WHEN 'mnt' THEN CASE
+    WHEN EXISTS (SELECT 1 FROM "MaintenanceService" WHERE "maintenanceId" = event."subjectId")
+    THEN ARRAY(SELECT "serviceId" FROM "MaintenanceService" WHERE "maintenanceId" = event."subjectId")
+    WHEN EXISTS (SELECT 1 FROM "Maintenance" WHERE id = event."subjectId") THEN ARRAY['*'] ELSE '{}' END
+  ELSE '{}'::text[] END`
 
 /** Reads up to `limit` events after a position, in order. */
 export function readEventsAfter(db: Database, organizationId: string, after: number, limit: number): Promise<Event[]> {
@@ -119,6 +135,12 @@ export function decodeCursor(cursor: string): number | null {
  */
 const isPublic: Readonly<Record<EventKind, boolean>> = {
   PAGE_UPDATED: true,
+  // Other pages do not show that a page was created.
+  PAGE_CREATED: false,
+  PAGE_DELETED: false,
+  PAGE_ACCESS_CHANGED: false,
+  PAGE_TOKEN_CREATED: false,
+  PAGE_TOKEN_REVOKED: false,
   SERVICE_GROUP_CREATED: true,
   SERVICE_GROUP_UPDATED: true,
   SERVICE_GROUP_DELETED: true,
@@ -148,6 +170,10 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   MAINTENANCE_UPDATE_EDITED: true,
   MAINTENANCE_UPDATE_DELETED: true,
   MAINTENANCE_DELETED: true,
+  MAINTENANCE_SERIES_CREATED: false,
+  MAINTENANCE_SERIES_UPDATED: false,
+  MAINTENANCE_SERIES_ENDED: false,
+  MAINTENANCE_SERIES_DELETED: false,
   MONITOR_CREATED: false,
   MONITOR_UPDATED: false,
   MONITOR_PAUSED: false,

@@ -41,6 +41,8 @@ interface Question {
 interface Answer {
   /** The organization shown; null: it does not exist. */
   readonly organizationId: string | null
+  /** Whether the page shown is private, so that the answer is for visitors who show nothing. */
+  readonly isPrivate: boolean
   /** Whether the answer remains valid until the log of this organization moves. */
   readonly isCacheable: boolean
   readonly status: number
@@ -94,7 +96,7 @@ export function createAnswerCache(options: {
   }
 
   async function execute({ method, url, headers, body }: Question): Promise<Answer> {
-    const shown: Shown = { organizationIds: new Set(), isPartial: false }
+    const shown: Shown = { organizationIds: new Set(), isPrivate: false, isPartial: false }
     const { Request } = server.fetchAPI
     const text = method === 'POST' ? body.toString('utf8') : null
     const request = new Request(`http://localhost${url}`, { method, headers, body: text })
@@ -116,7 +118,9 @@ export function createAnswerCache(options: {
         if (isTimeSliceOver()) await nextTimeSlice(caller.address)
         return execute(question)
       })
-      send(response, answer, request.headers['if-none-match'])
+      // Its address or a cookie may open it to this caller.
+      if (answer.isPrivate) await serve(withBody(request, question.body), response, caller)
+      else send(response, answer, request.headers['if-none-match'])
     } else {
       await serve(withBody(request, question.body), response, caller)
     }
@@ -193,9 +197,14 @@ function parametersOf({ method, url, body }: Question): Parameters {
   }
 }
 
-function answerOf(response: Response, body: Buffer, { organizationIds, isPartial }: Shown, method: string): Answer {
+function answerOf(
+  response: Response,
+  body: Buffer,
+  { organizationIds, isPrivate, isPartial }: Shown,
+  method: string,
+): Answer {
   const [organizationId = null] = organizationIds
-  const isCacheable = response.status === 200 && organizationIds.size === 1 && !isPartial
+  const isCacheable = response.status === 200 && organizationIds.size === 1 && !isPartial && !isPrivate
   const headers: Record<string, string | number> = {
     ...Object.fromEntries(response.headers),
     'content-length': body.length,
@@ -207,7 +216,7 @@ function answerOf(response: Response, body: Buffer, { organizationIds, isPartial
     headers['cache-control'] = publicCacheControl
     headers['vary'] = ['accept', ...identifyingHeaders].join(', ')
   }
-  return { organizationId, isCacheable, status: response.status, headers, body }
+  return { organizationId, isPrivate, isCacheable, status: response.status, headers, body }
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer, ifNoneMatch: string | undefined): void {

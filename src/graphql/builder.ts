@@ -27,6 +27,8 @@ export interface GraphContext extends Context {
 export interface Shown {
   /** The organizations whose data root fields have read; null: one that does not exist. */
   readonly organizationIds: Set<string | null>
+  /** Whether a page in it is private, so that the answer depends on who asks. */
+  isPrivate: boolean
   /** Whether the answer lacks something because of an error. */
   isPartial: boolean
 }

@@ -64,6 +64,7 @@ export const ErrorCode = builder.enumType('ErrorCode', {
     MISSING_TARGET: 'No target was given.',
     NOT_FOUND: 'The object does not exist, or the caller may not see it.',
     NO_TARGETS: 'The list of targets is empty.',
+    PAGE_IS_PRIVATE: 'The status page is private: send a read token.',
     PAYLOAD_TOO_LARGE: 'The request body is too large.',
     PAYMENT_LINK_NOT_CONFIGURED: 'The operator has not configured a payment link for this tier.',
     PAYMENT_PROVIDER_NOT_CONFIGURED: 'The operator has not configured a payment server.',

@@ -10,7 +10,7 @@ import type { Caller } from '../http/caller.ts'
 import type { GraphContext } from './builder.ts'
 import { maskError } from './errors.ts'
 import type { Receiver, SharedExecution } from './shared-execution.ts'
-import { isFollower } from './shared-execution.ts'
+import { isCut, isFollower, isRefusal } from './shared-execution.ts'
 import { isEndless } from './subscribe.ts'
 
 /** A result, or one that is already text, for which Yoga calls `stringify`. */
@@ -23,7 +23,12 @@ type Result = ExecutionResult | { readonly stringify: () => string }
 const MAX_PENDING_BYTES = 1024 * 1024
 
 /** Yoga's context over HTTP. */
-type YogaContext = GraphContext & { readonly caller: Caller; readonly res?: ServerResponse }
+type YogaContext = GraphContext & {
+  readonly caller: Caller
+  readonly res?: ServerResponse
+  /** Closes a websocket whose caller may no longer read. */
+  readonly onCut?: () => void
+}
 
 /** Reports revoked API keys. */
 export interface RevokedKeys {
@@ -85,7 +90,10 @@ export function createLiveSubscriptions(options: {
     return resultsOf({
       async next() {
         const { done, value: event } = await events.next()
-        if (done) return null
+        if (done) {
+          if (isCut(events)) cutOff(contextIn(args))
+          return null
+        }
         try {
           return await execute({ ...args, contextValue: await contextNow(), rootValue: event })
         } catch (error) {
@@ -113,7 +121,7 @@ export function createLiveSubscriptions(options: {
       },
     })
     const joined = await shared.join(args, reader)
-    if (typeof joined !== 'function') return joined
+    if (typeof joined !== 'function') return isRefusal(joined) ? subscribeIndividually(args) : joined
     trackStream(context)
     leave = joined
     if (hasReturned) leave()
@@ -131,6 +139,12 @@ export function createLiveSubscriptions(options: {
       for (const response of streams) response.destroy()
     },
   }
+}
+
+/** Closes the connection of a caller who may no longer read. */
+function cutOff({ res, onCut }: YogaContext): void {
+  res?.destroy()
+  onCut?.()
 }
 
 /** The context that Yoga merged from the server's and ours. */

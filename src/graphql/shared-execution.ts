@@ -31,8 +31,8 @@ export interface Receiver {
   send(text: string): void
   /** Sends a result and resolves when it is written; for results that only this receiver gets. */
   deliver(text: string): Promise<void>
-  /** Ends the subscription; the client can resume from its cursor. */
-  end(): void
+  /** Ends the subscription; the client can resume from its cursor, unless it may no longer read (`isCut`). */
+  end(isCut: boolean): void
 }
 
 /** Executes a subscription once for all visitors with the same operation. */
@@ -153,7 +153,7 @@ export function createSharedExecution(options: {
       log.error({ err: error }, 'graphql: a shared subscription failed')
     }
     close(broadcast)
-    for (const { receiver } of broadcast.members) receiver.end()
+    for (const { receiver } of broadcast.members) receiver.end(isCut(source))
   }
 
   function leave(broadcast: Broadcast, member: Member): void {
@@ -170,6 +170,13 @@ export function createSharedExecution(options: {
     void broadcast.source?.return()
   }
 
+  /** Adds a member that has caught up, unless the others have ended meanwhile. */
+  function settle(broadcast: Broadcast, member: Member, source: Follower): void {
+    const isOver = isCut(source) || broadcasts.get(broadcast.operation.key) !== broadcast
+    if (!isOver) addMember(broadcast, member, source.position)
+    else if (!member.hasLeft) member.receiver.end(isCut(source))
+  }
+
   /** Sends a member the events that others have already been sent, until it has caught up. */
   async function catchUp(broadcast: Broadcast, member: Member, args: ExecutionArgs): Promise<void> {
     try {
@@ -182,11 +189,11 @@ export function createSharedExecution(options: {
         const text = await render(broadcast, event)
         if (!member.hasLeft) await member.receiver.deliver(text)
       }
-      addMember(broadcast, member, catchUpSource.position)
+      settle(broadcast, member, catchUpSource)
       await catchUpSource.return()
     } catch (error) {
       log.error({ err: error }, 'graphql: a subscriber could not catch up')
-      member.receiver.end()
+      member.receiver.end(false)
     }
   }
 
@@ -316,4 +323,14 @@ function afterOf({ after }: Plan, variables: Record<string, unknown>): number | 
 /** Whether the source of a subscription follows an event log. */
 export function isFollower(source: object): source is Follower {
   return Symbol.asyncIterator in source && 'poll' in source && 'position' in source
+}
+
+/** Whether a source has ended because its caller may no longer read what it follows. */
+export function isCut(source: object): boolean {
+  return 'isCut' in source && source.isCut === true
+}
+
+/** Whether an operation was refused to visitors; it may be open to a caller who shows more. */
+export function isRefusal({ errors }: ExecutionResult): boolean {
+  return errors?.some(({ extensions }) => extensions['code'] === 'UNAUTHENTICATED') === true
 }

@@ -24,6 +24,7 @@ import type { RevokedKeys } from './live-subscriptions.ts'
 import { withoutHttp } from './request-error.ts'
 import type { GraphqlServer } from './server.ts'
 import type { Receiver, SharedExecution } from './shared-execution.ts'
+import { isRefusal } from './shared-execution.ts'
 import type { Connection } from './transport.ts'
 import { createTransport, INTERNAL_ERROR } from './transport.ts'
 import { createFrameCache } from './websocket-frame.ts'
@@ -135,7 +136,7 @@ export function createWebsocketServer(options: {
             operationName,
             document,
             variableValues: variables,
-            contextValue: await engine.contextFactory(),
+            contextValue: { ...(await engine.contextFactory()), onCut: () => cutOff(extra.socket) },
             rootValue,
           }
         } catch (error) {
@@ -171,7 +172,7 @@ export function createWebsocketServer(options: {
     if (refusal) return { errors: [refusal] }
     const receiver = createReceiver(operationOf(args), frameOf)
     const joined = await shared.join(args, receiver)
-    if (typeof joined !== 'function') return joined
+    if (typeof joined !== 'function') return isRefusal(joined) ? operationOf(args).subscribe(args) : joined
     return createAsyncQueue<never>(joined)
   }
 
@@ -218,10 +219,17 @@ function createReceiver({ socket, stream, id }: Operation, frameOf: (id: string,
       else socket.close(TRY_AGAIN_LATER, TOO_SLOW)
     },
     deliver: (text) => new Promise((resolve) => socket.send(`${headOf(id)}${text}}`, () => resolve())),
-    end() {
-      if (socket.readyState === socket.OPEN) socket.close(TRY_AGAIN_LATER, 'Subscribe again after the last cursor.')
+    end(isCut) {
+      if (isCut) cutOff(socket)
+      else if (socket.readyState === socket.OPEN)
+        socket.close(TRY_AGAIN_LATER, 'Subscribe again after the last cursor.')
     },
   }
+}
+
+/** Closes the connection of a caller who may no longer read a page. */
+function cutOff(socket: WebSocket): void {
+  if (socket.readyState === socket.OPEN) socket.close(CloseCode.Forbidden, 'This status page is private.')
 }
 
 /** Returns how the message of a result begins. */

@@ -24,6 +24,7 @@ export const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 }
 
 const sources = [new URL('src/http/assets/style.css', root), new URL('src/http/assets/favicon.svg', root)]
@@ -41,7 +42,9 @@ export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {
     format: 'iife',
     target: 'es2022',
     charset: 'utf8',
-    loader: { '.svg': 'copy' },
+    loader: { '.svg': 'copy', '.woff2': 'file' },
+    assetNames: '[name].[hash]',
+    publicPath: '/assets',
     outdir: '/',
     entryNames: '[name]',
     write: false,
@@ -51,8 +54,14 @@ export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {
   await stop()
   const paths = new Map<string, string>()
   const files = new Map<string, { readonly content: Compressed; readonly type: string }>()
-  const compressed = await Promise.all(result.outputFiles.map(({ contents }) => compress(Buffer.from(contents))))
-  for (const [index, { path, text }] of result.outputFiles.entries()) {
+  const isFont = ({ path }: { readonly path: string }) => extname(path) === '.woff2'
+  // Style sheets name them; they are compressed already.
+  const fonts = new Map(
+    result.outputFiles.filter(isFont).map(({ path, contents }) => [basename(path), contents.slice()]),
+  )
+  const texts = result.outputFiles.filter((file) => !isFont(file))
+  const compressed = await Promise.all(texts.map(({ contents }) => compress(Buffer.from(contents))))
+  for (const [index, { path, text }] of texts.entries()) {
     const name = basename(path)
     const extension = extname(name)
     const hash = createHash('sha256').update(text).digest('hex').slice(0, 10)
@@ -64,6 +73,10 @@ export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {
 
   const routes = new Hono()
   routes.get('/assets/:file', (c) => {
+    const font = fonts.get(c.req.param('file'))
+    // The preview of a page stands in a frame without an origin, and browsers load fonts of other origins only with CORS.
+    if (font)
+      return c.body(font, 200, { ...immutable, 'content-type': 'font/woff2', 'access-control-allow-origin': '*' })
     const file = files.get(c.req.param('file'))
     if (!file) return c.text('File not found.', 404)
     return sendAsset(c, file.type, file.content)
@@ -79,13 +92,17 @@ export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {
   }
 }
 
+const immutable = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'x-content-type-options': 'nosniff',
+} as const
+
 /** Sends an asset whose name contains its hash as immutable, in an encoding that the client accepts. */
 export function sendAsset(c: Context, type: string, content: Compressed): Response {
   const encoding = encodingFor(c.req.header('accept-encoding'))
   return c.body(encoding === null ? decompress(content) : content[encoding], 200, {
     'content-type': type,
-    'cache-control': 'public, max-age=31536000, immutable',
-    'x-content-type-options': 'nosniff',
+    ...immutable,
     vary: 'accept-encoding',
     ...(encoding !== null && { 'content-encoding': encoding, 'content-length': String(content[encoding].length) }),
   })

@@ -13,6 +13,10 @@ export interface Caller {
   readonly organization: string | null
   /** The token of the caller's session; absent: none, or the request does not come from our own pages. */
   readonly session?: string | undefined
+  /** The cookies of opened pages, by the id of the page; absent: none. */
+  readonly pageCookies?: ReadonlyMap<string, string> | undefined
+  /** Whether a page of another site makes the browser call; absent: no. */
+  readonly isCrossSite?: boolean | undefined
 }
 
 /** The request headers that say who calls, in lower case. */

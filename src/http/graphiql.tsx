@@ -28,7 +28,8 @@ function headersOf({ baseUrl }: Site): Readonly<Record<string, string>> {
   return {
     ...pageHeaders,
     'content-security-policy': pageHeaders['content-security-policy']
-      .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'; font-src data:; worker-src 'self'")
+      .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'; worker-src 'self'")
+      .replace("font-src 'self'", "font-src 'self' data:")
       // Older browsers do not count a WebSocket as the page's own origin.
       .replace("connect-src 'self'", `connect-src 'self' ${new URL(baseUrl).origin.replace(/^http/, 'ws')}`),
   }

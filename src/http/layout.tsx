@@ -36,7 +36,7 @@ export interface PageProps {
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cache-control': 'private, no-cache',
@@ -84,6 +84,8 @@ export interface DocumentProps extends Pick<PageProps, 'title' | 'description' |
   readonly head?: Child
   /** In the place of a `SkipLink`, and with one. */
   readonly skipLink?: Child
+  /** Its language (BCP 47) and direction; English by default. */
+  readonly language?: { readonly tag: string; readonly dir: 'ltr' | 'rtl' }
   /** Attributes of the body, for the page's own script. */
   readonly body?: Readonly<Record<`data-${string}`, string>>
 }
@@ -91,7 +93,7 @@ export interface DocumentProps extends Pick<PageProps, 'title' | 'description' |
 /** Renders a document: its head, and a link that skips to `<main id="main">`. */
 export function Document({ assets, children, ...page }: DocumentProps & { assets: Assets; children: Child }) {
   return (
-    <html lang="en">
+    <html lang={page.language?.tag ?? 'en'} dir={page.language?.dir}>
       <head>
         <meta charset="utf-8" />
         <title>{page.title}</title>
@@ -121,10 +123,10 @@ export function Document({ assets, children, ...page }: DocumentProps & { assets
 }
 
 /** Renders the first link of a page, for the keyboard and screen readers. */
-export function SkipLink() {
+export function SkipLink({ text = 'Skip to content' }: { readonly text?: string }) {
   return (
     <a class="skip" href="#main">
-      Skip to content
+      {text}
     </a>
   )
 }

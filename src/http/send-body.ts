@@ -2,6 +2,13 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
 
+const held = new WeakSet<Context>()
+
+/** Has the answer to a request returned whole, so that whoever has called this may change its headers. */
+export function holdAnswer(c: Context): void {
+  held.add(c)
+}
+
 /**
  * Writes a complete body straight to the connection: a web Response would halve the requests per second of pages. Returns
  * a Response where there is no connection, as in tests of the router alone, and for HEAD, for which Hono creates its own
@@ -15,7 +22,7 @@ export function sendBody(
 ): Response {
   const outgoing = (c.env as Partial<HttpBindings> | undefined)?.outgoing
   const headersWithLength = body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) }
-  if (outgoing === undefined || c.req.method === 'HEAD')
+  if (outgoing === undefined || c.req.method === 'HEAD' || held.has(c))
     return new Response(body, { status, headers: headersWithLength })
   outgoing.writeHead(status, headersWithLength)
   outgoing.end(body)

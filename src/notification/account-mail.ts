@@ -13,7 +13,6 @@ export function createAccountMail({ now, log }: Pick<Context, 'now' | 'log'>, ma
       headline: subject,
       tone: 'neutral',
       facts: [],
-      message,
       html: textAsHtml(message),
       action,
       reason,
@@ -31,5 +30,6 @@ export function createAccountMail({ now, log }: Pick<Context, 'now' | 'log'>, ma
       date: now(),
     })
     if (outcome.kind === 'failed') log.error({ reason: outcome.message }, 'people: could not send a mail')
+    return { delivered: outcome.kind === 'delivered', message: outcome.message }
   }
 }

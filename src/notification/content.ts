@@ -1,20 +1,31 @@
+import { logoUrlAt, shownLogo } from '../account/logo.ts'
+import type { Page } from '../account/page.ts'
 import { htmlOf } from '../core/markdown-rendering.ts'
-import type { Organization } from '../generated/prisma/client.ts'
 import type { IncidentImpact, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { NotificationPayload } from './payload.ts'
 
-/** The organization whose page a notification is about. */
-export type PageOwner = Pick<Organization, 'name' | 'slug' | 'timeZone' | 'customDomain'>
+/** The page that a notification is about. */
+export type PageOwner = Pick<Page, 'name' | 'slug' | 'timeZone' | 'customDomain' | 'accentColor' | 'logoUrl'>
 
 /** The severity of a message, for colours. */
 export type Tone = 'good' | 'planned' | 'minor' | 'major' | 'neutral'
+
+/** The look of a page's mails. */
+export interface Look {
+  /** The owner's colour, as `#rrggbb`. */
+  readonly accentColor: string
+  /** The URL of the logo; null: none that mail programs show. */
+  readonly logoUrl: string | null
+}
 
 /** The text of a message, before a channel formats it. Fields are plain text except `message` and `html`. */
 export interface NotificationContent {
   /** The status page. */
   readonly page: { readonly name: string; readonly slug: string; readonly url: string }
-  /** The subject, the same for all notifications about it. */
-  readonly topic: string
+  /** How the page looks. */
+  readonly look: Look
+  /** The subject of a mail, after the name of the page. */
+  readonly subject: string
   /** The news in one line. */
   readonly headline: string
   readonly tone: Tone
@@ -32,7 +43,7 @@ export interface NotificationContent {
   readonly event: { readonly type: string; readonly at: Date; readonly data: Readonly<Record<string, unknown>> }
 }
 
-/** Returns the URL of an organization's page, at its custom domain if it has one. `baseUrl` has no trailing slash. */
+/** Returns the URL of a page, at its custom domain if it has one. `baseUrl` has no trailing slash. */
 export function pageUrl({ slug, customDomain }: Pick<PageOwner, 'slug' | 'customDomain'>, baseUrl: string): string {
   return customDomain === null ? `${baseUrl}/status/${slug}` : `${new URL(baseUrl).protocol}//${customDomain}`
 }
@@ -46,17 +57,21 @@ export function notificationContent(
   const url = pageUrl(organization, baseUrl)
   const page = { name: organization.name, slug: organization.slug, url }
   const reason = `You subscribed to the status page of ${organization.name}.`
-  const common = { page, topic: payload.title, reason, html: payload.about === 'SERVICE' ? '' : htmlOf(payload) }
+  const headline = headlineOf(payload)
+  const common = {
+    page,
+    look: lookOf(organization, baseUrl),
+    headline,
+    subject: headline,
+    reason,
+    html: payload.about === 'SERVICE' ? '' : htmlOf(payload),
+  }
   switch (payload.about) {
     case 'INCIDENT': {
-      const { step, id, status, impact, message, services, at } = payload
+      const { step, id, impact, message, services, at } = payload
       const own = `${url}/incidents/${id}`
       return {
         ...common,
-        headline: `${step === 'CREATED' ? 'New incident, ' : ''}${toWords(status)}: ${payload.title}`.replace(
-          /^./,
-          upper,
-        ),
         tone: step === 'RESOLVED' ? 'good' : toneOfImpact[impact],
         facts: [
           ...(step === 'RESOLVED' ? [] : ([['Impact', upperFirst(toWords(impact))]] as const)),
@@ -79,7 +94,6 @@ export function notificationContent(
       const time = timeIn(organization.timeZone)
       return {
         ...common,
-        headline: `Maintenance ${toWords(step)}: ${payload.title}`,
         tone: step === 'COMPLETED' ? 'good' : 'planned',
         facts: [
           ['From', time(startsAt)],
@@ -113,7 +127,6 @@ export function notificationContent(
       const { id, title, status, at } = payload
       return {
         ...common,
-        headline: `${title}: ${toWords(status)}`,
         tone: toneOfStatus[status],
         facts: [],
         message: '',
@@ -122,6 +135,24 @@ export function notificationContent(
       }
     }
   }
+}
+
+/** Returns the news in one line: what it is now, and of what. */
+function headlineOf(payload: NotificationPayload): string {
+  switch (payload.about) {
+    case 'INCIDENT':
+      return `${upperFirst(toWords(payload.status))}: ${payload.title}`
+    case 'MAINTENANCE':
+      return `Maintenance ${toWords(payload.step)}: ${payload.title}`
+    case 'SERVICE':
+      return `${payload.title}: ${toWords(payload.status)}`
+  }
+}
+
+/** Mail programs show no SVG. */
+function lookOf({ accentColor, logoUrl }: PageOwner, baseUrl: string): Look {
+  const url = logoUrlAt(baseUrl, shownLogo(logoUrl))
+  return { accentColor, logoUrl: url === null || /\.svg$/i.test(new URL(url).pathname) ? null : url }
 }
 
 /**
@@ -139,7 +170,8 @@ export function subscriptionContent(
   const asked = `You or someone else entered this address on the status page of ${name}.`
   return {
     page,
-    topic: confirmed ? 'You are already subscribed' : 'Confirm your subscription',
+    look: lookOf(organization, baseUrl),
+    subject: confirmed ? 'You are already subscribed' : 'Confirm your subscription',
     headline: confirmed
       ? `You are already subscribed to the status of ${name}`
       : `Confirm: updates on the status of ${name}`,
@@ -192,8 +224,7 @@ const toneOfStatus = {
 
 /** Converts a constant to words: `MAJOR_OUTAGE` to `major outage`. */
 const toWords = (constant: string) => constant.toLowerCase().replaceAll('_', ' ')
-const upper = (text: string) => text.toUpperCase()
-const upperFirst = (text: string) => text.replace(/^./, upper)
+const upperFirst = (text: string) => text.replace(/^./, (first) => first.toUpperCase())
 
 /** Returns a formatter of times in a time zone, such as `20 Nov 2026, 14:32 CET`. */
 export function timeIn(timeZone: string): (at: Date) => string {

@@ -6,8 +6,10 @@ import { Conflict } from '../core/errors.ts'
 import { DAY } from '../core/time.ts'
 import type { Delivery, Organization, Prisma, Subscriber } from '../generated/prisma/client.ts'
 import { findOwned } from '../status/ownership.ts'
+import type { PageScope } from '../status/page-scope.ts'
 import { readAttempts } from './attempt.ts'
 import type { PageOwner } from './content.ts'
+import { narrowPayload } from './payload.ts'
 
 /** The database channel that announces new deliveries. */
 export const DELIVERY_CHANNEL = 'delivery'
@@ -52,7 +54,10 @@ export interface DueDelivery
 type Row = Omit<DueDelivery, 'failed' | 'subscriber' | 'organization' | 'payload'> &
   Omit<Recipient, 'id'> &
   Omit<DueDelivery['organization'], 'name'> &
-  Pick<Delivery, 'attempts'> & { readonly subscriberId: string; readonly organizationName: string }
+  Pick<Delivery, 'attempts'> & { readonly subscriberId: string; readonly organizationName: string } & Pick<
+    PageScope,
+    'serviceIds'
+  >
 
 const READ = `
   SELECT delivery.id, delivery."organizationId", delivery.seq, delivery."subjectId", delivery.destination,
@@ -61,11 +66,15 @@ const READ = `
     reader.id AS "subscriberId", reader.channel, reader.address, reader.token, reader.secret, reader."formerSecret",
     reader."formerSecretUntil", reader."confirmedAt", reader."confirmableUntil", reader."stoppedAt", reader."stopReason",
     reader.bounces,
-    organization.name AS "organizationName", organization.slug, organization."timeZone", organization."customDomain",
-    organization.tier
+    coalesce(page.name, organization.name) AS "organizationName", page.slug, organization."timeZone", page."customDomain",
+    coalesce(page."accentColor", organization."accentColor") AS "accentColor",
+    coalesce(page."logoUrl", organization."logoUrl") AS "logoUrl", organization.tier,
+    CASE WHEN NOT page."allServices" THEN
+      ARRAY(SELECT "serviceId" FROM "PageService" WHERE "pageId" = page.id) END AS "serviceIds"
   FROM "Delivery" AS delivery
   JOIN "Subscriber" AS reader ON reader.id = delivery."subscriberId"
   JOIN "Organization" AS organization ON organization.id = delivery."organizationId"
+  JOIN "Page" AS page ON page.id = coalesce(reader."pageId", organization."pageId")
   WHERE delivery.id = ANY($1) AND delivery.status = 'PENDING' AND organization."deletedAt" IS NULL`
 
 /** Reads pending deliveries by id, unordered. Two statements without Prisma, since there can be very many. */
@@ -74,13 +83,24 @@ export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly
   const payloads = await readPayloads(pool, rows)
   return rows.map((row) => {
     const { id, organizationId, seq, subjectId, destination, createdAt, dueAt, attempts, triedSince, ...rest } = row
-    const { subscriberId, organizationName, slug, timeZone, customDomain, tier, ...reader } = rest
+    const {
+      subscriberId,
+      organizationName,
+      slug,
+      timeZone,
+      customDomain,
+      accentColor,
+      logoUrl,
+      tier,
+      serviceIds,
+      ...reader
+    } = rest
     const failed = readAttempts(attempts).filter(({ at }) => at >= createdAt).length
     return {
       ...{ id, organizationId, seq, subjectId, destination, createdAt, dueAt, failed, triedSince },
       subscriber: { id: subscriberId, ...reader },
-      organization: { name: organizationName, slug, timeZone, customDomain, tier },
-      payload: payloads.get(`${organizationId} ${seq}`) ?? null,
+      organization: { name: organizationName, slug, timeZone, customDomain, accentColor, logoUrl, tier },
+      payload: narrowPayload(payloads.get(`${organizationId} ${seq}`) ?? null, { serviceIds }),
     }
   })
 }
@@ -136,7 +156,7 @@ const PAYLOAD_RETENTION = RETENTION + 2 * DAY
 const BATCH = 5000
 
 /**
- * Deletes a batch of old deliveries and payloads, and of subscriptions that were never confirmed. Returns whether there may be
+ * Deletes a batch of old deliveries and payloads, and of subscriptions that were never confirmed or whose incidents are over. Returns whether there may be
  * more.
  */
 export async function deleteOldDeliveries({ db, now }: Pick<Context, 'db' | 'now'>): Promise<boolean> {
@@ -151,5 +171,11 @@ export async function deleteOldDeliveries({ db, now }: Pick<Context, 'db' | 'now
     DELETE FROM "Subscriber" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "Subscriber"
       WHERE "confirmedAt" IS NULL AND "stoppedAt" IS NULL AND "confirmableUntil" <= ${now()} LIMIT ${BATCH}))`
-  return Math.max(deliveries, payloads, unconfirmed) >= BATCH
+  const done = await db.$executeRaw`
+    DELETE FROM "Subscriber" WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM "Subscriber" AS reader
+      WHERE cardinality(topics) = 0 AND "confirmedAt" < ${since(DAY)} AND "stoppedAt" IS NULL
+        AND NOT EXISTS (SELECT 1 FROM "SubscriberIncident" AS followed WHERE followed."subscriberId" = reader.id)
+        AND NOT EXISTS (SELECT 1 FROM "Delivery" WHERE "subscriberId" = reader.id AND status = 'PENDING') LIMIT ${BATCH}))`
+  return Math.max(deliveries, payloads, unconfirmed, done) >= BATCH
 }

@@ -38,7 +38,7 @@ export function dispatch(ctx: Context, organizationId: string): Promise<boolean>
 const notified = new Set(notifiedKinds)
 
 /**
- * Creates the deliveries of one event with one statement. Their ids derive from the subscriber and the event, which prevents
+ * Creates the deliveries of one event, to those whose page shows it, with one statement. Their ids derive from the subscriber and the event, which prevents
  * duplicates. Returns their number.
  */
 async function deliver(
@@ -52,12 +52,23 @@ async function deliver(
     SELECT 'dlv_' || left(md5(reader.id || ' ' || ${seq}::int), 24), reader."organizationId", reader.id, reader.channel,
       ${seq}::int, ${payload.id}, reader.destination, ${now()}, ${now()}
     FROM "Subscriber" AS reader
-    WHERE reader."organizationId" = ${organizationId} AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
-      AND reader."sinceSeq" < ${seq} AND ${topic}::"Topic" = ANY (reader.topics)
-      AND (reader."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
-        SELECT 1 FROM "SubscriberService" AS chosen
-        WHERE chosen."subscriberId" = reader.id AND chosen."serviceId" = ANY (${[...serviceIds]}::text[])))
+    JOIN "Organization" AS owner ON owner.id = reader."organizationId"
+    JOIN "Page" AS page ON page.id = coalesce(reader."pageId", owner."pageId")
+    WHERE (page."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
+        SELECT 1 FROM "PageService" AS shown WHERE shown."pageId" = page.id AND shown."serviceId" = ANY (${[...serviceIds]}::text[])))
+      AND reader."organizationId" = ${organizationId} AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
+      AND reader."sinceSeq" < ${seq} AND (
+        ${topic}::"Topic" = ANY (reader.topics)
+        AND (reader."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
+          SELECT 1 FROM "SubscriberService" AS chosen
+          WHERE chosen."subscriberId" = reader.id AND chosen."serviceId" = ANY (${[...serviceIds]}::text[])))
+        OR EXISTS (
+          SELECT 1 FROM "SubscriberIncident" AS followed
+          WHERE followed."subscriberId" = reader.id AND followed."incidentId" = ${payload.id}))
     ON CONFLICT DO NOTHING`
+  // The last thing that its followers hear.
+  if (payload.about === 'INCIDENT' && payload.step === 'RESOLVED')
+    await db.subscriberIncident.deleteMany({ where: { incidentId: payload.id } })
   if (made === 0) return 0
   const data = { organizationId, seq, content: serializePayload(payload), createdAt: now() }
   await db.notificationPayload.createMany({ data, skipDuplicates: true })

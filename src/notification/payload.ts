@@ -3,6 +3,8 @@ import type { Database } from '../core/context.ts'
 import type { Event, Prisma } from '../generated/prisma/client.ts'
 import type { EventKind, Topic } from '../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { PageScope } from '../status/page-scope.ts'
+import { shows } from '../status/page-scope.ts'
 import { shownServiceOf, statusCausesSelect } from '../status/shown-status.ts'
 
 const referenceFields = { id: z.string(), name: z.string() }
@@ -67,6 +69,15 @@ export function serializePayload(payload: NotificationPayload): Prisma.InputJson
   // `parsePayload` reads dates back.
   return JSON.parse(JSON.stringify(payload)) as Prisma.InputJsonObject
 }
+
+/** Leaves out of a stored payload the services that a page does not show. */
+export function narrowPayload(content: Prisma.JsonValue, page: Pick<PageScope, 'serviceIds'>): Prisma.JsonValue {
+  const { data } = affectedSchema.safeParse(content)
+  if (page.serviceIds === null || data === undefined) return content
+  return { ...data, services: data.services.filter(({ id }) => shows(page, id)) } as Prisma.JsonValue
+}
+
+const affectedSchema = z.looseObject({ services: z.array(z.looseObject({ id: z.string() })) })
 
 /** A payload and its audience. */
 export interface Notification {

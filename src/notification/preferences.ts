@@ -1,13 +1,19 @@
 import { z } from 'zod'
 import type { Context } from '../core/context.ts'
+import { Conflict } from '../core/errors.ts'
 import { Topic } from '../generated/prisma/enums.ts'
-import { MAX_SERVICES, requireDistinct, requireServices } from '../status/ownership.ts'
+import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../status/ownership.ts'
+import type { PageScope } from '../status/page-scope.ts'
+import { onPage } from '../status/page-scope.ts'
 
 /** Object schema fields of a subscriber's preferences. */
 export const preferenceFields = {
   topics: z.array(z.enum(Topic)).min(1, 'must name at least one').max(10).nullish(),
   serviceIds: z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`).nullish(),
 }
+
+/** Also of an incident that is followed until it is resolved; then the default is no topics. */
+export const subscriptionFields = { ...preferenceFields, incidentId: z.string().nullish() }
 
 /** The notifications that a subscriber wants. */
 export interface Preferences {
@@ -46,4 +52,22 @@ export async function setServices(
   await db.$executeRaw`
     INSERT INTO "SubscriberService" ("subscriberId", "serviceId")
     SELECT ${subscriberId}, id FROM unnest(${[...serviceIds]}::text[]) AS chosen (id) WHERE ${open}`
+}
+
+/**
+ * Returns the title of an open incident that a page shows.
+ * @throws NotFound when there is none. @throws Conflict when it is resolved.
+ */
+export async function requireOpenIncident({ db }: Pick<Context, 'db'>, page: PageScope, id: string): Promise<string> {
+  const incident = await findOwned('Incident', id, (known) =>
+    db.incident.findFirst({ where: { id: known, ...onPage(page) }, select: { title: true, resolvedAt: true } }),
+  )
+  if (incident.resolvedAt !== null) throw new Conflict('This incident is resolved.')
+  return incident.title
+}
+
+/** Has a subscriber follow an incident until it is resolved. */
+export async function followIncident({ db }: Context, subscriberId: string, incidentId: string | null): Promise<void> {
+  if (incidentId === null) return
+  await db.subscriberIncident.createMany({ data: { subscriberId, incidentId }, skipDuplicates: true })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readPage } from '../account/page.ts'
 import { slugText } from '../account/page-settings.ts'
 import { consumeHourly, consumeMany } from '../account/quota.ts'
 import { hashSecret } from '../account/secret.ts'
@@ -13,13 +14,21 @@ import { HOUR, nextUtcDay, nextUtcHour, utcDay } from '../core/time.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Organization, Subscriber } from '../generated/prisma/client.ts'
+import { shows } from '../status/page-scope.ts'
 import type { ParsedAddress } from './address.ts'
 import { addressFields, readAddress } from './address.ts'
 import { mailBudgets } from './budget.ts'
 import type { NotificationContext } from './context.ts'
 import { notifyDeliveryWorkers } from './delivery.ts'
 import type { Preferences } from './preferences.ts'
-import { preferenceFields, readPreferences, requirePreferences, setServices } from './preferences.ts'
+import {
+  followIncident,
+  readPreferences,
+  requireOpenIncident,
+  requirePreferences,
+  setServices,
+  subscriptionFields,
+} from './preferences.ts'
 import { activate, requireSubscriberCapacity } from './subscriber.ts'
 import type { SuppressionReason } from './suppression.ts'
 import { mayRequestConfirmation, suppressedAmong } from './suppression.ts'
@@ -35,30 +44,32 @@ const MAX_REQUESTS_PER_DAY = 20
 const MAX_CONFIRMATIONS_PER_HOUR = 3
 const MAX_CONFIRMATIONS_PER_DAY = 5
 
-const newSubscriber = z.object({ slug: z.string(), ...addressFields, ...preferenceFields })
+const newSubscriber = z.object({ slug: z.string(), ...addressFields, ...subscriptionFields })
 
 /**
- * Subscribes an address to a page. For a visitor, sends a message to confirm within 48 hours, and returns null whether the
- * address was known or not. For a key of the organization with scope WRITE, subscribes without a confirmation and returns the
+ * Subscribes an address to a page, or to one open incident until it is resolved. For a visitor, sends a message to confirm
+ * within 48 hours, and returns null whether the address was known or not. For a key of the organization with scope WRITE, subscribes without a confirmation and returns the
  * subscriber.
- * @throws Invalid, NotFound for an unknown page or service, LimitExceeded and RateLimited for too many requests from this client
+ * @throws Invalid, NotFound for an unknown page, service or incident, Conflict for a resolved incident, LimitExceeded and RateLimited for too many requests from this client
  * or for this address, and TierLimitReached when the page is at its subscriber limit. @throws Conflict, for the organization
  * only, when the address is subscribed, or has unsubscribed, which only its owner can undo.
  */
 export async function subscribe(ctx: NotificationContext, input: unknown): Promise<Subscriber | null> {
-  const { slug, topics, serviceIds, ...where } = validate(newSubscriber, input)
-  const address = readAddress(ctx, where)
-  const preferences = readPreferences({ topics, serviceIds })
-  const organization = slugText.safeParse(slug).success
-    ? await ctx.db.organization.findUnique({ where: { slug, deletedAt: null } })
-    : null
-  if (!organization) throw new NotFound('Status page not found.')
-  await requirePreferences(ctx, organization.id, preferences)
-  const { actor } = ctx
-  if (hasScope(actor, organization.id, 'WRITE')) {
-    return subscribeUnconfirmed(ctx, organization.id, address, preferences)
-  }
-  await requestSubscription(ctx, organization, address, preferences)
+  const { slug, topics, serviceIds, incidentId = null, ...where } = validate(newSubscriber, input)
+  const given = readAddress(ctx, where)
+  const preferences = readPreferences({ topics: topics ?? (incidentId === null ? null : []), serviceIds })
+  const page = slugText.safeParse(slug).success ? await readPage(ctx.db, 'slug', slug) : null
+  if (!page) throw new NotFound('Status page not found.')
+  const { organizationId: id, tier } = page
+  await requirePreferences(ctx, id, preferences)
+  if (preferences.serviceIds.some((serviceId) => !shows(page, serviceId))) throw new NotFound('Service not found.')
+  if (incidentId !== null) await requireOpenIncident(ctx, page, incidentId)
+  const pageId = page.isFirst ? null : page.id
+  // The same address may follow several pages.
+  const address = pageId === null ? given : { ...given, hash: hashSecret(`${given.hash} ${pageId}`) }
+  const wanted = { ...preferences, incidentId, pageId }
+  if (hasScope(ctx.actor, id, 'WRITE')) return subscribeUnconfirmed(ctx, id, address, wanted)
+  await requestSubscription(ctx, { id, tier }, address, wanted)
   return null
 }
 
@@ -75,12 +86,20 @@ export function subscriberSerializer(
   }
 }
 
+/** What a subscriber is to be notified about. */
+interface WantedSubscription extends Preferences {
+  /** The incident that it follows; null: none. */
+  readonly incidentId: string | null
+  /** The page that it follows; null: the first one. */
+  readonly pageId: string | null
+}
+
 /** Requests a confirmation, with the same statements for known and new addresses. */
 async function requestSubscription(
   ctx: NotificationContext,
   organization: Pick<Organization, 'id' | 'tier'>,
   address: ParsedAddress,
-  preferences: Preferences,
+  { incidentId, ...preferences }: WantedSubscription,
 ): Promise<void> {
   const now = ctx.now()
   await consumeRequestQuota(ctx)
@@ -90,6 +109,7 @@ async function requestSubscription(
   await transaction(ctx, async (tx) => {
     const { id, isActive } = await upsertSubscriber(tx, organization.id, address, preferences)
     await setServices(tx, id, preferences.serviceIds, !isActive)
+    await followIncident(tx, id, incidentId)
     await tx.db.delivery.create({
       data: {
         id: newId('Delivery'),
@@ -164,7 +184,7 @@ function subscribeUnconfirmed(
   ctx: NotificationContext,
   organizationId: string,
   address: ParsedAddress,
-  preferences: Preferences,
+  { incidentId, ...preferences }: WantedSubscription,
 ): Promise<Subscriber> {
   return change(ctx, organizationId, async (tx) => {
     const known = await tx.db.subscriber.findUnique({
@@ -179,6 +199,7 @@ function subscribeUnconfirmed(
     await consumeUnconfirmedQuota(tx, organization, 1)
     const { id } = await upsertSubscriber({ ...ctx, ...tx }, organizationId, address, preferences)
     await setServices(tx, id, preferences.serviceIds)
+    await followIncident(tx, id, incidentId)
     return [await activate(tx, organization, id)]
   })
 }
@@ -193,16 +214,16 @@ async function upsertSubscriber(
   { db, now, seal }: NotificationContext,
   organizationId: string,
   { channel, text, hash, label, destination }: ParsedAddress,
-  { topics, serviceIds }: Preferences,
+  { topics, serviceIds, pageId }: Omit<WantedSubscription, 'incidentId'>,
 ): Promise<UpsertedSubscriber> {
   const id = newId('Subscriber')
   const { tokenHash, token } = tokenFields(seal, id)
   const secret = channel === 'WEBHOOK' ? newSecret(seal, id) : null
   const until = new Date(now().getTime() + CONFIRMATION_WINDOW)
   const [row] = await db.$queryRaw<UpsertedSubscriber[]>`
-    INSERT INTO "Subscriber" AS known (id, "organizationId", channel, address, "addressHash", label, destination,
+    INSERT INTO "Subscriber" AS known (id, "organizationId", "pageId", channel, address, "addressHash", label, destination,
       "tokenHash", token, secret, topics, "allServices", "createdAt", "confirmableUntil")
-    VALUES (${id}, ${organizationId}, ${channel}::"ChannelKind", ${sealAddress(seal, { id, channel }, text)}, ${hash},
+    VALUES (${id}, ${organizationId}, ${pageId}, ${channel}::"ChannelKind", ${sealAddress(seal, { id, channel }, text)}, ${hash},
       ${label}, ${destination}, ${tokenHash}, ${token}, ${secret}, ${topics}::"Topic"[], ${serviceIds.length === 0},
       ${now()}, ${until})
     ON CONFLICT ("organizationId", "addressHash") DO UPDATE SET

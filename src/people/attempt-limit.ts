@@ -11,6 +11,9 @@ const WINDOW = 15 * MINUTE
 const MAX_PER_ACCOUNT = 10
 /** Wrong answers from one network: an IPv4 address, or an IPv6 /64. */
 const MAX_PER_NETWORK = 30
+/** Wrong passwords for one private page from one network, and from all. */
+const MAX_PER_PAGE_AND_NETWORK = 10
+const MAX_PER_PAGE = 300
 /** Links to one mail address. */
 const MAX_LINKS_PER_ADDRESS = 3
 /** Links, and challenges of passkeys, that one network asks for. */
@@ -32,6 +35,30 @@ export async function limitAttempts<T>(
     { subject: `sign-in network ${clientSubject(ctx.clientAddress)}`, limit: MAX_PER_NETWORK },
     { subject: `sign-in account ${account}`, limit: MAX_PER_ACCOUNT },
   ]
+  return countAttempt(ctx, limits, attempt)
+}
+
+/**
+ * Runs an attempt to open a private page, as `limitAttempts`. The limit of a page is high, so that one network cannot lock it for
+ * everybody.
+ */
+export async function limitPageAttempts<T>(
+  ctx: LimitContext,
+  pageId: string,
+  attempt: () => Promise<T | null>,
+): Promise<T | null> {
+  const limits = [
+    { subject: `page network ${pageId} ${clientSubject(ctx.clientAddress)}`, limit: MAX_PER_PAGE_AND_NETWORK },
+    { subject: `page ${pageId}`, limit: MAX_PER_PAGE },
+  ]
+  return countAttempt(ctx, limits, attempt)
+}
+
+async function countAttempt<T>(
+  ctx: LimitContext,
+  limits: readonly Limit[],
+  attempt: () => Promise<T | null>,
+): Promise<T | null> {
   const counted = await consume(ctx, limits, 'Too many wrong answers. Try again in 15 minutes.')
   const proven = await attempt()
   if (proven !== null) await giveBack(ctx, counted)
@@ -42,17 +69,19 @@ export async function limitAttempts<T>(
  * Counts a link that is asked for a mail address, whether or not somebody has it.
  * @throws RateLimited for too many to the address, or from the network.
  */
-export async function limitLinks(ctx: PeopleContext, email: string): Promise<void> {
+export async function limitLinks(ctx: LimitContext, email: string): Promise<void> {
   await limitRequests(ctx)
   const limit = { subject: `sign-in link ${email}`, limit: MAX_LINKS_PER_ADDRESS }
   await consume(ctx, [limit], 'Too many links were sent to this address. Try again in 15 minutes.')
 }
 
 /** Counts a request that makes us store something for a visitor. @throws RateLimited for too many from the network. */
-export async function limitRequests(ctx: PeopleContext): Promise<void> {
+export async function limitRequests(ctx: LimitContext): Promise<void> {
   const subject = `sign-in requests ${clientSubject(ctx.clientAddress)}`
   await consume(ctx, [{ subject, limit: MAX_REQUESTS_PER_NETWORK }], 'Too many requests. Try again in 15 minutes.')
 }
+
+type LimitContext = Pick<Context, 'db' | 'now' | 'clientAddress'>
 
 /** What was counted, to give it back. */
 interface Counted {
@@ -60,11 +89,12 @@ interface Counted {
   readonly day: Date
 }
 
-async function consume(
-  ctx: PeopleContext,
-  limits: readonly { readonly subject: string; readonly limit: number }[],
-  message: string,
-): Promise<Counted> {
+interface Limit {
+  readonly subject: string
+  readonly limit: number
+}
+
+async function consume(ctx: LimitContext, limits: readonly Limit[], message: string): Promise<Counted> {
   const at = ctx.now()
   const day = utcDay(at)
   const window = Math.floor((at.getTime() - day.getTime()) / WINDOW)

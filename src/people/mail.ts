@@ -12,8 +12,14 @@ export interface AccountMail {
   readonly reason: string
 }
 
+/** What the mail server answered. */
+export interface MailAnswer {
+  readonly delivered: boolean
+  readonly message: string
+}
+
 /** Sends a mail about an account. Never rejects: failures are logged, without the mail's link. */
-export type SendAccountMail = (mail: AccountMail) => Promise<void>
+export type SendAccountMail = (mail: AccountMail) => Promise<MailAnswer>
 
 /** Returns what sends mail. @throws NotFound when mail is not set up. */
 export function requireMail({ sendMail }: Pick<PeopleContext, 'sendMail'>): SendAccountMail {

@@ -8,6 +8,7 @@ import { change } from '../event-log/change.ts'
 import { appendEvents } from '../event-log/event.ts'
 import type { Membership, User } from '../generated/prisma/client.ts'
 import { Role } from '../generated/prisma/enums.ts'
+import { roleNames } from './role.ts'
 import { announceUser, requireUser } from './session.ts'
 import { personEmail, userByEmail } from './user.ts'
 
@@ -22,7 +23,7 @@ export const MAX_PEOPLE = 200
 /** A role as input. */
 export const roleInput = z.enum(Role, { error: 'must be VIEWER, EDITOR, ADMIN or OWNER' })
 
-const roleChange = z.object({ userId: z.string(), role: roleInput })
+const roleChange = z.object({ userId: z.string(), role: roleInput, previousRole: roleInput.nullish() })
 
 /** Returns the members of the caller's organization, in the order of their joining. */
 export function membersOf(ctx: Context): Promise<Member[]> {
@@ -75,15 +76,19 @@ export async function addOwner(ctx: Context, email: string): Promise<void> {
 
 /**
  * Changes a member's role. Owners only. The member's connections are cut and come back with the new role.
- * @throws NotFound for somebody who is no member. @throws Conflict when no owner would be left.
+ * @throws NotFound for somebody who is no member. @throws Conflict when no owner would be left, or the role is no longer the
+ * previous one that the caller has read.
  */
 export async function setRole(ctx: Context, input: unknown): Promise<Member> {
   const organizationId = requireOwner(ctx)
   requireConfirmation(ctx)
-  const { userId, role } = validate(roleChange, input)
+  const { userId, role, previousRole } = validate(roleChange, input)
   const changed = change<Member>(ctx, organizationId, async (tx) => {
     const member = await findMember(tx, organizationId, userId)
     if (member.role === role) return [member]
+    if (previousRole && member.role !== previousRole) {
+      throw new Conflict(`Somebody else has made ${member.user.name} ${roleNames[member.role]} in the meantime.`)
+    }
     if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
     await tx.db.membership.update({ where: { organizationId_userId: { organizationId, userId } }, data: { role } })
     await announceUser(tx.db, userId)

@@ -1,12 +1,13 @@
 import { plainText } from '../core/markdown.ts'
 import { SECOND } from '../core/time.ts'
+import type { Catalogue } from '../language/catalogue.ts'
 import type { PageState } from '../status/page-state.ts'
 import type { MaintenanceWithTimeline } from '../status/timeline-reader.ts'
 import type { Zone } from './time-format.ts'
 import { zoneOf } from './time-format.ts'
 import { lastChangeOf, maintenancePath, updateHtml } from './timeline-queries.ts'
 import { uuidOf } from './urn.ts'
-import { joinNames, maintenanceStatusLabels } from './view.ts'
+import { joinNames } from './view.ts'
 
 /** The input of a calendar. */
 export interface CalendarSource {
@@ -16,13 +17,14 @@ export interface CalendarSource {
   readonly changes: ReadonlyMap<string, Date>
   /** The public address of the page, without a slash at its end. */
   readonly url: string
+  readonly words: Catalogue
 }
 
 /** Writes maintenances as an iCalendar to subscribe to (RFC 5545, with the properties of RFC 7986), in UTC. */
 export function maintenanceCalendar(source: CalendarSource): string {
   const { name, timeZone } = source.state.organization
-  const title = escapeText(`${name} maintenance`)
-  const zone = zoneOf(timeZone)
+  const title = escapeText(source.words.maintenance.calendar(name))
+  const zone = zoneOf(timeZone, source.words)
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
@@ -38,17 +40,22 @@ export function maintenanceCalendar(source: CalendarSource): string {
   return lines.map((line) => `${foldLine(line)}\r\n`).join('')
 }
 
-function eventOf({ state, changes, url }: CalendarSource, maintenance: MaintenanceWithTimeline, zone: Zone): string[] {
+function eventOf(
+  { state, changes, url, words }: CalendarSource,
+  maintenance: MaintenanceWithTimeline,
+  zone: Zone,
+): string[] {
   const { id, title, status, startsAt, endsAt, createdAt, version, services, serviceCount } = maintenance
   const changed = formatUtc(lastChangeOf(maintenance, changes))
   const affected = new Set(services.map(({ serviceId }) => serviceId))
   const names = state.services.filter((service) => affected.has(service.id)).map(({ name }) => name)
   const description = [
-    names.length > 0 && `Affects: ${joinNames({ services: names.map((name) => ({ name })), serviceCount })}`,
+    names.length > 0 &&
+      words.incident.affected(joinNames({ services: names.map((name) => ({ name })), serviceCount }, words)),
     ...maintenance.updates
       .filter(({ body }) => body !== null)
-      .map((update) => `${maintenanceStatusLabels[update.status]}: ${plainText(updateHtml(update))}`),
-    maintenance.updates.length < maintenance.updateCount && `${maintenance.updateCount} updates in total.`,
+      .map((update) => `${words.maintenanceStatus[update.status]}: ${plainText(updateHtml(update, words))}`),
+    maintenance.updates.length < maintenance.updateCount && words.maintenance.updatesInTotal(maintenance.updateCount),
   ]
   return [
     'BEGIN:VEVENT',

@@ -1,5 +1,8 @@
 import type { Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
+import type { Catalogue, Language } from '../language/catalogue.ts'
+import { wordsOf } from '../language/catalogue.ts'
+import { offeredLanguages, segmentOf } from '../language/choice.ts'
 import type { PageState } from '../status/page-state.ts'
 import type { TimelineBounds } from '../status/timeline-reader.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
@@ -13,7 +16,7 @@ import type { StateSource } from './shared-state.ts'
 import { readWithState, sharedState, versionOf } from './shared-state.ts'
 import { isInState, readStatuspage, statuspageKinds } from './statuspage/document.ts'
 import { readNewestIncidents, readNewestMaintenances } from './timeline-queries.ts'
-import { shortLabel } from './view.ts'
+import { pageLabel, shortLabel } from './view.ts'
 
 /** The input of a document: the page's state, and the database for what is not in it. */
 interface DocumentSource {
@@ -23,6 +26,9 @@ interface DocumentSource {
   readonly url: string
   /** The id of the service in the path; empty for other paths. */
   readonly id: string
+  readonly words: Catalogue
+  /** The language that was asked for, as in addresses of pages; null: none. */
+  readonly segment: string | null
 }
 
 /** A machine-readable document about a page. */
@@ -69,42 +75,51 @@ export const documentKinds: readonly DocumentKind[] = [
     type: 'text/calendar; charset=utf-8',
     maxAge: 0,
     isInState: false,
-    async write({ db, state, url }) {
+    async write({ db, state, url, words, segment }) {
       const { id } = state.organization
-      const newest = await readNewestMaintenances(db, id, bounds.calendar.entries)
-      const maintenances = await readMaintenanceTimelines(db, newest, bounds.calendar.timeline)
+      const newest = await readNewestMaintenances(db, state.scope, bounds.calendar.entries)
+      const maintenances = await readMaintenanceTimelines(db, newest, bounds.calendar.timeline, state.scope)
       return maintenanceCalendar({
         state,
         maintenances,
         changes: await readLastChanges(db, id, idsOf(maintenances)),
-        url,
+        url: withSegment(url, segment),
+        words,
       })
     },
   },
   {
     path: '/badge.svg',
     ...svg,
-    write: ({ state: { organization, status } }) =>
+    write: ({ state: { organization, status }, words }) =>
       badgeSvg({
         label: organization.name,
-        value: status.shown === 'UNKNOWN' ? shortLabel(status) : status.description,
+        value: pageLabel(status, words),
         status: status.shown,
       }),
   },
   {
     path: '/services/:id/badge.svg',
     ...svg,
-    write({ state, id }) {
+    write({ state, id, words }) {
       const service = state.services.find((each) => each.id === id)
       if (!service) throw new NotFound('Service not found.')
-      return badgeSvg({ label: service.name, value: shortLabel(service), status: service.shown })
+      return badgeSvg({ label: service.name, value: shortLabel(service, words), status: service.shown })
     },
   },
 ]
 
+/** Returns the language that was asked for if the page offers it, or its default. */
+export function documentLanguage({ organization }: PageState, asked: Language | null): Language {
+  const { offered, byDefault } = offeredLanguages(organization.languages, organization.defaultLanguage)
+  return asked !== null && offered.includes(asked) ? asked : byDefault
+}
+
 /** A document, and the state that it was made of. */
 interface WrittenDocument {
   readonly organizationId: string
+  readonly language: Language
+  readonly offered: null
   readonly stateVersion: string
   readonly body: string
 }
@@ -117,11 +132,17 @@ export async function readDocument(
   source: StateSource,
   owner: string,
   kind: DocumentKind,
-  address: Pick<DocumentSource, 'url' | 'id'>,
+  { asked, ...address }: Pick<DocumentSource, 'url' | 'id'> & { readonly asked: Language | null },
 ): Promise<WrittenDocument> {
-  const write = async (state: PageState) => kind.write({ db: source.db, state, ...address })
+  const write = async (state: PageState) => {
+    const language = documentLanguage(state, asked)
+    const segment = asked === language ? segmentOf(language) : null
+    return kind.write({ db: source.db, state, words: wordsOf(language), segment, ...address })
+  }
   const written = (state: PageState, body: string) => ({
     ...{ organizationId: state.organization.id, stateVersion: versionOf(state), body },
+    language: documentLanguage(state, asked),
+    offered: null,
   })
   if (!kind.isInState) {
     const { state, value } = await readWithState(source, owner, write)
@@ -132,11 +153,11 @@ export async function readDocument(
 }
 
 /** Reads the most recently changed incidents and maintenances for a feed: the newest with their timelines, the others without. */
-async function readFeedSource({ db, state, url }: DocumentSource): Promise<FeedSource> {
+async function readFeedSource({ db, state, url, words, segment }: DocumentSource): Promise<FeedSource> {
   const { entries, whole, timeline } = bounds.feed
   const { id } = state.organization
-  const newestIncidents = await readNewestIncidents(db, id, entries)
-  const newestMaintenances = await readNewestMaintenances(db, id, entries)
+  const newestIncidents = await readNewestIncidents(db, state.scope, entries)
+  const newestMaintenances = await readNewestMaintenances(db, state.scope, entries)
   const candidates = [...newestIncidents, ...newestMaintenances]
   const changes = await readLastChanges(db, id, idsOf(candidates))
   const changedAt = ({ id, createdAt }: (typeof candidates)[number]) => (changes.get(id) ?? createdAt).getTime()
@@ -144,8 +165,8 @@ async function readFeedSource({ db, state, url }: DocumentSource): Promise<FeedS
   const readTimelines = async (chosen: readonly string[], bounds: TimelineBounds) => {
     const isChosen = (row: { readonly id: string }) => chosen.includes(row.id)
     return {
-      incidents: await readIncidentTimelines(db, newestIncidents.filter(isChosen), bounds),
-      maintenances: await readMaintenanceTimelines(db, newestMaintenances.filter(isChosen), bounds),
+      incidents: await readIncidentTimelines(db, newestIncidents.filter(isChosen), bounds, state.scope),
+      maintenances: await readMaintenanceTimelines(db, newestMaintenances.filter(isChosen), bounds, state.scope),
     }
   }
   const full = await readTimelines(ids.slice(0, whole), timeline)
@@ -156,8 +177,12 @@ async function readFeedSource({ db, state, url }: DocumentSource): Promise<FeedS
     maintenances: [...full.maintenances, ...brief.maintenances],
     changes,
     changedAt: state.changedAt,
-    url,
+    self: { url, query: segment === null ? '' : `?language=${segment}` },
+    url: withSegment(url, segment),
+    words,
   }
 }
+
+const withSegment = (url: string, segment: string | null) => (segment === null ? url : `${url}/${segment}`)
 
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id)

@@ -1,3 +1,4 @@
+import type { Catalogue } from '../language/catalogue.ts'
 import type { PageState } from '../status/page-state.ts'
 import type {
   IncidentWithTimeline,
@@ -8,7 +9,7 @@ import type { Zone } from './time-format.ts'
 import { zoneOf } from './time-format.ts'
 import { lastChangeOf, maintenancePath, updateHtml } from './timeline-queries.ts'
 import { urnOf } from './urn.ts'
-import { impactLabels, incidentStatusLabels, joinNames, maintenanceStatusLabels } from './view.ts'
+import { joinNames } from './view.ts'
 import { escapeXml } from './xml.ts'
 
 /** The input of a feed. */
@@ -20,8 +21,11 @@ export interface FeedSource {
   readonly changes: ReadonlyMap<string, Date>
   /** When the page last changed: the update time of an empty feed. */
   readonly changedAt: Date
-  /** The public address of the page, without a slash at its end. */
+  /** The public address of the page in the feed's language, without a slash at its end. */
   readonly url: string
+  readonly words: Catalogue
+  /** The address of the page's documents, and the query of this one's. */
+  readonly self: { readonly url: string; readonly query: string }
 }
 
 interface FeedEntry {
@@ -36,16 +40,16 @@ interface FeedEntry {
 
 /** Writes the feed in Atom (RFC 4287). Each incident and maintenance is one entry that contains its timeline. */
 export function atomFeed(source: FeedSource): string {
-  const { state, url } = source
+  const { state, url, words, self } = source
   const { id, name } = state.organization
   const entries = entriesOf(source)
   return `<?xml version="1.0" encoding="utf-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom" xml:base="${escapeXml(url)}/">
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${words.tag}" xml:base="${escapeXml(url)}/">
 <id>${urnOf(id)}</id>
 <title>${escapeXml(titleOf(source))}</title>
 <updated>${updatedAt(source, entries).toISOString()}</updated>
 <link rel="alternate" type="text/html" href="${escapeXml(url)}"/>
-<link rel="self" type="application/atom+xml" href="${escapeXml(url)}/history.atom"/>
+<link rel="self" type="application/atom+xml" href="${escapeXml(self.url)}/history.atom${self.query}"/>
 <author><name>${escapeXml(name)}</name></author>
 <generator>Allclear</generator>
 ${entries.map(atomEntry).join('')}</feed>
@@ -66,15 +70,16 @@ function atomEntry({ id, title, link, content, ...times }: FeedEntry): string {
 
 /** Writes the feed in RSS 2.0 (https://www.rssboard.org/rss-specification). */
 export function rssFeed(source: FeedSource): string {
-  const { url } = source
+  const { state, url, words, self } = source
   const entries = entriesOf(source)
   return `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
 <channel>
 <title>${escapeXml(titleOf(source))}</title>
 <link>${escapeXml(url)}</link>
-<description>${escapeXml(`Incidents and maintenance of ${source.state.organization.name}`)}</description>
-<atom:link rel="self" type="application/rss+xml" href="${escapeXml(url)}/history.rss"/>
+<description>${escapeXml(words.feed.description(state.organization.name))}</description>
+<language>${words.tag}</language>
+<atom:link rel="self" type="application/rss+xml" href="${escapeXml(self.url)}/history.rss${self.query}"/>
 <lastBuildDate>${updatedAt(source, entries).toUTCString()}</lastBuildDate>
 <generator>Allclear</generator>
 ${entries.map(rssItem).join('')}</channel>
@@ -94,7 +99,7 @@ function rssItem({ id, title, link, publishedAt, updatedAt, content }: FeedEntry
 `
 }
 
-const titleOf = ({ state }: FeedSource) => `${state.organization.name} status`
+const titleOf = ({ state, words }: FeedSource) => words.page.feed(state.organization.name)
 
 /** Expects the most recently changed entry first. */
 function updatedAt({ changedAt }: FeedSource, [newest]: readonly FeedEntry[]): Date {
@@ -102,10 +107,13 @@ function updatedAt({ changedAt }: FeedSource, [newest]: readonly FeedEntry[]): D
 }
 
 function entriesOf(source: FeedSource): FeedEntry[] {
-  const zone = zoneOf(source.state.organization.timeZone)
+  const zone = zoneOf(source.state.organization.timeZone, source.words)
   const names = new Map(source.state.services.map(({ id, name }) => [id, name]))
   const joinServices = ({ services, serviceCount }: IncidentWithTimeline | MaintenanceWithTimeline) =>
-    joinNames({ services: services.flatMap(({ serviceId }) => ({ name: names.get(serviceId) ?? '' })), serviceCount })
+    joinNames(
+      { services: services.flatMap(({ serviceId }) => ({ name: names.get(serviceId) ?? '' })), serviceCount },
+      source.words,
+    )
   const entries = [
     ...source.incidents.map((incident) => incidentEntry(source, incident, joinServices(incident), zone)),
     ...source.maintenances.map((maintenance) => maintenanceEntry(source, maintenance, joinServices(maintenance), zone)),
@@ -114,59 +122,58 @@ function entriesOf(source: FeedSource): FeedEntry[] {
 }
 
 function incidentEntry(
-  { url, changes }: FeedSource,
+  { url, changes, words }: FeedSource,
   incident: IncidentWithTimeline,
   services: string,
   zone: Zone,
 ): FeedEntry {
   const { id, title, impact, createdAt } = incident
-  const facts = services === '' ? impactLabels[impact] : `${impactLabels[impact]}. Affected: ${services}`
+  const facts = [words.impact[impact], ...(services === '' ? [] : [words.incident.affected(services)])]
   const link = `${url}/incidents/${id}`
-  const timeline = timelineHtml(incident, link, zone, ({ status }) => incidentStatusLabels[status])
+  const timeline = timelineHtml(incident, { link, zone, words }, ({ status }) => words.incidentStatus[status])
   return {
     id,
     title,
     link,
     publishedAt: createdAt,
     updatedAt: lastChangeOf(incident, changes),
-    content: `<p>${escapeXml(facts)}.</p>\n${timeline}`,
+    content: `${facts.map((fact) => `<p>${escapeXml(fact)}</p>\n`).join('')}${timeline}`,
   }
 }
 
 function maintenanceEntry(
-  { url, changes }: FeedSource,
+  { url, changes, words }: FeedSource,
   maintenance: MaintenanceWithTimeline,
   services: string,
   zone: Zone,
 ): FeedEntry {
   const { id, title, startsAt, endsAt, createdAt } = maintenance
-  const span = `From ${zone.time(startsAt)} to ${zone.time(endsAt)}`
-  const facts = services === '' ? span : `${span}. Affects: ${services}`
+  const span = words.maintenance.span(zone.time(startsAt), zone.time(endsAt))
+  const facts = [span, ...(services === '' ? [] : [words.incident.affected(services)])]
   const link = url + maintenancePath(maintenance, zone)
-  const timeline = timelineHtml(maintenance, link, zone, ({ status }) => maintenanceStatusLabels[status])
+  const timeline = timelineHtml(maintenance, { link, zone, words }, ({ status }) => words.maintenanceStatus[status])
   return {
     id,
-    title: `Maintenance: ${title}`,
+    title: words.maintenance.titled(title),
     link,
     publishedAt: createdAt,
     updatedAt: lastChangeOf(maintenance, changes),
-    content: `<p>${escapeXml(facts)}.</p>\n${timeline}`,
+    content: `${facts.map((fact) => `<p>${escapeXml(fact)}</p>\n`).join('')}${timeline}`,
   }
 }
 
 /** Renders the newest updates of a timeline, and a link to the others. */
 function timelineHtml<S>(
   { updates, updateCount }: { readonly updates: readonly Update<S>[]; readonly updateCount: number },
-  link: string,
-  zone: Zone,
+  { link, zone, words }: { readonly link: string; readonly zone: Zone; readonly words: Catalogue },
   labelOf: (update: Update<S>) => string,
 ): string {
   const shown = updates.filter(({ body }) => body !== null)
   const paragraphs = shown.map((update) => {
     const time = `<time datetime="${update.createdAt.toISOString()}">${escapeXml(zone.time(update.createdAt))}</time>`
-    return `<p><strong>${labelOf(update)}</strong>, ${time}</p>\n${updateHtml({ ...update, status: String(update.status) })}`
+    return `<p><strong>${escapeXml(labelOf(update))}</strong>, ${time}</p>\n${updateHtml({ ...update, status: String(update.status) }, words)}`
   })
-  const label = shown.length === 0 ? 'Read the updates' : `All ${updateCount} updates`
-  const rest = shown.length < updateCount ? [`<p><a href="${escapeXml(link)}">${label}</a></p>`] : []
+  const label = shown.length === 0 ? words.incident.readUpdates : words.incident.allUpdates(updateCount)
+  const rest = shown.length < updateCount ? [`<p><a href="${escapeXml(link)}">${escapeXml(label)}</a></p>`] : []
   return [...paragraphs, ...rest].join('\n')
 }

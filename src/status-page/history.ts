@@ -3,6 +3,8 @@ import { NotFound } from '../core/errors.ts'
 import { typeOfId } from '../core/id.ts'
 import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
+import type { PageScope } from '../status/page-scope.ts'
+import { concerns, onPage, shownCondition } from '../status/page-scope.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline-reader.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
 import { bounds } from './bounds.ts'
@@ -33,13 +35,13 @@ export interface HistoryState {
 const PAGE_SIZE = 50
 
 /**
- * Reads the incidents and maintenances that started in a month of the organization's time zone. Excludes scheduled
+ * Reads the incidents and maintenances of a page that started in a month of the organization's time zone. Excludes scheduled
  * maintenances. `month` null: the current month; `number`: the page, from 1.
  * @throws NotFound for a future month, and for a page that the month does not have.
  */
 export async function readHistory(
   db: Database,
-  organizationId: string,
+  scope: PageScope,
   request: { readonly month: Month | null; readonly number: number },
   at: { readonly now: Date; readonly zone: Zone },
 ): Promise<HistoryState> {
@@ -48,12 +50,12 @@ export async function readHistory(
   const begin = startOfMonth(month, at.zone.name)
   const end = startOfMonth(addMonths(month, 1), at.zone.name)
   if (begin > at.now) throw new NotFound('This month is in the future.')
-  const { items, before, after } = await readOverview(db, organizationId, { begin, end, now: at.now })
+  const { items, before, after } = await readOverview(db, scope, { begin, end, now: at.now })
   const pages = Math.max(1, Math.ceil(items / PAGE_SIZE))
   if (request.number > pages) throw new NotFound('Page not found.')
   return {
     month,
-    items: await readItems(db, organizationId, { gte: begin, lt: end, lte: at.now }, request.number),
+    items: await readItems(db, scope, { gte: begin, lt: end, lte: at.now }, request.number),
     page: request.number,
     pages,
     earlier: before && monthOf(before, at.zone),
@@ -72,7 +74,7 @@ interface HistoryOverview {
 /** Counts the items of a span and finds those next to it. Runs one statement. */
 async function readOverview(
   db: Database,
-  organizationId: string,
+  scope: PageScope,
   { begin, end, now }: { readonly begin: Date; readonly end: Date; readonly now: Date },
 ): Promise<HistoryOverview> {
   const counts = (from: Prisma.Sql, at: Prisma.Sql) =>
@@ -80,12 +82,9 @@ async function readOverview(
   const before = (from: Prisma.Sql, at: Prisma.Sql) => Prisma.sql`(SELECT max(${at}) FROM ${from} AND ${at} < ${begin})`
   const after = (from: Prisma.Sql, at: Prisma.Sql) =>
     Prisma.sql`(SELECT min(${at}) FROM ${from} AND ${at} >= ${end} AND ${at} <= ${now})`
-  const incidents = [
-    Prisma.sql`"Incident" WHERE "organizationId" = ${organizationId}`,
-    Prisma.sql`"startedAt"`,
-  ] as const
+  const incidents = [Prisma.sql`"Incident" WHERE ${belongs('Incident', scope)}`, Prisma.sql`"startedAt"`] as const
   const maintenances = [
-    Prisma.sql`"Maintenance" WHERE "organizationId" = ${organizationId} AND status <> 'SCHEDULED'`,
+    Prisma.sql`"Maintenance" WHERE ${belongs('Maintenance', scope)} AND status <> 'SCHEDULED'`,
     Prisma.sql`"startsAt"`,
   ] as const
   const [found] = await db.$queryRaw<HistoryOverview[]>`
@@ -98,26 +97,27 @@ async function readOverview(
 /** Reads one page of the items of a time span, newest first. Uses SQL because the page is cut across two tables. */
 async function readItems(
   db: Database,
-  organizationId: string,
+  scope: PageScope,
   { gte, lt, lte }: { readonly gte: Date; readonly lt: Date; readonly lte: Date },
   number: number,
 ): Promise<HistoryItem[]> {
-  const within = (column: string) => {
+  const within = (of: 'Incident' | 'Maintenance', column: string) => {
     const time = Prisma.raw(`"${column}"`)
-    return Prisma.sql`"organizationId" = ${organizationId} AND ${time} >= ${gte} AND ${time} < ${lt} AND ${time} <= ${lte}`
+    return Prisma.sql`${belongs(of, scope)} AND ${time} >= ${gte} AND ${time} < ${lt} AND ${time} <= ${lte}`
   }
   const rows = await db.$queryRaw<{ id: string }[]>`
-    SELECT id, "startedAt" AS at FROM "Incident" WHERE ${within('startedAt')}
+    SELECT id, "startedAt" AS at FROM "Incident" WHERE ${within('Incident', 'startedAt')}
     UNION ALL
-    SELECT id, "startsAt" FROM "Maintenance" WHERE ${within('startsAt')} AND status <> 'SCHEDULED'
+    SELECT id, "startsAt" FROM "Maintenance" WHERE ${within('Maintenance', 'startsAt')} AND status <> 'SCHEDULED'
     ORDER BY at DESC, id DESC LIMIT ${PAGE_SIZE} OFFSET ${(number - 1) * PAGE_SIZE}`
   const ids = rows.map(({ id }) => id)
   const of = { where: { id: { in: ids } } }
-  const incidents = await readIncidentTimelines(db, await db.incident.findMany(of), bounds.history.incidents)
+  const incidents = await readIncidentTimelines(db, await db.incident.findMany(of), bounds.history.incidents, scope)
   const maintenances = await readMaintenanceTimelines(
     db,
     await db.maintenance.findMany(of),
     bounds.history.maintenances,
+    scope,
   )
   const read = new Map<string, HistoryItem>([
     ...incidents.map((incident) => [incident.id, { at: incident.startedAt, incident }] as const),
@@ -126,27 +126,34 @@ async function readItems(
   return ids.flatMap((id) => read.get(id) ?? [])
 }
 
-/** Reads an incident of an organization without its updates. @throws NotFound when the organization has no such incident. */
-export async function findIncident(db: Database, organizationId: string, id: string): Promise<Incident> {
-  const found = typeOfId(id) === 'Incident' ? await db.incident.findUnique({ where: { id, organizationId } }) : null
+/** Returns an SQL condition: the rows of a table that are on a page. */
+function belongs(of: 'Incident' | 'Maintenance', scope: PageScope): Prisma.Sql {
+  const own = Prisma.sql`"organizationId" = ${scope.organizationId}`
+  const shown = shownCondition(scope)
+  return shown === null ? own : Prisma.sql`${own} AND ${concerns(of, Prisma.raw(`"${of}".id`), shown)}`
+}
+
+/** Reads an incident of a page without its updates. @throws NotFound when the page has no such incident. */
+export async function findIncident(db: Database, scope: PageScope, id: string): Promise<Incident> {
+  const found = typeOfId(id) === 'Incident' ? await db.incident.findUnique({ where: { id, ...onPage(scope) } }) : null
   if (!found) throw new NotFound('Incident not found.')
   return found
 }
 
 /**
- * Reads an incident of an organization with one page of its timeline: the newest updates, or the newest before the update
+ * Reads an incident of a page with one page of its timeline: the newest updates, or the newest before the update
  * with the id `before`.
- * @throws NotFound when the organization has no such incident, or there is no update before `before`.
+ * @throws NotFound when the page has no such incident, or there is no update before `before`.
  */
 export async function readIncidentPage(
   db: Database,
-  organizationId: string,
+  scope: PageScope,
   id: string,
   before: string | null,
 ): Promise<IncidentWithTimeline> {
-  const incident = await findIncident(db, organizationId, id)
+  const incident = await findIncident(db, scope, id)
   const possible = before === null || typeOfId(before) === 'IncidentUpdate'
-  const [timeline] = possible ? await readIncidentTimelines(db, [incident], { ...bounds.incident, before }) : []
+  const [timeline] = possible ? await readIncidentTimelines(db, [incident], { ...bounds.incident, before }, scope) : []
   if (!timeline || (before !== null && timeline.updates.length === 0)) throw new NotFound('Page not found.')
   return timeline
 }

@@ -1,12 +1,15 @@
+import type { Catalogue, Language } from '../language/catalogue.ts'
+import { wordsOf } from '../language/catalogue.ts'
 import type { PageState } from '../status/page-state.ts'
 import type { ShownStatus } from '../status/shown-status.ts'
+import { documentLanguage } from './document.ts'
 import { findIncident } from './history.ts'
 import type { StateSource } from './shared-state.ts'
 import { sharedState, versionOf } from './shared-state.ts'
 import { statusShapes } from './status-shapes.ts'
 import { statusColours } from './status-tones.ts'
 import { zoneOf } from './time-format.ts'
-import { impactLabels, incidentStatusLabels, headline as pageHeadline } from './view.ts'
+import { headline as pageHeadline, pageLabel } from './view.ts'
 import { escapeXml } from './xml.ts'
 
 /** The preview image of a link to a page or an incident. */
@@ -24,6 +27,15 @@ export interface OpenGraphImage {
 /** The size in pixels that link previews expect (https://ogp.me, aspect ratio 1.91:1). */
 export const OPEN_GRAPH_IMAGE_SIZE = { width: 1200, height: 630 } as const
 
+/** An image, and the state and language that it was made of. */
+interface ReadImage {
+  readonly organizationId: string
+  readonly language: Language
+  readonly offered: null
+  readonly stateVersion: string
+  readonly image: OpenGraphImage
+}
+
 /**
  * Reads the image of the page of the organization with this id or slug, or of one of its incidents.
  * @throws NotFound when there is no such organization or incident.
@@ -32,17 +44,20 @@ export async function readOpenGraphImage(
   source: StateSource,
   idOrSlug: string,
   incidentId: string | null,
-): Promise<{ readonly organizationId: string; readonly stateVersion: string; readonly image: OpenGraphImage }> {
+  asked: Language | null,
+): Promise<ReadImage> {
   const state = await sharedState(source, idOrSlug)
   const organizationId = state.organization.id
-  const of = { organizationId, stateVersion: versionOf(state) }
-  if (incidentId === null) return { ...of, image: pageImage(state) }
+  const language = documentLanguage(state, asked)
+  const words = wordsOf(language)
+  const of = { organizationId, language, offered: null, stateVersion: versionOf(state) }
+  if (incidentId === null) return { ...of, image: pageImage(state, words) }
   const { title, status, impact, startedAt } =
-    state.incidents.find(({ id }) => id === incidentId) ?? (await findIncident(source.db, organizationId, incidentId))
-  const zone = zoneOf(state.organization.timeZone)
+    state.incidents.find(({ id }) => id === incidentId) ?? (await findIncident(source.db, state.scope, incidentId))
+  const zone = zoneOf(state.organization.timeZone, words)
   const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
-  const facts = `${incidentStatusLabels[status]} · ${impactLabels[impact]} · ${zone.time(startedAt)}`
-  const headline = printable(title, 'An incident')
+  const facts = [words.incidentStatus[status], words.impact[impact], zone.time(startedAt)].join(' · ')
+  const headline = printable(title, words.picture.anIncident)
   return { ...of, image: { ...ownerFields(state), headline, facts, status: shown } }
 }
 
@@ -54,11 +69,11 @@ const statusOfImpact = {
   CRITICAL: 'MAJOR_OUTAGE',
 } as const
 
-function pageImage(state: PageState): OpenGraphImage {
-  const { status, services, incidents, organization } = state
-  const text = pageHeadline(status, services, incidents.length, zoneOf(organization.timeZone))
-  const headline = printable(text, status.description)
-  return { ...ownerFields(state), headline, facts: 'Live status', status: status.shown }
+function pageImage(state: PageState, words: Catalogue): OpenGraphImage {
+  const { status, organization } = state
+  const text = pageHeadline(state, zoneOf(organization.timeZone, words), words)
+  const headline = printable(text, pageLabel(status, words))
+  return { ...ownerFields(state), headline, facts: words.picture.live, status: status.shown }
 }
 
 function ownerFields({ organization: { name, slug, accentColor } }: PageState) {

@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/time.ts'
 import type { LogCache } from '../event-log/log-cache.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
+import type { Language } from '../language/catalogue.ts'
+import type { OfferedLanguages } from '../language/choice.ts'
 import type { PagePosition } from '../status/page-position.ts'
 import type { PageState } from '../status/page-state.ts'
 import type { ServiceHistories } from './service-history.ts'
@@ -9,6 +11,9 @@ import type { ServiceHistories } from './service-history.ts'
 /** A page or document, ready to send. */
 export interface RenderedPage {
   readonly organizationId: string
+  readonly language: Language
+  /** The languages among which a reader of this address may prefer another one; null: it names one, or there is no choice. */
+  readonly offered: OfferedLanguages | null
   readonly plain: Buffer<ArrayBuffer>
   /** Names the state that it was made of. */
   readonly stateVersion: string
@@ -80,17 +85,17 @@ export interface SharedHistories extends ServiceHistories {
 
 /** Caches what pages show and the rendered pages, so that a public page costs no query until its owner's event log moves. */
 export interface PageCache {
-  /** By the owner's slug or id. */
+  /** By the slug or id of the page. */
   readonly states: LogCache<SharedState>
-  /** By the owner's id. */
+  /** By the id of the page. */
   readonly histories: LogCache<SharedHistories>
   readonly pages: LogCache<RenderedPage>
   /** The hashes of the parts of pages rendered lately, by version, so that an open page can be sent what changed since. */
   readonly versions: LRUCache<string, readonly string[]>
   /** By the key of the page. */
   readonly followed: LRUCache<string, FollowedPage>
-  /** The organization whose page a host name shows; null: none. */
-  readonly hosts: LogCache<{ readonly organizationId: string | null }>
+  /** The page that a host name shows, and its organization; null: none. */
+  readonly hosts: LogCache<{ readonly organizationId: string | null; readonly pageId: string | null }>
   /** Marks an organization's pages as stale after its log moved; null: every organization's. */
   invalidate(organizationId: string | null): void
 }
@@ -132,7 +137,11 @@ export function createPageCache(now: Clock): PageCache {
     sizeOf: ({ size }) => (1 + size) * BYTES_PER_DAY,
     now,
   })
-  const hosts = createLogCache<{ organizationId: string | null }>({ maxSize: MAX_HOSTS, sizeOf: () => 1, now })
+  const hosts = createLogCache<{ organizationId: string | null; pageId: string | null }>({
+    maxSize: MAX_HOSTS,
+    sizeOf: () => 1,
+    now,
+  })
   return {
     states,
     histories,

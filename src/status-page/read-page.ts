@@ -1,10 +1,13 @@
 import { NotFound } from '../core/errors.ts'
-import type { PageState } from '../status/page-state.ts'
+import type { PageState, ServiceState } from '../status/page-state.ts'
 import type { IncidentWithTimeline } from '../status/timeline-reader.ts'
 import type { HistoryState } from './history.ts'
 import { hasOlderUpdates, readHistory, readIncidentPage } from './history.ts'
-import type { ServiceHistories, ServiceHistory } from './service-history.ts'
-import { readServiceHistory } from './service-history.ts'
+import type { DayRequest, ServiceDay } from './service-day.ts'
+import { readServiceDay } from './service-day.ts'
+import type { ServiceHistories } from './service-history.ts'
+import type { RangeName, ServiceRange } from './service-range.ts'
+import { DEFAULT_RANGE, rangesOf, readServiceRange } from './service-range.ts'
 import type { StateSource } from './shared-state.ts'
 import { readWithState, sharedHistories, sharedState } from './shared-state.ts'
 import type { Month } from './time-format.ts'
@@ -15,7 +18,9 @@ export type PageRequest =
   | { readonly page: 'overview' }
   /** `before`: the id of the incident update whose predecessors are read; null: the newest updates. */
   | { readonly page: 'incident'; readonly id: string; readonly before: string | null }
-  | { readonly page: 'service'; readonly id: string }
+  | { readonly page: 'service'; readonly id: string; readonly range: RangeName }
+  /** What happened to a service on a day, or in a week. */
+  | { readonly page: 'day'; readonly id: string; readonly at: DayRequest }
   /** `month` null: the current month. Pages are numbered from 1. */
   | { readonly page: 'history'; readonly month: Month | null; readonly number: number }
 
@@ -23,7 +28,8 @@ export type PageRequest =
 export type PageContent =
   | { readonly page: 'overview'; readonly histories: ServiceHistories }
   | { readonly page: 'incident'; readonly incident: IncidentWithTimeline; readonly hasOlder: boolean }
-  | { readonly page: 'service'; readonly id: string; readonly history: ServiceHistory }
+  | { readonly page: 'service'; readonly id: string; readonly range: RangeName; readonly history: ServiceRange }
+  | { readonly page: 'day'; readonly id: string; readonly happened: ServiceDay }
   | { readonly page: 'history'; readonly history: HistoryState }
 
 /** A page with everything that it shows. */
@@ -50,22 +56,40 @@ async function readContent(
   state: PageState,
   request: Exclude<PageRequest, { page: 'overview' }>,
 ): Promise<PageContent> {
-  const { id, timeZone } = state.organization
+  const { scope } = state
   switch (request.page) {
     case 'incident': {
-      const incident = await readIncidentPage(db, id, request.id, request.before)
+      const incident = await readIncidentPage(db, scope, request.id, request.before)
       return { page: request.page, incident, hasOlder: await hasOlderUpdates(db, incident) }
     }
     case 'service': {
-      const service = state.services.find(({ id }) => id === request.id)
-      if (service === undefined) throw new NotFound('Service not found.')
-      const history = await readServiceHistory(db, state, service, state.readAt)
-      return { page: request.page, id: request.id, history }
+      const service = serviceIn(state, request.id)
+      // The default range of a tier with a shorter history is its longest one.
+      const range = rangesOf(state.tier).includes(request.range) ? request.range : rangesOf(state.tier).at(-1)
+      if (range === undefined || (range !== request.range && request.range !== DEFAULT_RANGE)) {
+        throw new NotFound('The page does not show this range.')
+      }
+      const history = await readServiceRange(db, state, service, range, state.readAt)
+      return { page: request.page, id: request.id, range, history }
+    }
+    case 'day': {
+      const happened = await readServiceDay(db, state, serviceIn(state, request.id), request.at, state.readAt)
+      return { page: request.page, id: request.id, happened }
     }
     case 'history':
       return {
         page: request.page,
-        history: await readHistory(db, id, request, { now: now(), zone: zoneOf(timeZone) }),
+        history: await readHistory(db, scope, request, {
+          now: now(),
+          zone: zoneOf(state.organization.timeZone),
+        }),
       }
   }
+}
+
+/** @throws NotFound when the page shows no such service. */
+export function serviceIn({ services }: PageState, id: string): ServiceState {
+  const service = services.find((each) => each.id === id)
+  if (service === undefined) throw new NotFound('Service not found.')
+  return service
 }

@@ -2,8 +2,6 @@ import type { Database } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
-import type { LatencyPoint } from '../monitoring/latency.ts'
-import { readLatencies } from '../monitoring/latency.ts'
 import { reportedDays, uptimeSourceOf } from '../monitoring/service-uptime.ts'
 import type { Span, Tally } from '../monitoring/uptime.ts'
 import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime.ts'
@@ -18,14 +16,12 @@ import { bounds } from './bounds.ts'
 import type { Zone } from './time-format.ts'
 import { formatDuration } from './time-format.ts'
 
-/** The uptime, response times and incidents of a service. */
+/** The uptime and incidents of a service. */
 export interface ServiceHistory {
   /** What its uptime counts. */
   readonly source: UptimeSource
   /** The last day is today, up to now. */
   readonly days: readonly DayUptime[]
-  /** Hourly response times of the last 24 hours; empty when none were measured. */
-  readonly latencies: readonly LatencyPoint[]
   /** Incidents that affected the service within these days, newest first. */
   readonly incidents: readonly ServiceIncident[]
 }
@@ -33,7 +29,7 @@ export interface ServiceHistory {
 /** Days that the page shows of a service; the tier may allow fewer. */
 const MAX_DAYS = 90
 
-/** What does not change with incidents: measured days, maintenance and response times. */
+/** What does not change with incidents: measured days and maintenance. */
 export interface Measured {
   /** Figures end here. */
   readonly readAt: Date
@@ -43,7 +39,6 @@ export interface Measured {
   readonly days: ReadonlyMap<string, readonly DayUptime[]>
   /** The maintenance of the other services. */
   readonly maintenance: ReadonlyMap<string, readonly Span[]>
-  readonly latencies: ReadonlyMap<string, readonly LatencyPoint[]>
 }
 
 /** The histories of services, as of one time. */
@@ -55,18 +50,18 @@ export interface ServiceHistories {
   readonly histories: ReadonlyMap<string, ServiceHistory>
 }
 
-const sourceOf = ({ organization }: PageState, { monitored }: ServiceState) =>
+/** Returns what the uptime of a service counts. */
+export const sourceOf = ({ organization }: PageState, { monitored }: ServiceState) =>
   uptimeSourceOf(monitored, organization.uptimeSource)
 
 /**
- * Reads what monitors measured of the services of a page, and their maintenance. Runs three statements for any number of services, one
- * more when the uptime of some counts incidents, and one more for response times.
+ * Reads what monitors measured of the services of a page, and their maintenance. Runs three statements for any number of services, and one
+ * more when the uptime of some counts incidents.
  */
 export async function readMeasured(
   db: Database,
   state: PageState,
   services: readonly ServiceState[],
-  withLatencies: boolean,
   now: Date,
 ): Promise<Measured> {
   const { organization, tier } = state
@@ -77,11 +72,7 @@ export async function readMeasured(
   const spans = daySpans(zone, MAX_DAYS, now)
   const days = measured.length === 0 ? new Map() : await readDays(db, zone, measured, MAX_DAYS, now)
   const maintenance = await readMaintenance(db, reported, spans[0]?.from ?? now, now)
-  const monitored = services.flatMap(({ id, monitored }) => (monitored ? [id] : []))
-  const isDetailed = withLatencies && monitored.length > 0
-  const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
-  const latencies = isDetailed ? await readLatencies(db, zone, monitored, last24Hours, now) : new Map()
-  return { readAt: now, spans, days, maintenance, latencies }
+  return { readAt: now, spans, days, maintenance }
 }
 
 /** Adds what incidents said of the services of a page to what was measured. Yields the event loop between services. */
@@ -102,21 +93,6 @@ export async function joinHistories(
   return { measured, size, histories }
 }
 
-/** Reads the whole history of a service. Runs at most four statements. */
-export async function readServiceHistory(
-  db: Database,
-  state: PageState,
-  service: ServiceState,
-  now: Date,
-): Promise<ServiceHistory> {
-  return historyOf(
-    sourceOf(state, service),
-    service,
-    await readMeasured(db, state, [service], true, now),
-    state.incidentPast,
-  )
-}
-
 function historyOf(
   source: UptimeSource,
   { id, createdAt }: ServiceState,
@@ -124,14 +100,22 @@ function historyOf(
   past: IncidentPast,
 ): ServiceHistory {
   const incidents = past.incidents.get(id) ?? []
-  const points = measured.latencies.get(id) ?? []
-  const knownSince = new Date(Math.max(+createdAt, +past.completeSince))
-  const maintenance = measured.maintenance.get(id) ?? []
   const days =
     source === 'MONITORS'
       ? (measured.days.get(id) ?? [])
-      : reportedDays({ incidents, maintenance, knownSince }, measured.spans)
-  return { source, days, incidents, latencies: points.some(({ count }) => count > 0) ? points : [] }
+      : reportedDaysOf({ id, createdAt }, past, measured.maintenance.get(id), measured.spans)
+  return { source, days, incidents }
+}
+
+/** Tallies days of a service by what incidents said of it. */
+export function reportedDaysOf(
+  { id, createdAt }: Pick<ServiceState, 'id' | 'createdAt'>,
+  past: IncidentPast,
+  maintenance: readonly Span[] = [],
+  spans: Measured['spans'],
+): DayUptime[] {
+  const knownSince = new Date(Math.max(+createdAt, +past.completeSince))
+  return reportedDays({ incidents: past.incidents.get(id) ?? [], maintenance, knownSince }, spans)
 }
 
 /** The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data. */
@@ -145,11 +129,11 @@ export interface DayIncident {
   readonly effect: { readonly status: ImpairedStatus; readonly milliseconds: number } | null
 }
 
-/** A day as the page shows it. */
+/** A day as the page shows it, or another time that a bar stands for. */
 export interface DayView {
-  /** `2026-11-20`. */
+  /** `2026-11-20`: the day in which it begins. */
   readonly key: string
-  /** `Friday, 20 November 2026`. */
+  /** `Friday, 20 November 2026`; `7 days from …` for a week, with the time of day for an hour. */
   readonly name: string
   readonly mark: DayMark
   /** What was measured: outages, maintenance and gaps, such as `down for 12 min`. Empty for a day without any. */
@@ -179,7 +163,6 @@ export interface ServiceHistoryView extends BarView {
   readonly hasOlder: boolean
   /** A sentence with the downtime and the monitored time behind `uptime`. */
   readonly summary: string
-  readonly latencies: readonly LatencyPoint[]
 }
 
 /**
@@ -189,14 +172,15 @@ export interface ServiceHistoryView extends BarView {
 export async function serviceHistoryViews(
   pasts: ReadonlyMap<string, ServiceHistory>,
   zone: Zone,
+  name: (from: Date) => string = zone.day,
 ): Promise<Map<string, ServiceHistoryView>> {
   const names = new Map<number, Pick<DayView, 'key' | 'name'>>()
   // All services share the same days, and formatting day names is the most expensive part.
   const nameOf = (from: Date) => {
     const cached = names.get(from.getTime())
-    const name = cached ?? { key: zone.dayKey(from), name: zone.day(from) }
-    if (!cached) names.set(from.getTime(), name)
-    return name
+    const named = cached ?? { key: zone.dayKey(from), name: name(from) }
+    if (!cached) names.set(from.getTime(), named)
+    return named
   }
   const { days, daysPerService } = bounds.eventful
   const most = Math.max(daysPerService, Math.floor(days / pasts.size))
@@ -210,7 +194,7 @@ export async function serviceHistoryViews(
 }
 
 /** Formats the bar of a history. */
-export function barView({ source, days, incidents }: Omit<ServiceHistory, 'latencies'>): BarView {
+export function barView({ source, days, incidents }: ServiceHistory): BarView {
   const total = sumOf(days.map(({ tally }) => tally))
   const percent = uptimePercent(total)
   const uptime = percent === null ? 'No data' : `${percent}% ${uptimeWords[source]}${coverageNote(total)}`
@@ -251,7 +235,7 @@ function serviceHistoryView(
   nameOf: (from: Date) => Pick<DayView, 'key' | 'name'>,
   most: number,
 ): ServiceHistoryView {
-  const { source, days, latencies, incidents } = history
+  const { source, days, incidents } = history
   const bar = barView(history)
   const views = days.map(({ from, tally }, index): DayView => {
     const open = incidentsOn(dayOf(days, index), incidents)
@@ -266,7 +250,6 @@ function serviceHistoryView(
     eventful: eventful.slice(0, most),
     hasOlder: eventful.length > most,
     summary: historySummary(source, sumOf(days.map(({ tally }) => tally))),
-    latencies,
   }
 }
 
@@ -333,7 +316,8 @@ function dayNotes(source: UptimeSource, { up, degraded, down, unknown, maintenan
   ].filter((words) => words !== false)
 }
 
-function historySummary(source: UptimeSource, total: Tally): string {
+/** Says how much of a time was down and monitored, and what does not count. */
+export function historySummary(source: UptimeSource, total: Tally): string {
   const { degraded, down, unknown, maintenance } = total
   const monitored = monitoredTime(total)
   if (monitored === 0) return 'No data for this time.'

@@ -17,7 +17,7 @@ export interface StateSource {
 }
 
 /**
- * Returns the state of the page of the organization with this id or slug. It is read once per change of what the page shows:
+ * Returns the state of the page with this id or slug. It is read once per change of what the page shows:
  * after any other event, one statement finds that it is still current.
  * @throws NotFound when there is no such organization.
  */
@@ -36,13 +36,13 @@ export async function sharedState(source: StateSource, owner: string): Promise<P
  * incidents said after any change of the page.
  */
 export function sharedHistories({ db, cache, now }: StateSource, state: PageState): Promise<SharedHistories> {
-  const { id: organizationId } = state.organization
+  const { id: organizationId, pageId } = state.organization
   const { position } = state
-  return cache.histories.get(organizationId, async (previous) => {
+  return cache.histories.get(pageId, async (previous) => {
     const at = now()
     const isKept = previous !== null && previous.position.days === position.days && isYoung(previous.measured, at)
     if (isKept && previous.position.page === position.page) return previous
-    const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, false, at)
+    const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at)
     return { organizationId, position, ...(await joinHistories(state, state.services, measured)) }
   })
 }

@@ -1,4 +1,6 @@
 import { startOfDay } from '../core/time-zone.ts'
+import type { Catalogue } from '../language/catalogue.ts'
+import { wordsOf } from '../language/catalogue.ts'
 
 /** Formats dates and times in one time zone. */
 export interface Zone {
@@ -14,12 +16,10 @@ export interface Zone {
   dayKey(at: Date): string
 }
 
-/** Creates the formats of an IANA time zone. Creation is slow: create one per rendered page. @throws RangeError for an unknown time zone. */
-export function zoneOf(timeZone: string): Zone {
-  const format = (options: Intl.DateTimeFormatOptions, locale = 'en-GB') => {
-    const formatter = new Intl.DateTimeFormat(locale, { timeZone, ...options })
-    return (at: Date) => formatter.format(at)
-  }
+/** Creates the formats of an IANA time zone in a language. Creation is slow: create one per rendered page. @throws RangeError for an unknown time zone. */
+export function zoneOf(timeZone: string, { date }: Pick<Catalogue, 'date'> = wordsOf('EN')): Zone {
+  const format = (options: Intl.DateTimeFormatOptions) => date(timeZone, options)
+  const dayKey = new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const clock = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
   return {
     name: timeZone,
@@ -27,7 +27,7 @@ export function zoneOf(timeZone: string): Zone {
     clock: format(clock),
     day: format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
     // Swedish dates have the format of ISO 8601.
-    dayKey: format({ year: 'numeric', month: '2-digit', day: '2-digit' }, 'sv-SE'),
+    dayKey: (at) => dayKey.format(at),
   }
 }
 
@@ -50,11 +50,9 @@ export function monthKey({ year, month }: Month): string {
 }
 
 /** Formats a month as `November 2026`. */
-export function monthName({ year, month }: Month): string {
-  return monthFormat.format(Date.UTC(year, month - 1))
+export function monthName({ year, month }: Month, { date }: Pick<Catalogue, 'date'>): string {
+  return date('UTC', { month: 'long', year: 'numeric' })(new Date(Date.UTC(year, month - 1)))
 }
-
-const monthFormat = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** Returns the month `count` months later, or earlier when negative. */
 export function addMonths({ year, month }: Month, count: number): Month {

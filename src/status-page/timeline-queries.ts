@@ -1,22 +1,26 @@
 import type { Database } from '../core/context.ts'
 import { textAsHtml } from '../core/markdown.ts'
 import type { Incident, Maintenance } from '../generated/prisma/client.ts'
+import type { Catalogue } from '../language/catalogue.ts'
+import { wordsOf } from '../language/catalogue.ts'
+import type { PageScope } from '../status/page-scope.ts'
+import { onPage } from '../status/page-scope.ts'
 import type { Zone } from './time-format.ts'
 import { monthKey, monthOf } from './time-format.ts'
 
-/** Reads the newest incidents of an organization with any status, at most `limit`, latest start first. */
-export function readNewestIncidents(db: Database, organizationId: string, limit: number): Promise<Incident[]> {
+/** Reads the newest incidents of a page with any status, at most `limit`, latest start first. */
+export function readNewestIncidents(db: Database, scope: PageScope, limit: number): Promise<Incident[]> {
   return db.incident.findMany({
-    where: { organizationId },
+    where: onPage(scope),
     orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
     take: limit,
   })
 }
 
-/** Reads the newest maintenances of an organization with any status, at most `limit`, latest start first. */
-export function readNewestMaintenances(db: Database, organizationId: string, limit: number): Promise<Maintenance[]> {
+/** Reads the newest maintenances of a page with any status, at most `limit`, latest start first. */
+export function readNewestMaintenances(db: Database, scope: PageScope, limit: number): Promise<Maintenance[]> {
   return db.maintenance.findMany({
-    where: { organizationId },
+    where: onPage(scope),
     orderBy: [{ startsAt: 'desc' }, { id: 'desc' }],
     take: limit,
   })
@@ -53,19 +57,11 @@ interface UpdateContent {
 }
 
 /** Returns the text of an update, or a default for its status: scheduled maintenances start and end without a text. */
-export function updateText({ status, body }: UpdateContent): string {
-  return body || (defaultTexts[status] ?? '')
+export function updateText({ status, body }: UpdateContent, { maintenance }: Catalogue = wordsOf('EN')): string {
+  return body || (Object.entries(maintenance.updates).find(([name]) => name === status)?.[1] ?? '')
 }
 
 /** Returns the HTML of an update that was read as HTML, or a default for its status. */
-export function updateHtml(update: UpdateContent): string {
-  return update.body || textAsHtml(updateText(update))
-}
-
-const defaultTexts: Readonly<Record<string, string>> = {
-  SCHEDULED: 'Maintenance is scheduled.',
-  IN_PROGRESS: 'Maintenance is in progress.',
-  VERIFYING: 'Maintenance is done and being verified.',
-  COMPLETED: 'Maintenance is complete.',
-  CANCELLED: 'Maintenance was cancelled.',
+export function updateHtml(update: UpdateContent, words?: Catalogue): string {
+  return update.body || textAsHtml(updateText(update, words))
 }

@@ -1,4 +1,7 @@
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { Catalogue } from '../language/catalogue.ts'
+import { wordsOf } from '../language/catalogue.ts'
+import type { Repetition } from '../status/page-state-query.ts'
 import type { PageStatus, ShownService, ShownStatus } from '../status/shown-status.ts'
 import { summarizeUnknown, worstStatus } from '../status/shown-status.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline, Timeline } from '../status/timeline-reader.ts'
@@ -44,6 +47,9 @@ export interface MaintenanceView extends Omit<Timeline<MaintenanceStatus>, 'serv
   readonly startsAt: Date
   readonly endsAt: Date
   readonly services: readonly { readonly name: string }[]
+  readonly seriesId: string | null
+  /** How it repeats; absent: it does not, or it is over. */
+  readonly repeats?: Repetition | null
 }
 
 /** Returns an incident as the page shows it. @param names service names by service id. */
@@ -53,7 +59,7 @@ export function incidentView(incident: IncidentWithTimeline, names: ReadonlyMap<
 
 /** Returns a maintenance as the page shows it. @param names service names by service id. */
 export function maintenanceView(
-  maintenance: MaintenanceWithTimeline,
+  maintenance: MaintenanceWithTimeline & Pick<MaintenanceView, 'repeats'>,
   names: ReadonlyMap<string, string>,
 ): MaintenanceView {
   return { ...maintenance, services: withNames(maintenance.services, names) }
@@ -77,92 +83,71 @@ function withNames<T extends { readonly serviceId: string }>(of: readonly T[], n
   })
 }
 
+/** The labels of the console, which is in English. */
+export const {
+  status: serviceStatusLabels,
+  incidentStatus: incidentStatusLabels,
+  impact: impactLabels,
+  maintenanceStatus: maintenanceStatusLabels,
+} = wordsOf('EN')
+
 /** Joins the names of services, followed by the number of services that are not named: `Search, Checkout and 3 more`. */
-export function joinNames(of: {
-  readonly services: readonly { readonly name: string }[]
-  readonly serviceCount: number
-}): string {
-  const names = of.services.map(({ name }) => name).join(', ')
-  const more = of.serviceCount - of.services.length
-  return more > 0 ? `${names} and ${more} more` : names
+export function joinNames(
+  of: { readonly services: readonly { readonly name: string }[]; readonly serviceCount: number },
+  words: Catalogue = wordsOf('EN'),
+): string {
+  const names = of.services.map(({ name }) => name)
+  return words.names(names, of.serviceCount - names.length)
 }
 
-export const serviceStatusLabels = {
-  OPERATIONAL: 'Operational',
-  DEGRADED_PERFORMANCE: 'Degraded performance',
-  PARTIAL_OUTAGE: 'Partial outage',
-  MAJOR_OUTAGE: 'Major outage',
-  UNDER_MAINTENANCE: 'Under maintenance',
-  UNKNOWN: 'No data',
-} as const satisfies Record<ShownStatus, string>
+type Known = Pick<ServiceView, 'shown' | 'unknownSince'>
 
 /** Returns the status of a service in a few words: `Partial outage`, `First check pending`, `No data since 20 Nov 2026, 12:02 UTC`. */
-export function serviceLabel({ shown, unknownSince }: Pick<ServiceView, 'shown' | 'unknownSince'>, zone: Zone): string {
-  if (shown !== 'UNKNOWN') return serviceStatusLabels[shown]
-  return unknownSince === null ? 'First check pending' : `No data since ${zone.time(unknownSince)}`
+export function serviceLabel({ shown, unknownSince }: Known, zone: Zone, words: Catalogue = wordsOf('EN')): string {
+  if (shown !== 'UNKNOWN') return words.status[shown]
+  return unknownSince === null ? words.firstCheckPending : words.noDataSince(zone.time(unknownSince))
 }
 
 /** Returns an unknown status in two or three words, where there is no room for a time. */
-export function shortLabel({ shown, unknownSince }: Pick<ServiceView, 'shown' | 'unknownSince'>): string {
-  return shown === 'UNKNOWN' && unknownSince === null ? 'First check pending' : serviceStatusLabels[shown]
+export function shortLabel({ shown, unknownSince }: Known, words: Catalogue): string {
+  return shown === 'UNKNOWN' && unknownSince === null ? words.firstCheckPending : words.status[shown]
 }
 
-export const incidentStatusLabels = {
-  INVESTIGATING: 'Investigating',
-  IDENTIFIED: 'Identified',
-  MONITORING: 'Monitoring',
-  RESOLVED: 'Resolved',
-} as const satisfies Record<IncidentStatus, string>
-
-export const impactLabels = {
-  NONE: 'No impact',
-  MINOR: 'Minor impact',
-  MAJOR: 'Major impact',
-  CRITICAL: 'Critical impact',
-} as const satisfies Record<IncidentImpact, string>
-
-export const maintenanceStatusLabels = {
-  SCHEDULED: 'Scheduled',
-  IN_PROGRESS: 'In progress',
-  VERIFYING: 'Verifying',
-  COMPLETED: 'Completed',
-  CANCELLED: 'Cancelled',
-} as const satisfies Record<MaintenanceStatus, string>
+/** Returns the status of a whole page in two or three words. */
+export function pageLabel(status: Known, words: Catalogue): string {
+  return status.shown === 'OPERATIONAL' ? words.allOperational : shortLabel(status, words)
+}
 
 /** Returns the headline of a page: `Partial outage: Search`. Names up to two services and counts more than two. */
 export function headline(
-  status: Pick<PageStatus, 'shown' | 'description'>,
-  services: readonly Pick<ServiceView, 'name' | 'shown' | 'unknownSince' | 'watched'>[],
-  openIncidents: number,
+  { status, services, incidents }: PageFacts,
   zone: Zone,
+  { headline: words, ...common }: Catalogue,
 ): string {
   const { shown } = status
-  if (shown === 'OPERATIONAL') return operationalSentence(services.length, openIncidents)
+  if (shown === 'OPERATIONAL') {
+    if (services.length === 0) return words.incidentsOnly(incidents.length)
+    return incidents.length === 0 ? words.operational : words.operationalWith(incidents.length)
+  }
   const affected = services.filter((service) => service.shown === shown)
   const [first, second] = affected
   // The page is worse than its services only when an open incident affects no service.
-  if (first === undefined) return status.description
-  const many =
-    affected.length === services.length ? `all ${affected.length}` : `${affected.length} of ${services.length}`
-  const what =
-    affected.length === 1
-      ? first.name
-      : affected.length === 2 && second
-        ? `${first.name} and ${second.name}`
-        : `${many} services`
-  return shown === 'UNKNOWN' ? silenceSentence(services, what, zone) : `${serviceStatusLabels[shown]}: ${what}`
-}
-
-function silenceSentence(services: Parameters<typeof headline>[1], what: string, zone: Zone): string {
+  if (first === undefined) return common.status[shown]
+  const isPair = affected.length === 2 && second !== undefined
+  const several = isPair ? words.both(first.name, second.name) : words.some(affected.length, services.length)
+  const what = affected.length === 1 ? first.name : several
+  if (shown !== 'UNKNOWN') return words.wrong(common.status[shown], what)
   const { everywhere, since } = summarizeUnknown(services)
-  if (since === null) return `First check pending: ${what}`
-  return `Monitoring${everywhere ? '' : ` of ${what}`} has been silent since ${zone.time(since)}`
+  if (since === null) return words.wrong(common.firstCheckPending, what)
+  return everywhere ? words.silentSince(zone.time(since)) : words.partlySilentSince(what, zone.time(since))
 }
 
-function operationalSentence(services: number, openIncidents: number): string {
-  const open = openIncidents === 1 ? 'one incident is open' : `${openIncidents || 'no'} incidents are open`
-  if (services === 0) return `${open[0]?.toUpperCase()}${open.slice(1)}`
-  return openIncidents === 0 ? 'All services are operational' : `All services are operational, ${open}`
+/** What the headline of a page is about. */
+interface PageFacts {
+  readonly status: Pick<PageStatus, 'shown'>
+  readonly services: readonly Pick<ServiceView, 'name' | 'shown' | 'unknownSince' | 'watched'>[]
+  /** The open ones. */
+  readonly incidents: readonly unknown[]
 }
 
 /** Groups services in the owner's order: services without a group first; groups without services are left out. */

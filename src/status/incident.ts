@@ -19,6 +19,7 @@ import {
   requireStartBeforeEnd,
 } from './incident-corrections.ts'
 import { findOwned, MAX_SERVICES, notFound, requireDistinct, requireServices } from './ownership.ts'
+import { formerServices } from './page-scope.ts'
 import {
   MAX_UPDATES,
   message,
@@ -158,21 +159,27 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
     const before = await findIncident(tx, organizationId, id)
     requireVersion(before, version)
     const times = timesAfter(before, { startedAt, resolvedAt }, tx.now())
-    const isOther = services ? !sameSet(services, await readServiceStatuses(tx, id), statusKey) : false
-    if (!isOther && !hasChanges(before, { ...fields, ...times })) return [before]
-    if (services && isOther) {
-      if (before.status === 'RESOLVED') requireRecovered(services)
-      await requireServices(tx, organizationId, services.map(serviceIdOf))
-      await tx.db.incidentService.deleteMany({ where: { incidentId: id } })
-      const data = services.map((each) => ({ incidentId: id, ...each }))
-      if (data.length > 0) await tx.db.incidentService.createMany({ data })
-    }
+    const former = services ? await replaceServices(tx, before, services) : null
+    if (former === null && !hasChanges(before, { ...fields, ...times })) return [before]
     const incident = await tx.db.incident.update({
       where: { id },
       data: { ...fields, ...times, ...manual, version: { increment: 1 } },
     })
-    return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident) }]
+    const serviceIds = formerServices(former)
+    return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident), serviceIds }]
   })
+}
+
+/** Replaces the affected services of an incident. Returns those that it had before; null: they are the same. */
+async function replaceServices(tx: Context, { id, organizationId, status }: Incident, services: ServiceStatuses) {
+  const former = await readServiceStatuses(tx, id)
+  if (sameSet(services, former, statusKey)) return null
+  if (status === 'RESOLVED') requireRecovered(services)
+  await requireServices(tx, organizationId, services.map(serviceIdOf))
+  await tx.db.incidentService.deleteMany({ where: { incidentId: id } })
+  const data = services.map((each) => ({ incidentId: id, ...each }))
+  if (data.length > 0) await tx.db.incidentService.createMany({ data })
+  return former
 }
 
 const servicesEdit = z.object({
@@ -201,7 +208,8 @@ export async function updateIncidentServices(ctx: Context, input: unknown): Prom
     requireVersion(before, version)
     if (before.status === 'RESOLVED') requireRecovered(services)
     await requireServices(tx, organizationId, [...named, ...removed])
-    const known = new Set((await readServiceStatuses(tx, incidentId)).map(statusKey))
+    const former = await readServiceStatuses(tx, incidentId)
+    const known = new Set(former.map(statusKey))
     const isSame = services.every((each) => known.has(statusKey(each))) && !hasAny(known, removed)
     if (isSame) return [before]
     await setServiceStatuses(tx, incidentId, services)
@@ -209,7 +217,8 @@ export async function updateIncidentServices(ctx: Context, input: unknown): Prom
       await tx.db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: removed } } })
     const data = { ...manual, version: { increment: 1 } }
     const incident = await tx.db.incident.update({ where: { id: incidentId }, data })
-    return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident) }]
+    const serviceIds = formerServices(former)
+    return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident), serviceIds }]
   })
 }
 
@@ -410,8 +419,9 @@ export async function deleteIncidentUpdate(ctx: Context, id: string): Promise<In
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...update } = await findIncidentUpdate(tx, organizationId, id)
     requireOtherUpdates(await countUpdates(tx, incident.id), 'incident')
+    const serviceIds = formerServices(await readServiceStatuses(tx, incident.id))
     await correctTimeline(tx, incident, 'id', () => tx.db.incidentUpdate.delete({ where: { id } }))
-    return [update, { kind: 'INCIDENT_UPDATE_DELETED', ...subject(incident), updateId: id }]
+    return [update, { kind: 'INCIDENT_UPDATE_DELETED', ...subject(incident), updateId: id, serviceIds }]
   })
 }
 
@@ -455,8 +465,9 @@ export async function deleteIncident(ctx: Context, id: string): Promise<Incident
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const incident = await findIncident(tx, organizationId, id)
+    const serviceIds = formerServices(await readServiceStatuses(tx, id))
     await tx.db.incident.delete({ where: { id } })
-    return [incident, { kind: 'INCIDENT_DELETED', ...subject(incident) }]
+    return [incident, { kind: 'INCIDENT_DELETED', ...subject(incident), serviceIds }]
   })
 }
 

@@ -1,7 +1,10 @@
+import type { Page } from '../account/page.ts'
+import { selectPages } from '../account/page.ts'
 import type { Database } from '../core/context.ts'
 import { plainRows } from '../database/sql-transaction.ts'
-import type { Incident, Organization } from '../generated/prisma/client.ts'
+import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
+import type { PageScope } from './page-scope.ts'
 import type { PageCauses } from './page-status.ts'
 import { pageCauses, statusOf } from './page-status.ts'
 import type { PageStatus } from './shown-status.ts'
@@ -9,6 +12,8 @@ import type { PageStatus } from './shown-status.ts'
 /** What live events are about. */
 interface LiveSubject {
   readonly organizationId: string
+  /** The page that is followed, whose services are known; null: the first one of the organization. */
+  readonly page: (PageScope & { readonly id: string }) | null
   /** Null: no incident is asked for. */
   readonly incidentId: string | null
   /** Whether the status of the page is asked for. */
@@ -17,7 +22,7 @@ interface LiveSubject {
 
 /** Rows as they are now. */
 interface LiveRows {
-  readonly organization: Organization
+  readonly page: Page
   /** Null: it was not asked for, or is deleted. */
   readonly incident: Incident | null
   /** Null: it was not asked for. */
@@ -34,28 +39,30 @@ type IncidentJson = {
 }
 
 /**
- * Reads the current rows of an organization and an incident, and the status of the page, with one statement, because that is done
- * for every event of every page that somebody watches. Null: there is no such organization.
+ * Reads the current rows of a page and an incident, and the status of the page, with one statement, because that is done
+ * for every event of every page that somebody watches. Null: there is no such page.
  */
 export async function readLiveRows(
   db: Database,
-  { organizationId, incidentId, withStatus }: LiveSubject,
+  { organizationId, page: followed, incidentId, withStatus }: LiveSubject,
 ): Promise<LiveRows | null> {
   const incident = Prisma.sql`(SELECT to_json(incident) FROM "Incident" AS incident WHERE id = ${incidentId})`
-  const causes = Prisma.sql`(SELECT to_json(causes) FROM (${pageCauses([organizationId])}) AS causes)`
+  const causes = Prisma.sql`(SELECT to_json(causes) FROM (${pageCauses([organizationId], followed ?? undefined)}) AS causes)`
   const [row] = await plainRows<
-    Organization & { readonly incidentRow: IncidentJson | null; readonly statusCauses: PageCauses | null }
+    Page & { readonly incidentRow: IncidentJson | null; readonly statusCauses: PageCauses | null }
   >(
     db,
     Prisma.sql`
-      SELECT organization.*, ${incidentId === null ? Prisma.sql`NULL` : incident} AS "incidentRow",
+      SELECT page.*, ${incidentId === null ? Prisma.sql`NULL` : incident} AS "incidentRow",
         ${withStatus ? causes : Prisma.sql`NULL`} AS "statusCauses"
-      FROM "Organization" AS organization WHERE id = ${organizationId}`,
+      FROM (${selectPages} WHERE own."organizationId" = ${organizationId} AND ${
+        followed === null ? Prisma.sql`own."isFirst"` : Prisma.sql`own.id = ${followed.id}`
+      }) AS page`,
   )
   if (row === undefined) return null
-  const { incidentRow, statusCauses, ...organization } = row
+  const { incidentRow, statusCauses, ...page } = row
   return {
-    organization,
+    page,
     incident: incidentRow && incidentOf(incidentRow),
     status: statusCauses && statusOf(statusCauses),
   }

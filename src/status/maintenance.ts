@@ -7,6 +7,7 @@ import { HTML_VERSION, renderMessage } from '../core/markdown-rendering.ts'
 import { hasChanges, requireVersion, sameSet, versionInput } from '../core/optimistic-lock.ts'
 import { DAY, utcDay } from '../core/time.ts'
 import { validate } from '../core/validation.ts'
+import type { ChangeResult } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../generated/prisma/client.ts'
@@ -23,6 +24,8 @@ import {
   transition,
 } from './maintenance-schedule.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from './ownership.ts'
+import { formerServices } from './page-scope.ts'
+import { addSkipped } from './recurrence.ts'
 import {
   message,
   optionalMessage,
@@ -55,24 +58,39 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
   const rendered = await renderUpdate(ctx, organizationId, message)
   return change(ctx, organizationId, async (tx) => {
     const plan = createPlan(times, tx.now())
-    const maintenance = await tx.db.maintenance.create({
-      data: {
-        id: newId('Maintenance'),
-        organizationId,
-        title,
-        ...plan,
-        ...recordRun(neverRun, plan.status, tx.now()),
-        dueAt: dueAt(plan),
-        tellSubscribers,
-        createdAt: tx.now(),
-      },
-    })
     await requireServices(tx, organizationId, serviceIds ?? [])
-    await insertServices(tx, maintenance, serviceIds ?? [])
-    const updateId = await addUpdate(tx, maintenance, rendered)
-    const started = plan.status === 'IN_PROGRESS' ? [eventOf('MAINTENANCE_STARTED', maintenance)] : []
-    return [maintenance, { ...eventOf('MAINTENANCE_SCHEDULED', maintenance), updateId }, ...started]
+    return insertMaintenance(tx, { organizationId, title, tellSubscribers, plan }, serviceIds ?? [], rendered)
   })
+}
+
+interface NewMaintenance extends Pick<Maintenance, 'organizationId' | 'title' | 'tellSubscribers'> {
+  readonly plan: Plan
+  /** The date of a series that it is; absent: none. */
+  readonly date?: { readonly seriesId: string; readonly nominalStartsAt: Date }
+}
+
+/** Inserts a maintenance with its services, which must exist, and its first update, within a change. Returns it with its events. */
+export async function insertMaintenance(
+  tx: Context,
+  { plan, date, ...fields }: NewMaintenance,
+  serviceIds: string[],
+  rendered: RenderedMessage,
+): Promise<ChangeResult<Maintenance>> {
+  const maintenance = await tx.db.maintenance.create({
+    data: {
+      id: newId('Maintenance'),
+      ...fields,
+      ...date,
+      ...plan,
+      ...recordRun(neverRun, plan.status, tx.now()),
+      dueAt: dueAt(plan),
+      createdAt: tx.now(),
+    },
+  })
+  await insertServices(tx, maintenance, serviceIds)
+  const updateId = await addUpdate(tx, maintenance, rendered)
+  const started = plan.status === 'IN_PROGRESS' ? [eventOf('MAINTENANCE_STARTED', maintenance)] : []
+  return [maintenance, { ...eventOf('MAINTENANCE_SCHEDULED', maintenance), updateId }, ...started]
 }
 
 const maintenanceEdit = z.object({
@@ -111,11 +129,13 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     const isOther = serviceIds ? !(await hasExactlyServices(tx, id, serviceIds)) : false
     const settings = { title, tellSubscribers: tellSubscribers ?? undefined }
     if (!message && !isOther && !hasChanges(before, { ...plan, ...settings })) return [before]
-    const maintenance = await savePlan(tx, before, plan, tx.now(), settings)
+    const maintenance = await savePlan(tx, before, plan, tx.now(), { ...settings, ...detachedIf(before) })
+    const former = await tx.db.maintenanceService.findMany({ where: { maintenanceId: id } })
     if (serviceIds) await setServices(tx, maintenance, serviceIds)
     const hasUpdate = Boolean(message) || maintenance.status !== before.status
     const updateId = hasUpdate ? await addUpdateIfRoom(tx, before, maintenance, rendered) : await newestUpdateId(tx, id)
-    return [maintenance, { ...eventOf(eventKindOfEdit(before, maintenance, hasUpdate), maintenance), updateId }]
+    const kind = eventKindOfEdit(before, maintenance, hasUpdate)
+    return [maintenance, { ...eventOf(kind, maintenance), updateId, serviceIds: formerServices(former) }]
   })
 }
 
@@ -138,6 +158,7 @@ export async function cancelMaintenance(ctx: Context, input: unknown): Promise<M
     const before = await findMaintenance(tx, organizationId, id)
     const maintenance = await savePlan(tx, before, transition(before, 'CANCELLED', tx.now()), tx.now(), {
       tellSubscribers: tellSubscribers ?? undefined,
+      ...detachedIf(before),
     })
     const updateId = await addUpdate(tx, maintenance, rendered)
     return [maintenance, { ...eventOf('MAINTENANCE_CANCELLED', maintenance), updateId }]
@@ -153,9 +174,11 @@ export async function deleteMaintenance(ctx: Context, id: string): Promise<Maint
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const maintenance = await findMaintenance(tx, organizationId, id)
+    await skipDeletedDate(tx, maintenance)
+    const serviceIds = formerServices(await tx.db.maintenanceService.findMany({ where: { maintenanceId: id } }))
     await tx.db.maintenance.delete({ where: { id } })
     await invalidateUptimeDays(tx, maintenance)
-    return [maintenance, eventOf('MAINTENANCE_DELETED', maintenance)]
+    return [maintenance, { ...eventOf('MAINTENANCE_DELETED', maintenance), serviceIds }]
   })
 }
 
@@ -259,12 +282,30 @@ function savePlan(
   before: Maintenance,
   { status, startsAt, endsAt }: Plan,
   at: Date,
-  settings: { readonly title?: string | undefined; readonly tellSubscribers?: boolean | undefined } = {},
+  settings: {
+    readonly title?: string | undefined
+    readonly tellSubscribers?: boolean | undefined
+    readonly detached?: boolean
+  } = {},
 ): Promise<Maintenance> {
   const plan = { status, startsAt, endsAt }
   return db.maintenance.update({
     where: { id: before.id },
     data: { ...settings, ...plan, ...recordRun(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
+  })
+}
+
+/** A date of a series that a person edits stays as it is when the series changes. */
+const detachedIf = ({ seriesId }: Maintenance) => (seriesId === null ? {} : { detached: true })
+
+/** A date of a series that is deleted stays away. */
+async function skipDeletedDate({ db, now }: Context, { seriesId, nominalStartsAt }: Maintenance): Promise<void> {
+  const series = seriesId === null ? null : await db.maintenanceSeries.findUnique({ where: { id: seriesId } })
+  if (series === null || nominalStartsAt === null) return
+  const skipped = addSkipped(series, nominalStartsAt)
+  await db.maintenanceSeries.update({
+    where: { id: series.id },
+    data: { skipped, dueAt: now(), version: { increment: 1 } },
   })
 }
 
@@ -281,8 +322,8 @@ async function hasExactlyServices(
 
 const neverRun = { startedAt: null, endedAt: null }
 
-/** @throws NotFound when an id is not that of a service of the organization. */
-async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
+/** Replaces the services of a maintenance. @throws NotFound when an id is not that of a service of the organization. */
+export async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
   const { id, organizationId } = maintenance
   await requireServices(ctx, organizationId, serviceIds)
   const where = { maintenanceId: id, serviceId: { notIn: serviceIds } }
@@ -307,14 +348,16 @@ async function invalidateUptimeDays({ db }: Context, { organizationId, startedAt
   await db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
 }
 
-interface RenderedMessage extends StoredHtml {
+/** A message with its rendered form. */
+export interface RenderedMessage extends StoredHtml {
   readonly message: string
 }
 
 /** The message of an update that only changes the status. */
 const emptyMessage: RenderedMessage = { message: '', html: '', htmlVersion: HTML_VERSION }
 
-async function renderUpdate(ctx: Context, organizationId: string, message: string): Promise<RenderedMessage> {
+/** Renders the message of an update; an empty one stays empty. */
+export async function renderUpdate(ctx: Context, organizationId: string, message: string): Promise<RenderedMessage> {
   return message === '' ? emptyMessage : { message, ...(await renderMessage(ctx, organizationId, message)) }
 }
 
@@ -365,7 +408,8 @@ function eventKindOfEdit(before: Plan, after: Plan, hasUpdate: boolean): NewEven
   return isMoved ? 'MAINTENANCE_RESCHEDULED' : 'MAINTENANCE_UPDATED'
 }
 
-const eventOf = (kind: NewEvent['kind'], { id, title, tellSubscribers }: Maintenance) => ({
+/** Returns an event about a maintenance. */
+export const eventOf = (kind: NewEvent['kind'], { id, title, tellSubscribers }: Maintenance) => ({
   kind,
   subjectId: id,
   subjectName: title,

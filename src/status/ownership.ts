@@ -15,6 +15,7 @@ const typeNames = {
   IncidentUpdate: 'Incident update',
   Maintenance: 'Maintenance',
   MaintenanceUpdate: 'Maintenance update',
+  MaintenanceSeries: 'Maintenance series',
   Monitor: 'Monitor',
   Subscriber: 'Subscriber',
   Delivery: 'Delivery',

@@ -1,35 +1,34 @@
+import type { PageSettings } from '../account/page.ts'
+import { pageSettings } from '../account/page.ts'
 import type { NewestEventJson } from '../event-log/newest-events.ts'
 import { newestEventsJson } from '../event-log/newest-events.ts'
-import type { Incident, Maintenance, Organization, Service, ServiceGroup } from '../generated/prisma/client.ts'
+import type {
+  Incident,
+  Maintenance,
+  MaintenanceSeries,
+  Organization,
+  Page,
+  Service,
+  ServiceGroup,
+} from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { IncidentPastJson } from './incident-effect-reader.ts'
 import { incidentPastJson } from './incident-effect-reader.ts'
+import { concerns } from './page-scope.ts'
 import type { TimelineBounds, TimelineJson } from './timeline-reader.ts'
 import { timelinesJson } from './timeline-reader.ts'
 
 /** A row in JSON, where times are text. */
 type Json<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] }
 
+/** How a maintenance repeats: its series’ rule and first start, in the series’ zone. */
+export type Repetition = Pick<MaintenanceSeries, 'rule' | 'firstStart' | 'timeZone'>
+
 /** What `pageStateQuery` reads. */
 export interface PageStateJson {
   readonly organization: Json<
-    Pick<
-      Organization,
-      | 'id'
-      | 'slug'
-      | 'name'
-      | 'description'
-      | 'timeZone'
-      | 'accentColor'
-      | 'logoUrl'
-      | 'customDomain'
-      | 'links'
-      | 'uptimeSource'
-      | 'tier'
-      | 'lastSeq'
-      | 'createdAt'
-    >
+    PageSettings & Pick<Organization, 'id' | 'createdAt' | 'pageId'> & Pick<Page, 'allServices'>
   >
   readonly newestEvents: readonly NewestEventJson[]
   readonly groups: readonly Json<Pick<ServiceGroup, 'id' | 'name' | 'description' | 'createdAt'>>[]
@@ -52,9 +51,11 @@ export interface PageStateJson {
   readonly recent: readonly Json<Incident>[]
   readonly recentTimelines: readonly TimelineJson[]
   readonly hasMoreRecent: boolean
+  /** When the last of its incidents was resolved; null: it never had one that is. */
+  readonly lastResolvedAt: string | null
   /** What incidents said of the services, by their index. */
   readonly incidentPast: IncidentPastJson
-  readonly maintenances: readonly Json<Maintenance>[]
+  readonly maintenances: readonly (Json<Maintenance> & { readonly repeats: Repetition | null })[]
   readonly maintenanceTimelines: readonly TimelineJson[]
 }
 
@@ -63,43 +64,62 @@ interface ListBounds {
   readonly timeline: TimelineBounds
 }
 
+/** How a page is found: by its own id or slug, or by its organization, whose first page then shows all services. */
+export interface PageOwner {
+  readonly by: 'organization' | 'page' | 'slug'
+  readonly value: string
+}
+
 /**
  * Returns the statement that reads the state of a page: a row with `state`, a `PageStateJson` as text; none when there is no
- * such organization. Each list begins at an index, so its time does not grow with the history.
- * @param owner how the organization is found. @param since when the recent incidents began, and
+ * such page. It reads nothing of services that the page does not show. Each list begins at an index, so its time does not grow
+ * with the history.
+ * @param since when the recent incidents began, and
  * the time since which the days of services are shown.
  */
 export function pageStateQuery(
-  owner: { readonly column: 'id' | 'slug'; readonly value: string },
+  owner: PageOwner,
   since: { readonly recent: Date; readonly past: Date },
   bounds: { readonly open: ListBounds; readonly recent: ListBounds; readonly maintenances: ListBounds },
 ): Prisma.Sql {
   const { open, recent, maintenances } = bounds
-  const ordered = Prisma.sql`
-    SELECT id, row_number() OVER (ORDER BY position, id) - 1 AS nth FROM "Service" WHERE "organizationId" = page.id`
+  const ordered = Prisma.sql`SELECT id, nth - 1 AS nth FROM shown`
+  const isShown = Prisma.sql`"serviceId" IN (SELECT id FROM shown)`
+  const isOnPage = (of: 'Incident' | 'Maintenance', id: string) =>
+    Prisma.sql`(page."allServices" OR ${concerns(of, Prisma.raw(id), isShown)})`
   const rows = (list: string) => Prisma.raw(`(SELECT coalesce(json_agg(row ORDER BY nth), '[]') FROM ${list})`)
   return Prisma.sql`
     WITH page AS MATERIALIZED (
-      SELECT id, slug, name, description, "timeZone", "accentColor", "logoUrl", "customDomain", links, "uptimeSource", tier,
-        "lastSeq", "createdAt"
-      FROM "Organization" WHERE ${Prisma.raw(owner.column)} = ${owner.value} AND "deletedAt" IS NULL
+      SELECT owner.id, ${pageSettings}, own."createdAt", own.id AS "pageId",
+        ${owner.by === 'organization'} OR own."allServices" AS "allServices"
+      FROM "Page" AS own JOIN "Organization" AS owner ON owner.id = own."organizationId"
+      WHERE ${found[owner.by](owner.value)} AND "deletedAt" IS NULL
+    ), shown AS MATERIALIZED (
+      SELECT service.id, row_number() OVER (ORDER BY CASE WHEN NOT page."allServices" THEN chosen.position END, service.position, service.id) AS nth
+      FROM page JOIN "Service" AS service ON service."organizationId" = page.id
+      LEFT JOIN "PageService" AS chosen ON chosen."pageId" = page."pageId" AND chosen."serviceId" = service.id
+      WHERE page."allServices" OR chosen."serviceId" IS NOT NULL
     ), unresolved AS MATERIALIZED (
       SELECT incident.* FROM page JOIN "Incident" AS incident ON incident."organizationId" = page.id
-      WHERE incident."resolvedAt" IS NULL AND incident.status <> 'RESOLVED'
+      WHERE incident."resolvedAt" IS NULL AND incident.status <> 'RESOLVED' AND ${isOnPage('Incident', 'incident.id')}
     ), open AS MATERIALIZED (
       SELECT id, to_json(unresolved) AS row, row_number() OVER (ORDER BY "startedAt" DESC, id DESC) AS nth
       FROM unresolved ORDER BY nth LIMIT ${open.items}
     ), newest AS MATERIALIZED (
       SELECT incident.* FROM page CROSS JOIN LATERAL (
-        SELECT * FROM "Incident" WHERE "organizationId" = page.id AND status = 'RESOLVED' AND "startedAt" >= ${since.recent}
+        SELECT * FROM "Incident" AS past WHERE "organizationId" = page.id AND status = 'RESOLVED' AND "startedAt" >= ${since.recent}
+          AND ${isOnPage('Incident', 'past.id')}
         ORDER BY "startedAt" DESC, id DESC LIMIT ${recent.items + 1}
       ) AS incident
     ), recent AS MATERIALIZED (
       SELECT id, to_json(newest) AS row, row_number() OVER (ORDER BY "startedAt" DESC, id DESC) AS nth
       FROM newest ORDER BY nth LIMIT ${recent.items}
     ), ahead AS MATERIALIZED (
-      SELECT maintenance.* FROM page JOIN "Maintenance" AS maintenance ON maintenance."organizationId" = page.id
-      WHERE maintenance.status IN ('SCHEDULED', 'IN_PROGRESS', 'VERIFYING')
+      SELECT maintenance.*, CASE WHEN series.id IS NOT NULL THEN json_build_object(
+        'rule', series.rule, 'firstStart', series."firstStart", 'timeZone', series."timeZone") END AS repeats
+      FROM page JOIN "Maintenance" AS maintenance ON maintenance."organizationId" = page.id
+      LEFT JOIN "MaintenanceSeries" AS series ON series.id = maintenance."seriesId"
+      WHERE maintenance.status IN ('SCHEDULED', 'IN_PROGRESS', 'VERIFYING') AND ${isOnPage('Maintenance', 'maintenance.id')}
     ), planned AS MATERIALIZED (
       SELECT id, to_json(ahead) AS row, row_number() OVER (ORDER BY "startsAt", id) AS nth
       FROM ahead ORDER BY nth LIMIT ${maintenances.items}
@@ -120,8 +140,8 @@ export function pageStateQuery(
         'description', service.description, 'createdAt', service."createdAt", 'causes', json_build_object(
           'override', "statusOverride", 'incidents', coalesce(impact.statuses, '[]'),
           'monitors', coalesce(monitor.monitors, '[]'), 'maintenances', coalesce(maintained.maintenances, '[]'))) AS row,
-        row_number() OVER (ORDER BY position, service.id) AS nth
-      FROM page JOIN "Service" AS service ON service."organizationId" = page.id
+        shown.nth
+      FROM shown JOIN "Service" AS service ON service.id = shown.id
       LEFT JOIN impact ON impact."serviceId" = service.id
       LEFT JOIN monitor ON monitor."serviceId" = service.id
       LEFT JOIN maintained ON maintained."serviceId" = service.id
@@ -129,14 +149,23 @@ export function pageStateQuery(
       SELECT json_build_object('id', section.id, 'name', section.name, 'description', section.description,
         'createdAt', section."createdAt") AS row, row_number() OVER (ORDER BY position, section.id) AS nth
       FROM page JOIN "ServiceGroup" AS section ON section."organizationId" = page.id
+      WHERE page."allServices" OR section.id IN (SELECT "groupId" FROM shown JOIN "Service" USING (id))
     )
     SELECT json_build_object('organization', to_json(page), 'newestEvents', ${newestEventsJson(Prisma.sql`page.id`)},
       'groups', ${rows('section')}, 'services', ${rows('service')},
-      'open', ${rows('open')}, 'openTimelines', ${timelinesJson('Incident', Prisma.sql`open`, open.timeline)},
-      'recent', ${rows('recent')}, 'recentTimelines', ${timelinesJson('Incident', Prisma.sql`recent`, recent.timeline)},
+      'open', ${rows('open')}, 'openTimelines', ${timelinesJson('Incident', Prisma.sql`open`, open.timeline, isShown)},
+      'recent', ${rows('recent')}, 'recentTimelines', ${timelinesJson('Incident', Prisma.sql`recent`, recent.timeline, isShown)},
       'incidentPast', ${incidentPastJson(Prisma.sql`page.id`, ordered, since.past)},
+      'lastResolvedAt', (SELECT "resolvedAt" FROM "Incident" AS past WHERE "organizationId" = page.id AND "resolvedAt" IS NOT NULL
+        AND ${isOnPage('Incident', 'past.id')} ORDER BY "resolvedAt" DESC LIMIT 1),
       'hasMoreRecent', (SELECT count(*) > ${recent.items} FROM newest),
       'maintenances', ${rows('planned')},
-      'maintenanceTimelines', ${timelinesJson('Maintenance', Prisma.sql`planned`, maintenances.timeline)})::text AS state
+      'maintenanceTimelines', ${timelinesJson('Maintenance', Prisma.sql`planned`, maintenances.timeline, isShown)})::text AS state
     FROM page`
 }
+
+const found = {
+  organization: (id: string) => Prisma.sql`own."organizationId" = ${id} AND own."isFirst"`,
+  page: (id: string) => Prisma.sql`own.id = ${id}`,
+  slug: (slug: string) => Prisma.sql`own.slug = ${slug}`,
+} as const

@@ -11,19 +11,31 @@ import type { IncidentPast } from './incident-effect-reader.ts'
 import { incidentPastOf } from './incident-effect-reader.ts'
 import type { PagePosition } from './page-position.ts'
 import { pagePosition, publicChangeTime } from './page-position.ts'
-import type { PageStateJson } from './page-state-query.ts'
+import type { PageScope } from './page-scope.ts'
+import type { PageStateJson, Repetition } from './page-state-query.ts'
 import { pageStateQuery } from './page-state-query.ts'
 import type { PageStatus, ShownService } from './shown-status.ts'
 import { manualIncidents, pageStatus, shownServiceOf } from './shown-status.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline, TimelineJson } from './timeline-reader.ts'
 import { timelinesOf } from './timeline-reader.ts'
 
-/** The organization's data that the public page shows. */
+/** The organization's data as the public page shows it: its own, unless the page overrides it. */
 interface PageSettings
   extends Pick<
     Organization,
-    'id' | 'slug' | 'name' | 'description' | 'timeZone' | 'accentColor' | 'logoUrl' | 'customDomain' | 'uptimeSource'
+    | 'id'
+    | 'pageId'
+    | 'slug'
+    | 'name'
+    | 'description'
+    | 'timeZone'
+    | 'accentColor'
+    | 'logoUrl'
+    | 'uptimeSource'
+    | 'languages'
+    | 'defaultLanguage'
   > {
+  readonly customDomain: string | null
   readonly links: readonly PageLink[]
 }
 
@@ -38,6 +50,8 @@ export interface ServiceState
 /** What the public page shows, as of one position in the event log. It is shared and never altered. */
 export interface PageState {
   readonly organization: PageSettings
+  /** What it shows of its organization. */
+  readonly scope: PageScope
   readonly tier: Organization['tier']
   /** Later events are not yet part of the state. */
   readonly cursor: string
@@ -56,11 +70,13 @@ export interface PageState {
   /** Open incidents, newest first, with their newest updates. */
   readonly incidents: readonly IncidentWithTimeline[]
   /** Running and scheduled maintenance, by start time, with its newest updates. */
-  readonly maintenances: readonly MaintenanceWithTimeline[]
+  readonly maintenances: readonly (MaintenanceWithTimeline & { readonly repeats: Repetition | null })[]
   /** Incidents resolved and started within the last `RECENT_DAYS`, newest first, with their last update. */
   readonly recentIncidents: readonly IncidentWithTimeline[]
   /** Whether there are more of these. */
   readonly hasMoreRecent: boolean
+  /** When its last incident was resolved, or the page was created, whichever is later. Says nothing while one is open. */
+  readonly withoutIncidentSince: Date
   /** What incidents said of the services within 90 days. */
   readonly incidentPast: IncidentPast
 }
@@ -79,17 +95,18 @@ const bounds = {
 } as const
 
 /**
- * Reads what the public page of an organization shows, by its id or slug, with one statement: all parts agree with the
- * cursor.
- * @throws NotFound when there is no such organization.
+ * Reads what a public page shows, by its id or slug, with one statement: all parts agree with the cursor. By the id of an
+ * organization, reads its first page with all services.
+ * @throws NotFound when there is no such page.
  */
 export async function readPageState(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
   const isPossibleName = /^[a-z0-9_-]{1,63}$/.test(idOrSlug)
-  const column = typeOfId(idOrSlug) === 'Organization' ? 'id' : 'slug'
+  const type = typeOfId(idOrSlug)
+  const by = type === 'Organization' ? 'organization' : type === 'StatusPage' ? 'page' : 'slug'
   const ago = (days: number) => new Date(now.getTime() - days * DAY)
   const since = { recent: ago(RECENT_DAYS), past: ago(PAST_DAYS) }
   const [row] = isPossibleName
-    ? await plainRows<{ state: string }>(db, pageStateQuery({ column, value: idOrSlug }, since, bounds))
+    ? await plainRows<{ state: string }>(db, pageStateQuery({ by, value: idOrSlug }, since, bounds))
     : []
   if (!row) throw new NotFound('Status page not found.')
   const json: PageStateJson = JSON.parse(row.state)
@@ -99,7 +116,7 @@ export async function readPageState(db: Database, idOrSlug: string, now: Date): 
 }
 
 function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentPast' | 'readAt' | 'size'> {
-  const { lastSeq, tier, links, createdAt, ...settings } = json.organization
+  const { lastSeq, tier, links, createdAt, allServices, ...settings } = json.organization
   const services = json.services.map(({ causes, createdAt, ...service }, position) => ({
     ...service,
     position,
@@ -130,6 +147,7 @@ function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentPast' | 'rea
   const told = timelinesOf<MaintenanceWithTimeline['status']>(json.maintenanceTimelines, bounds.maintenances.timeline)
   return {
     organization: { ...settings, links: linksOf({ links }) },
+    scope: { organizationId: settings.id, serviceIds: allServices ? null : services.map(({ id }) => id) },
     tier,
     cursor: encodeCursor(lastSeq),
     position: pagePosition(json.newestEvents),
@@ -147,10 +165,21 @@ function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentPast' | 'rea
     }),
     recentIncidents: incidentsOf(json.recent, json.recentTimelines, 'recent'),
     hasMoreRecent: json.hasMoreRecent,
+    withoutIncidentSince: latest(new Date(createdAt), dateOf(json.lastResolvedAt)),
   }
 }
 
-function timesOf({ startsAt, endsAt, startedAt, endedAt, createdAt, dueAt }: PageStateJson['maintenances'][number]) {
+const latest = (one: Date, other: Date | null) => (other !== null && other > one ? other : one)
+
+function timesOf({
+  startsAt,
+  endsAt,
+  startedAt,
+  endedAt,
+  createdAt,
+  dueAt,
+  nominalStartsAt,
+}: PageStateJson['maintenances'][number]) {
   return {
     startsAt: new Date(startsAt),
     endsAt: new Date(endsAt),
@@ -158,6 +187,7 @@ function timesOf({ startsAt, endsAt, startedAt, endedAt, createdAt, dueAt }: Pag
     endedAt: dateOf(endedAt),
     createdAt: new Date(createdAt),
     dueAt: dateOf(dueAt),
+    nominalStartsAt: dateOf(nominalStartsAt),
   }
 }
 

@@ -2,6 +2,8 @@ import type { Database } from '../core/context.ts'
 import { plainRows } from '../database/sql-transaction.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { PageScope } from './page-scope.ts'
+import { concerns, shownCondition } from './page-scope.ts'
 import type { PageStatus } from './shown-status.ts'
 import { pageStatus, shownServiceOf } from './shown-status.ts'
 
@@ -22,11 +24,21 @@ export interface PageCauses {
   readonly impacts: readonly IncidentImpact[]
 }
 
-/** Reads the overall status of organizations' pages with one statement, in the order of the ids. */
-export async function readPageStatuses(db: Database, organizationIds: readonly string[]): Promise<PageStatus[]> {
-  const found = await plainRows<PageCauses>(db, pageCauses(organizationIds))
+/**
+ * Reads the overall status of pages, in their order: with one statement for all that show every service, and one for each of the
+ * others.
+ */
+export async function readPageStatuses(db: Database, pages: readonly PageScope[]): Promise<PageStatus[]> {
+  const whole = pages.flatMap(({ serviceIds, organizationId }) => (serviceIds === null ? [organizationId] : []))
+  const found = whole.length === 0 ? [] : await plainRows<PageCauses>(db, pageCauses(whole))
   const byId = new Map(found.map((causes) => [causes.id, statusOf(causes)]))
-  return organizationIds.map((id) => byId.get(id) ?? pageStatus([], []))
+  return Promise.all(
+    pages.map(async (page) => {
+      if (page.serviceIds === null) return byId.get(page.organizationId) ?? pageStatus([], [])
+      const [causes] = await plainRows<PageCauses>(db, pageCauses([page.organizationId], page))
+      return causes === undefined ? pageStatus([], []) : statusOf(causes)
+    }),
+  )
 }
 
 /** Returns the status of a page from its causes. */
@@ -49,8 +61,17 @@ export function statusOf({ services, impacts }: PageCauses): PageStatus {
 /**
  * Returns the statement that reads `PageCauses`. It begins with what is open, so that it takes no longer with a long history. For
  * one organization it names it as a value, not in an array: then PostgreSQL keeps its plan.
+ * @param page what the page of the one organization shows; by default, everything.
  */
-export function pageCauses(organizationIds: readonly string[]): Prisma.Sql {
+export function pageCauses(
+  organizationIds: readonly string[],
+  page: Pick<PageScope, 'serviceIds'> = { serviceIds: null },
+): Prisma.Sql {
+  const shown = shownCondition(page)
+  const isOnPage =
+    shown === null ? Prisma.empty : Prisma.sql`AND ${concerns('Incident', Prisma.sql`"Incident".id`, shown)}`
+  const isShown =
+    shown === null ? Prisma.empty : Prisma.sql`AND service.id = ANY (${[...(page.serviceIds ?? [])]}::text[])`
   const [first, ...others] = [...new Set(organizationIds)]
   const isOne = first !== undefined && others.length === 0
   const ids = isOne ? Prisma.sql`(${first}::text)` : Prisma.sql`ANY (${[...new Set(organizationIds)]}::text[])`
@@ -60,7 +81,7 @@ export function pageCauses(organizationIds: readonly string[]): Prisma.Sql {
   return Prisma.sql`
     WITH open AS (
       SELECT id, "organizationId", impact FROM "Incident"
-      WHERE "organizationId" = ${ids} AND status <> 'RESOLVED' AND NOT automatic
+      WHERE "organizationId" = ${ids} AND status <> 'RESOLVED' AND NOT automatic ${isOnPage}
     ), impaired AS (
       SELECT link."serviceId", json_agg(link.status) AS statuses
       FROM open JOIN "IncidentService" AS link ON link."incidentId" = open.id GROUP BY 1
@@ -80,7 +101,7 @@ export function pageCauses(organizationIds: readonly string[]): Prisma.Sql {
       LEFT JOIN impaired ON impaired."serviceId" = service.id
       LEFT JOIN watched ON watched."serviceId" = service.id
       LEFT JOIN maintained ON maintained."serviceId" = service.id
-      WHERE service."organizationId" = owner.id
+      WHERE service."organizationId" = owner.id ${isShown}
     ) AS services, (
       SELECT coalesce(json_agg(open.impact), '[]') FROM open WHERE open."organizationId" = owner.id
     ) AS impacts

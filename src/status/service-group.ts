@@ -67,8 +67,10 @@ export async function deleteServiceGroup(ctx: Context, id: string): Promise<Serv
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const group = await findGroup(tx, organizationId, id)
+    const services = await tx.db.service.findMany({ where: { groupId: id }, select: { id: true } })
     await tx.db.serviceGroup.delete({ where: { id } })
-    return [group, { kind: 'SERVICE_GROUP_DELETED', ...subject(group) }]
+    const serviceIds = services.map((service) => service.id)
+    return [group, { kind: 'SERVICE_GROUP_DELETED', ...subject(group), serviceIds }]
   })
 }
 

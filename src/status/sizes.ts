@@ -4,6 +4,7 @@ import { typeOfId } from '../core/id.ts'
 
 /** The sizes of an organization's lists, as far as one request may return them. */
 export type Sizes = {
+  readonly pages: number
   readonly services: number
   readonly serviceGroups: number
   readonly servicesOfGroup: number
@@ -31,7 +32,8 @@ export async function readSizes(
   const found = await db.$queryRaw<Sizes[]>`
     WITH named AS (SELECT id FROM "Organization" WHERE id IN (
       SELECT id FROM "Organization"
-        WHERE id = ANY (${[...ids, ...known]}) OR slug = ANY (${possible}) OR "pageId" = ANY (${known})
+        WHERE id = ANY (${[...ids, ...known]}) OR slug = ANY (${possible})
+      UNION SELECT "organizationId" FROM "Page" WHERE id = ANY (${known}) OR slug = ANY (${possible})
       UNION SELECT "organizationId" FROM "ServiceGroup" WHERE id = ANY (${known})
       UNION SELECT "organizationId" FROM "Service" WHERE id = ANY (${known})
       UNION SELECT "organizationId" FROM "Incident" WHERE id = ANY (${known})
@@ -46,6 +48,9 @@ export async function readSizes(
       SELECT m.id, m."organizationId", m.status FROM "Maintenance" m JOIN named n ON n.id = m."organizationId"
     )
     SELECT
+      coalesce((
+        SELECT max(count) FROM (SELECT count(*) FROM "Page" p JOIN named n ON n.id = p."organizationId" GROUP BY n.id) c
+      ), 0)::int AS pages,
       coalesce((SELECT max(count) FROM (SELECT count(*) FROM service GROUP BY "organizationId") c), 0)::int
         AS services,
       coalesce((

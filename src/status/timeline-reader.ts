@@ -3,6 +3,8 @@ import { htmlOf } from '../core/markdown-rendering.ts'
 import type { Incident, Maintenance } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { PageScope } from './page-scope.ts'
+import { shownCondition } from './page-scope.ts'
 
 /** An update of a timeline, as read. */
 export interface TimelineUpdate<S> {
@@ -45,23 +47,25 @@ export interface TimelineBounds {
   readonly before?: string | null
 }
 
-/** Reads the timelines of incidents, in the order of the incidents, with one statement. */
+/** Reads the timelines of incidents on a page, in the order of the incidents, with one statement. */
 export async function readIncidentTimelines(
   db: Database,
   incidents: readonly Incident[],
   bounds: TimelineBounds,
+  scope: Pick<PageScope, 'serviceIds'>,
 ): Promise<IncidentWithTimeline[]> {
-  const timelines = await readTimelines<IncidentStatus>(db, 'Incident', idsOf(incidents), bounds)
+  const timelines = await readTimelines<IncidentStatus>(db, 'Incident', idsOf(incidents), bounds, scope)
   return incidents.map((incident, index) => ({ ...incident, ...(timelines[index] ?? emptyTimeline) }))
 }
 
-/** Reads the timelines of maintenances, in the order of the maintenances, with one statement. */
+/** Reads the timelines of maintenances on a page, in the order of the maintenances, with one statement. */
 export async function readMaintenanceTimelines(
   db: Database,
   maintenances: readonly Maintenance[],
   bounds: TimelineBounds,
+  scope: Pick<PageScope, 'serviceIds'>,
 ): Promise<MaintenanceWithTimeline[]> {
-  const timelines = await readTimelines<MaintenanceStatus>(db, 'Maintenance', idsOf(maintenances), bounds)
+  const timelines = await readTimelines<MaintenanceStatus>(db, 'Maintenance', idsOf(maintenances), bounds, scope)
   return maintenances.map((maintenance, index) => ({ ...maintenance, ...(timelines[index] ?? emptyTimeline) }))
 }
 
@@ -93,11 +97,12 @@ async function readTimelines<S>(
   kind: TimelineOwner,
   ids: readonly string[],
   bounds: TimelineBounds,
+  scope: Pick<PageScope, 'serviceIds'>,
 ): Promise<Timeline<S>[]> {
   if (ids.length === 0) return []
   const owners = Prisma.sql`unnest(${[...ids]}::text[]) WITH ORDINALITY AS wanted (id, nth)`
   const [row] = await db.$queryRaw<{ timelines: string }[]>`
-    SELECT ${timelinesJson(kind, owners, bounds)}::text AS timelines`
+    SELECT ${timelinesJson(kind, owners, bounds, shownCondition(scope))}::text AS timelines`
   return timelinesOf<S>(JSON.parse(row?.timelines ?? '[]'), bounds)
 }
 
@@ -127,11 +132,13 @@ export function timelinesOf<S>(timelines: readonly TimelineJson[], { form }: Tim
  * Returns an SQL expression: the timelines as a JSON array of `TimelineJson`, in order. It reads no more than the bounds
  * allow: neither rows nor bodies.
  * @param owners the incidents or maintenances: an item of a FROM clause with the columns `id` and `nth`, their order.
+ * @param shown a condition on the "serviceId" of the services that are named and counted; null: all.
  */
 export function timelinesJson(
   kind: TimelineOwner,
   owners: Prisma.Sql,
   { form, updates, bytes, services, bytesPerService = 0, before = null }: TimelineBounds,
+  shown: Prisma.Sql | null,
 ): Prisma.Sql {
   const table = tables[kind]
   const size = form === 'HTML' ? Prisma.sql`coalesce(html, message)` : Prisma.sql`message`
@@ -172,7 +179,8 @@ export function timelinesJson(
       FROM (
         SELECT "serviceId", ${table.status} AS status, position, count(*) OVER () AS count
         FROM ${table.services} AS link JOIN "Service" ON "Service".id = "serviceId"
-        WHERE ${table.owner} = parent.id ORDER BY position LIMIT ${services}::int
+        WHERE ${table.owner} = parent.id ${shown === null ? Prisma.empty : Prisma.sql`AND ${shown}`}
+        ORDER BY position LIMIT ${services}::int
       ) AS link
     ) AS affected)`
 }

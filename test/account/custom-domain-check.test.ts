@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { challengeOf, organizationOfHost, requestDomain } from '../../src/account/custom-domain.ts'
+import { challengeOf, pageOfHost, requestDomain } from '../../src/account/custom-domain.ts'
 import { checkDueDomains } from '../../src/account/custom-domain-check.ts'
 import { challengeRoutes } from '../../src/account/http/challenge.ts'
 import { updateOrganization } from '../../src/account/organization.ts'
@@ -42,8 +42,8 @@ let count = 0
 const newName = () => `status.acme-${++count}.example`
 const as = ({ ctx }: Tenant) => ({ ...ctx, config: system.config, now })
 const requested = (tenant: Tenant, domain: string) => requestDomain(as(tenant), { pageId: tenant.id, domain })
-const rowOf = ({ id }: Tenant) => prisma.customDomain.findUniqueOrThrow({ where: { organizationId: id } })
-const ownerOf = (host: string) => organizationOfHost({ db: prisma, site }, host)
+const rowOf = ({ id }: Tenant) => prisma.customDomain.findFirstOrThrow({ where: { organizationId: id } })
+const ownerOf = async (host: string) => (await pageOfHost({ db: prisma, site }, host))?.organizationId ?? null
 function putRecord(domain: { name: string; token: string }): void {
   const { record } = challengeOf(domain)
   records.set(record.name, { kind: 'answer', values: ['v=spf1 -all', record.value], ttl: 1 })
@@ -207,7 +207,7 @@ describe('a domain cannot be requested', () => {
 test('a proven domain is not served if it is the service’s own, or BASE_URL is not set', async () => {
   const { tenant, name } = await proven()
   for (const baseUrl of [`https://${name}`, `https://x.${name}`, 'http://localhost:4000']) {
-    expect(await organizationOfHost({ db: prisma, site: { baseUrl } }, name), baseUrl).toBe(null)
+    expect(await pageOfHost({ db: prisma, site: { baseUrl } }, name), baseUrl).toBe(null)
   }
   time += DAY
   await checkDueDomains(testContext(prisma, { now }), tools)

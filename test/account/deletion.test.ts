@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { organizationOfHost } from '../../src/account/custom-domain.ts'
+import { pageOfHost } from '../../src/account/custom-domain.ts'
 import { checkDueDomains } from '../../src/account/custom-domain-check.ts'
 import { deleteOrganization, restoreOrganization } from '../../src/account/deletion.ts'
 import { eraseDeleted } from '../../src/account/erasure.ts'
@@ -55,7 +55,9 @@ async function shown({ id, slug, key, ids }: Filled) {
     operator: await ask(nodes, operatorToken),
     key: await ask('{ organization { id } }', key),
     documents: [await status('api/v2/summary.json'), await status('history.atom'), await status('badge.svg')],
-    host: await organizationOfHost({ db: prisma, site: { baseUrl: 'https://allclear.example' } }, `${slug}.example`),
+    host:
+      (await pageOfHost({ db: prisma, site: { baseUrl: 'https://allclear.example' } }, `${slug}.example`))
+        ?.organizationId ?? null,
   }
 }
 
@@ -68,11 +70,14 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
   })
   const subscriberId = newId('Subscriber')
   const host = `${slug}.example`
-  await prisma.organization.update({ where: { id }, data: { customDomain: host } })
+  const { id: pageId } = await prisma.page.findFirstOrThrow({ where: { organizationId: id } })
+  await prisma.page.update({ where: { id: pageId }, data: { customDomain: host } })
+  await prisma.pageService.create({ data: { pageId, serviceId: ids.Service, position: 0 } })
   await prisma.customDomain.create({
     data: {
       id: `dom_${slug}`,
       organizationId: id,
+      pageId,
       name: host,
       token: 'x',
       state: 'PROVEN',
@@ -80,6 +85,7 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       dueAt: at(HOUR),
     },
   })
+  await prisma.pageAccess.create({ data: { pageId: ids.StatusPage, organizationId: id, kind: 'PUBLIC' } })
   const address = { address: 'a@b.example', addressHash: 'x', label: 'a', destination: 'b.example', tokenHash: slug }
   await prisma.subscriber.create({
     data: {
@@ -94,6 +100,7 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       confirmableUntil: noon,
       confirmedAt: noon,
       services: { create: { serviceId: ids.Service } },
+      incidents: { create: { incidentId: ids.Incident } },
       deliveries: {
         create: {
           id: newId('Delivery'),

@@ -76,7 +76,7 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
     expect(response.headers.has('etag')).toBe(false)
     const html = await response.text()
     expect(html).toContain('Website')
-    expect(html).toMatch(/<main id="main"[^>]*><p class="as-of" role="status">This page shows the status as of <time/)
+    expect(html).toMatch(/<main id="main"[^>]*><p class="as-of" role="status">As of <time/)
   })
 
   test('a document is served in its last known state, unchanged', async () => {

@@ -47,8 +47,19 @@ test('no type exposes a hash or a secret, except new keys, purchases and webhook
   expect(told).toEqual([
     'BuyCheckPlanPayload.secret',
     'CreateApiKeyPayload.secret',
+    'CreatePageTokenPayload.id',
+    'CreatePageTokenPayload.secret',
+    'CreatePageTokenPayload.token',
+    'Mutation.createPageToken',
+    'Mutation.revokePageToken',
     'Mutation.rotateHeartbeatToken',
     'Mutation.rotateWebhookSecret',
+    // The token itself is only in the payload that creates it.
+    'PageToken.createdAt',
+    'PageToken.id',
+    'PageToken.lastUsedAt',
+    'PageToken.name',
+    'StatusPage.tokens',
     'Subscriber.signingSecret',
   ])
 })

@@ -24,10 +24,13 @@ import { hasWrk } from './wrk.ts'
 const MONITORS = 1000
 /** State changes of each monitor in days that are not closed: the worst case of their bars. */
 const CHANGES = 60
-const SERVICES = 100
+const SERVICES = 1000
 const INCIDENTS = 1000
 const SUBSCRIBERS = 10_000
 const EVENTS = 10_000
+/** People and keys, as many as an organization may have on a screen. */
+const PEOPLE = 199
+const KEYS = 200
 const SLUG = 'bench-console'
 const seconds = 2
 const rounds = 3
@@ -38,7 +41,9 @@ const MOST = { statements: 10, milliseconds: 40, bytes: 100_000, script: 40_000 
 /** (p) Each screen of the console for a large organization. */
 export async function consoleScreens(dns: DnsServer): Promise<void> {
   if (!(await hasWrk())) return title('(p) Screens of the console: skipped, because wrk is not installed')
-  title(`(p) Screens of the console with ${MONITORS} monitors, ${INCIDENTS} incidents and ${SUBSCRIBERS} subscribers`)
+  title(
+    `(p) Screens of the console with ${SERVICES} services, ${MONITORS} monitors, ${INCIDENTS} incidents and ${SUBSCRIBERS} subscribers`,
+  )
   const disk = await temporaryDirectory()
   const database = await openDatabase({ dataDir: disk.path, databaseUrl: undefined, log: silent })
   const { token, paths } = await fill(database.prisma, new Date())
@@ -52,7 +57,7 @@ export async function consoleScreens(dns: DnsServer): Promise<void> {
     // By turns, and the best of each: what else the service does meanwhile is not the screen's.
     for (let round = 0; round < rounds; round++) {
       for (const path of paths) {
-        const next = await measure(`${app.baseUrl}/console/${SLUG}/${path}`, cookie)
+        const next = await measure(`${app.baseUrl}/console/${path}`, cookie)
         found.set(path, better(next, found.get(path)))
       }
     }
@@ -81,6 +86,11 @@ export async function consoleScreens(dns: DnsServer): Promise<void> {
 }
 
 interface Measured {
+  /**
+   * Milliseconds of the main thread for the first request ever. That of `now` compiles what all screens share, and reads what the
+   * organization shows, which is kept.
+   */
+  readonly first: number
   readonly statements: number
   readonly cpu: number
   readonly bytes: number
@@ -88,28 +98,35 @@ interface Measured {
 
 /** Asks for a screen, one request after the other, from a process of its own. */
 async function measure(url: string, cookie: string): Promise<Measured> {
+  const begun = await processorTime(process.pid)
   const response = await fetch(url, { headers: { cookie } })
   const bytes = Buffer.byteLength(await response.text())
   if (response.status !== 200) throw new Error(`${url} was answered with ${response.status}`)
+  const first = (await processorTime(process.pid)).mainThread - begun.mainThread
   const statements = await countStatements(async () => void (await (await fetch(url, { headers: { cookie } })).text()))
   const before = await processorTime(process.pid)
   const { stdout } = await promisify(execFile)('wrk', ['-t1', '-c1', `-d${seconds}s`, '-H', `Cookie: ${cookie}`, url])
   const after = await processorTime(process.pid)
   const answers = Number(/(\d+) requests in/.exec(stdout)?.[1])
   const cpu = (after.mainThread - before.mainThread) / 1000 / answers
-  return { statements, cpu, bytes }
+  return { first: first / 1000, statements, cpu, bytes }
 }
 
 const better = (one: Measured, other: Measured = one): Measured => ({
+  // Only the first round's is the first.
+  first: other.first,
   statements: Math.min(one.statements, other.statements),
   cpu: Math.min(one.cpu, other.cpu),
   bytes: one.bytes,
 })
 
-function rowOf(path: string, { statements, cpu, bytes }: Measured): string {
-  const name = path.replace(/[a-z]{3}_\w+/, '…').padEnd(26)
+function rowOf(path: string, { first, statements, cpu, bytes }: Measured): string {
+  const name = path
+    .replace(`${SLUG}/`, '')
+    .replace(/[a-z]{3}_\w+/, '…')
+    .padEnd(26)
   const [ms, kB] = [cpu.toFixed(1).padStart(5), String(Math.round(bytes / 1000)).padStart(3)]
-  return `${name} ${String(statements).padStart(2)} statements ${ms} ms ${kB} kB`
+  return `${name} ${String(statements).padStart(2)} statements ${ms} ms ${kB} kB, first ${first.toFixed(0).padStart(3)} ms`
 }
 
 /** Counts the statements of some work; the fewest of three times, since what else runs sends its own. */
@@ -149,7 +166,12 @@ async function fill(prisma: PrismaClient, now: Date) {
   const organizationId = organization.id
   await prisma.organization.update({ where: { id: organizationId }, data: { tier: 'TEAM' } })
   const token = await transaction(ctx, async (tx) => {
-    const user = await insertUser(tx, { email: 'owner@acme.example', name: 'Owner', passwordHash: null })
+    const user = await insertUser(tx, {
+      email: 'owner@acme.example',
+      name: 'Owner',
+      passwordHash: null,
+      isOperator: true,
+    })
     await insertMembership(tx, { organizationId, userId: user.id, role: 'OWNER' }, user.name)
     return startSession(tx, user.id, 'a browser')
   })
@@ -158,15 +180,30 @@ async function fill(prisma: PrismaClient, now: Date) {
   await prisma.service.createMany({
     data: serviceIds.map((id, position) => ({ id, organizationId, name: `Service ${position}`, position, createdAt })),
   })
+  const serviceId = serviceIds[0] ?? ''
   const [monitorId = ''] = await fillMonitors(prisma, organizationId, serviceIds, now)
   const incidentId = await fillIncidents(prisma, organizationId, serviceIds, now)
   await fillSubscribers(prisma, organizationId, now)
+  await fillPeople(prisma, organizationId, now)
   const paths = [
-    ...['now', 'incidents', 'incidents/new', `incidents/${incidentId}`, 'maintenance', 'services', 'monitors'],
-    ...['monitors?state=UNKNOWN', 'monitors?text=page', `monitors/${monitorId}`, `monitors/${monitorId}/edit`],
-    ...['subscribers', 'subscribers?address=9', 'deliveries', 'page', 'people', 'keys', 'plan', 'log', 'blacklists'],
-  ]
-  return { token, paths }
+    ...['now', 'incidents', 'incidents/new', `incidents/${incidentId}`, 'maintenance', 'maintenance/new', 'services'],
+    ...['services?page=2', 'services/new', `services/${serviceId}`, 'monitors', 'monitors?state=UNKNOWN'],
+    ...['monitors?text=page', `monitors/${monitorId}`, `monitors/${monitorId}/edit`, 'subscribers'],
+    ...[
+      'subscribers?address=9',
+      'subscribers/new',
+      'deliveries',
+      'page',
+      'people',
+      'keys',
+      'plan',
+      'log',
+      'blacklists',
+    ],
+    'account',
+  ].map((path) => `${SLUG}/${path}`)
+  const ofOperator = ['organizations', 'payments', 'workers', 'lists', 'settings'].map((path) => `operator/${path}`)
+  return { token, paths: [...paths, ...ofOperator] }
 }
 
 async function fillMonitors(
@@ -243,4 +280,21 @@ async function fillSubscribers(prisma: PrismaClient, organizationId: string, now
     INSERT INTO "Event" ("organizationId", seq, kind, at, "actorKind", "subjectId", "subjectName")
     SELECT ${organizationId}, log."lastSeq" - each, 'INCIDENT_UPDATED', ${now}, 'SYSTEM', 'inc_0', 'An incident'
     FROM log, generate_series(0, ${EVENTS - 1}::int) AS each`
+}
+
+/** Writes members and keys. */
+async function fillPeople(prisma: PrismaClient, organizationId: string, now: Date): Promise<void> {
+  const users = Array.from({ length: PEOPLE }, (_, index) => ({
+    ...{ id: newId('User'), email: `person-${index}@acme.example`, name: `Person ${index}`, createdAt: now },
+  }))
+  await prisma.user.createMany({ data: users })
+  await prisma.membership.createMany({
+    data: users.map(({ id: userId }) => ({ organizationId, userId, role: 'EDITOR' as const, createdAt: now })),
+  })
+  await prisma.apiKey.createMany({
+    data: Array.from({ length: KEYS }, (_, index) => ({
+      ...{ id: newId('ApiKey'), organizationId, name: `Key ${index}`, prefix: `ac_${index}`, hash: String(index) },
+      ...{ scope: 'READ' as const, createdAt: now },
+    })),
+  })
 }

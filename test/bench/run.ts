@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, live-events, edge, console, first-minutes.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, live-events, edge, console, first-minutes, from-clone.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -11,7 +11,7 @@ import { cost } from './cost.ts'
 import { dnsThroughput } from './dns-throughput.ts'
 import { edge } from './edge.ts'
 import { fanOut } from './fan-out.ts'
-import { firstMinutes } from './first-minutes.ts'
+import { firstMinutes, fromClone } from './first-minutes.ts'
 import { graphqlThroughput } from './graphql-throughput.ts'
 import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
@@ -47,6 +47,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   edge,
   console: consoleScreens,
   'first-minutes': firstMinutes,
+  'from-clone': fromClone,
   search: (_dns, dataDir) => search(dataDir),
   growth: (_dns, dataDir) => growth(dataDir),
 }

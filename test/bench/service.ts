@@ -33,7 +33,7 @@ export interface Answer {
 }
 
 /** How `npm start` has the C library give memory back that threads have freed. */
-const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' }
+const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '32768' }
 
 const probe = new URL('test/bench/memory-probe.mjs', root).href
 

@@ -44,7 +44,7 @@ describe.sequential('the first minutes', () => {
     await expect.poll(() => prisma.monitor.findFirst({ where: { state: 'UP' } })).not.toBeNull()
 
     await page.goto(`${app.baseUrl}/status/example/subscribe`)
-    await page.fill('[name=address]', 'reader@example.com')
+    await page.fill('[name=email]', 'reader@example.com')
     await page.click('main button[type=submit]')
     const [mail] = await mailServer.arrived(1, ({ envelopeTo }) => envelopeTo === 'reader@example.com')
     expect(mail?.subject).toContain('Example')

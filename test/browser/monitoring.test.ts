@@ -79,8 +79,8 @@ test('an outage opens and resolves an incident, the open page follows, and the u
   expect(await page.locator('#open-incidents').count()).toBe(0)
   await page.locator('#past').getByText('Website recovered after 2 minutes 40 seconds.').waitFor()
   expect(await page.evaluate(() => 'same' in window)).toBe(true)
-  await page.locator(`#${serviceId} summary`).click()
-  await page.locator(`#${serviceId} a`).click()
+  await page.locator(`#${serviceId} summary .name`).click()
+  await page.locator(`#${serviceId} .days-link`).click()
   await page.locator('.eventful li', { hasText: 'Down for 2 min' }).waitFor()
   expect(tab.complaints).toEqual([])
 

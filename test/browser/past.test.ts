@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createOrganization } from '../../src/account/organization.ts'
 import { startApp } from '../../src/app/start.ts'
@@ -7,6 +8,7 @@ import { bucketOf } from '../../src/monitoring/histogram.ts'
 import { createService } from '../../src/status/service.ts'
 import { writeMonitor } from '../monitoring/histories.ts'
 import { testConfig } from '../support/app.ts'
+import { axeViolations } from '../support/axe.ts'
 import { useChromium } from '../support/chromium.ts'
 import { testContext } from '../support/context.ts'
 import { faintTexts } from '../support/contrast.ts'
@@ -71,6 +73,11 @@ async function writePast() {
   return { key: apiKey.secret, api: serviceId }
 }
 
+/** Takes a screenshot to look at, where asked for. */
+async function shot(page: Page, name: string): Promise<void> {
+  if (process.env['SHOTS']) await page.screenshot({ path: `/tmp/past-${name}.png` })
+}
+
 const newTab = useChromium()
 const openTab = (options: Parameters<typeof newTab>[1] = {}) => newTab((url) => url.startsWith(app.baseUrl), options)
 const overview = () => `${app.baseUrl}/status/acme`
@@ -80,7 +87,7 @@ describe('the days of a service', () => {
   test('are drawn side by side, each kind in its own shape, with text', async () => {
     await using tab = await openTab()
     await tab.page.goto(page())
-    const bar = tab.page.getByRole('img', { name: /^API, last 90 days: 99\.9\d+% uptime in 5\d d( \d+ h)? of data/ })
+    const bar = tab.page.getByRole('group', { name: /^API, last 90 days: 99\.9\d+% uptime in 5\d d( \d+ h)? of data/ })
     const { width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
     expect(width).toBeGreaterThan(600)
     expect(height).toBeGreaterThan(20)
@@ -110,22 +117,103 @@ describe('the days of a service', () => {
     await tab.page.locator('#live[data-state=live]').waitFor()
     await tab.page.getByText('Down for 12 min.').waitFor()
     await tab.page.getByText('Degraded for 1 h.').waitFor()
-    await tab.page.getByText('Hourly median').waitFor()
+    await tab.page.getByText('Median (solid line)').waitFor()
     await mutate(app.baseUrl, key, 'createIncident', 'Incident', {
       ...{ title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are looking.' },
       services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }],
     })
-    await tab.page.getByRole('link', { name: 'Payments fail' }).waitFor()
+    await tab.page.getByRole('link', { name: 'Payments fail', exact: true }).waitFor()
     expect(tab.complaints).toEqual([])
+  })
+
+  /** The UTC day, as an address names it. */
+  const dayKey = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY).toISOString().slice(0, 10)
+
+  test('open with the keyboard: one stop for the tab key, arrows between days, Enter', async () => {
+    await using tab = await openTab()
+    await tab.page.goto(page())
+    await tab.page.locator('#live[data-state=live]').waitFor()
+    expect(await tab.page.locator('.bars a[tabindex="0"]').count()).toBe(1)
+    await tab.page.locator('.bars a[tabindex="0"]').focus()
+    for (let days = 0; days < 20; days++) await tab.page.keyboard.press('ArrowLeft')
+    expect(await tab.page.evaluate(() => document.activeElement?.getAttribute('href'))).toBe(`?day=${dayKey(20)}`)
+    await tab.page.keyboard.press('Enter')
+    const details = tab.page.getByRole('dialog')
+    await details.getByText('12:00 UTC to 12:12 UTC').waitFor()
+    expect(await details.textContent()).toContain('99.166%')
+    expect(await axeViolations(tab.page)).toEqual([])
+    await shot(tab.page, 'day-wide')
+    await details.getByRole('link', { name: 'Day after' }).press('Enter')
+    await details.getByText('Nothing happened.').waitFor()
+    await tab.page.keyboard.press('Escape')
+    await details.waitFor({ state: 'hidden' })
+    expect(await tab.page.evaluate(() => document.activeElement?.getAttribute('href'))).toBe(`?day=${dayKey(20)}`)
+    await tab.page.keyboard.press('End')
+    expect(await tab.page.evaluate(() => document.activeElement?.getAttribute('href'))).toBe(`?day=${dayKey(0)}`)
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('open from a line of the overview, by keys and by the place of a click', async () => {
+    await using tab = await openTab()
+    await tab.page.goto(overview())
+    await tab.page.locator('#live[data-state=live]').waitFor()
+    const line = tab.page.locator(`#${api} summary`)
+    await line.focus()
+    for (let days = 0; days < 11; days++) await tab.page.keyboard.press('ArrowLeft')
+    await shot(tab.page, 'line-chosen')
+    await tab.page.keyboard.press('Enter')
+    const details = tab.page.getByRole('dialog')
+    await details.getByText('Degraded 12:00 UTC to 13:00 UTC').waitFor()
+    await details.getByRole('button', { name: 'Close' }).click()
+    await details.waitFor({ state: 'hidden' })
+    // Neither has opened the line.
+    expect(await tab.page.locator(`#${api} details[open]`).count()).toBe(0)
+    const { x = 0, y = 0, width = 0, height = 0 } = (await line.locator('.days').boundingBox()) ?? {}
+    await tab.page.mouse.click(x + (width * (90 - 20.5)) / 90, y + height / 2)
+    await details.getByText('12:00 UTC to 12:12 UTC').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  test.each(['light', 'dark'] as const)('open by a finger on a telephone, in the %s', async (colorScheme) => {
+    await using tab = await openTab({ colorScheme, viewport: { width: 390, height: 844 }, hasTouch: true })
+    await tab.page.goto(page())
+    await tab.page.locator('#live[data-state=live]').waitFor()
+    const link = tab.page.locator(`.bars a[href="?day=${dayKey(10)}"] rect`)
+    const { width = 0, height = 0, x = 0 } = (await link.boundingBox()) ?? {}
+    expect(width).toBeGreaterThan(24)
+    expect(height).toBeGreaterThan(44)
+    // The newest days are in view, older ones are scrolled to.
+    expect(x).toBeGreaterThan(0)
+    await shot(tab.page, `service-390-${colorScheme}`)
+    await link.tap()
+    const details = tab.page.getByRole('dialog')
+    await details.getByText('Degraded 12:00 UTC to 13:00 UTC').waitFor()
+    expect(await axeViolations(tab.page)).toEqual([])
+    expect(await faintTexts(tab.page)).toEqual([])
+    await shot(tab.page, `day-390-${colorScheme}`)
+    expect(tab.complaints).toEqual([])
+  })
+
+  test.each(['24h', '7d', '30d', 'year'])('are shown for the range %s', async (range) => {
+    await using tab = await openTab()
+    await tab.page.goto(`${page()}?range=${range}`)
+    await tab.page.locator('.ranges [aria-current]').waitFor()
+    expect(await axeViolations(tab.page)).toEqual([])
+    await shot(tab.page, `range-${range}`)
   })
 
   test('are reached without JavaScript', async () => {
     await using tab = await openTab({ javaScriptEnabled: false })
     await tab.page.goto(overview())
     await tab.page.locator(`#${api} summary`).click()
-    await tab.page.locator(`#${api} a`).click()
+    await tab.page.locator(`#${api} .days-link`).click()
     await tab.page.getByText('Down for 12 min.').waitFor()
     await tab.page.locator('.latency svg').waitFor()
+    await tab.page.getByLabel('Open a day').fill(dayKey(20))
+    await tab.page.getByRole('button', { name: 'Open' }).click()
+    await tab.page.getByText('12:00 UTC to 12:12 UTC').waitFor()
+    await tab.page.getByRole('link', { name: 'Day after' }).click()
+    await tab.page.getByText('Nothing happened.').waitFor()
   })
 
   test.each(['light', 'dark'] as const)(

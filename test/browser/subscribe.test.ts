@@ -15,11 +15,11 @@ test.each([true, false])(
     const { page, complaints } = tab
     await page.goto(`${url}/status/${slug}`)
     await page.getByRole('link', { name: 'Get updates' }).click()
-    await page.getByLabel('Address').fill(to)
+    await page.getByLabel('Email address').fill(to)
     await page.getByText('Only some services').click()
     await page.getByLabel('Mail', { exact: true }).check()
     await page.getByRole('button', { name: 'Subscribe' }).click()
-    await page.getByText('We sent a message with a confirmation link').waitFor()
+    await page.getByText('We sent a link to confirm').waitFor()
 
     const [letter] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === to)
     await page.goto(linkIn(letter ?? {}, `${url}/subscriptions/`))

@@ -20,6 +20,7 @@ const routes = consolePages({
   site: { assets: { url: never, routes: never }, baseUrl: '' } as never,
   contextOf: never,
   onChange: never,
+  pngRenderer: { render: never },
 })
   .routes.filter(({ path }) => path.startsWith('/console/:slug') && path.includes('}/'))
   .map(({ method, path }) => ({ method, path: path.replace(/^\/console\/:slug\{[^}]*\}\//, '') }))
@@ -35,6 +36,7 @@ const idsIn = ({ ids }: typeof mine): Record<string, string> => ({
   subscribers: ids.Subscriber,
   deliveries: ids.Delivery,
   keys: ids.ApiKey,
+  pages: ids.StatusPage,
   groups: ids.ServiceGroup,
   updates: ids.IncidentUpdate,
 })
@@ -44,9 +46,14 @@ function filled(path: string, of: typeof mine): string {
   const [section = ''] = path.split('/')
   return path
     .replace(/:updateId(\{[^}]*\})?/, section === 'maintenance' ? of.ids.MaintenanceUpdate : of.ids.IncidentUpdate)
+    .replace(/:tokenId(\{[^}]*\})?/, of.pageTokenId)
     .replace(/:groupId(\{[^}]*\})?/, of.ids.ServiceGroup)
     .replace(/:(\w+)(\{[^}]*\})?/g, () =>
-      path.includes('groups/') ? of.ids.ServiceGroup : idsIn(of)[section] || 'usr_000000000000000000000000',
+      path.includes('groups/')
+        ? of.ids.ServiceGroup
+        : path.includes('series/')
+          ? of.ids.MaintenanceSeries
+          : idsIn(of)[section] || 'usr_000000000000000000000000',
     )
 }
 
@@ -63,6 +70,9 @@ const fields = {
   impact: 'MINOR',
   slug: mine.slug,
   kind: 'HTTP',
+  startsAt: '2999-01-01T02:00',
+  durationMinutes: '60',
+  repeat: 'DAILY',
   url: 'https://changed.example.com/',
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { plainText, renderMarkdown, textAsHtml } from '../../src/core/markdown.ts'
+import { plainLines, plainText, renderMarkdown, textAsHtml } from '../../src/core/markdown.ts'
 import { nestingFaults } from '../support/markup.ts'
 
 /** Every tag that a message can become. */
@@ -128,5 +128,21 @@ describe('a message', () => {
     expect(plainText(renderMarkdown('# Hi\n\nWe **are** at `a < b` & [there](https://a.example).'))).toBe(
       'Hi We are at a < b & there.',
     )
+  })
+
+  test('converts to plain text with its lines, lists, quotes and addresses', () => {
+    const lines = (text: string) => plainLines(renderMarkdown(text))
+    expect(
+      lines('We **are** at `a < b`,\nsee [there](https://a.example/?b=1&c) or https://b.example, me@c.example.'),
+    ).toBe('We are at a < b,\nsee there (https://a.example/?b=1&c) or https://b.example, me@c.example.')
+    expect(lines('# Hi\n\n- one\n- two\n  1. a\n  2. b\n\nend')).toBe('Hi\n\n- one\n- two\n  1. a\n  2. b\n\nend')
+    expect(lines('> one\n>\n> two\n\n```\na\n\n  b\n```\n\n***')).toBe('> one\n>\n> two\n\na\n\n  b\n\n* * *')
+    expect(plainLines(textAsHtml('a *b*\nc\n\nd & e'))).toBe('a *b*\nc\n\nd & e')
+    expect(plainLines('')).toBe('')
+  })
+
+  test('grows little as plain text, however deep it is', () => {
+    const html = '<blockquote><p>a</p>\n<ul><li>b'.repeat(2000)
+    expect(plainLines(html).length).toBeLessThan(2 * html.length)
   })
 })

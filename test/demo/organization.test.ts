@@ -6,6 +6,7 @@ import { signInByPassword } from '../../src/people/sign-in.ts'
 import { deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
 import { readPageState } from '../../src/status/page-state.ts'
 import { joinHistories, readMeasured } from '../../src/status-page/service-history.ts'
+import { readServiceRange } from '../../src/status-page/service-range.ts'
 import { peopleContext } from '../people/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -34,7 +35,7 @@ async function content(slug: string, now: Date) {
     select: maintenanceFields,
     orderBy: { startsAt: 'asc' },
   })
-  const { id: _id, slug: _slug, ...settings } = organization
+  const { id: _id, slug: _slug, pageId: _pageId, ...settings } = organization
   const services = page.services.map(({ name, description, status }) => ({ name, description, status }))
   const groups = page.groups.map(({ name, description }) => ({ name, description }))
   return { settings, status: page.status, groups, services, incidents, maintenances }
@@ -99,12 +100,12 @@ describe('prepareDemo', () => {
   test('has monitored services with a history that matches its incidents and maintenance', async () => {
     const { id } = await prisma.organization.findUniqueOrThrow(bySlug)
     const state = await readPageState(prisma, id, noon)
-    const measured = await readMeasured(prisma, state, state.services, true, noon)
+    const measured = await readMeasured(prisma, state, state.services, noon)
     const { histories: pasts } = await joinHistories(state, state.services, measured)
     expect([...pasts.values()].filter(({ source }) => source === 'MONITORS')).toHaveLength(9)
     expect(pasts.size).toBe(12)
     const webmail = await prisma.service.findFirstOrThrow({ where: { organizationId: id, name: 'Webmail' } })
-    const { days = [], latencies = [], incidents = [] } = pasts.get(webmail.id) ?? {}
+    const { days = [], incidents = [] } = pasts.get(webmail.id) ?? {}
     expect(days).toHaveLength(90)
     const dayOf = (daysAgo: number) => days.at(-1 - daysAgo)?.tally
     expect(dayOf(19)?.down).toBe(41 * MINUTE)
@@ -113,6 +114,9 @@ describe('prepareDemo', () => {
     expect(Number(dayOf(6)?.maintenance) + Number(dayOf(5)?.maintenance)).toBe(75 * MINUTE)
     expect(dayOf(0)).toMatchObject({ down: 0, degraded: 0, unknown: 0 })
     expect(incidents.map(({ title }) => title)).toContain('Webmail and mail programs cannot connect')
+    const service = state.services.find((each) => each.id === webmail.id)
+    if (service === undefined) throw new Error('There is no such service.')
+    const { latencies } = await readServiceRange(prisma, state, service, '24h', noon)
     expect(latencies).toHaveLength(24)
     // The current hour has just begun and has no counts yet.
     expect(latencies.slice(0, 23).every(({ p50, p95 }) => Number(p50) > 50 && Number(p95) > Number(p50))).toBe(true)

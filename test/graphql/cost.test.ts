@@ -122,7 +122,7 @@ test('counts sizes and ids from variables and their defaults', () => {
 
 /** Of an organization with some of everything. */
 const small = {
-  ...{ services: 40, serviceGroups: 8, servicesOfGroup: 10, openIncidents: 2, plannedMaintenances: 2 },
+  ...{ pages: 1, services: 40, serviceGroups: 8, servicesOfGroup: 10, openIncidents: 2, plannedMaintenances: 2 },
   ...{ servicesOfIncident: 5, servicesOfUpdate: 5, servicesOfMaintenance: 10 },
 }
 

@@ -45,6 +45,20 @@ export const pages: readonly HostileCase[] = [
     [200],
     ({ slug, incidentIds }) => `/status/${slug}/incidents/${incidentIds[0]}`,
   ),
+  ...[
+    'range=year',
+    'range=24h',
+    `range=${'9'.repeat(5000)}`,
+    'day=2026-02-30',
+    'day=9999-01-01',
+    `day=${'2'.repeat(5000)}`,
+  ].map((query) =>
+    requesting(
+      `the days of a service: ${query.slice(0, 20)}`,
+      [200, 404, 414, 431],
+      ({ slug, serviceId }) => `/status/${slug}/services/${serviceId}?${query}`,
+    ),
+  ),
   {
     name: '200 requests at once for what changed on a page',
     statuses: [200],

@@ -60,6 +60,20 @@ describe('assets', () => {
 
   test('the style sheet loads nothing from other hosts', async () => {
     const css = await (await assets.routes.request(assets.url('style.css'))).text()
-    expect(css).not.toMatch(/url\(|@import|https?:/)
+    expect(css).not.toMatch(/url\((?!"?\/assets\/)|@import|https?:/)
+  })
+
+  test('the fonts are ours, immutable and small', async () => {
+    const css = await (await assets.routes.request(assets.url('style.css'))).text()
+    const paths = [...css.matchAll(/url\("?(\/assets\/[^)"]+\.woff2)"?\)/g)].map(([, path]) => path ?? '')
+    expect(paths).toHaveLength(2)
+    for (const path of paths) {
+      const font = await assets.routes.request(path)
+      expect(font.headers.get('content-type')).toBe('font/woff2')
+      expect(font.headers.get('cache-control')).toContain('immutable')
+      const content = Buffer.from(await font.arrayBuffer())
+      expect(content.subarray(0, 4).toString()).toBe('wOF2')
+      expect(content.length).toBeLessThan(path.includes('latin-ext') ? 90_000 : 50_000)
+    }
   })
 })

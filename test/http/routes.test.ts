@@ -6,7 +6,13 @@ import { loadAssets } from '../../src/http/assets.ts'
 async function routesServed(): Promise<{ method: string; path: string }[]> {
   const site = { assets: await loadAssets([]), baseUrl: 'https://allclear.example' }
   const dependencies = { config: {}, db: {}, billing: {} }
-  const { routes } = createRoutes({ site, dependencies, metrics: {}, heartbeats: {} } as unknown as RouterOptions)
+  const { routes } = createRoutes({
+    site,
+    dependencies,
+    pngRenderer: {},
+    metrics: {},
+    heartbeats: {},
+  } as unknown as RouterOptions)
   return routes.filter(({ method, path }) => method !== 'OPTIONS' && !path.endsWith('*'))
 }
 

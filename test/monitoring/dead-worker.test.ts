@@ -72,7 +72,7 @@ test.skipIf(serverUrl === undefined)(
     const since = (await prisma.monitor.findUniqueOrThrow({ where: { id } })).unknownSince?.toISOString()
     expect(since).toBeDefined()
     const page = await text('')
-    expect(page).toMatch(/<h1>Monitoring has been silent since \d/)
+    expect(page).toMatch(/<h1>No monitoring data since \d/)
     // The icons that a page may show are in it.
     expect(page.replace(/<svg id="icons".*?<\/svg>/s, '')).not.toMatch(/operational/i)
     expect(await text(`/services/${serviceId}/badge.svg`)).toContain('No data')

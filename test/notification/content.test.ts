@@ -4,7 +4,14 @@ import type { NotificationPayload } from '../../src/notification/payload.ts'
 import { parsePayload, serializePayload } from '../../src/notification/payload.ts'
 import { noon } from '../support/context.ts'
 
-const acme = { name: 'Acme', slug: 'acme', timeZone: 'Europe/Berlin', customDomain: null }
+const acme = {
+  name: 'Acme',
+  slug: 'acme',
+  timeZone: 'Europe/Berlin',
+  customDomain: null,
+  accentColor: '#ffdd00',
+  logoUrl: null,
+}
 const baseUrl = 'https://allclear.example'
 const incident = {
   about: 'INCIDENT',
@@ -51,7 +58,7 @@ describe('a rendered payload', () => {
     [
       incident,
       [
-        'New incident, investigating: Slow answers',
+        'Investigating: Slow answers',
         'major',
         'incident.created',
         'Impact: Major',
@@ -116,13 +123,22 @@ test('a message about the subscription asks to confirm it, or links to its setti
   const content = (confirmed: boolean) =>
     subscriptionContent({ confirmed, at: noon, url: `${baseUrl}/s/t` }, acme, baseUrl)
   expect(content(false)).toMatchObject({
-    topic: 'Confirm your subscription',
+    subject: 'Confirm your subscription',
     action: { label: 'Confirm your subscription', url: `${baseUrl}/s/t` },
     event: { type: 'subscription.confirm', data: { confirm_url: `${baseUrl}/s/t` } },
   })
   expect(content(true)).toMatchObject({
-    topic: 'You are already subscribed',
+    subject: 'You are already subscribed',
     action: { label: 'Manage or unsubscribe' },
     event: { type: 'subscription.confirmed', data: { manage_url: `${baseUrl}/s/t` } },
   })
+})
+
+test('mails show the logo unless it is SVG, which no mail program shows', () => {
+  const logoOf = (logoUrl: string | null) => notificationContent(incident, { ...acme, logoUrl }, baseUrl).look.logoUrl
+  expect(logoOf('/logos/abc.png')).toBe(`${baseUrl}/logos/abc.png`)
+  expect(logoOf('https://cdn.example/a.webp?v=1')).toBe('https://cdn.example/a.webp?v=1')
+  expect(logoOf('/logos/abc.svg')).toBe(null)
+  expect(logoOf('https://cdn.example/a.SVG?v=1')).toBe(null)
+  expect(logoOf(null)).toBe(null)
 })

@@ -20,7 +20,10 @@ export function peopleContext(
     ...testContext(db, { actor: { kind: 'visitor' }, ...given }),
     seal: createSecretBox(Buffer.alloc(32, 7)),
     site: { baseUrl: 'https://status.example' },
-    sendMail: async (mail) => void mails.push(mail),
+    sendMail: async (mail) => {
+      mails.push(mail)
+      return { delivered: true, message: 'Accepted' }
+    },
     mails,
   }
 }

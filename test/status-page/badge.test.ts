@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { contrast } from '../../src/core/colour.ts'
 import { createService, updateService } from '../../src/status/service.ts'
 import { badgeSvg } from '../../src/status-page/badge.ts'
-import { contrast } from '../../src/status-page/colour.ts'
 import { statusShapes } from '../../src/status-page/status-shapes.ts'
 import { statusColours } from '../../src/status-page/status-tones.ts'
 import { tenantsOf } from '../status/setup.ts'
@@ -57,7 +57,7 @@ describe('over HTTP', () => {
     expect(page.headers.get('cache-control')).toBe('public, max-age=60')
     expect(page.headers.get('content-security-policy')).toBe("default-src 'none'")
     expect(page.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
-    expect(await page.text()).toContain('aria-label="Acme: Partial system outage"')
+    expect(await page.text()).toContain('aria-label="Acme: Partial outage"')
     const service = await fetch(`${url}/status/${acme.slug}/services/${id}/badge.svg`)
     expect(await service.text()).toContain('aria-label="API: Partial outage"')
   })

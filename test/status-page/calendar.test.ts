@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import ICAL from 'ical.js'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
+import { wordsOf } from '../../src/language/catalogue.ts'
 import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
 import type { PageState } from '../../src/status/page-state.ts'
 import { createService } from '../../src/status/service.ts'
@@ -42,7 +43,7 @@ describe('the calendar', () => {
     expect(others).toEqual([])
     expect(event?.uid).toMatch(/^[\da-f-]{36}$/)
     expect(event?.summary).toBe('New disks')
-    expect(event?.description).toBe('Affects: API, v2\n\nScheduled: Reads go on.')
+    expect(event?.description).toBe('Affected: API, v2\n\nScheduled: Reads go on.')
     expect([event?.startDate.toJSDate(), event?.endDate.toJSDate()]).toEqual([plan.startsAt, plan.endsAt])
     expect(event?.component.getFirstPropertyValue('url')).toBe(`${url}/status/${acme.slug}#${id}`)
     expect(statusOf(event)).toBe('CONFIRMED')
@@ -96,6 +97,9 @@ function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' 
     status: 'COMPLETED' as const,
     startedAt: noon,
     tellSubscribers: true,
+    seriesId: null,
+    nominalStartsAt: null,
+    detached: false,
     endedAt: noon,
     dueAt: null,
     version: 1,
@@ -108,7 +112,13 @@ function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' 
     ...of,
   }
   const state = { organization: { name: 'Acme' }, services: [] } as unknown as PageState
-  return maintenanceCalendar({ state, maintenances: [maintenance], changes: new Map(), url: 'https://acme.example' })
+  return maintenanceCalendar({
+    state,
+    maintenances: [maintenance],
+    changes: new Map(),
+    url: 'https://acme.example',
+    words: wordsOf('EN'),
+  })
 }
 
 describe('its lines', () => {

@@ -68,6 +68,7 @@ describe('an Open Graph image', () => {
           uncached(prisma, () => noon),
           acme.slug,
           incident,
+          null,
         )
       ).image
     expect(await read(null)).toEqual(picture)
@@ -88,6 +89,7 @@ describe('an Open Graph image', () => {
           uncached(prisma, () => noon),
           acme.slug,
           incident,
+          null,
         )
       ).image
     expect(await read(null)).toMatchObject({ owner: acme.slug, headline: 'All services are operational' })

@@ -219,7 +219,7 @@ describe('the page', () => {
 
     const html = await read(`${acme.slug}/services/${api}`)
     expect(html).toMatch(
-      /<svg class="days" viewBox="0 0 359 40" preserveAspectRatio="none" role="img" aria-label="API, last 90 days: 99.979% uptime in 40 d of data. 1 day with an outage, 40 days without any, 49 days without data.">/,
+      /<svg class="days" viewBox="0 0 359 40" preserveAspectRatio="none" role="group" aria-label="API, last 90 days: 99.979% uptime in 40 d of data. 1 day with an outage, 40 days without any, 49 days without data.">/,
     )
     expect(await read(acme.slug)).toContain('<span class="figure">99.979%</span>')
     // One path per mark for any number of days, and one tooltip per day with notes or incidents.
@@ -229,11 +229,41 @@ describe('the page', () => {
       '<path class="none"',
     ])
     expect(html).toContain('<title>Tuesday, 17 November 2026: down for 12 min, The &lt;disk&gt; is full</title>')
+    expect(html).toContain('<a href="?day=2026-11-17" tabindex="-1" data-day="true">')
+    // The tab key stops at the newest day alone.
+    expect(html.match(/tabindex="0"/g)).toHaveLength(1)
     expect(html).toContain('Down for 12 min.')
     expect(html).toContain(`<a href="/status/${acme.slug}/incidents/${id}">The &lt;disk&gt; is full</a>`)
     expect(html).toContain('Down 12 min in 40 d monitored. Not counted: 49 d 12 h without data.')
-    expect(html).toContain('Hourly median (solid line): about 130 ms.')
-    expect(html).toMatch(/<path class="p50" d="M440 37.3H460"/)
+    expect(html).toContain('last 90 days, by day. Median (solid line): about 130 ms.')
+    expect(html).toMatch(/<path class="p50" d="M1780 37.3H1800"/)
+    const hourly = await read(`${acme.slug}/services/${api}?range=24h`)
+    expect(hourly).toContain('last 24 hours, by hour. Median (solid line): about 130 ms.')
+    expect(hourly).toMatch(/<path class="p50" d="M440 37.3H460"/)
+    expect(hourly).toContain('No outages in 1 d monitored.')
+    expect(await read(`${acme.slug}/services/${api}?range=7d`)).toContain(
+      'aria-label="API, last 7 days: 99.871% uptime.',
+    )
+    const year = await read(`${acme.slug}/services/${api}?range=year`)
+    expect(year).toContain('aria-label="API, last 365 days: 99.979% uptime in 40 d of data."')
+    expect(year).toMatch(
+      /<a href="\?day=2026-11-14&amp;days=7"[^>]*><title>7 days from Saturday, 14 November 2026: down for 12 min/,
+    )
+
+    const day = await read(`${acme.slug}/services/${api}?day=2026-11-17`)
+    const text = day.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
+    expect(text).toContain('Tuesday, 17 November 2026')
+    expect(text).toContain('Outage 12:00 UTC to 12:12 UTC12 min')
+    expect(text).toContain('Major outage: The &lt;disk&gt; is full17 Nov 2026, 12:00 UTC to 17 Nov 2026, 13:00 UTC')
+    expect(text).toContain('99.166%')
+    expect(nestingFaults(day)).toEqual([])
+    const week = await read(`${acme.slug}/services/${api}?day=2026-11-14&days=7`)
+    expect(week).toContain('Saturday, 14 November 2026 to Friday, 20 November 2026')
+    expect(week).toContain('Down 12 min in 6 d 12 h monitored.')
+    expect(await read(`${acme.slug}/services/${api}?day=2026-11-16`)).toContain('Nothing happened.')
+    for (const query of ['day=2026-11-21', 'day=2025-11-20', 'day=x', 'range=2d', 'day=2026-11-17&days=8']) {
+      expect(await read(`${acme.slug}/services/${api}?${query}`)).toContain('Page not found')
+    }
     expect(html).not.toMatch(/ style="|<style/)
     expect(nestingFaults(html)).toEqual([])
     expect(repeatedIds(html)).toEqual([])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
+import { wordsOf } from '../../src/language/catalogue.ts'
 import {
   addMonths,
   formatDuration,
@@ -52,7 +53,7 @@ describe('a month', () => {
 
   test('has a name and a key', () => {
     expect(monthKey({ year: 2026, month: 3 })).toBe('2026-03')
-    expect(monthName({ year: 2026, month: 3 })).toBe('March 2026')
+    expect(monthName({ year: 2026, month: 3 }, wordsOf('EN'))).toBe('March 2026')
   })
 
   test('has neighbours across the ends of years', () => {

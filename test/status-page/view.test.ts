@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { wordsOf } from '../../src/language/catalogue.ts'
 import type { ShownStatus } from '../../src/status/shown-status.ts'
 import { pageStatus } from '../../src/status/shown-status.ts'
 import { zoneOf } from '../../src/status-page/time-format.ts'
@@ -31,12 +32,13 @@ const shows = (shown: ShownStatus, index = 0) => {
     basis: unknownSince ? ('SILENT' as const) : ('OWNER' as const),
   }
 }
+const words = wordsOf('EN')
 const sentence = (of: readonly ShownStatus[], impacts: readonly ('NONE' | 'MINOR' | 'MAJOR' | 'CRITICAL')[] = []) => {
   const services = of.map((shown, index) => ({
     ...service(['API', 'Shop', 'Mail', 'Files'][index] ?? ''),
     ...shows(shown, index),
   }))
-  return headline(pageStatus(services, impacts), services, impacts.length, zoneOf('UTC'))
+  return headline({ status: pageStatus(services, impacts), services, incidents: impacts }, zoneOf('UTC'), words)
 }
 
 describe('the headline', () => {
@@ -47,10 +49,10 @@ describe('the headline', () => {
   })
 
   test('mentions no services when there are none', () => {
-    expect(sentence([])).toBe('No incidents are open')
+    expect(sentence([])).toBe('No open incidents')
     expect(sentence([], ['NONE'])).toBe('One incident is open')
     expect(sentence([], ['NONE', 'NONE'])).toBe('2 incidents are open')
-    expect(sentence([], ['CRITICAL'])).toBe('Major system outage')
+    expect(sentence([], ['CRITICAL'])).toBe('Major outage')
   })
 
   test('names up to two services with the worst status', () => {
@@ -68,19 +70,19 @@ describe('the headline', () => {
   })
 
   test('says since when monitoring has been silent, unless a worse status is known', () => {
-    expect(sentence(['UNKNOWN', 'UNKNOWN'])).toBe('Monitoring has been silent since 20 Nov 2026, 12:06 UTC')
+    expect(sentence(['UNKNOWN', 'UNKNOWN'])).toBe('No monitoring data since 20 Nov 2026, 12:06 UTC')
     // The other service has no monitor.
-    expect(sentence(['UNKNOWN', 'OPERATIONAL'])).toBe('Monitoring has been silent since 20 Nov 2026, 12:05 UTC')
+    expect(sentence(['UNKNOWN', 'OPERATIONAL'])).toBe('No monitoring data since 20 Nov 2026, 12:05 UTC')
     expect(sentence(['UNKNOWN', 'MAJOR_OUTAGE'])).toBe('Major outage: Shop')
-    expect(sentence(['UNKNOWN'], ['MAJOR'])).toBe('Partial system outage')
+    expect(sentence(['UNKNOWN'], ['MAJOR'])).toBe('Partial outage')
     const services = [service('API', 'UNKNOWN'), { ...service('Shop'), watched: true }]
-    expect(headline(pageStatus(services, []), services, 0, zoneOf('Europe/Berlin'))).toBe(
-      'Monitoring of API has been silent since 20 Nov 2026, 13:05 CET',
-    )
+    expect(
+      headline({ status: pageStatus(services, []), services, incidents: [] }, zoneOf('Europe/Berlin'), words),
+    ).toBe('No data since 20 Nov 2026, 13:05 CET: API')
   })
 
   test('shows the impact of an incident that affects no service', () => {
-    expect(sentence(['OPERATIONAL'], ['MAJOR'])).toBe('Partial system outage')
+    expect(sentence(['OPERATIONAL'], ['MAJOR'])).toBe('Partial outage')
   })
 
   test('never says that all services are operational when they are not', () => {
@@ -93,7 +95,7 @@ describe('the headline', () => {
           expect(said).toMatch(/^[^.]+$/)
           const services = of.map((shown, index) => shows(shown, index))
           const well = pageStatus(services, impacts).indicator === 'NONE'
-          expect(/operational|No incidents|incidents? (is|are) open/.test(said)).toBe(well)
+          expect(/operational|No open incidents|incidents? (is|are) open/.test(said)).toBe(well)
         },
       ),
     )

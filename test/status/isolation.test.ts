@@ -12,7 +12,7 @@ import {
 } from 'graphql'
 import { afterAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/app/schema.ts'
-import { idPrefixes } from '../../src/core/id.ts'
+import { idPrefixes, newId } from '../../src/core/id.ts'
 import { testApp } from '../support/app.ts'
 import { tablesOf, testDatabase } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
@@ -41,7 +41,7 @@ const readers: Record<Reader, Record<string, string>> = {
     PagePatch: 'since html',
     StatusPageEvent: 'cursor at kind subjectId incident service serviceGroup maintenance page',
     StatusPage:
-      'id slug name description timeZone accentColor logoUrl links uptimeSource customDomain cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
+      'id slug name description timeZone accentColor logoUrl links uptimeSource languages defaultLanguage customDomain cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
     PageStatus: 'indicator description unknownSince',
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
@@ -54,7 +54,7 @@ const readers: Record<Reader, Record<string, string>> = {
     IncidentService: 'service status',
     IncidentUpdate: 'id incidentId status message createdAt editedAt services',
     IncidentUpdateService: 'service status',
-    Maintenance: 'id title status startsAt endsAt services updates',
+    Maintenance: 'id title status startsAt endsAt services updates repeats',
     MaintenanceUpdate: 'id maintenanceId status message createdAt editedAt',
     // What a refusal says was said by whoever is refused.
     ValidationError: 'code message issues',
@@ -68,12 +68,13 @@ const readers: Record<Reader, Record<string, string>> = {
   },
   organization: {
     Query: 'organization',
-    Mutation: `updateOrganization deleteOrganization requestDomain createApiKey revokeApiKey
+    Mutation: `updateOrganization deleteOrganization createPage updatePage deletePage requestDomain createApiKey revokeApiKey
+      updatePageAccess createPageToken revokePageToken
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
       scheduleMaintenance updateMaintenance cancelMaintenance editMaintenanceUpdate deleteMaintenanceUpdate
-      deleteMaintenance
+      deleteMaintenance createMaintenanceSeries updateMaintenanceSeries endMaintenanceSeries deleteMaintenanceSeries
       createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
       deleteSubscriber importSubscribers redeliver startCheckout
       createServices updateServices deleteServices updateIncidentServices
@@ -83,9 +84,12 @@ const readers: Record<Reader, Record<string, string>> = {
     Member: 'user role createdAt',
     User: 'id name email',
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
-      description accentColor logoUrl links uptimeSource customDomain domain version statusPage
-      services serviceGroups incidents maintenances monitors subscribers deliveries events billing members`,
-    StatusPage: 'domain',
+      description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
+      services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members`,
+    StatusPage: 'domain allServices version access tokens',
+    PageAccess: 'kind mailDomains ranges',
+    PageToken: 'id name createdAt lastUsedAt',
+    CreatePageTokenPayload: 'id secret token',
     PageDomain: 'name state checkedAt record file',
     DomainRecord: 'name value',
     DomainFile: 'url content',
@@ -111,7 +115,9 @@ const readers: Record<Reader, Record<string, string>> = {
     Service: 'statusOverride version createdAt',
     Incident: 'version createdAt',
     IncidentUpdate: 'version',
-    Maintenance: 'version createdAt',
+    Maintenance: 'version createdAt seriesId',
+    MaintenanceSeries: `id title message timeZone startsAt durationMinutes rule repeats until skips nextStarts services
+      tellSubscribers version createdAt`,
     MaintenanceUpdate: 'version',
     Monitor: `id name kind service state stateSince stateCause unknownSince unknownReason pausedBy intervalSeconds
       effectiveIntervalSeconds timeoutMs
@@ -137,7 +143,7 @@ const readers: Record<Reader, Record<string, string>> = {
     BlacklistOptions: 'target acknowledged',
     TestMonitorPayload: 'at outcome message latencyMs detail',
     DeleteMonitorPayload: 'id',
-    Subscriber: `id channel address state topics allServices services createdAt confirmedAt stoppedAt stopReason bounces
+    Subscriber: `id channel address state topics allServices services incidents createdAt confirmedAt stoppedAt stopReason bounces
       signingSecret`,
     Delivery: 'id subscriber channel event status attempts nextAttemptAt deferredUntil createdAt endedAt',
     DeliveryAttempt: 'at delivered status message durationMs',
@@ -147,11 +153,13 @@ const readers: Record<Reader, Record<string, string>> = {
     DeleteSubscriberPayload: 'id',
     CreateApiKeyPayload: 'id secret apiKey',
     DeleteOrganizationPayload: 'id deletionAt',
+    DeletePagePayload: 'id name customDomain subscribers',
     DeleteServiceGroupPayload: 'id',
     DeleteServicePayload: 'id',
     DeleteIncidentPayload: 'id',
     DeleteIncidentUpdatePayload: 'id',
     DeleteMaintenancePayload: 'id',
+    DeleteMaintenanceSeriesPayload: 'id',
     DeleteMaintenanceUpdatePayload: 'id',
     ReorderServiceGroupsPayload: 'serviceGroups',
     ReorderServicesPayload: 'services',
@@ -405,6 +413,9 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
       'SERVICE_CREATED',
       'INCIDENT_CREATED',
       'SERVICE_UNKNOWN',
+      // The date of the ended series.
+      'MAINTENANCE_SCHEDULED',
+      'MAINTENANCE_DELETED',
       'MAINTENANCE_SCHEDULED',
     ])
     expect(JSON.stringify(events)).not.toMatch(hidden)
@@ -488,20 +499,36 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
 })
 
 /** As the tests send them, these change no row: an order of one, a pause of what is paused, a probe, a link to pay. */
-const changeless = words('reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout')
+const changeless = words(
+  'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries',
+)
 
 test.each(mutations)('%s, as the tests send it, works for the organization itself', async (name) => {
   // Only what is about subscribers waits for one to be told.
   const own = /Subscriber|redeliver/.test(name) ? await fill() : await fill(null)
   if (/^delete\w+Update$/.test(name)) await writeMore(own)
+  const other = /^(create|delete)Page$/.test(name) ? await anotherPage(own) : own.ids.StatusPage
   const before = await rowsOf(own)
-  const { query, variables } = mutationOf(name, own)
+  const { query, variables } = mutationOf(name, { ...own, ids: { ...own.ids, StatusPage: other } })
   const { data, codes } = await ask(own.key, query, variables)
   expect(codes).toEqual([])
   expect(JSON.stringify(data?.[name])).not.toContain('"code"')
   if (changeless.includes(name)) expect(await rowsOf(own)).toEqual(before)
   else expect(await rowsOf(own)).not.toEqual(before)
 })
+
+/** Adds a page, which a higher tier allows. Gives its id. */
+async function anotherPage({ id }: FilledOrganization): Promise<string> {
+  await database.prisma.organization.update({ where: { id }, data: { tier: 'TEAM' } })
+  const page = {
+    id: newId('StatusPage'),
+    organizationId: id,
+    slug: `another-${++slugs}`,
+    name: 'Another',
+    createdAt: now,
+  }
+  return (await database.prisma.page.create({ data: page })).id
+}
 
 test('a revoked key can read no more than a visitor', async () => {
   const { key, ids } = await fill()
@@ -549,7 +576,7 @@ async function eventsUntil(subjectId: string, key: string | undefined, query: st
 }
 
 /** A mutation with everything that it takes, naming an organization's things; `names`: whether it names any. */
-function mutationOf(name: string, { id, slug, ids, heartbeatId }: FilledOrganization) {
+function mutationOf(name: string, { id, slug, ids, heartbeatId, pageTokenId }: FilledOrganization) {
   const field = schema.getMutationType()?.getFields()[name]
   if (!field) throw new Error(`There is no mutation ${name}.`)
   let names = false
@@ -570,6 +597,7 @@ function mutationOf(name: string, { id, slug, ids, heartbeatId }: FilledOrganiza
     if (path.endsWith('paymentEventId')) return 'evt_1'
     names = true
     if (path === 'rotateHeartbeatToken.id') return heartbeatId
+    if (path === 'RevokePageTokenInput.id') return pageTokenId
     if (path.endsWith('pageId')) return ids.StatusPage
     if (/organizationId$/.test(path) || /^(restore|Delete)Organization(Input)?\.id$/.test(path)) return id
     return ids[typeOfIdAt(path, name)]
@@ -598,6 +626,7 @@ const leftOut = new Set([
   'IncidentServicesInput.removedServiceIds',
   'CreateIncidentInput.resolvedAt',
   'UpdateIncidentInput.resolvedAt',
+  'UpdateMaintenanceSeriesInput.version',
   ...kinds.map((kind) => `CreateMonitorInput.${kind}`),
   ...[...kinds, 'heartbeat', 'version'].map((field) => `UpdateMonitorInput.${field}`),
 ])
@@ -607,6 +636,7 @@ const enums: Record<string, string> = {
   ServiceStatus: 'DEGRADED_PERFORMANCE',
   MaintenanceStatus: 'IN_PROGRESS',
   Tier: 'PRO',
+  PageAccessKind: 'PASSWORD',
 }
 
 /** The type that an id is of, by the field's name, or else by the mutation's. */
@@ -620,12 +650,14 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
   } as const
   if (field in byField) return byField[field as keyof typeof byField]
   if (mutation === 'redeliver') return 'Delivery'
+  if (mutation.endsWith('Page')) return 'StatusPage'
   const types = [
     'ServiceGroup',
     'Service',
     'IncidentUpdate',
     'Incident',
     'MaintenanceUpdate',
+    'MaintenanceSeries',
     'Maintenance',
     'ApiKey',
     'Monitor',
@@ -663,12 +695,18 @@ function sampleOf(path: string): unknown {
     createdAt: hours(-2),
     expiresAt: hours(1),
     until: hours(1),
+    skips: hours(1),
+    durationMinutes: 60,
+    rule: 'FREQ=DAILY',
     intervalSeconds: 3600,
     timeoutMs: 5000,
     failureThreshold: 3,
     recoveryThreshold: 2,
     agreement: 1,
     graceSeconds: 60,
+    password: 'correct horse',
+    mailDomains: 'a.example',
+    ranges: '192.0.2.0/24',
     csv: 'reader@a.example',
     email: 'reader@a.example',
   }

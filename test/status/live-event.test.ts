@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readPages } from '../../src/account/page.ts'
 import { createIncident, deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
 import { readIncidentRow, readLiveRows } from '../../src/status/live-event.ts'
 import { readPageStatuses } from '../../src/status/page-status.ts'
@@ -18,22 +19,22 @@ test('rows are those that Prisma reads, and the status is that of the page', asy
     status: 'INVESTIGATING',
     services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }],
   })
-  const organization = () => prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const page = async () => (await readPages(prisma, 'organizationId', [organizationId]))[0]
   const incident = () => prisma.incident.findUniqueOrThrow({ where: { id } })
-  const asked = { organizationId, incidentId: id, withStatus: true }
+  const asked = { organizationId, page: null, incidentId: id, withStatus: true }
   const read = () => readLiveRows(prisma, asked)
-  const [status] = await readPageStatuses(prisma, [organizationId])
+  const [status] = await readPageStatuses(prisma, [{ organizationId, serviceIds: null }])
   expect(status?.indicator).toBe('CRITICAL')
-  expect(await read()).toEqual({ organization: await organization(), incident: await incident(), status })
+  expect(await read()).toEqual({ page: await page(), incident: await incident(), status })
   expect(await readIncidentRow(prisma, id)).toEqual(await incident())
   await postIncidentUpdate(ctx, { incidentId: id, status: 'RESOLVED', message: 'Well again.' })
   expect((await read())?.incident).toEqual(await incident())
   expect((await read())?.incident?.resolvedAt).toBeInstanceOf(Date)
   await deleteIncident(ctx, id)
   expect(await readIncidentRow(prisma, id)).toBeNull()
-  expect(await read()).toEqual({ organization: await organization(), incident: null, status: expect.anything() })
+  expect(await read()).toEqual({ page: await page(), incident: null, status: expect.anything() })
   expect(await readLiveRows(prisma, { ...asked, incidentId: null, withStatus: false })).toEqual({
-    organization: await organization(),
+    page: await page(),
     incident: null,
     status: null,
   })

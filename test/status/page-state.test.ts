@@ -29,6 +29,7 @@ describe('the state of a page', () => {
     expect(await read(acme)).toEqual({
       organization: {
         id: acme.id,
+        pageId: expect.stringMatching(/^pag_/),
         slug: acme.slug,
         name: 'Acme',
         description: '',
@@ -37,8 +38,11 @@ describe('the state of a page', () => {
         logoUrl: null,
         links: [],
         uptimeSource: 'MONITORS',
+        languages: [],
+        defaultLanguage: 'EN',
         customDomain: null,
       },
+      scope: { organizationId: acme.id, serviceIds: null },
       tier: 'FREE',
       cursor: '2',
       position: { page: 1, days: 1 },
@@ -57,6 +61,7 @@ describe('the state of a page', () => {
       maintenances: [],
       recentIncidents: [],
       hasMoreRecent: false,
+      withoutIncidentSince: noon,
       incidentPast: { incidents: new Map(), readAt: noon, completeSince: at(-92 * DAY) },
     })
   })
@@ -114,7 +119,7 @@ describe('the state of a page', () => {
     await postIncidentUpdate(acme.ctx, { incidentId: oldest.id, status: 'IDENTIFIED', message: 'At last.' })
     const { incidents, recentIncidents } = await read(acme)
     expect(incidents.map(({ title }) => title)).toEqual(['1', '20', '90'])
-    const timelines = await readIncidentTimelines(prisma, incidents, fullTimeline)
+    const timelines = await readIncidentTimelines(prisma, incidents, fullTimeline, { serviceIds: null })
     expect(timelines[2]?.updates.map(({ body }) => body)).toEqual(['At last.', 'We look.'])
     expect(recentIncidents.map(({ title }) => title)).toEqual(['2', '14'])
   })

@@ -43,6 +43,7 @@ describe('a new service', () => {
       actorUserId: null,
       subjectId: service.id,
       subjectName: 'API',
+      serviceIds: [service.id],
       tellSubscribers: true,
     })
   })

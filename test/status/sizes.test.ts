@@ -9,7 +9,7 @@ import { tenantsOf } from './setup.ts'
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 const nothing = {
-  ...{ services: 0, serviceGroups: 0, servicesOfGroup: 0, openIncidents: 0, plannedMaintenances: 0 },
+  ...{ pages: 0, services: 0, serviceGroups: 0, servicesOfGroup: 0, openIncidents: 0, plannedMaintenances: 0 },
   ...{ servicesOfIncident: 0, servicesOfUpdate: 0, servicesOfMaintenance: 0 },
 }
 
@@ -24,7 +24,7 @@ test('reads the sizes of an organization by id or slug', async () => {
   await postIncidentUpdate(acme.later(1), { incidentId: id, status: 'IDENTIFIED', message: 'Found.' })
   await createIncident(acme.ctx, { ...incident, status: 'RESOLVED' })
   const expected = {
-    ...{ ...nothing, services: 3, serviceGroups: 1, servicesOfGroup: 1, openIncidents: 1 },
+    ...{ ...nothing, pages: 1, services: 3, serviceGroups: 1, servicesOfGroup: 1, openIncidents: 1 },
     ...{ servicesOfIncident: 2, servicesOfUpdate: 2 },
   }
   expect(await readSizes(prisma, { ids: [acme.id], slugs: [], objects: [] })).toEqual(expected)
@@ -40,7 +40,7 @@ test('reads the largest sizes of several organizations, and 0 for none', async (
   await createServiceGroup(other.ctx, { name: 'All' })
   expect(await readSizes(prisma, { ids: [one.id], slugs: [other.slug], objects: [] })).toEqual({
     ...nothing,
-    ...{ services: 2, serviceGroups: 1 },
+    ...{ pages: 1, services: 2, serviceGroups: 1 },
   })
   expect(await readSizes(prisma, { ids: [], slugs: ['nobody', '\0'], objects: [] })).toEqual(nothing)
 })

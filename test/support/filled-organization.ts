@@ -17,6 +17,8 @@ export interface FilledOrganization {
     readonly IncidentUpdate: string
     readonly Maintenance: string
     readonly MaintenanceUpdate: string
+    /** Ended: it has no dates. */
+    readonly MaintenanceSeries: string
     /** Paused. */
     readonly Monitor: string
     /** A webhook; empty when no address was given for it. */
@@ -26,6 +28,8 @@ export interface FilledOrganization {
   }
   /** A monitor that waits for its first heartbeat. */
   readonly heartbeatId: string
+  /** A read token of its page. */
+  readonly pageTokenId: string
 }
 
 /**
@@ -101,6 +105,17 @@ export async function filledOrganization(
   const pause = `mutation ($id: ID!) { pauseMonitor(id: $id) { ... on Monitor { id } ... on Error { code } } }`
   await succeed(url, key, pause, { id: monitor.id })
   const heartbeat = await mutate(url, key, 'createMonitor', 'Monitor', { name: 'Backup', heartbeat: {} })
+  const series = await mutate(url, key, 'createMaintenanceSeries', 'MaintenanceSeries', {
+    title: 'Restarts',
+    message: 'Each year.',
+    startsAt: maintenance.startsAt,
+    durationMinutes: 60,
+    rule: 'FREQ=YEARLY',
+    serviceIds: [service.id],
+    tellSubscribers: false,
+  })
+  const end = `mutation ($id: ID!) { endMaintenanceSeries(id: $id) { ... on MaintenanceSeries { id } ... on Error { code } } }`
+  await succeed(url, key, end, { id: series.id })
   const planned = await mutate<{ id: string; updates: { nodes: { id: string }[] } }>(
     url,
     key,
@@ -110,10 +125,13 @@ export async function filledOrganization(
     'id updates { nodes { id } }',
   )
   const page = await succeed<{ statusPage: { id: string } }>(url, key, '{ organization { statusPage { id } } }')
+  const named = { pageId: page.statusPage.id, name: 'Wall display' }
+  const token = await mutate(url, key, 'createPageToken', 'CreatePageTokenPayload', named)
   return {
     id,
     slug,
     key,
+    pageTokenId: token.id,
     heartbeatId: heartbeat.id,
     ids: {
       StatusPage: page.statusPage.id,
@@ -124,6 +142,7 @@ export async function filledOrganization(
       IncidentUpdate: incident.updates.nodes[0]?.id ?? '',
       Maintenance: planned.id,
       MaintenanceUpdate: planned.updates.nodes[0]?.id ?? '',
+      MaintenanceSeries: series.id,
       Monitor: monitor.id,
       Subscriber: subscriber,
       Delivery: hook === null ? '' : await delivered(url, key, incident.id),

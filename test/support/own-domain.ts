@@ -6,10 +6,14 @@ export async function serveUnder(ctx: Context, organizationId: string, name: str
   const [now, state] = [ctx.now(), 'PROVEN'] as const
   const proven = { name, token: '0'.repeat(32), state, provenBy: 'TXT', requestedAt: now, checkedAt: now } as const
   await change(ctx, organizationId, async ({ db }) => {
-    const where = { organizationId }
+    const { pageId, name: subjectName } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const id = `dom_${organizationId.slice('org_'.length)}`
-    await db.customDomain.upsert({ where, create: { id, organizationId, ...proven }, update: proven })
-    const organization = await db.organization.update({ where: { id: organizationId }, data: { customDomain: name } })
-    return [null, { kind: 'PAGE_UPDATED', subjectId: organizationId, subjectName: organization.name }]
+    await db.customDomain.upsert({
+      where: { pageId },
+      create: { id, organizationId, pageId, ...proven },
+      update: proven,
+    })
+    await db.page.update({ where: { id: pageId }, data: { customDomain: name } })
+    return [null, { kind: 'PAGE_UPDATED', subjectId: organizationId, subjectName }]
   })
 }

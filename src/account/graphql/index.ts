@@ -12,7 +12,9 @@ import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/filter.ts'
 import { IDEMPOTENCY_KEY, idempotentResolver } from '../../graphql/idempotent-mutation.ts'
 import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
 import { orderOf, pageOf } from '../../graphql/keyset.ts'
+import { PageLinkInput } from '../../graphql/page-link-input.ts'
 import { VERSION_READ } from '../../graphql/version.ts'
+import { Language } from '../../language/catalogue.ts'
 import type { CreatedApiKey } from '../api-key.ts'
 import { createApiKey, revokeApiKey } from '../api-key.ts'
 import { deleteOrganization, deletionAt, restoreOrganization } from '../deletion.ts'
@@ -34,6 +36,11 @@ builder.enumType(UptimeSource, {
     INCIDENTS: 'Incidents: the time without one that says that the service is out.',
     MONITORS: 'What monitors measured. A service without monitors counts incidents.',
   }),
+})
+builder.enumType(Language, {
+  name: 'Language',
+  description: 'A language in which pages, mails and feeds are written.',
+  values: describedValues({ DE: 'German.', EN: 'English.', ES: 'Spanish.', FR: 'French.', PL: 'Polish.' }),
 })
 builder.enumType(CheckPlan, {
   name: 'CheckPlan',
@@ -313,14 +320,6 @@ builder.mutationField('setCheckPlan', (t) =>
   }),
 )
 
-const PageLinkInput = builder.inputType('PageLinkInput', {
-  description: 'A link on the page.',
-  fields: (t) => ({
-    label: t.string({ description: 'The text of the link.' }),
-    url: t.string({ description: 'http or https.' }),
-  }),
-})
-
 const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
   description: 'The changes. Omitted fields stay as they are.',
   fields: (t) => ({
@@ -343,6 +342,16 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
       type: UptimeSource,
       required: false,
       description: 'What the uptime of services counts.',
+    }),
+    languages: t.field({
+      type: [Language],
+      required: false,
+      description: 'The languages that the page offers. Empty: all.',
+    }),
+    defaultLanguage: t.field({
+      type: Language,
+      required: false,
+      description: 'The language of readers who understand none of the others. It is always offered.',
     }),
     customDomain: t.string({
       required: false,

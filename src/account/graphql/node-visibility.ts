@@ -1,10 +1,13 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
+import { defaultFieldResolver, isObjectType } from 'graphql'
 import { canReadOrganization } from '../../core/access.ts'
 import type { IdType } from '../../core/id.ts'
 import { typeOfId } from '../../core/id.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { batchPerOperation } from '../../graphql/loader.ts'
 import { deletedAmong } from '../deletion.ts'
+import type { GuardedPage, PageName } from '../page-guard.ts'
+import { pageShowing, requirePage, requireThing } from '../page-guard.ts'
 
 /** Answers `node` and `nodes` with null for what the caller may not see. */
 export function hideNodes(schema: GraphQLSchema): GraphQLSchema {
@@ -33,20 +36,21 @@ interface Owned {
 
 const organizationSees = ({ actor }: GraphContext, { id, organizationId }: Owned) =>
   canReadOrganization(actor, organizationId ?? id)
-/** What public pages show; the fields that they do not show are guarded one by one (graphql/owner-only.ts). */
-const everybodySees = () => true
+/** What pages show to who may read them; the fields that they do not show are guarded one by one (graphql/owner-only.ts). */
+const readersSee = 'readers'
 
 /** Who may see a node that is asked for by its id, by type: a new type cannot go without an answer. */
-const seenBy: Record<IdType, (ctx: GraphContext, node: Owned) => boolean> = {
+const seenBy: Record<IdType, ((ctx: GraphContext, node: Owned) => boolean) | typeof readersSee> = {
   Organization: organizationSees,
-  StatusPage: everybodySees,
+  StatusPage: readersSee,
   ApiKey: organizationSees,
-  ServiceGroup: everybodySees,
-  Service: everybodySees,
-  Incident: everybodySees,
-  IncidentUpdate: everybodySees,
-  Maintenance: everybodySees,
-  MaintenanceUpdate: everybodySees,
+  ServiceGroup: readersSee,
+  Service: readersSee,
+  Incident: readersSee,
+  IncidentUpdate: readersSee,
+  Maintenance: readersSee,
+  MaintenanceUpdate: readersSee,
+  MaintenanceSeries: organizationSees,
   Monitor: organizationSees,
   Subscriber: organizationSees,
   Delivery: organizationSees,
@@ -56,10 +60,15 @@ const seenBy: Record<IdType, (ctx: GraphContext, node: Owned) => boolean> = {
 async function visible(ctx: GraphContext, id: string, node: unknown): Promise<unknown> {
   if (!isOwned(node)) return null
   const type = typeOfId(id)
-  if (type === null || !seenBy[type](ctx, node)) return null
+  const sees = type === null ? null : seenBy[type]
+  if (sees === null || (sees !== readersSee && !sees(ctx, node))) return null
   const owner = node.organizationId ?? node.id
   // The caller's own organization was there a moment ago.
   if (canReadOrganization(ctx.actor, owner)) return node
+  if (sees === readersSee) {
+    await requireReader(ctx, node)
+    if (type !== 'StatusPage' && (await pageOf(ctx, node)) === null) return null
+  }
   return (await isDeleted(ctx, owner)) ? null : node
 }
 
@@ -71,4 +80,94 @@ const isDeleted = batchPerOperation<string, boolean>(async (ctx, ids) => {
 /** Every node is an organization or belongs to one. */
 function isOwned(node: unknown): node is Owned {
   return typeof node === 'object' && node !== null && 'id' in node && typeof node.id === 'string'
+}
+
+/** The root fields that take the name of a page. Those of subscriptions are guarded where they follow its log. */
+const rootDoors: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => PageName>> = {
+  statusPage: ({ slug }) => ({ slug: String(slug) }),
+  subscribe: ({ input, slug }) => ({ slug: String(Object(input).slug ?? slug) }),
+}
+
+/**
+ * Guards what pages show: every field of each type whose things `readersSee`, whatever way leads there, and the root fields that
+ * take the name of a page.
+ */
+export function guardPages(schema: GraphQLSchema): GraphQLSchema {
+  for (const [name, sees] of Object.entries(seenBy)) {
+    const type = schema.getType(name)
+    if (sees !== readersSee || !isObjectType(type)) continue
+    for (const field of Object.values(type.getFields()))
+      field.resolve = readersOnly(field.resolve ?? defaultFieldResolver)
+  }
+  for (const root of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const field of Object.values(root?.getFields() ?? {})) {
+      const nameOf = rootDoors[field.name]
+      const resolve = field.resolve
+      if (!nameOf || !resolve) continue
+      field.resolve = async (source, args, ctx, info) => {
+        await marking(ctx, requirePage(ctx, nameOf(args)))
+        return resolve(source, args, ctx, info)
+      }
+    }
+  }
+  return schema
+}
+
+/** The things that a caller was found to read during one operation. */
+const readable = new WeakMap<GraphContext, Set<string>>()
+
+function readersOnly(
+  resolve: GraphQLFieldResolver<unknown, GraphContext>,
+): GraphQLFieldResolver<unknown, GraphContext> {
+  return (source, args, ctx, info) => {
+    const go = () => resolve(source, args, ctx, info)
+    // Without one it is our own object, made of what was guarded.
+    if (!isOwned(source)) return go()
+    if (readable.get(ctx)?.has(source.id) || canReadOrganization(ctx.actor, source.organizationId ?? source.id))
+      return go()
+    return requireReader(ctx, source).then(go)
+  }
+}
+
+/** @throws Unauthenticated when all pages that show a thing are private to the caller. */
+async function requireReader(ctx: GraphContext, { organizationId, ...thing }: Owned): Promise<void> {
+  // Only organizations belong to none.
+  if (organizationId === undefined) return
+  const isPage = typeOfId(thing.id) === 'StatusPage'
+  await marking(ctx, isPage ? requirePage(ctx, { pageId: thing.id }) : requireThing(ctx, { ...thing, organizationId }))
+  const known = readable.get(ctx) ?? new Set()
+  readable.set(ctx, known.add(thing.id))
+}
+
+/** The page on which the caller sees a thing that was asked for by its id, by operation. */
+const seenOn = new WeakMap<GraphContext, Map<string, Promise<GuardedPage | null>>>()
+
+/** Returns the page that narrows a thing that was asked for by its id (`pageShowing`); null: no page shows it. */
+function pageOf(ctx: GraphContext, { organizationId = '', ...thing }: Owned): Promise<GuardedPage | null> {
+  const known = seenOn.get(ctx) ?? new Map<string, Promise<GuardedPage | null>>()
+  seenOn.set(ctx, known)
+  const page = known.get(thing.id) ?? pageShowing(ctx, { ...thing, organizationId }).then((pass) => pass?.page ?? null)
+  known.set(thing.id, page)
+  return page
+}
+
+/**
+ * Returns the services of which a caller sees a thing that was not reached from a page; null: all.
+ * @throws Unauthenticated when only private pages may show it.
+ */
+export async function servicesSeenOf(ctx: GraphContext, thing: unknown): Promise<readonly string[] | null> {
+  if (!isOwned(thing) || thing.organizationId === undefined) return null
+  if (canReadOrganization(ctx.actor, thing.organizationId)) return null
+  const page = await pageOf(ctx, thing)
+  return page === null ? [] : page.serviceIds
+}
+
+/** Notes for the cache of answers that an answer depends on who asks. */
+async function marking(ctx: GraphContext, required: Promise<unknown>): Promise<void> {
+  try {
+    await required
+  } catch (error) {
+    if (ctx.shown) ctx.shown.isPrivate = true
+    throw error
+  }
 }

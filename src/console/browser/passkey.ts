@@ -36,7 +36,9 @@ export async function offerAutofill(): Promise<void> {
   if (!field || !button || !('PublicKeyCredential' in window)) return
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
   // Not before somebody turns to the field: each question makes the server store a challenge.
-  await Promise.race(['pointerover', 'focus'].map((name) => new Promise((turn) => field.addEventListener(name, turn))))
+  const turns = ['pointerover', 'focus'].map((name) => new Promise((turn) => field.addEventListener(name, turn)))
+  // It may have the focus already: quick people do not wait for a script.
+  if (document.activeElement !== field) await Promise.race(turns)
   autofill = new AbortController()
   const { signal } = autofill
   try {

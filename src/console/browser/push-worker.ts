@@ -13,6 +13,7 @@ interface WorkerScope {
     type: 'notificationclick',
     listener: (event: Lasting & { readonly notification: Notification }) => void,
   ): void
+  addEventListener(type: 'pushsubscriptionchange', listener: (event: Lasting & SubscriptionChange) => void): void
 }
 
 interface WindowClient {
@@ -25,13 +26,32 @@ interface Lasting {
   waitUntil(work: Promise<unknown>): void
 }
 
+/** What ended, and what came in its place; browsers leave out either. */
+interface SubscriptionChange {
+  readonly oldSubscription?: PushSubscription | null
+  readonly newSubscription?: PushSubscription | null
+}
+
 interface PushData {
   json(): unknown
 }
 
 const scope = self as unknown as WorkerScope
 
+scope.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(renew(event)))
 scope.addEventListener('push', (event) => event.waitUntil(show(event.data)))
+
+/** Tells the server the subscription that replaces one which has ended. Makes it where the browser has not. */
+async function renew({ oldSubscription, newSubscription }: SubscriptionChange): Promise<void> {
+  const key = oldSubscription?.options.applicationServerKey
+  const made = newSubscription ?? (key ? await subscribe(key) : null)
+  if (made === null) return
+  const { endpoint = '', keys = {} } = made.toJSON()
+  await fetch('/console/push-subscription', { method: 'POST', body: new URLSearchParams({ endpoint, ...keys }) })
+}
+
+const subscribe = (applicationServerKey: ArrayBuffer) =>
+  scope.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey })
 
 /** A browser wants every message shown, so that even one that cannot be read shows something. */
 async function show(data: PushData | null): Promise<void> {

@@ -9,6 +9,7 @@ import { FormProblem, TextField } from '../../http/form.tsx'
 import { createMonitor } from '../../monitoring/monitor.ts'
 import { csvLine } from '../../notification/csv.ts'
 import { Time } from '../../status-page/html/time.tsx'
+import { FirstStep } from './first-step.tsx'
 import { shownState } from './monitor-words.ts'
 import type { ListPage } from './paging.tsx'
 import { byCreation, PageLinks, readListPage } from './paging.tsx'
@@ -70,16 +71,9 @@ function WatchedTargets({ screen, page }: { readonly screen: Screen; readonly pa
     <section>
       <h2>Watched</h2>
       {page.rows.length === 0 ? (
-        <>
-          <p>No address or domain is watched yet.</p>
-          {screen.may('WRITE') ? (
-            <p class="actions bulk">
-              <a class="button" href={screen.path('monitors/new?kind=BLACKLIST')}>
-                Watch one
-              </a>
-            </p>
-          ) : null}
-        </>
+        <FirstStep screen={screen} path="monitors/new?kind=BLACKLIST" text="Watch one">
+          No address or domain is watched yet.
+        </FirstStep>
       ) : (
         <ul class="rows">
           {page.rows.map((monitor) => (

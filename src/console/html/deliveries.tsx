@@ -11,6 +11,7 @@ import type { DeliveryFilter } from '../../notification/list-filter.ts'
 import { deliveriesMatching } from '../../notification/list-filter.ts'
 import { findOwned } from '../../status/ownership.ts'
 import { Time } from '../../status-page/html/time.tsx'
+import { FirstStep } from './first-step.tsx'
 import { kindName } from './log.tsx'
 import type { ListPage } from './paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, readListPage, textParam } from './paging.tsx'
@@ -66,7 +67,10 @@ async function showList(screen: Screen): Promise<Response> {
     count: (query) => ctx.db.delivery.count(query),
   })
   const events = await readEvents(screen, page.rows)
-  const content = <DeliveryList {...{ screen, filter, page, events }} />
+  const anyone =
+    page.rows.length === 0 ? ctx.db.subscriber.findFirst({ where: { organizationId: organization.id } }) : null
+  const hasSubscribers = (await anyone) !== null
+  const content = <DeliveryList {...{ screen, filter, page, events, hasSubscribers }} />
   return screen.show({ title: 'Deliveries', section: 'deliveries', content })
 }
 
@@ -87,12 +91,22 @@ interface DeliveryListProps {
   readonly filter: DeliveryFilter
   readonly page: ListPage<Listed>
   readonly events: Events
+  /** Whether anybody has subscribed; known only where there are no deliveries. */
+  readonly hasSubscribers: boolean
 }
 
-function DeliveryList({ screen, filter, page, events }: DeliveryListProps) {
+function DeliveryList({ screen, filter, page, events, hasSubscribers }: DeliveryListProps) {
   const isFiltered = Object.keys(filter).length > 0
   if (page.rows.length === 0 && !isFiltered) {
-    return <p class="lead">Nothing has been sent yet. Subscribers hear of incidents and maintenance.</p>
+    return hasSubscribers ? (
+      <FirstStep screen={screen} path="incidents/new" text="Report an incident">
+        Nothing has been sent yet. Subscribers are told of incidents and maintenance.
+      </FirstStep>
+    ) : (
+      <FirstStep screen={screen} path="subscribers/new" text="Add a subscriber">
+        Nothing has been sent yet, because nobody has subscribed.
+      </FirstStep>
+    )
   }
   return (
     <>

@@ -43,14 +43,49 @@ export function EditProblem({
   )
 }
 
+/** A field of an edited thing, and its current value. */
+interface CurrentField {
+  readonly name: string
+  /** As the field would send it; several for a choice of any number. */
+  readonly value: string | readonly string[]
+  /** As people read it; absent: as the field would send it. */
+  readonly shown?: Child
+  /** The hint where nothing differs. */
+  readonly hint?: Child
+}
+
 /** Returns the hint of a field: the current value where somebody else has changed it and something else was typed. */
 export function currentValue(
   state: FormState,
   version: number,
-  { name, value, hint }: { readonly name: string; readonly value: string; readonly hint?: Child },
+  { name, value, shown, hint }: CurrentField,
 ): Child | undefined {
-  const differs = isOutdated(state, version) && (state.fields.get(name) ?? '') !== value
-  return differs ? <span class="current-value">Now: {value === '' ? 'nothing' : value}</span> : hint
+  const { fields } = state
+  const isSent = fields.has(name) || fields.has(`${name}.shown`)
+  if (!isSent || !isOutdated(state, version)) return hint
+  const values = [value].flat()
+  const typed = fields.getAll(name)
+  if (asSet(typed) === asSet(values)) return hint
+  const text = values.filter((each) => each !== '').join(', ')
+  return <CurrentValue>{shown ?? (text === '' ? 'nothing' : text)}</CurrentValue>
+}
+
+/** Shows the value that somebody else has saved. */
+export function CurrentValue({ children }: { readonly children: Child }) {
+  return <span class="current-value">Now: {children}</span>
+}
+
+const asSet = (values: readonly string[]) =>
+  values
+    .map((value) => value.replaceAll('\r\n', '\n'))
+    .filter((value) => value !== '')
+    .sort()
+    .join('\0')
+
+/** Returns the hint of a field for a time: its zone, or the current time as `currentValue` does. */
+export function currentTime(state: FormState, version: number, zone: Zone, name: string, at: Date): Child | undefined {
+  const value = formatLocalTime(zone.name, at)
+  return currentValue(state, version, { name, value, shown: zone.time(at), hint: `In the zone ${zone.name}.` })
 }
 
 /** Renders a field for a date and a time in the organization's zone. */

@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx'
 import { NotFound } from '../../core/errors.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { InputField, SelectField, textRules } from '../../http/form.tsx'
@@ -14,9 +13,9 @@ import { titleText } from '../../status/timeline-limits.ts'
 import { impactLabels } from '../../status-page/view.ts'
 import {
   ConfirmDeletion,
+  currentTime,
   currentValue,
   EditProblem,
-  isOutdated,
   readTime,
   readVersion,
   TimeField,
@@ -49,9 +48,7 @@ const read = (screen: Screen) => findIncident(screen.ctx, screen.organization.id
 async function showEdit(screen: Screen, state: FormState): Promise<Response> {
   const { zone } = screen
   const { title, impact, startedAt, resolvedAt, version } = await read(screen)
-  const now = (name: string, value: string) => currentValue(state, version, { name, value })
-  const outdated = isOutdated(state, version)
-  const at = (time: Date): Child => (outdated ? <>Now: {zone.time(time)}</> : `In the zone ${zone.name}.`)
+  const at = (name: string, time: Date) => currentTime(state, version, zone, name, time)
   const content = (
     <form method="post" class="stack" id="edit">
       <EditProblem state={state} version={version} fields={['title', 'impact', 'startedAt', 'resolvedAt']} />
@@ -62,7 +59,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
         state={state}
         value={title}
         {...textRules(titleText)}
-        hint={now('title', title)}
+        hint={currentValue(state, version, { name: 'title', value: title })}
       />
       <SelectField
         label="Impact"
@@ -70,11 +67,25 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
         state={state}
         choices={impactChoices}
         value={impact}
-        hint={now('impact', impact) && <>Now: {impactLabels[impact]}</>}
+        hint={currentValue(state, version, { name: 'impact', value: impact, shown: impactLabels[impact] })}
       />
-      <TimeField label="Began" name="startedAt" state={state} zone={zone} at={startedAt} hint={at(startedAt)} />
+      <TimeField
+        label="Began"
+        name="startedAt"
+        state={state}
+        zone={zone}
+        at={startedAt}
+        hint={at('startedAt', startedAt)}
+      />
       {resolvedAt === null ? null : (
-        <TimeField label="Resolved" name="resolvedAt" state={state} zone={zone} at={resolvedAt} hint={at(resolvedAt)} />
+        <TimeField
+          label="Resolved"
+          name="resolvedAt"
+          state={state}
+          zone={zone}
+          at={resolvedAt}
+          hint={at('resolvedAt', resolvedAt)}
+        />
       )}
       <p class="actions">
         <button type="submit">Save</button>

@@ -15,6 +15,7 @@ import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
 import {
   currentValue,
   EditProblem,
+  isOutdated,
   MessageField,
   PreviewButton,
   readTellSubscribers,
@@ -70,7 +71,7 @@ async function showIncident(screen: Screen, state: FormState, preview: string | 
   const found = await findIncident(ctx, organization.id, idIn(screen))
   const before = beforeIn(screen)
   const [[incident], services] = await Promise.all([
-    readIncidentTimelines(ctx.db, [found], { ...TIMELINE_BOUNDS, before }),
+    readIncidentTimelines(ctx.db, [found], { ...TIMELINE_BOUNDS, before }, { serviceIds: null }),
     readServiceNames(screen),
   ])
   const updates = incident?.updates ?? []
@@ -166,7 +167,6 @@ function Facts({ screen, incident, services }: Pick<Props, 'screen' | 'incident'
 
 function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 'authors' | 'before'>) {
   const { id, status, version } = incident
-  const hint = currentValue(state, version, { name: 'status', value: status })
   return (
     <form method="post" action={screen.path(`incidents/${id}/updates`)} class="stack composer" id="update">
       <h2>{status === 'RESOLVED' ? 'Add to it, or open it again' : 'Post an update'}</h2>
@@ -179,7 +179,7 @@ function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 
         state={state}
         choices={statusChoices}
         value={status}
-        hint={hint && <>Now: {incidentStatusLabels[status]}</>}
+        hint={currentValue(state, version, { name: 'status', value: status, shown: incidentStatusLabels[status] })}
       />
       <MessageField state={state} preview={preview} />
       <ServiceStatusFields
@@ -187,6 +187,7 @@ function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 
         services={services}
         chosen={new Map()}
         affected={new Map(incident.services.map((service) => [service.serviceId, service.status]))}
+        isOutdated={isOutdated(state, version)}
       />
       <TellSubscribersField state={state} />
       <p class="actions">

@@ -9,6 +9,7 @@ import { timelineSearch } from '../../status/search.ts'
 import { IncidentMark } from '../../status-page/html/status-mark.tsx'
 import { Time } from '../../status-page/html/time.tsx'
 import { impactLabels } from '../../status-page/view.ts'
+import { FirstStep } from './first-step.tsx'
 import type { ListPage } from './paging.tsx'
 import { PageLinks, readListPage } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
@@ -105,7 +106,14 @@ interface Props {
 
 function Incidents({ screen, page, services }: Props) {
   const query = new URL(screen.c.req.url).searchParams
-  if (page.rows.length === 0 && query.size === 0) return <p class="lead">No incident has been reported yet.</p>
+  if (page.rows.length === 0 && query.size === 0) {
+    return (
+      <FirstStep screen={screen} path="incidents/new" text="Report the first">
+        No incident has been reported yet. When something is wrong, report it: the page shows it, and subscribers are
+        told.
+      </FirstStep>
+    )
+  }
   return (
     <>
       <TimelineFilters {...{ query, services }} states={stateChoices} problem={page.problem} />

@@ -127,6 +127,14 @@ async function showRevocation(screen: Screen, state: FormState): Promise<Respons
   const id = c.req.param('id') ?? ''
   const key = typeOfId(id) === 'ApiKey' ? await ctx.db.apiKey.findUnique({ where: { id, organizationId } }) : null
   if (key === null) throw new NotFound('API key not found.')
+  if (key.revokedAt !== null) {
+    const content = (
+      <p>
+        It was revoked <Time at={key.revokedAt} zone={screen.zone} />. <a href={screen.path('keys')}>API keys</a>
+      </p>
+    )
+    return screen.show({ title: key.name, section: 'keys', content }, state)
+  }
   const content = (
     <form method="post" class="stack">
       <p>Programs with the key {key.prefix}… stop working at once. This cannot be undone.</p>

@@ -29,13 +29,14 @@ export function maintenanceEditScreens(screens: Screens): void {
 }
 
 async function showDeletion(screen: Screen, state: FormState): Promise<Response> {
-  const { id, title, startedAt } = await findMaintenance(screen.ctx, screen.organization.id, idIn(screen))
+  const { id, title, startedAt, seriesId } = await findMaintenance(screen.ctx, screen.organization.id, idIn(screen))
   const updates = await screen.ctx.db.maintenanceUpdate.count({ where: { maintenanceId: id } })
   const content = (
     <ConfirmDeletion state={state} what={title} back={screen.path(`maintenance/${id}`)}>
       <p>
         Its {updates === 1 ? 'update goes' : `${updates} updates go`} with it, from the status page and its history.{' '}
         {startedAt === null ? null : 'The time in which it ran counts towards uptime again. '}
+        {seriesId === null ? null : 'The series goes on without this date. '}
         Subscribers are not told. This cannot be undone.
       </p>
     </ConfirmDeletion>

@@ -5,9 +5,9 @@ import { isOver } from '../../status/maintenance-schedule.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import { titleText } from '../../status/timeline-limits.ts'
 import {
+  currentTime,
   currentValue,
   EditProblem,
-  isOutdated,
   MessageField,
   PreviewButton,
   readTellSubscribers,
@@ -109,7 +109,9 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
     readServiceNames(screen),
     screen.ctx.db.maintenanceService.findMany({ where: { maintenanceId: id }, select: { serviceId: true } }),
   ])
-  const at = (time: Date) => (isOutdated(state, version) ? <>Now: {zone.time(time)}</> : `In the zone ${zone.name}.`)
+  const at = (name: string, time: Date) => currentTime(state, version, zone, name, time)
+  const chosen = affected.map(({ serviceId }) => serviceId)
+  const names = services.filter((service) => chosen.includes(service.id)).map((service) => service.name)
   const content = (
     <form method="post" class="stack" id="edit">
       <EditProblem state={state} version={version} fields={ownFields} />
@@ -127,10 +129,24 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
       ) : (
         <>
           <div class="beside">
-            <TimeField label="Starts" name="startsAt" state={state} zone={zone} at={startsAt} hint={at(startsAt)} />
-            <TimeField label="Ends" name="endsAt" state={state} zone={zone} at={endsAt} hint={at(endsAt)} />
+            <TimeField
+              label="Starts"
+              name="startsAt"
+              state={state}
+              zone={zone}
+              at={startsAt}
+              hint={at('startsAt', startsAt)}
+            />
+            <TimeField label="Ends" name="endsAt" state={state} zone={zone} at={endsAt} hint={at('endsAt', endsAt)} />
           </div>
-          <ServiceChoice state={state} services={services} chosen={affected.map(({ serviceId }) => serviceId)} />
+          <ServiceChoice
+            {...{ state, services, chosen }}
+            hint={currentValue(state, version, {
+              name: 'serviceIds',
+              value: chosen,
+              shown: names.length === 0 ? 'none' : names.join(', '),
+            })}
+          />
           <TellSubscribersField state={state} checked={tellSubscribers} hint={`Of new times. ${TOLD_FROM_NOW_ON}`} />
         </>
       )}

@@ -72,7 +72,7 @@ async function showMaintenance(screen: Screen, state: FormState, preview: string
   const found = await read(screen)
   const before = beforeIn(screen)
   const [[maintenance], services] = await Promise.all([
-    readMaintenanceTimelines(ctx.db, [found], { ...TIMELINE_BOUNDS, before }),
+    readMaintenanceTimelines(ctx.db, [found], { ...TIMELINE_BOUNDS, before }, { serviceIds: null }),
     readServiceNames(screen),
   ])
   const updateIds = maintenance?.updates.map(({ id }) => id) ?? []
@@ -84,7 +84,13 @@ async function showMaintenance(screen: Screen, state: FormState, preview: string
   return screen.show({ title: found.title, section: 'maintenance', content, actions }, state)
 }
 
-function Actions({ screen, found: { id, status } }: { readonly screen: Screen; readonly found: Maintenance }) {
+function Actions({
+  screen,
+  found: { id, status, seriesId },
+}: {
+  readonly screen: Screen
+  readonly found: Maintenance
+}) {
   const page = <a href={`/status/${screen.organization.slug}/maintenance/${id}`}>On the status page</a>
   if (!screen.may('WRITE')) return page
   const button = (name: string, text: string) => (
@@ -97,7 +103,8 @@ function Actions({ screen, found: { id, status } }: { readonly screen: Screen; r
       {page}
       {button('edit', isOver(status) ? 'Edit' : 'Edit or move')}
       {isOver(status) ? null : button('cancel', 'Cancel it')}
-      {button('delete', 'Delete')}
+      {button('delete', status === 'SCHEDULED' && seriesId !== null ? 'Skip this date' : 'Delete')}
+      {seriesId === null ? null : <a href={screen.path(`maintenance/series/${seriesId}/edit`)}>All dates</a>}
     </>
   )
 }
@@ -149,7 +156,6 @@ function UpdateForm({
 }: Pick<Props, 'screen' | 'state' | 'preview' | 'maintenance'>) {
   const { id, status, version } = maintenance
   const next = allowedTransitions(status).filter((each) => each !== 'CANCELLED')
-  const hint = currentValue(state, version, { name: 'status', value: status })
   return (
     <form method="post" action={screen.path(`maintenance/${id}/updates`)} class="stack" id="update">
       <h2>Post an update</h2>
@@ -161,7 +167,7 @@ function UpdateForm({
         state={state}
         choices={[status, ...next].map((value) => ({ value, text: maintenanceStatusLabels[value] }))}
         value={status}
-        hint={hint && <>Now: {maintenanceStatusLabels[status]}</>}
+        hint={currentValue(state, version, { name: 'status', value: status, shown: maintenanceStatusLabels[status] })}
       />
       <MessageField
         state={state}

@@ -8,6 +8,7 @@ import { maintenancesMatching } from '../../status/list-conditions.ts'
 import { timelineSearch } from '../../status/search.ts'
 import { MaintenanceMark } from '../../status-page/html/status-mark.tsx'
 import { Span } from '../../status-page/html/time.tsx'
+import { FirstStep } from './first-step.tsx'
 import type { ListPage } from './paging.tsx'
 import { PageLinks, readListPage } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
@@ -45,7 +46,12 @@ export function maintenanceListScreens({ get }: Screens): void {
       title: 'Maintenance',
       section: 'maintenance',
       content: <Maintenances {...{ screen, page, services }} />,
-      actions: screen.may('WRITE') ? schedule : undefined,
+      actions: (
+        <>
+          <a href={screen.path('maintenance/series')}>Repeating</a>
+          {screen.may('WRITE') ? schedule : null}
+        </>
+      ),
     } as const
     return screen.show(shown, { ...emptyForm, problem: page.problem })
   })
@@ -94,7 +100,13 @@ interface Props {
 
 function Maintenances({ screen, page, services }: Props) {
   const query = new URL(screen.c.req.url).searchParams
-  if (page.rows.length === 0 && query.size === 0) return <p class="lead">No maintenance has been scheduled yet.</p>
+  if (page.rows.length === 0 && query.size === 0) {
+    return (
+      <FirstStep screen={screen} path="maintenance/new" text="Schedule the first">
+        No maintenance has been scheduled yet. Announce planned work: it starts and ends automatically.
+      </FirstStep>
+    )
+  }
   return (
     <>
       <TimelineFilters {...{ query, services }} states={stateChoices} problem={page.problem} />

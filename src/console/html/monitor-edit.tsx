@@ -11,7 +11,7 @@ import { testOptions } from '../../monitoring/test-run.ts'
 import type { EditorField } from './monitor-fields.ts'
 import { commonFields, kindFields } from './monitor-fields.ts'
 import { MonitorForm } from './monitor-form.tsx'
-import { differences, editorValues, readMonitorInput } from './monitor-input.ts'
+import { editorValues, readMonitorInput } from './monitor-input.ts'
 import { kinds } from './monitor-words.ts'
 import type { Screen, Screens } from './screen.tsx'
 
@@ -100,7 +100,7 @@ async function showEditor(
       {...{ screen, state, kind, fields, values, answer }}
       version={monitor && (version === null ? monitor.version : Number(version))}
       back={monitor ? `monitors/${monitor.id}` : 'monitors'}
-      conflicts={isConflict ? differences(fields, values, state.fields) : []}
+      storedVersion={monitor?.version ?? null}
       hasSecret={monitor !== null && hasSecret(monitor)}
     />
   )

@@ -1,19 +1,13 @@
+import type { Child } from 'hono/jsx'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
-import {
-  CheckboxesField,
-  CheckboxField,
-  FormProblem,
-  fieldProblem,
-  InputField,
-  SelectField,
-  TextField,
-} from '../../http/form.tsx'
+import { CheckboxesField, CheckboxField, fieldProblem, InputField, SelectField, TextField } from '../../http/form.tsx'
 import type { TestRun } from '../../monitoring/test-run.ts'
 import { Time } from '../../status-page/html/time.tsx'
+import { currentValue, EditProblem, VersionField } from './edit-fields.tsx'
 import type { EditorField } from './monitor-fields.ts'
-import type { Difference, EditorValues, HeaderRow } from './monitor-input.ts'
-import { headerRows } from './monitor-input.ts'
+import type { EditorValues, HeaderRow } from './monitor-input.ts'
+import { headerRows, valueInWords } from './monitor-input.ts'
 import { outcomeNames } from './monitor-words.ts'
 import type { Screen } from './screen.tsx'
 
@@ -34,25 +28,24 @@ export interface MonitorFormProps {
   readonly back: string
   /** The answer of the test; null: none was asked for. */
   readonly answer: TestRun | null
-  /** Where what is stored differs from what was typed, when somebody else has changed it. */
-  readonly conflicts: readonly Difference[]
+  /** The version that is stored; null: a new monitor. */
+  readonly storedVersion: number | null
   /** Whether a body or a text to send is stored. */
   readonly hasSecret: boolean
 }
 
 /** Renders the editor of a monitor of one kind. */
 export function MonitorForm(props: MonitorFormProps) {
-  const { screen, state, kind, fields, version, back, answer, conflicts } = props
+  const { screen, state, kind, fields, version, storedVersion, back, answer } = props
   const names = fields.map(({ name }) => name)
   const usual = fields.filter(({ isRare }) => !isRare)
   const rare = fields.filter(({ isRare }) => isRare)
   const isRareWrong = rare.some(({ name }) => fieldProblem(state, name) !== null)
   return (
     <form method="post" class="stack" id="monitor-form" {...(answer !== null && { 'data-keep': '' })}>
-      <FormProblem state={state} fields={names} />
-      <Conflicts conflicts={conflicts} />
+      <EditProblem state={state} version={storedVersion ?? 0} fields={names} />
       <input type="hidden" name="kind" value={kind} />
-      {version === null ? null : <input type="hidden" name="version" value={String(version)} />}
+      {version === null ? null : <VersionField version={version} />}
       {usual.map((field) => (
         <Field field={field} {...props} />
       ))}
@@ -85,33 +78,6 @@ function isChanged({ fields }: FormState, values: EditorValues, name: string): b
   return typed !== null && typed !== (values.get(name) ?? '')
 }
 
-function Conflicts({ conflicts }: Pick<MonitorFormProps, 'conflicts'>) {
-  if (conflicts.length === 0) return null
-  return (
-    <div class="table-scroll">
-      <table>
-        <caption>Somebody else has changed this monitor. If you save again, what you typed wins.</caption>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Stored now</th>
-            <th scope="col">What you typed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {conflicts.map(({ label, stored, typed }) => (
-            <tr>
-              <th scope="row">{label}</th>
-              <td>{stored}</td>
-              <td>{typed}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
 function Answer({ screen, answer }: { readonly screen: Screen; readonly answer: TestRun }) {
   const { outcome, message, latencyMs, detail, at } = answer
   const facts = [
@@ -138,8 +104,9 @@ interface OneFieldProps extends MonitorFormProps {
 
 function Field(props: OneFieldProps) {
   const { field, state, values } = props
-  const { name, label, hint, required, choices = [] } = field
+  const { name, label, required, choices = [] } = field
   const value = values.get(name) ?? ''
+  const hint = hintOf(props)
   const text = typeof value === 'string' ? value : ''
   const common = { label, name, state, hint, ...(required && { required }) }
   switch (field.type) {
@@ -156,12 +123,28 @@ function Field(props: OneFieldProps) {
     case 'headers':
       return <HeadersField {...props} />
     default:
-      return <TypedField field={field} state={state} value={text} />
+      return <TypedField {...{ field, state, hint }} value={text} />
   }
 }
 
-function TypedField({ field, state, value }: { field: EditorField; state: FormState; value: string }) {
-  const { name, label, hint, type, required, min, max, maxlength } = field
+/** The hint of a field; instead the stored value, where somebody else has changed it. Secrets are not compared. */
+function hintOf({ field, state, values, storedVersion }: OneFieldProps): Child | undefined {
+  const { name, type, hint } = field
+  if (type === 'secret') return hint
+  const value = values.get(name) ?? ''
+  const sentAs = type === 'headers' ? `${name}.name` : name
+  return currentValue(state, storedVersion ?? 0, { name: sentAs, value, shown: valueInWords(field, value), hint })
+}
+
+interface TypedFieldProps {
+  readonly field: EditorField
+  readonly state: FormState
+  readonly hint: Child | undefined
+  readonly value: string
+}
+
+function TypedField({ field, state, hint, value }: TypedFieldProps) {
+  const { name, label, type, required, min, max, maxlength } = field
   const kind = type === 'number' || type === 'url' ? type : 'text'
   const limits = {
     ...(min !== undefined && { min }),
@@ -190,8 +173,9 @@ function SecretField({ field, state, hasSecret }: OneFieldProps) {
   )
 }
 
-function HeadersField({ field, state, values }: OneFieldProps) {
-  const { name, label, hint } = field
+function HeadersField(props: OneFieldProps) {
+  const { field, state, values } = props
+  const { name, label } = field
   const stored = [values.get(name) ?? []].flat().filter(Boolean)
   const typed = state.fields.has(`${name}.name`) ? headerRows(name, state.fields) : null
   const known: readonly HeaderRow[] = typed ?? stored.map((each) => ({ name: each, value: '' }))
@@ -202,7 +186,7 @@ function HeadersField({ field, state, values }: OneFieldProps) {
   return (
     <fieldset class="form-field headers">
       <legend>{label}</legend>
-      <p class="hint">{hint}</p>
+      <p class="hint">{hintOf(props)}</p>
       {[...known, ...blank].map((row, index) => (
         <HeaderInputs {...{ name, row, index, state }} isKept={stored.includes(row.name)} />
       ))}

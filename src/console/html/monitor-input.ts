@@ -131,23 +131,9 @@ function shownList(type: EditorField['type'], list: readonly unknown[]): string 
   return list.map(String).join(type === 'lines' ? '\n' : ', ')
 }
 
-/** A field whose stored value is no longer what somebody has typed. */
-export interface Difference {
-  readonly label: string
-  readonly stored: string
-  readonly typed: string
-}
-
-/** Returns the fields in which what somebody typed differs from what is stored; secrets are not compared. */
-export function differences(
-  all: readonly EditorField[],
-  values: EditorValues,
-  fields: URLSearchParams,
-): readonly Difference[] {
-  return all.flatMap(({ name, label, type }) => {
-    if (type === 'secret' || type === 'headers') return []
-    const stored = [values.get(name) ?? ''].flat().join(', ')
-    const typed = type === 'choices' || type === 'flag' ? fields.getAll(name).join(', ') : (fields.get(name) ?? '')
-    return stored === typed.replaceAll('\r\n', '\n') ? [] : [{ label, stored, typed }]
-  })
+/** Returns how a stored value reads in words. */
+export function valueInWords({ type, choices = [] }: EditorField, stored: string | readonly string[]): string {
+  if (type === 'flag') return stored === 'true' ? 'yes' : 'no'
+  const texts = [stored].flat().map((value) => choices.find((choice) => choice.value === value)?.text ?? value)
+  return texts.filter((text) => text !== '').join(', ') || 'nothing'
 }

@@ -153,7 +153,7 @@ function MonitorPage(details: Details) {
       {latencies.length === 0 ? null : (
         <section>
           <h2>Response times</h2>
-          <LatencyChart points={latencies} zone={screen.zone} />
+          <LatencyChart range="24h" points={latencies} zone={screen.zone} />
         </section>
       )}
       <Outages {...details} />

@@ -12,6 +12,7 @@ import { barLabel, DayBars } from '../../status-page/html/uptime.tsx'
 import { barView } from '../../status-page/service-history.ts'
 import { applyToEach, chosenIds } from './bulk.ts'
 import { Choose, ChooseAll } from './choose.tsx'
+import { FirstStep } from './first-step.tsx'
 import { kinds, outcomeNames, shownState } from './monitor-words.ts'
 import { monitorStateNames } from './now.tsx'
 import type { ListPage } from './paging.tsx'
@@ -108,7 +109,13 @@ interface MonitorListProps {
 
 function MonitorList({ screen, state, filter, page, days }: MonitorListProps) {
   const isFiltered = Object.keys(filter).length > 0
-  if (page.rows.length === 0 && !isFiltered) return <p class="lead">Nothing is watched yet.</p>
+  if (page.rows.length === 0 && !isFiltered) {
+    return (
+      <FirstStep screen={screen} path="start" text="Watch a website">
+        Nothing is watched yet.
+      </FirstStep>
+    )
+  }
   return (
     <>
       <Filters filter={filter} path={screen.path('monitors')} />

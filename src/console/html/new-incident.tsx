@@ -5,9 +5,9 @@ import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '.
 import { createIncident } from '../../status/incident.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import type { ServiceState } from '../../status/page-state.ts'
-import { readPageState } from '../../status/page-state.ts'
 import { titleText } from '../../status/timeline-limits.ts'
 import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
+import { readCurrentState } from './current-state.ts'
 import {
   MessageField,
   PreviewButton,
@@ -54,8 +54,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
 const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt'] as const
 
 async function showNew(screen: Screen, state: FormState, preview: string | null): Promise<Response> {
-  const { ctx, organization } = screen
-  const { services } = await readPageState(ctx.db, organization.id, ctx.now())
+  const { services } = await readCurrentState(screen)
   const content = <NewIncident {...{ screen, state, preview, services }} />
   return screen.show({ title: 'Report an incident', section: 'incidents', content }, state)
 }

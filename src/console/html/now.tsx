@@ -3,10 +3,11 @@ import type { MonitorState } from '../../generated/prisma/enums.ts'
 import type { Author } from '../../status/authors.ts'
 import { readAuthors } from '../../status/authors.ts'
 import type { PageState, ServiceState } from '../../status/page-state.ts'
-import { readPageState } from '../../status/page-state.ts'
 import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
 import { Span, Time } from '../../status-page/html/time.tsx'
 import { impactLabels } from '../../status-page/view.ts'
+import { readCurrentState } from './current-state.ts'
+import { FirstStep } from './first-step.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { authorName } from './timeline-parts.tsx'
 
@@ -30,10 +31,7 @@ export const monitorStateNames = {
 export function nowScreens({ get }: Screens): void {
   get('now', async (screen) => {
     const { ctx, organization } = screen
-    const [state, troubles] = await Promise.all([
-      readPageState(ctx.db, organization.id, ctx.now()),
-      readTroubles(screen),
-    ])
+    const [state, troubles] = await Promise.all([readCurrentState(screen), readTroubles(screen)])
     const newest = state.incidents.flatMap(({ updates }) => updates[0]?.id ?? [])
     const incidentIds = state.incidents.map(({ id }) => id)
     const authors = await readAuthors(ctx.db, organization.id, incidentIds, newest)
@@ -75,28 +73,17 @@ function Now({
   const isQuiet = state.incidents.length === 0 && affected.length === 0 && troubles.length === 0
   return (
     <>
-      {state.services.length === 0 ? <FirstStep screen={screen} /> : null}
+      {state.services.length === 0 ? (
+        <FirstStep screen={screen} path="start" text="Watch a website">
+          Nothing is watched yet.
+        </FirstStep>
+      ) : null}
       {isQuiet && state.services.length > 0 ? <p class="all-clear">Everything is operational.</p> : null}
       <Incidents {...{ screen, state, authors }} />
       <Affected {...{ screen, services: affected }} />
       <Troubles {...{ screen, troubles }} />
       <Upcoming {...{ screen, state }} />
     </>
-  )
-}
-
-function FirstStep({ screen }: { readonly screen: Screen }) {
-  return (
-    <section>
-      <p class="lead">Nothing is watched yet.</p>
-      {screen.may('WRITE') ? (
-        <p class="actions">
-          <a class="button" href={screen.path('start')}>
-            Watch a website
-          </a>
-        </p>
-      ) : null}
-    </section>
   )
 }
 

@@ -4,30 +4,28 @@ import { deleteOrganization, deletionAt, restoreOrganization } from '../../accou
 import { setCheckPlan } from '../../account/organization.ts'
 import { assignPayment } from '../../billing/payment.ts'
 import { setTier } from '../../billing/tier.ts'
-import { settingsInEffect } from '../../core/config.ts'
 import { NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { containsText } from '../../core/list-filter.ts'
-import { packageVersion } from '../../core/package-version.ts'
 import type { Organization, PaymentEvent } from '../../generated/prisma/client.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField } from '../../http/form.tsx'
 import { UtcTime } from '../../http/utc-time.tsx'
-import { isMailEnabled } from '../../notification/context.ts'
 import type { Member } from '../../people/membership.ts'
 import { addOwner, membersOf } from '../../people/membership.ts'
 import { roleNames } from '../../people/role.ts'
 import type { OperatorScreen } from './operator-screen.tsx'
 import { createOperatorScreens } from './operator-screen.tsx'
+import { operatorStateScreens } from './operator-state.tsx'
 import type { ConsoleOptions } from './screen-routes.tsx'
-import { Table } from './table.tsx'
 
 const PAGE_SIZE = 50
 
 /** Creates the operator's screens: organizations, payments, workers, blacklists, settings. */
 export function operatorScreens(options: ConsoleOptions): Hono {
-  return createOperatorScreens(options, ({ get, action }) => {
+  return createOperatorScreens(options, (screens) => {
+    const { get, action } = screens
     get('organizations', showOrganizations)
     get('organizations/:id', (screen) => showOrganization(screen, emptyForm))
     action(
@@ -96,9 +94,7 @@ export function operatorScreens(options: ConsoleOptions): Hono {
       },
       showPayments,
     )
-    get('workers', showWorkers)
-    get('lists', showLists)
-    get('settings', showSettings)
+    operatorStateScreens(screens)
   })
 }
 
@@ -147,6 +143,11 @@ async function showOrganizations(screen: OperatorScreen): Promise<Response> {
           Search
         </button>
       </form>
+      {organizations.length === 0 ? (
+        <p class="lead">
+          No organization matches. <a href={screen.path('organizations')}>Show all</a>
+        </p>
+      ) : null}
       <ul class="rows">
         {organizations.map(({ id, name, slug, tier, deletedAt }) => (
           <li id={id}>
@@ -333,101 +334,5 @@ function Payment({ screen, payment }: { readonly screen: OperatorScreen; readonl
         </button>
       </form>
     </li>
-  )
-}
-
-async function showWorkers(screen: OperatorScreen): Promise<Response> {
-  const { ctx } = screen
-  const now = ctx.now()
-  const [regions, late] = await Promise.all([
-    ctx.db.region.findMany({ orderBy: { name: 'asc' } }),
-    ctx.db.$queryRaw<{ region: string; watches: bigint; late: bigint; oldest: Date | null }[]>`
-      SELECT region, count(*) AS watches, count(*) FILTER (WHERE "dueAt" < ${now}::timestamptz) AS late,
-        min("dueAt") AS oldest
-      FROM "Watch" WHERE "dueAt" IS NOT NULL GROUP BY region ORDER BY region`,
-  ])
-  const seen = new Map(regions.map(({ name, lastSeenAt }) => [name, lastSeenAt]))
-  const names = [...new Set([...seen.keys(), ...late.map(({ region }) => region)])].sort()
-  const rows = names.map((name) => ({
-    name: name === '*' ? 'Any region' : name,
-    lastSeenAt: seen.get(name) ?? null,
-    work: late.find(({ region }) => region === name),
-  }))
-  const lateness = (oldest: Date | null | undefined) =>
-    Math.max(0, Math.round((now.getTime() - (oldest?.getTime() ?? now.getTime())) / 1000))
-  return screen.show(
-    'Workers',
-    'workers',
-    <Table heads={['Region', 'Last seen', 'Monitors', 'Due', 'Most late']}>
-      {rows.map(({ name, lastSeenAt, work }) => (
-        <tr>
-          <th scope="row">{name}</th>
-          <td>{lastSeenAt === null ? '–' : <UtcTime at={lastSeenAt} />}</td>
-          <td>{String(work?.watches ?? 0)}</td>
-          <td>{String(work?.late ?? 0)}</td>
-          <td>{lateness(work?.oldest)} s</td>
-        </tr>
-      ))}
-    </Table>,
-  )
-}
-
-function showLists(screen: OperatorScreen): Response {
-  const { lists, lookup } = screen.ctx.checker
-  return screen.show(
-    'Blacklists',
-    'lists',
-    <ul class="rows">
-      {lists.map((list) => {
-        const { status, detail } = lookup.health.get(list)
-        return (
-          <li>
-            <span>
-              {list.name} <span class="row-facts">{list.zone}</span>
-            </span>
-            <span class="row-facts">{status === 'ok' ? 'Answers' : `${status}: ${detail ?? ''}`}</span>
-          </li>
-        )
-      })}
-    </ul>,
-  )
-}
-
-/** Reads how large the database is, in bytes, and the mails that are due: how many, and since when. */
-async function readState({ ctx }: OperatorScreen) {
-  const [state] = await ctx.db.$queryRaw<{ bytes: bigint; mails: bigint; oldest: Date | null }[]>`
-    SELECT pg_database_size(current_database()) AS bytes, count(*) AS mails, min("dueAt") AS oldest
-    FROM "Delivery" WHERE "dueAt" < ${ctx.now()}::timestamptz AND channel = 'EMAIL'`
-  return state ?? { bytes: 0n, mails: 0n, oldest: null }
-}
-
-async function showSettings(screen: OperatorScreen): Promise<Response> {
-  const { config } = screen.ctx
-  const { bytes, mails, oldest } = await readState(screen)
-  return screen.show(
-    'Settings',
-    'settings',
-    <>
-      <p>
-        Allclear {packageVersion} · {config.DATABASE_URL === undefined ? 'Embedded database' : 'PostgreSQL'},{' '}
-        {(Number(bytes) / 1e6).toFixed(0)} MB ·{' '}
-        {isMailEnabled(config) ? 'Mail is set up' : 'Mail is not set up: set SMTP_URL to send it'}
-        {oldest === null ? null : (
-          <>
-            , {String(mails)} due since <UtcTime at={oldest} />
-          </>
-        )}
-      </p>
-      <Table heads={['Setting', 'Value']}>
-        {settingsInEffect(config).map(({ name, value }) => (
-          <tr>
-            <th scope="row">
-              <code>{name}</code>
-            </th>
-            <td>{value}</td>
-          </tr>
-        ))}
-      </Table>
-    </>,
   )
 }

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { challengeOf, requestDomain } from '../../account/custom-domain.ts'
 import { deleteOrganization } from '../../account/deletion.ts'
 import type { LogoFile } from '../../account/logo.ts'
@@ -23,7 +24,7 @@ import { privateHeaders } from '../../people/html/frame.tsx'
 import type { PageDraft } from '../../status-page/html/rendered-page.tsx'
 import { renderDraft } from '../../status-page/html/rendered-page.tsx'
 import { Time } from '../../status-page/html/time.tsx'
-import { PreviewButton } from './edit-fields.tsx'
+import { CurrentValue, currentValue, EditProblem, isOutdated, PreviewButton, VersionField } from './edit-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
 
 const FIELDS = [
@@ -37,7 +38,7 @@ const FIELDS = [
   'logoUrl',
   'uptimeSource',
   'links',
-]
+] as const
 /** Links on a page at most. */
 const MAX_LINKS = 10
 
@@ -53,7 +54,7 @@ const uptimeSources = [
 ]
 
 /** Adds the settings of the status page, its domain, and the deletion of the organization. */
-export function pageScreens({ form, action }: Screens): void {
+export function pageScreens({ form, action, draft }: Screens): void {
   form('page', showSettings, async (screen, sent) => {
     const { c, ctx, organization } = screen
     requireScope(ctx, 'ADMIN')
@@ -65,7 +66,7 @@ export function pageScreens({ form, action }: Screens): void {
     return c.redirect(`/console/${slug}/page`, 303)
   })
   // For the script, which shows the page while somebody types.
-  action(
+  draft(
     'page/preview',
     async ({ c, ctx, organization }, sent) => {
       requireScope(ctx, 'ADMIN')
@@ -150,7 +151,7 @@ async function showSettings(screen: Screen, state: FormState, draft: PageDraft =
   const id = requireScope(ctx, 'ADMIN')
   const [organization, domain] = await Promise.all([
     ctx.db.organization.findUniqueOrThrow({ where: { id } }),
-    ctx.db.customDomain.findUnique({ where: { organizationId: id } }),
+    ctx.db.customDomain.findUnique({ where: { pageId: screen.organization.pageId } }),
   ])
   const isDomain = state.fields.has('domain')
   const content = (
@@ -170,7 +171,12 @@ async function showSettings(screen: Screen, state: FormState, draft: PageDraft =
       ) : null}
     </>
   )
-  const view = <a href={`/status/${organization.slug}`}>View page</a>
+  const view = (
+    <>
+      <a href={screen.path(`pages/${screen.organization.pageId}/access`)}>Access</a>{' '}
+      <a href={`/status/${organization.slug}`}>View page</a>
+    </>
+  )
   return screen.show({ title: 'Page', section: 'page', content, actions: view, hasForeignPictures: true }, state)
 }
 
@@ -190,13 +196,25 @@ function Preview({ screen, html }: { readonly screen: Screen; readonly html: str
 }
 
 function Settings({ organization, state }: { readonly organization: Organization; readonly state: FormState }) {
-  const isChanged = state.problem?.code === 'CONFLICT' && state.fields.get('version') !== String(organization.version)
+  const { version, uptimeSource } = organization
+  const now = (name: Exclude<(typeof FIELDS)[number], 'links' | 'logo'>, hint?: string) => {
+    const value = name === 'logoUrl' ? addressOf(organization.logoUrl) : organization[name]
+    return { hint: currentValue(state, version, { name, value, hint }) }
+  }
+  const source = uptimeSources.find(({ value }) => value === uptimeSource)
   return (
     <form method="post" class="stack" id="settings" enctype="multipart/form-data">
-      <FormProblem state={state} fields={FIELDS} />
-      {isChanged ? <TheirValues organization={organization} state={state} /> : null}
-      <input type="hidden" name="version" value={organization.version} />
-      <InputField label="Name" name="name" state={state} value={organization.name} required maxlength={100} />
+      <EditProblem state={state} version={version} fields={FIELDS} />
+      <VersionField version={version} />
+      <InputField
+        label="Name"
+        name="name"
+        state={state}
+        value={organization.name}
+        required
+        maxlength={100}
+        {...now('name')}
+      />
       <InputField
         label="Name in addresses"
         name="slug"
@@ -204,18 +222,32 @@ function Settings({ organization, state }: { readonly organization: Organization
         value={organization.slug}
         required
         maxlength={63}
-        hint="Links with the old name stop working."
+        {...now('slug', 'Links with the old name stop working.')}
       />
-      <TextField label="Description" name="description" state={state} value={organization.description} rows={3} />
-      <InputField label="Colour" name="accentColor" type="color" state={state} value={organization.accentColor} />
-      <Logo logo={organization.logoUrl} state={state} />
+      <TextField
+        label="Description"
+        name="description"
+        state={state}
+        value={organization.description}
+        rows={3}
+        {...now('description')}
+      />
+      <InputField
+        label="Colour"
+        name="accentColor"
+        type="color"
+        state={state}
+        value={organization.accentColor}
+        {...now('accentColor')}
+      />
+      <Logo logo={organization.logoUrl} state={state} {...now('logoUrl')} />
       <InputField
         label="Time zone"
         name="timeZone"
         state={state}
         value={organization.timeZone}
         required
-        hint="Such as Europe/Berlin. Days of the uptime begin there."
+        {...now('timeZone', 'Such as Europe/Berlin. Days of the uptime begin there.')}
       />
       <InputField
         label="Contact address"
@@ -224,17 +256,22 @@ function Settings({ organization, state }: { readonly organization: Organization
         state={state}
         value={organization.contactEmail}
         required
-        hint="For billing and reminders. Not shown."
+        {...now('contactEmail', 'For billing and reminders. Not shown.')}
       />
       <SelectField
         label="Uptime counts"
         name="uptimeSource"
         state={state}
-        value={organization.uptimeSource}
+        value={uptimeSource}
         choices={uptimeSources}
-        hint="A service without monitors counts incidents."
+        hint={currentValue(state, version, {
+          name: 'uptimeSource',
+          value: uptimeSource,
+          shown: source?.text,
+          hint: 'A service without monitors counts incidents.',
+        })}
       />
-      <Links links={typedLinks(state) ?? linksOf(organization)} state={state} />
+      <Links stored={linksOf(organization)} state={state} version={version} />
       <p class="actions">
         <button type="submit">Save</button>
         <PreviewButton />
@@ -246,7 +283,13 @@ function Settings({ organization, state }: { readonly organization: Organization
 /** Returns the address of a logo that is not ours; empty: none. */
 const addressOf = (logo: string | null) => (logo === null || isUploaded(logo) ? '' : logo)
 
-function Logo({ logo, state }: { readonly logo: string | null; readonly state: FormState }) {
+interface LogoProps {
+  readonly logo: string | null
+  readonly state: FormState
+  readonly hint: Child | undefined
+}
+
+function Logo({ logo, state, hint }: LogoProps) {
   return (
     <fieldset class="form-field">
       <legend>Logo</legend>
@@ -266,37 +309,10 @@ function Logo({ logo, state }: { readonly logo: string | null; readonly state: F
         state={state}
         value={addressOf(logo)}
         placeholder="https://"
+        hint={hint}
       />
       {logo === null ? null : <CheckboxField label="Remove the logo" name="logoRemoved" state={state} />}
     </fieldset>
-  )
-}
-
-/** Somebody else has saved meanwhile: shows what differs from what was typed. */
-function TheirValues({ organization, state }: { readonly organization: Organization; readonly state: FormState }) {
-  const saved: Record<string, string> = {
-    name: organization.name,
-    slug: organization.slug,
-    description: organization.description,
-    accentColor: organization.accentColor,
-    logoUrl: addressOf(organization.logoUrl),
-    timeZone: organization.timeZone,
-    uptimeSource: organization.uptimeSource,
-    contactEmail: organization.contactEmail,
-  }
-  const others = Object.entries(saved).filter(([name, value]) => (state.fields.get(name) ?? '') !== value)
-  return (
-    <div class="theirs">
-      <p>Somebody else has saved these values. Save again to replace them with yours.</p>
-      <dl>
-        {others.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value || 'Empty'}</dd>
-          </>
-        ))}
-      </dl>
-    </div>
   )
 }
 
@@ -306,12 +322,31 @@ function typedLinks({ fields }: FormState): readonly PageLink[] | null {
   return fields.getAll('links.label').map((label, index) => ({ label, url: urls[index] ?? '' }))
 }
 
-function Links({ links, state }: { readonly links: readonly PageLink[]; readonly state: FormState }) {
-  const rows = [...links, { label: '', url: '' }, { label: '', url: '' }].slice(0, MAX_LINKS)
+/** Returns links as a text; blank ones are none. */
+const textOf = (links: readonly PageLink[]) =>
+  links
+    .map(({ label, url }) => `${label.trim()} ${url.trim()}`.trim())
+    .filter(Boolean)
+    .join(', ')
+
+interface LinksProps {
+  readonly stored: readonly PageLink[]
+  readonly state: FormState
+  readonly version: number
+}
+
+function Links({ stored, state, version }: LinksProps) {
+  const typed = typedLinks(state)
+  const rows = [...(typed ?? stored), { label: '', url: '' }, { label: '', url: '' }].slice(0, MAX_LINKS)
   return (
     <fieldset class="form-field">
       <legend>Links for visitors</legend>
       <FormProblem state={{ ...state, problem: state.problem?.message.includes('links') ? state.problem : null }} />
+      {isOutdated(state, version) && textOf(typed ?? []) !== textOf(stored) ? (
+        <p class="hint">
+          <CurrentValue>{textOf(stored) || 'none'}</CurrentValue>
+        </p>
+      ) : null}
       {rows.map(({ label, url }, index) => (
         <div class="filters">
           <input name="links.label" aria-label={`Text of link ${index + 1}`} placeholder="Text" value={label} />

@@ -90,6 +90,17 @@ export function PageLinks({ previous, next }: Pick<ListPage<unknown>, 'previous'
   )
 }
 
+/** Reads the number of a page of a list that is cut by numbers; 1: the first. */
+export const pageNumber = (text: string | null | undefined): number =>
+  Math.min(Math.max(Math.trunc(Number(text)) || 1, 1), 1000)
+
+/** Renders the links to the neighbouring pages of a list that is cut by numbers. */
+export function NumberedPages({ number, pages }: { readonly number: number; readonly pages: number }) {
+  const previous = number > 1 ? `?page=${number - 1}` : null
+  const next = number < pages ? `?page=${number + 1}` : null
+  return <PageLinks {...{ previous, next }} />
+}
+
 /** Returns a text of the address that filters a list; undefined: none. */
 export function textParam(c: HttpContext, name: string): string | undefined {
   return c.req.query(name)?.trim() || undefined

@@ -8,6 +8,8 @@ import type { Member } from '../../people/membership.ts'
 import { membersOf, removeMember, setRole } from '../../people/membership.ts'
 import { roleDescriptions, roleNames } from '../../people/role.ts'
 import { Time } from '../../status-page/html/time.tsx'
+import { CurrentValue } from './edit-fields.tsx'
+import { NumberedPages, pageNumber, ROWS_PER_PAGE } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
 
 const roleChoices = Object.values(Role).map((value) => ({ value, text: roleNames[value] }))
@@ -21,8 +23,9 @@ export function peopleScreens({ get, form, action }: Screens): void {
   action(
     'people/:id/role',
     async ({ c, ctx }, { fields }) => {
-      await setRole(ctx, { userId: c.req.param('id'), role: fields.get('role') })
-      return 'people'
+      const previousRole = fields.get('previousRole')
+      await setRole(ctx, { userId: c.req.param('id'), role: fields.get('role'), previousRole })
+      return `people?page=${pageNumber(c.req.query('page'))}`
     },
     showPeople,
   )
@@ -52,18 +55,23 @@ async function showPeople(screen: Screen, state: FormState, link: string | null 
     membersOf(screen.ctx),
     isOwner ? invitationsOf(screen.ctx) : Promise.resolve([]),
   ])
+  const number = pageNumber(screen.c.req.query('page'))
+  const editedId = screen.c.req.param('id')
+  const stateOf = (id: string | undefined) => (id === editedId ? state : emptyForm)
   const content = (
     <>
       {link === null ? null : <NewLink link={link} />}
+      {editedId === undefined && isOwner ? null : <FormProblem state={state} />}
       <section>
         <ul class="rows">
-          {members.map((member) => (
-            <MemberRow {...{ screen, member, isOwner }} />
+          {members.slice((number - 1) * ROWS_PER_PAGE, number * ROWS_PER_PAGE).map((member) => (
+            <MemberRow {...{ screen, member, isOwner }} state={stateOf(member.user.id)} />
           ))}
         </ul>
+        <NumberedPages number={number} pages={Math.ceil(members.length / ROWS_PER_PAGE)} />
       </section>
       {invitations.length === 0 ? null : <Invitations {...{ screen, invitations }} />}
-      {isOwner ? <InviteForm state={state} /> : <FormProblem state={state} />}
+      {isOwner ? <InviteForm state={stateOf(undefined)} /> : null}
     </>
   )
   return screen.show({ title: 'People', section: 'people', content }, state)
@@ -83,13 +91,17 @@ function MemberRow({
   screen,
   member,
   isOwner,
+  state,
 }: {
   readonly screen: Screen
   readonly member: Member
   readonly isOwner: boolean
+  /** Of the form that changes the role. */
+  readonly state: FormState
 }) {
   const { user, role } = member
   const isSelf = user.id === screen.user.id
+  const chosen = state.fields.get('role') ?? role
   return (
     <li id={user.id}>
       <span>
@@ -97,10 +109,20 @@ function MemberRow({
       </span>
       <span class="actions">
         {isOwner ? (
-          <form method="post" action={screen.path(`people/${user.id}/role`)} class="actions">
+          <form
+            method="post"
+            action={screen.path(`people/${user.id}/role?page=${pageNumber(screen.c.req.query('page'))}`)}
+            class="actions"
+          >
+            <input type="hidden" name="previousRole" value={role} />
+            {chosen === role ? null : (
+              <span class="hint">
+                <CurrentValue>{roleNames[role]}</CurrentValue>
+              </span>
+            )}
             <select name="role" aria-label={`Role of ${user.name}`}>
               {roleChoices.map(({ value, text }) => (
-                <option value={value} selected={value === role}>
+                <option value={value} selected={value === chosen}>
                   {text}
                 </option>
               ))}

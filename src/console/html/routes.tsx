@@ -1,7 +1,6 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { root } from '../../core/paths.ts'
-import type { Site } from '../../http/layout.tsx'
 import { respondWithFormPage } from '../../people/html/frame.tsx'
 import { accountScreens } from './account.tsx'
 import { blacklistScreens } from './blacklists.tsx'
@@ -9,11 +8,14 @@ import { deliveryScreens } from './deliveries.tsx'
 import { incidentScreens } from './incident.tsx'
 import { incidentEditScreens } from './incident-edits.tsx'
 import { incidentListScreens } from './incidents.tsx'
+import type { DrawPng } from './installable-app.ts'
+import { installableApp } from './installable-app.ts'
 import { keyScreens } from './keys.tsx'
 import { logScreens } from './log.tsx'
 import { maintenanceScreens } from './maintenance.tsx'
 import { maintenanceEditScreens } from './maintenance-edits.tsx'
 import { maintenanceFormScreens } from './maintenance-form.tsx'
+import { maintenanceSeriesScreens } from './maintenance-series.tsx'
 import { maintenanceListScreens } from './maintenances.tsx'
 import { monitorScreens } from './monitor.tsx'
 import { monitorDeletionScreens } from './monitor-delete.tsx'
@@ -23,6 +25,7 @@ import { newIncidentScreens } from './new-incident.tsx'
 import { nowScreens } from './now.tsx'
 import { operatorScreens } from './operator.tsx'
 import { pageScreens } from './page.tsx'
+import { pageAccessScreens } from './page-access.tsx'
 import { peopleScreens } from './people.tsx'
 import { planScreens } from './plan.tsx'
 import { resetLinkScreens } from './reset-link.tsx'
@@ -43,7 +46,7 @@ export const consoleScript = new URL('src/console/browser/console.ts', root)
 export const pushScript = new URL('src/console/browser/push-worker.ts', root)
 
 /** Creates the console, in which people run their organizations. Every action works without scripts. */
-export function consolePages(options: ConsoleOptions): Hono {
+export function consolePages(options: ConsoleOptions & { readonly pngRenderer: DrawPng }): Hono {
   const app = new Hono()
   app.get('/console', (c) => {
     const target = c.req.query('watch')
@@ -51,8 +54,7 @@ export function consolePages(options: ConsoleOptions): Hono {
     const query = new URLSearchParams({ kind: 'BLACKLIST', target })
     return chooseOrganization(c, options, `monitors/new?${query}`)
   })
-  app.get('/console/app.webmanifest', (c) => c.json(webManifest(options.site), 200, manifestHeaders))
-  app.get('/console/push-worker.js', (c) => sendWorker(c, options.site))
+  app.route('/', installableApp(options, options.pngRenderer))
   app.route('/', operatorScreens(options))
   app.get('/console/:slug{[a-z0-9-]+}', (c) => c.redirect(`/console/${c.req.param('slug')}/now`, 303))
   app.route(
@@ -65,6 +67,8 @@ export function consolePages(options: ConsoleOptions): Hono {
       incidentScreens(screens)
       incidentEditScreens(screens)
       maintenanceListScreens(screens)
+      // Before the page of one maintenance, which takes any name.
+      maintenanceSeriesScreens(screens)
       maintenanceFormScreens(screens)
       maintenanceScreens(screens)
       maintenanceEditScreens(screens)
@@ -79,6 +83,7 @@ export function consolePages(options: ConsoleOptions): Hono {
       subscriberAddScreens(screens)
       deliveryScreens(screens)
       pageScreens(screens)
+      pageAccessScreens(screens)
       peopleScreens(screens)
       resetLinkScreens(screens)
       keyScreens(screens)
@@ -105,28 +110,6 @@ function chooseOrganization(c: HttpContext, options: ConsoleOptions, path: strin
     if (!only && actor.isOperator) return c.redirect('/console/operator/organizations', 303)
     return respondWithFormPage(c, options.site, 'Organizations', <Choice organizations={organizations} path={path} />)
   })
-}
-
-/** Sends the service worker under the folder that it serves, with an address that stays: browsers look for a newer one there. */
-async function sendWorker(c: HttpContext, { assets }: Site): Promise<Response> {
-  const { body, headers } = await assets.routes.request(assets.url('push-worker.js'), { headers: c.req.raw.headers })
-  return new Response(body, { headers: { ...Object.fromEntries(headers), 'cache-control': 'no-cache' } })
-}
-
-const manifestHeaders = { 'content-type': 'application/manifest+json', 'cache-control': 'public, max-age=3600' }
-
-/** Returns what makes the console installable (W3C Web Application Manifest). */
-function webManifest({ assets }: Site) {
-  return {
-    name: 'Allclear',
-    short_name: 'Allclear',
-    start_url: '/console',
-    scope: '/console',
-    display: 'standalone',
-    background_color: '#14181a',
-    theme_color: '#14181a',
-    icons: [{ src: assets.url('favicon.svg'), sizes: 'any', type: 'image/svg+xml', purpose: 'any' }],
-  }
 }
 
 interface ChoiceProps {

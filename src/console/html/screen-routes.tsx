@@ -42,6 +42,8 @@ export interface ScreenRoutes<S> {
   form(path: string, show: Show<S>, submit: Submit<S>): void
   /** A form on another page. @param show shows that page again when the form is refused. */
   action(path: string, submit: Submit<S>, show: Show<S>): void
+  /** Like `action`, for one that changes nothing. */
+  draft(path: string, submit: Submit<S>, show: Show<S>): void
 }
 
 /** Creates the routes of screens for people who are signed in; `add` adds them. */
@@ -66,7 +68,15 @@ export function createScreenRoutes<S extends AnyScreen>(
 ): Hono {
   const app = new Hono()
 
-  function action(path: string, submit: Submit<S>, show: Show<S>): void {
+  const action = (path: string, submit: Submit<S>, show: Show<S>) =>
+    post(path, submit, show, (screen, form) => (isQuestion(form) ? undefined : onChange(screen)))
+
+  function post(
+    path: string,
+    submit: Submit<S>,
+    show: Show<S>,
+    changed: (screen: S, form: SubmittedForm) => void,
+  ): void {
     app.post(prefix + path, (c) =>
       answer(c, options, async (ctx) => {
         const form = await readForm(c, maxFormBytes)
@@ -74,7 +84,7 @@ export function createScreenRoutes<S extends AnyScreen>(
         const screen = await open(c, ctx)
         try {
           const next = await submit(screen, form)
-          onChange(screen)
+          changed(screen, form)
           return typeof next === 'string' ? c.redirect(screen.path(next), 303) : next
         } catch (error) {
           return await refused(screen, form, error, show)
@@ -103,6 +113,7 @@ export function createScreenRoutes<S extends AnyScreen>(
   add({
     get,
     action,
+    draft: (path, submit, show) => post(path, submit, show, () => {}),
     form(path, show, submit) {
       get(path, (screen) => show(screen, emptyForm))
       action(path, submit, show)
@@ -110,6 +121,9 @@ export function createScreenRoutes<S extends AnyScreen>(
   })
   return app
 }
+
+/** Returns whether a form only asks for something: a preview, services by their names, or the test of a monitor. */
+const isQuestion = ({ fields }: SubmittedForm) => ['preview', 'find', 'test'].some((name) => fields.has(name))
 
 /** Runs a page of the console: on our own host only, with errors as pages. */
 export async function answer(

@@ -1,7 +1,9 @@
+import type { Child } from 'hono/jsx'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
 import { CheckboxesField, fieldProblem, InputField } from '../../http/form.tsx'
 import { serviceStatusLabels } from '../../status-page/view.ts'
+import { CurrentValue } from './edit-fields.tsx'
 import type { Screen } from './screen.tsx'
 
 /** A service that a form offers. */
@@ -43,10 +45,13 @@ export function ServiceStatusFields({
   services,
   chosen,
   affected,
+  isOutdated = false,
 }: Props & {
   readonly chosen: ReadonlyMap<string, ServiceStatus>
   /** For an update, the statuses that stay where nothing is chosen; absent: nothing is affected yet. */
   readonly affected?: ReadonlyMap<string, ServiceStatus>
+  /** Whether somebody else has changed the incident meanwhile. */
+  readonly isOutdated?: boolean
 }) {
   if (services.length === 0) return null
   const typed = new Map(readServiceStatuses(state.fields).map(({ serviceId, status }) => [serviceId, status]))
@@ -58,7 +63,12 @@ export function ServiceStatusFields({
   const others = offered.filter(({ id }) => !isNamed(id))
   const rows = (of: readonly OfferedService[]) =>
     of.map((service) => (
-      <StatusField service={service} status={statusOf(service.id)} unchanged={unchanged(service.id)} />
+      <StatusField
+        service={service}
+        status={statusOf(service.id)}
+        unchanged={unchanged(service.id)}
+        current={isOutdated ? affected?.get(service.id) : undefined}
+      />
     ))
   const unchanged = (id: string) => {
     const stays = affected?.get(id)
@@ -108,11 +118,14 @@ function StatusField({
   service,
   status,
   unchanged,
+  current,
 }: {
   readonly service: OfferedService
   readonly status: string
   /** What it says where nothing is chosen. */
   readonly unchanged: string
+  /** The status that somebody else may have given it; absent: nobody has. */
+  readonly current?: ServiceStatus | undefined
 }) {
   const name = `services.${service.id}`
   return (
@@ -126,6 +139,11 @@ function StatusField({
           </option>
         ))}
       </select>
+      {current === undefined || status === '' || status === current ? null : (
+        <p class="hint">
+          <CurrentValue>{serviceStatusLabels[current]}</CurrentValue>
+        </p>
+      )}
     </div>
   )
 }
@@ -136,7 +154,7 @@ export function ServiceChoice({
   services,
   chosen,
   hint,
-}: Props & { readonly chosen: readonly string[]; readonly hint?: string }) {
+}: Props & { readonly chosen: readonly string[]; readonly hint?: Child }) {
   if (services.length === 0) return null
   const typed = new Set(state.fields.has('serviceIds.shown') ? state.fields.getAll('serviceIds') : chosen)
   const offered = offer(services, (id) => typed.has(id), state)

@@ -116,7 +116,6 @@ function ServiceForm({
     value,
     text: `${serviceStatusLabels[value]}, by hand`,
   }))
-  const hint = currentValue(state, version, { name: 'statusOverride', value: statusOverride ?? '' })
   return (
     <form method="post" class="stack" id="edit">
       <VersionField version={version} />
@@ -127,7 +126,11 @@ function ServiceForm({
         state={state}
         value={statusOverride ?? ''}
         choices={[automatic, ...byHand]}
-        hint={hint && <>Now: {statusOverride === null ? automatic.text : serviceStatusLabels[statusOverride]}</>}
+        hint={currentValue(state, version, {
+          name: 'statusOverride',
+          value: statusOverride ?? '',
+          shown: statusOverride === null ? automatic.text : serviceStatusLabels[statusOverride],
+        })}
       />
       <p class="actions">
         <button type="submit">Save</button>
@@ -181,7 +184,7 @@ function Fields({
           state={state}
           value={groupId ?? ''}
           choices={choices}
-          hint={now('groupId', groupId ?? '') && <>Now: {groupName}</>}
+          hint={currentValue(state, version, { name: 'groupId', value: groupId ?? '', shown: groupName })}
         />
       )}
     </>

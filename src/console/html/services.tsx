@@ -1,12 +1,14 @@
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { emptyForm, FormProblem } from '../../http/form.tsx'
 import type { PageState, ServiceState } from '../../status/page-state.ts'
-import { readPageState } from '../../status/page-state.ts'
 import { movedByOne, placedWithin } from '../../status/positions.ts'
 import { reorderServices } from '../../status/service.ts'
 import { reorderServiceGroups } from '../../status/service-group.ts'
 import { ServiceMark } from '../../status-page/html/status-mark.tsx'
 import { serviceLabel } from '../../status-page/view.ts'
+import { readCurrentState } from './current-state.ts'
+import { FirstStep } from './first-step.tsx'
+import { NumberedPages, pageNumber } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
 
 /** Services per page. */
@@ -69,11 +71,8 @@ function newOrder(
     : movedByOne(idsOf(all), idsOf(siblings), id, direction)
 }
 
-const pageNumber = (text: string | null | undefined) => Math.min(Math.max(Math.trunc(Number(text)) || 1, 1), 1000)
-
 async function showServices(screen: Screen, state: FormState): Promise<Response> {
-  const { ctx, organization } = screen
-  const page = await readPageState(ctx.db, organization.id, ctx.now())
+  const page = await readCurrentState(screen)
   const actions = (
     <>
       <a class="button" href={screen.path('services/new')}>
@@ -124,7 +123,11 @@ function Services({
 }) {
   const number = pageNumber(screen.c.req.query('page'))
   if (page.services.length === 0 && page.groups.length === 0) {
-    return <p class="lead">A service is one line on your status page, such as “Website” or “API”. There is none yet.</p>
+    return (
+      <FirstStep screen={screen} path="services/new" text="Add the first">
+        A service is one line on your status page, such as “Website” or “API”. There is none yet.
+      </FirstStep>
+    )
   }
   const pages = Math.ceil(page.services.length / PER_PAGE)
   return (
@@ -136,12 +139,7 @@ function Services({
           <OrderedList {...{ screen, services, number }} />
         </section>
       ))}
-      {pages < 2 ? null : (
-        <nav class="pages" aria-label="Pages">
-          {number > 1 ? <a href={`?page=${number - 1}`}>Services before</a> : null}
-          {number < pages ? <a href={`?page=${number + 1}`}>Services after</a> : null}
-        </nav>
-      )}
+      <NumberedPages number={number} pages={pages} />
       {screen.may('WRITE') && page.groups.length > 1 ? <GroupOrder screen={screen} groups={page.groups} /> : null}
     </>
   )

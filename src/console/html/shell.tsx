@@ -1,6 +1,7 @@
 import type { Site } from '../../http/layout.tsx'
 import { Document } from '../../http/layout.tsx'
 import { ShapeSheet } from '../../status-page/html/status-mark.tsx'
+import { iconPath, iconSizes } from './installable-app.ts'
 import type { Screen, ScreenPage } from './screen.tsx'
 import { sections } from './sections.ts'
 
@@ -30,7 +31,12 @@ export function Shell({
       canonical={null}
       sheets={[site.assets.url('console.css')]}
       scripts={['console.js']}
-      head={<link rel="manifest" href="/console/app.webmanifest" />}
+      head={
+        <>
+          <link rel="manifest" href="/console/app.webmanifest" />
+          <link rel="apple-touch-icon" href={iconPath(iconSizes.APPLE)} />
+        </>
+      }
       body={{
         'data-page': 'console',
         'data-organization': organization.id,

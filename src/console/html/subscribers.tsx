@@ -11,6 +11,7 @@ import { privateHeaders } from '../../people/html/frame.tsx'
 import { Time } from '../../status-page/html/time.tsx'
 import { applyToEach, chosenIds } from './bulk.ts'
 import { Choose, ChooseAll, chosenIn, DeletionForm } from './choose.tsx'
+import { FirstStep } from './first-step.tsx'
 import type { ListPage } from './paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, queryOf, readListPage, textParam } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
@@ -108,9 +109,9 @@ function SubscriberList({ screen, state, filter, page }: SubscriberListProps) {
   const isFiltered = Object.keys(filter).length > 0
   if (page.rows.length === 0 && !isFiltered) {
     return (
-      <p class="lead">
-        Nobody has subscribed yet. People subscribe on your status page, or you import their addresses.
-      </p>
+      <FirstStep screen={screen} path="subscribers/new" text="Add the first">
+        Nobody has subscribed yet. People subscribe on your status page, or you add them.
+      </FirstStep>
     )
   }
   return (

@@ -5,9 +5,9 @@ import { Time } from '../../status-page/html/time.tsx'
 import type { ConsoleContext } from '../context.ts'
 import {
   ConfirmDeletion,
+  currentTime,
   currentValue,
   EditProblem,
-  isOutdated,
   MessageField,
   readTime,
   readVersion,
@@ -118,7 +118,6 @@ function UpdateEdit({
   readonly back: string
 }) {
   const { zone } = screen
-  const outdated = isOutdated(state, version)
   return (
     <form method="post" class="stack" id="edit">
       <EditProblem state={state} version={version} fields={['message', 'createdAt']} />
@@ -136,7 +135,7 @@ function UpdateEdit({
         state={state}
         zone={zone}
         at={createdAt}
-        hint={outdated ? <>Now: {zone.time(createdAt)}</> : `In the zone ${zone.name}.`}
+        hint={currentTime(state, version, zone, 'createdAt', createdAt)}
       />
       <p class="actions">
         <button type="submit">Save</button>

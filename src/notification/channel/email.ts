@@ -30,8 +30,8 @@ export const email: Channel = {
     return mailer.send({
       to: address,
       fromName: `${content.page.name} status`,
-      // The same for the whole thread, because some mail clients group by it.
-      subject: `[${content.page.name} status] ${content.topic}`,
+      // It says what changed; `inReplyTo` keeps the thread together.
+      subject: `[${content.page.name}] ${content.subject}`,
       text: textOf(mail),
       html: htmlOf(mail),
       messageId: opensThread ? root : `${id}@${mailer.domain}`,

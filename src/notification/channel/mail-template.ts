@@ -1,20 +1,24 @@
-import type { NotificationContent, Tone } from '../content.ts'
+import { readableAccents } from '../../core/colour.ts'
+import { plainLines } from '../../core/markdown.ts'
+import type { Look, NotificationContent, Tone } from '../content.ts'
 
-/** What a mail says. Texts are plain, but for `message`. */
+/** What a mail says. Texts are plain, but for `html`. */
 export interface MailContent
-  extends Pick<NotificationContent, 'headline' | 'tone' | 'facts' | 'message' | 'html' | 'action' | 'reason'> {
+  extends Pick<NotificationContent, 'headline' | 'tone' | 'facts' | 'html' | 'action' | 'reason'> {
   /** What it belongs to, above the headline in small. */
   readonly about: string
+  /** Absent: our own. */
+  readonly look?: Look
   /** Where else its reader may want to go. */
   readonly links: readonly { readonly label: string; readonly url: string }[]
 }
 
 /** A mail as plain text. */
-export function textOf({ headline, facts, message, action, reason, links }: MailContent): string {
+export function textOf({ headline, facts, html, action, reason, links }: MailContent): string {
   return [
     headline,
     facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
-    message,
+    plainLines(html),
     `${action.label}: ${action.url}`,
     ['-- ', reason, ...links.map(({ label, url }) => `${label}: ${url}`)].join('\n'),
   ]
@@ -22,42 +26,85 @@ export function textOf({ headline, facts, message, action, reason, links }: Mail
     .join('\n\n')
 }
 
-/** A mail as HTML: tables and inline styles, which is what mail readers know; nothing is fetched from anywhere. */
-export function htmlOf({ about, headline, tone, facts, html, action, reason, links }: MailContent): string {
+/** The colour of our own mails. */
+const ownLook: Look = { accentColor: '#0d6656', logoUrl: null }
+
+/**
+ * A mail as HTML: tables and inline styles, which is what mail readers know. Those that know media queries show it dark to readers
+ * who want that. Nothing is fetched but the owner's logo, whose address is the same for all readers.
+ */
+export function htmlOf({
+  about,
+  look = ownLook,
+  headline,
+  tone,
+  facts,
+  html,
+  action,
+  reason,
+  links,
+}: MailContent): string {
+  const accents = readableAccents(look.accentColor)
   const rows = facts.map(
     ([name, value]) =>
-      `<tr><td style="padding:2px 16px 2px 0;color:#5b6166;vertical-align:top">${escapeHtml(name)}</td><td style="padding:2px 0">${escapeHtml(value)}</td></tr>`,
+      `<tr><td class="muted" style="padding:2px 16px 2px 0;color:${light.muted};vertical-align:top">${escapeHtml(name)}</td><td style="padding:2px 0">${escapeHtml(value)}</td></tr>`,
   )
   const others = links.map(
-    ({ label, url }) => `<a href="${escapeHtml(url)}" style="color:#5b6166">${escapeHtml(label)}</a>`,
+    ({ label, url }) =>
+      `<a class="muted" href="${escapeHtml(url)}" style="color:${light.muted}">${escapeHtml(label)}</a>`,
   )
+  const logo =
+    look.logoUrl === null
+      ? ''
+      : `<img src="${escapeHtml(look.logoUrl)}" alt="" height="32" style="height:32px;width:auto;max-width:160px;vertical-align:middle;margin-right:10px">`
   return `<!DOCTYPE html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(headline)}</title></head>
-<body style="margin:0;padding:24px 12px;background:#f4f4f1;color:#1b1f22;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
-<table role="presentation" width="100%" cellspacing="0" cellpadding="0" style="max-width:600px;margin:0 auto;background:#ffffff;border-top:4px solid ${colours[tone]}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${escapeHtml(headline)}</title>
+<style>${styleOf(tone, accents)}</style></head>
+<body class="body" style="margin:0;padding:24px 12px;background:${light.paper};color:${light.ink};font:16px/1.5 Inter,system-ui,-apple-system,'Segoe UI',sans-serif">
+<table class="card" role="presentation" width="100%" cellspacing="0" cellpadding="0" style="max-width:600px;margin:0 auto;background:${light.card};border-top:4px solid ${look.accentColor}">
 <tr><td style="padding:24px">
-<p style="margin:0 0 8px;color:#5b6166;font-size:14px">${escapeHtml(about)}</p>
-<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${escapeHtml(headline)}</h1>
+<p class="muted" style="margin:0 0 20px;color:${light.muted};font-size:14px;font-weight:600">${logo}${escapeHtml(about)}</p>
+<h1 class="tone" style="margin:0 0 16px;padding-left:12px;border-left:4px solid ${tones[tone].light};font-size:22px;line-height:1.3">${escapeHtml(headline)}</h1>
 ${rows.length === 0 ? '' : `<table role="presentation" cellspacing="0" cellpadding="0" style="margin:0 0 16px;font-size:15px">${rows.join('')}</table>`}
-${html === '' ? '' : `<div style="margin:0 0 16px">${html}</div>`}
-<p style="margin:24px 0 0"><a href="${escapeHtml(action.url)}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#0b6e5a;color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(action.label)}</a></p>
+${html === '' ? '' : `<div class="message" style="margin:0 0 16px">${html}</div>`}
+<p style="margin:24px 0 0"><a class="action" href="${escapeHtml(action.url)}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:${accents.light};color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(action.label)}</a></p>
 </td></tr>
-<tr><td style="padding:16px 24px;border-top:1px solid #e3e3de;color:#5b6166;font-size:13px">${escapeHtml(reason)}${others.length === 0 ? '' : `<br>\n${others.join(' · ')}`}</td></tr>
+<tr><td class="muted line" style="padding:16px 24px;border-top:1px solid ${light.line};color:${light.muted};font-size:13px">${escapeHtml(reason)}${others.length === 0 ? '' : `<br>\n${others.join(' · ')}`}</td></tr>
 </table>
 </body>
 </html>
 `
 }
 
-/** Distinguishable colours with enough contrast to white. */
-const colours = {
-  good: '#0b6e5a',
-  planned: '#1f5a94',
-  minor: '#8a5a00',
-  major: '#b3261e',
-  neutral: '#5b6166',
-} as const satisfies Record<Tone, string>
+const light = { paper: '#f2f3f0', card: '#ffffff', ink: '#1a1f22', muted: '#586069', line: '#dcdfdc' } as const
+const dark = { paper: '#14181a', card: '#1d2326', ink: '#e7eaeb', muted: '#9da7ad', line: '#2d3539' } as const
+
+/** What inline styles cannot say. The owner's text must not widen the mail. */
+function styleOf(tone: Tone, accents: { readonly light: string; readonly dark: string }): string {
+  return `:root{color-scheme:light dark}
+.message{overflow-wrap:anywhere}
+.message pre{white-space:pre-wrap}
+.message a{color:${accents.light}}
+@media (prefers-color-scheme:dark){
+.body{background:${dark.paper}!important;color:${dark.ink}!important}
+.card{background:${dark.card}!important}
+.muted{color:${dark.muted}!important}
+.line{border-color:${dark.line}!important}
+.tone{border-color:${tones[tone].dark}!important}
+.message a{color:${accents.dark}!important}
+.action{background:${accents.dark}!important;color:${dark.paper}!important}
+}`
+}
+
+/** Distinguishable colours with enough contrast to the card. */
+const tones = {
+  good: { light: '#0b6e5a', dark: '#7fd3a0' },
+  planned: { light: '#1f5a94', dark: '#8fc1f5' },
+  minor: { light: '#8a5a00', dark: '#eac26d' },
+  major: { light: '#b3261e', dark: '#ff9b90' },
+  neutral: { light: '#586069', dark: '#9da7ad' },
+} as const satisfies Record<Tone, { readonly light: string; readonly dark: string }>
 
 /** Text as HTML shows it, in elements and in quoted attributes. */
 export function escapeHtml(text: string): string {

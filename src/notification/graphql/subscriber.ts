@@ -10,6 +10,9 @@ import { SubscriberState } from './enums.ts'
 /** The scope granted to the holder of a subscriber's token. */
 export const HOLDER = 'holder'
 
+/** The number of followed incidents that are read. */
+const MAX_INCIDENTS = 20
+
 /** A subscriber, as its organization and the holder of its token see it. */
 export const Subscriber = builder.prismaNode('Subscriber', {
   id: { field: 'id' },
@@ -34,6 +37,18 @@ export const Subscriber = builder.prismaNode('Subscriber', {
           ...query,
           where: { subscribers: { some: { subscriberId: id } } },
           orderBy: [{ position: 'asc' }, { id: 'asc' }],
+        }),
+    }),
+    incidents: t.prismaField({
+      type: ['Incident'],
+      extensions: rows(MAX_INCIDENTS),
+      description: `The newest ${MAX_INCIDENTS} incidents that it follows until they are resolved, whatever its topics.`,
+      resolve: (query, { id }, _args, { db }) =>
+        db.incident.findMany({
+          ...query,
+          where: { followers: { some: { subscriberId: id } } },
+          orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
+          take: MAX_INCIDENTS,
         }),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),

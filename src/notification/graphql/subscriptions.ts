@@ -43,6 +43,10 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
     telegram: t.field({ type: TelegramInput, required: false, description: 'A Telegram chat.' }),
     topics: t.field({ type: [Topic], required: false, description: CHOICES.topics }),
     serviceIds: t.idList({ required: false, description: CHOICES.serviceIds }),
+    incidentId: t.id({
+      required: false,
+      description: 'Only updates of this open incident, until it is resolved, and of the topics, if any are given.',
+    }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })

@@ -1,5 +1,6 @@
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { StopReason } from '../../generated/prisma/enums.ts'
+import type { Catalogue } from '../../language/catalogue.ts'
 import type { PreferenceProps } from './preferences.tsx'
 import { PreferenceFields } from './preferences.tsx'
 
@@ -10,6 +11,9 @@ export interface ManageProps {
   readonly path: string
   readonly confirmable: boolean
   readonly preferences: PreferenceProps
+  /** The titles of the incidents that are followed until they are resolved. */
+  readonly following: readonly string[]
+  readonly words: Catalogue
   /** The signing secret of a webhook; null for other channels. */
   readonly secret: string | null
   /** A success message; null: none. */
@@ -42,7 +46,7 @@ export function Manage(props: ManageProps) {
 }
 
 function State(props: ManageProps) {
-  const { subscriber, name, path, confirmable, preferences, secret } = props
+  const { subscriber, name, path, confirmable, preferences, following, secret, words } = props
   const { confirmedAt, stoppedAt, stopReason } = subscriber
   // Following the link must not confirm: mail scanners follow links.
   if (confirmable) return <Confirm name={name} path={path} />
@@ -50,6 +54,16 @@ function State(props: ManageProps) {
   if (confirmedAt === null) return <p>This link has expired. Subscribe again to get a new one.</p>
   return (
     <>
+      {following.length === 0 ? null : (
+        <section>
+          <h2>{words.subscribe.following}</h2>
+          <ul>
+            {following.map((title) => (
+              <li>{title}</li>
+            ))}
+          </ul>
+        </section>
+      )}
       <form class="subscribe" action={path} method="post">
         <PreferenceFields {...preferences} />
         <p class="actions">

@@ -7,6 +7,8 @@ export interface PreferenceProps {
   readonly topics: readonly Topic[]
   /** Empty: every service. */
   readonly serviceIds: readonly string[]
+  /** What is wrong with the topics. */
+  readonly problem?: string | null
 }
 
 const topicLabels = {
@@ -16,11 +18,19 @@ const topicLabels = {
 } as const satisfies Record<Topic, string>
 
 /** Renders the form fields for topics and services. */
-export function PreferenceFields({ services, topics, serviceIds }: PreferenceProps) {
+export function PreferenceFields({ services, topics, serviceIds, problem = null }: PreferenceProps) {
   return (
     <>
-      <fieldset>
+      <fieldset
+        class="form-field"
+        {...(problem !== null && { 'aria-invalid': 'true', 'aria-describedby': 'topics-problem' })}
+      >
         <legend>Notify me about</legend>
+        {problem === null ? null : (
+          <p class="problem" id="topics-problem">
+            {problem}
+          </p>
+        )}
         {Object.entries(topicLabels).map(([topic, words]) => (
           <label class="tick">
             <input type="checkbox" name="topics" value={topic} checked={topics.some((each) => each === topic)} />{' '}

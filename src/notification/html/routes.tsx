@@ -1,11 +1,16 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { organizationOfHost } from '../../account/custom-domain.ts'
+import type { Child } from 'hono/jsx'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { pageOfHost } from '../../account/custom-domain.ts'
+import { shownLogo } from '../../account/logo.ts'
+import type { Page } from '../../account/page.ts'
+import { readPage } from '../../account/page.ts'
 import { slugText } from '../../account/page-settings.ts'
 import { DomainError, LimitExceeded, NotFound, RateLimited } from '../../core/errors.ts'
 import { root } from '../../core/paths.ts'
-import type { Organization, Subscriber } from '../../generated/prisma/client.ts'
+import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { Topic } from '../../generated/prisma/enums.ts'
 import { readBody } from '../../http/body.ts'
 import { errorPage } from '../../http/error-page.tsx'
@@ -13,11 +18,14 @@ import { hostNameOf } from '../../http/host.ts'
 import type { Site } from '../../http/layout.tsx'
 import { nodeRequest } from '../../http/node-request.ts'
 import { isOwnOrigin } from '../../http/own-origin.ts'
+import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
+import { wordsOf } from '../../language/catalogue.ts'
 import { addressKeys } from '../address.ts'
 import { pageUrl } from '../content.ts'
 import type { NotificationContext } from '../context.ts'
 import { isMailEnabled } from '../context.ts'
 import { SUBSCRIPTION_PATH } from '../links.ts'
+import { requireOpenIncident } from '../preferences.ts'
 import { subscribe } from '../subscribe.ts'
 import {
   confirmSubscription,
@@ -28,11 +36,9 @@ import {
   updateSubscription,
 } from '../subscriber.ts'
 import { secretsOf } from '../token.ts'
-import type { PageLink } from './frame.tsx'
-import { respondInFrame } from './frame.tsx'
 import { Manage } from './manage.tsx'
 import type { PreferenceProps } from './preferences.tsx'
-import { SubscribeForm, SubscriptionRequested } from './subscribe.tsx'
+import { SubscribeForm, SubscriptionRequested, wayOf } from './subscribe.tsx'
 
 /** The style sheet of pages about subscriptions; minified as `subscribe.css`. */
 export const subscribeSheet = new URL('src/notification/subscribe.css', root)
@@ -49,24 +55,25 @@ export function subscriptionPages(options: {
   readonly contextOf: (c: HttpContext) => NotificationContext
 }): Hono {
   const { site, contextOf } = options
+  const words = wordsOf('EN')
   const app = new Hono()
 
   // The second path is on the custom domain.
   for (const path of ['/status/:slug/subscribe', '/subscribe']) {
-    app.get(path, (c) => answer(c, async () => showForm(c, await requestedOrganization(c, contextOf(c), site), null)))
+    app.get(path, (c) => answer(c, async () => showForm(c, await requestedPage(c, contextOf(c), site), null)))
 
     app.post(path, (c) =>
       answer(c, async () => {
         if (!isOwnOrigin(nodeRequest(c))) return c.text('Submit this form from its own page.', 403)
         const form = new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))
-        const organization = await requestedOrganization(c, contextOf(c), site)
+        const page = await requestedPage(c, contextOf(c), site)
         try {
-          await subscribe(contextOf(c), { slug: organization.slug, ...addressIn(form), ...preferencesIn(form) })
+          await subscribe(contextOf(c), { slug: page.slug, ...addressIn(form), ...wantedIn(form) })
         } catch (error) {
           if (!(error instanceof DomainError)) throw error
-          return await showForm(c, organization, { form, error })
+          return await showForm(c, page, { form, error })
         }
-        return respondInFrame(c, site, linkOf(organization), 'Check your messages', <SubscriptionRequested />)
+        return respond(c, page, words.subscribe.sentTitle, <SubscriptionRequested words={words} />)
       }),
     )
   }
@@ -128,33 +135,30 @@ export function subscriptionPages(options: {
 
   async function showForm(
     c: HttpContext,
-    organization: Organization,
+    page: Page,
     refused: { readonly form: URLSearchParams; readonly error: DomainError } | null,
   ): Promise<Response> {
     const ctx = contextOf(c)
-    const { topics, serviceIds } = refused === null ? { topics: null, serviceIds: [] } : preferencesIn(refused.form)
+    const fields = refused?.form ?? firstChoices(c)
     const content = (
       <SubscribeForm
-        name={organization.name}
+        words={words}
+        name={page.name}
         action={c.req.path}
+        pageUrl={pageUrl(page, site.baseUrl)}
         isMailEnabled={isMailEnabled(ctx.config)}
-        given={
-          refused && {
-            channel: refused.form.get('channel') ?? '',
-            address: refused.form.get('address') ?? '',
-            problem: refused.error.message,
-          }
-        }
-        services={await servicesOf(ctx, organization.id)}
-        topics={topics ?? ['INCIDENTS', 'MAINTENANCES']}
-        serviceIds={serviceIds}
+        way={wayOf(fields.get('way')) ?? 'EMAIL'}
+        state={{ fields, problem: refused?.error ?? null }}
+        incident={await incidentOf(ctx, page, fields.get('incidentId'))}
+        services={await servicesOf(ctx, page)}
+        {...preferencesIn(fields)}
       />
     )
     const retryAt = refused === null ? null : retryTime(refused.error)
     // RFC 9110 §10.2.3 allows a date as well as seconds.
     if (retryAt !== null) c.header('retry-after', retryAt.toUTCString())
     const status = refused === null ? 200 : retryAt === null ? 400 : 429
-    return respondInFrame(c, site, linkOf(organization), 'Get updates', content, status)
+    return respond(c, page, words.subscribe.title, content, status)
   }
 
   async function showSubscription(
@@ -164,23 +168,35 @@ export function subscriptionPages(options: {
     const ctx = contextOf(c)
     const subscriber = await subscriberByToken(ctx, c.req.param('token') ?? '')
     const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id: subscriber.organizationId } })
+    const page = await readPage(ctx.db, 'id', subscriber.pageId ?? organization.pageId)
+    if (page === null) throw new NotFound('Subscription not found.')
     const content = (
       <Manage
         subscriber={subscriber}
-        name={organization.name}
+        name={page.name}
         path={`${SUBSCRIPTION_PATH}/${c.req.param('token')}`}
         confirmable={isConfirmable(subscriber, ctx.now())}
-        preferences={await preferencesOf(ctx, subscriber)}
+        preferences={await preferencesOf(ctx, subscriber, page)}
+        following={await followedTitles(ctx, subscriber.id)}
+        words={words}
         secret={secretsOf(ctx.seal, subscriber, ctx.now())[0] ?? null}
         done={result?.done ?? null}
         problem={result?.problem ?? null}
       />
     )
-    return respondInFrame(c, site, linkOf(organization), 'Your subscription', content, result?.status ?? 200)
+    return respond(c, page, words.subscription.title, content, result?.status ?? 200)
   }
 
-  function linkOf(organization: Pick<Organization, 'name' | 'slug' | 'customDomain'>): PageLink {
-    return { name: organization.name, url: pageUrl(organization, site.baseUrl) }
+  function respond(
+    c: HttpContext,
+    page: Page,
+    title: string,
+    content: Child,
+    status: ContentfulStatusCode = 200,
+  ): Response {
+    const { name, accentColor, logoUrl } = page
+    const owner = { name, accentColor, logoUrl: shownLogo(logoUrl), url: pageUrl(page, site.baseUrl) }
+    return respondInOwnersFrame(c, site, owner, { title, sheets: ['subscribe.css'], content, status })
   }
 
   return app
@@ -192,26 +208,25 @@ interface Step {
   do(c: HttpContext, ctx: NotificationContext, token: string): Promise<void>
 }
 
-/** Reads the organization of a form by the slug in its path or by the custom domain. @throws NotFound when there is none. */
-async function requestedOrganization(
-  c: HttpContext,
-  { db }: NotificationContext,
-  site: Pick<Site, 'baseUrl'>,
-): Promise<Organization> {
+/** Reads the page of a form by the slug in its path or by the custom domain. @throws NotFound when there is none. */
+async function requestedPage(c: HttpContext, { db }: NotificationContext, site: Pick<Site, 'baseUrl'>): Promise<Page> {
   const slug = c.req.param('slug')
-  const host = hostNameOf(c.req.header('host'))
-  const where =
-    slug === undefined
-      ? { id: (await organizationOfHost({ db, site }, host)) ?? '' }
-      : { slug: slugText.safeParse(slug).success ? slug : '' }
-  const organization = await db.organization.findUnique({ where: { ...where, deletedAt: null } })
-  if (!organization) throw new NotFound('Status page not found.')
-  return organization
+  const own = slug === undefined ? await pageOfHost({ db, site }, hostNameOf(c.req.header('host'))) : null
+  const page = own
+    ? await readPage(db, 'id', own.id)
+    : slugText.safeParse(slug).success
+      ? await readPage(db, 'slug', slug ?? '')
+      : null
+  if (!page) throw new NotFound('Status page not found.')
+  return page
 }
 
-function servicesOf({ db }: NotificationContext, organizationId: string): Promise<PreferenceProps['services']> {
+function servicesOf(
+  { db }: NotificationContext,
+  { organizationId, serviceIds }: Pick<Page, 'organizationId' | 'serviceIds'>,
+): Promise<PreferenceProps['services']> {
   return db.service.findMany({
-    where: { organizationId },
+    where: { organizationId, ...(serviceIds && { id: { in: [...serviceIds] } }) },
     select: { id: true, name: true },
     orderBy: [{ position: 'asc' }, { id: 'asc' }],
   })
@@ -219,11 +234,19 @@ function servicesOf({ db }: NotificationContext, organizationId: string): Promis
 
 async function preferencesOf(
   ctx: NotificationContext,
-  { id, organizationId, topics }: Subscriber,
+  { id, topics }: Subscriber,
+  page: Page,
 ): Promise<PreferenceProps> {
   const chosen = await ctx.db.subscriberService.findMany({ where: { subscriberId: id } })
-  const services = await servicesOf(ctx, organizationId)
+  const services = await servicesOf(ctx, page)
   return { services, topics, serviceIds: chosen.map(({ serviceId }) => serviceId) }
+}
+
+/** Returns the titles of the incidents that a subscriber follows, newest first. */
+async function followedTitles({ db }: NotificationContext, subscriberId: string): Promise<string[]> {
+  const where = { followers: { some: { subscriberId } } }
+  const found = await db.incident.findMany({ where, select: { title: true }, orderBy: { startedAt: 'desc' }, take: 20 })
+  return found.map(({ title }) => title)
 }
 
 /** Returns when a rate-limited request may be retried; null for other errors. */
@@ -232,12 +255,43 @@ function retryTime(error: DomainError): Date | null {
   return error instanceof LimitExceeded ? error.resetsAt : null
 }
 
-/** Returns the address in a form as an input field named after its channel. */
+/** Returns the address that the chosen way needs, as the input's field. */
 function addressIn(form: URLSearchParams): Record<string, unknown> {
-  const [key] = Object.entries(addressKeys).find(([, kind]) => kind === form.get('channel')) ?? []
-  const address = form.get('address') ?? ''
+  const [key] = Object.entries(addressKeys).find(([, kind]) => kind === form.get('way')) ?? []
+  const text = (name: string) => form.get(name) ?? ''
   if (key === undefined) return {}
-  return { [key]: key === 'telegram' ? { botToken: form.get('botToken') ?? '', chatId: address } : address }
+  const telegram = { botToken: text('telegram.botToken'), chatId: text('telegram.chatId') }
+  return { [key]: key === 'telegram' ? telegram : text(key) }
+}
+
+/** Returns the open incident that a form is about; null: it is about none, or it is over. */
+async function incidentOf(ctx: NotificationContext, page: Page, id: string | null) {
+  if (id === null) return null
+  try {
+    return { id, title: await requireOpenIncident(ctx, page, id) }
+  } catch (error) {
+    if (error instanceof DomainError) return null
+    throw error
+  }
+}
+
+/** Returns what the form shows at first: what the link to it chose. */
+function firstChoices(c: HttpContext): URLSearchParams {
+  const { way, incident } = c.req.query()
+  const fields = new URLSearchParams([
+    ['topics', 'INCIDENTS'],
+    ['topics', 'MAINTENANCES'],
+    ...(c.req.queries('service') ?? []).map((id): [string, string] => ['serviceIds', id]),
+  ])
+  if (way !== undefined) fields.set('way', way)
+  if (incident !== undefined) fields.set('incidentId', incident)
+  return fields
+}
+
+/** Returns what a form asks to be notified about. */
+function wantedIn(form: URLSearchParams): Record<string, unknown> {
+  const incidentId = form.get('incidentId')
+  return incidentId === null ? preferencesIn(form) : { incidentId }
 }
 
 /** Returns the selected topics and services of a form; the domain validates them. */

@@ -1,86 +1,177 @@
+import type { Child } from 'hono/jsx'
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
+import type { FormState } from '../../http/form.tsx'
+import { fieldProblem, InputField } from '../../http/form.tsx'
+import type { Catalogue } from '../../language/catalogue.ts'
 import type { PreferenceProps } from './preferences.tsx'
 import { PreferenceFields } from './preferences.tsx'
 
 export interface SubscribeProps extends PreferenceProps {
+  readonly words: Catalogue
   readonly name: string
   readonly action: string
+  /** The URL of the status page. */
+  readonly pageUrl: string
   readonly isMailEnabled: boolean
-  /** The rejected input and its error; null: an empty form. */
-  readonly given: { readonly channel: string; readonly address: string; readonly problem: string } | null
+  /** The way that is chosen at first. */
+  readonly way: Way
+  readonly state: FormState
+  /** The open incident to be told about alone; null: everything. */
+  readonly incident: { readonly id: string; readonly title: string } | null
 }
 
-const channelLabels = {
-  EMAIL: 'Email',
-  WEBHOOK: 'Webhook',
-  SLACK: 'Slack',
-  DISCORD: 'Discord',
-  TEAMS: 'Microsoft Teams',
-  TELEGRAM: 'Telegram',
-} as const satisfies Record<ChannelKind, string>
+/** A way to get updates. Nobody has to subscribe for the last two. */
+export type Way = ChannelKind | 'FEED' | 'CALENDAR'
 
-/** Renders the form to subscribe. It works without scripts. */
-export function SubscribeForm({ name, action, isMailEnabled, given, ...preferences }: SubscribeProps) {
-  const offered = Object.entries(channelLabels).filter(([kind]) => isMailEnabled || kind !== 'EMAIL')
+const ways = [
+  'EMAIL',
+  'WEBHOOK',
+  'SLACK',
+  'DISCORD',
+  'TEAMS',
+  'TELEGRAM',
+  'FEED',
+  'CALENDAR',
+] as const satisfies readonly Way[]
+
+/** Reads a way; null: it is none. */
+export function wayOf(text: string | null | undefined): Way | null {
+  return ways.find((way) => way === text) ?? null
+}
+
+/** Renders the form to subscribe: how, then what that way needs. Styles show only that, so it works without scripts. */
+export function SubscribeForm(props: SubscribeProps) {
+  const { words, name, action, isMailEnabled, state, incident, ...preferences } = props
+  const { subscribe } = words
+  const offered = ways.filter((way) => (isMailEnabled || way !== 'EMAIL') && (incident === null || isSent(way)))
+  const chosen = offered.includes(props.way) ? props.way : offered[0]
   return (
     <form class="subscribe" action={action} method="post">
-      <p class="lead">
-        Get notified about incidents and maintenance of {name}.{' '}
-        {isMailEnabled ? 'We’ll email a link to confirm.' : 'We’ll send a link to confirm.'}
-      </p>
-      {given === null ? null : (
-        <p class="problem" id="problem" role="alert">
-          {given.problem}
+      <p class="lead">{incident === null ? subscribe.lead(name) : subscribe.leadIncident(incident.title)}</p>
+      <Problem state={state} words={words} />
+      {incident === null ? null : <input type="hidden" name="incidentId" value={incident.id} />}
+      <fieldset>
+        <legend>{subscribe.how}</legend>
+        <div class="ways">
+          {offered.map((way) => (
+            <label>
+              <input type="radio" id={`way-${way.toLowerCase()}`} name="way" value={way} checked={way === chosen} />
+              {subscribe.ways[way]}
+            </label>
+          ))}
+        </div>
+        {isMailEnabled ? null : <p class="about">{subscribe.noMail}</p>}
+      </fieldset>
+      {offered.map((way) => (
+        <div class={`way way-${way.toLowerCase()}`}>{needs(way, props)}</div>
+      ))}
+      <div class="sent">
+        {incident === null ? <PreferenceFields {...preferences} problem={topicProblem(state, words)} /> : null}
+        <p class="actions">
+          <button type="submit">{subscribe.submit}</button>
         </p>
-      )}
-      <label for="channel">Channel</label>
-      <select id="channel" name="channel">
-        {offered.map(([kind, words]) => (
-          <option value={kind} selected={given?.channel === kind}>
-            {words}
-          </option>
-        ))}
-      </select>
-      {isMailEnabled ? null : <p class="about">Email isn’t set up on this service.</p>}
-      <label for="address">Address</label>
-      <input
-        id="address"
-        name="address"
-        type="text"
-        required
-        autocomplete="email"
-        autocapitalize="none"
-        spellcheck={false}
-        value={given?.address ?? ''}
-        aria-invalid={given === null ? undefined : 'true'}
-        aria-describedby={given === null ? 'where' : 'where problem'}
-      />
-      <p class="about" id="where">
-        {isMailEnabled ? 'Your email address, the' : 'The'} URL of your webhook or of an incoming webhook of Slack,
-        Discord or a Microsoft Teams workflow, or the ID of a Telegram chat.
-      </p>
-      <details open={given?.channel === 'TELEGRAM'}>
-        <summary>Telegram: bot token</summary>
-        <label for="botToken">Token from @BotFather of a bot that can post to the chat</label>
-        <input id="botToken" name="botToken" type="password" autocomplete="off" />
-      </details>
-      <PreferenceFields {...preferences} />
-      <p class="actions">
-        <button type="submit">Subscribe</button>
-      </p>
+      </div>
     </form>
   )
 }
 
+const isSent = (way: Way) => way !== 'FEED' && way !== 'CALENDAR'
+
+const topicProblem = (state: FormState, { subscribe }: Catalogue) =>
+  fieldProblem(state, 'topics') === null ? null : subscribe.needsTopic
+
+/** The fields that say themselves what is wrong. */
+const fields = ['email', 'webhook', 'slack', 'discord', 'teams', 'telegram.botToken', 'telegram.chatId', 'topics']
+
+function Problem({ state, words }: Pick<SubscribeProps, 'state' | 'words'>) {
+  if (state.problem === null) return null
+  const isShown = fields.some((name) => fieldProblem(state, name) !== null)
+  return (
+    <p class="problem" id="problem" role="alert">
+      {isShown ? words.subscribe.check : state.problem.message}
+    </p>
+  )
+}
+
+/** What a way needs to be told, or to be given. */
+function needs(way: Way, { words: { subscribe, page }, state, pageUrl }: SubscribeProps): Child {
+  const url = { state, inputmode: 'url', autocomplete: 'off', placeholder: 'https://' } as const
+  switch (way) {
+    case 'EMAIL':
+      return (
+        <InputField
+          state={state}
+          name="email"
+          label={subscribe.email}
+          hint={subscribe.emailHint}
+          inputmode="email"
+          autocomplete="email"
+        />
+      )
+    case 'WEBHOOK':
+      return <InputField {...url} name="webhook" label={subscribe.webhook} hint={subscribe.webhookHint} />
+    case 'SLACK':
+      return <InputField {...url} name="slack" label={subscribe.slack} hint={subscribe.slackHint} />
+    case 'DISCORD':
+      return <InputField {...url} name="discord" label={subscribe.discord} hint={subscribe.discordHint} />
+    case 'TEAMS':
+      return <InputField {...url} name="teams" label={subscribe.teams} hint={subscribe.teamsHint} />
+    case 'TELEGRAM':
+      return (
+        <>
+          <InputField
+            state={state}
+            name="telegram.botToken"
+            type="password"
+            autocomplete="off"
+            label={subscribe.botToken}
+            hint={subscribe.botTokenHint}
+          />
+          <InputField
+            state={state}
+            name="telegram.chatId"
+            autocomplete="off"
+            label={subscribe.chatId}
+            hint={subscribe.chatIdHint}
+          />
+        </>
+      )
+    case 'FEED':
+      return (
+        <>
+          <p>{subscribe.feedText}</p>
+          <Address label="Atom" url={`${pageUrl}/history.atom`} />
+          <Address label="RSS" url={`${pageUrl}/history.rss`} />
+        </>
+      )
+    case 'CALENDAR':
+      return (
+        <>
+          <p>{subscribe.calendarText}</p>
+          <Address label={page.calendar} url={`${pageUrl}/maintenance.ics`} />
+        </>
+      )
+  }
+}
+
+/** An address to copy: one click selects it. */
+function Address({ label, url }: { readonly label: string; readonly url: string }) {
+  return (
+    <div class="form-field">
+      <a href={url}>{label}</a>
+      <p class="address">
+        <code>{url}</code>
+      </p>
+    </div>
+  )
+}
+
 /** Renders the confirmation after subscribing, which is the same for known and new addresses. */
-export function SubscriptionRequested() {
+export function SubscriptionRequested({ words: { subscribe } }: Pick<SubscribeProps, 'words'>) {
   return (
     <>
-      <p class="lead">We sent a message with a confirmation link to the address you gave.</p>
-      <p>
-        The link works for 48 hours. If you don’t get a message, check your spam folder and the address. Already
-        subscribed? The message links to your settings.
-      </p>
+      <p class="lead">{subscribe.sent}</p>
+      <p>{subscribe.sentText}</p>
     </>
   )
 }

@@ -91,6 +91,17 @@ export async function addBrowser(ctx: PushContext, input: unknown): Promise<void
   })
 }
 
+/**
+ * Takes the subscription by which a browser has replaced that of the caller's session, on its own or at its push service's demand.
+ * @throws NotFound when the session has none: the person has turned notifications off.
+ */
+export async function renewBrowser(ctx: PushContext, input: unknown): Promise<void> {
+  const { sessionId } = requireUser(ctx)
+  const before = await ctx.db.pushBrowser.findFirst({ where: { sessionId }, select: { id: true } })
+  if (before === null) throw new NotFound('Browser not found.')
+  await addBrowser(ctx, input)
+}
+
 /** Sends no more notifications to one of the caller's browsers. @throws NotFound when it is not the caller's. */
 export async function removeBrowser(ctx: Context, id: string): Promise<void> {
   const { userId } = requireUser(ctx)

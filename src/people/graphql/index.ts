@@ -200,6 +200,12 @@ const SetRoleInput = builder.inputType('SetRoleInput', {
     organizationId: t.id(ORGANIZATION_ID),
     userId: t.id({ description: 'The member.' }),
     role: t.field({ type: Role, description: 'The new role.' }),
+    previousRole: t.field({
+      type: Role,
+      required: false,
+      description:
+        'The role that you have read. When it is another one meanwhile, nothing changes and you get CONFLICT.',
+    }),
   }),
 })
 

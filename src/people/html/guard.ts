@@ -1,5 +1,5 @@
 import type { Context as HttpContext } from 'hono'
-import { organizationOfHost } from '../../account/custom-domain.ts'
+import { pageOfHost } from '../../account/custom-domain.ts'
 import type { Context } from '../../core/context.ts'
 import { Forbidden, NotFound } from '../../core/errors.ts'
 import { hostNameOf } from '../../http/host.ts'
@@ -28,7 +28,7 @@ export async function guardOwnPage(
     throw new Forbidden('FORBIDDEN', 'Send this form from its own page.')
   }
   const host = c.req.header('host') ?? ''
-  if (await organizationOfHost({ db, site }, hostNameOf(host))) throw new NotFound('Page not found.')
+  if (await pageOfHost({ db, site }, hostNameOf(host))) throw new NotFound('Page not found.')
   if (!site.isNamed || host === new URL(site.baseUrl).host) return null
   if (!isSafe) throw new Forbidden('FORBIDDEN', `Use this service at ${site.baseUrl}.`)
   const { pathname, search } = new URL(c.req.url)

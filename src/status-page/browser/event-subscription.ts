@@ -28,17 +28,21 @@ interface EventListener {
 }
 
 const queryOf = (fields: string) =>
-  `subscription($slug:String!,$host:String,$after:String){statusPageChanges(slug:$slug,host:$host,after:$after){cursor isReload${fields}}}`
+  `subscription($slug:String!,$host:String,$language:String,$after:String){statusPageChanges(slug:$slug,host:$host,language:$language,after:$after){cursor isReload${fields}}}`
 
 /** Subscribes for as long as the page is open. Only the overview gets patches. */
 export function subscribeToEvents(slug: string, listener: EventListener): void {
   const path = `/status/${slug}`
-  const isOverview = location.pathname === path || location.pathname === '/'
-  const query = queryOf(isOverview && 'DecompressionStream' in window ? ' patch{since html}' : '')
-  const host = location.pathname.startsWith(path) ? null : location.host
+  const { pathname } = location
+  const isOnHost = !pathname.startsWith(path)
+  // What follows is nothing or a language on the overview, and more on other pages.
+  const [isOverview, language = null] =
+    /^\/?([a-z]{2}(?:-[a-z]+)?)?$/.exec(isOnHost ? pathname : pathname.slice(path.length)) ?? []
+  const query = queryOf(isOverview !== undefined && 'DecompressionStream' in window ? ' patch{since html}' : '')
+  const host = isOnHost ? location.host : null
   const onData = (data: { statusPageChanges: PageEvent }) => listener.onEvent(data.statusPageChanges)
   keepSubscribed({
     ...listener,
-    subscriptions: () => [{ query, variables: { slug, host, after: listener.after() }, onData }],
+    subscriptions: () => [{ query, variables: { slug, host, language, after: listener.after() }, onData }],
   })
 }

@@ -2,6 +2,7 @@
 // for another version, and on other pages than the overview, the script fetches what has changed since the page's version.
 // Without a WebSocket, it polls every few seconds: no change is a 204.
 
+import { openDays } from './day-details.ts'
 import type { Patch } from './event-subscription.ts'
 import { subscribeToEvents } from './event-subscription.ts'
 import { animationsFinished, morph } from './morph.ts'
@@ -39,6 +40,7 @@ let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastM
 setLocalTimeTitles(document)
 rememberFolds(slug)
 filterServices()
+openDays(setLocalTimeTitles)
 showState()
 subscribeToEvents(slug, {
   after: cursor,
@@ -134,7 +136,8 @@ async function fetchPage(): Promise<boolean> {
   }, MAX_SILENCE_MS - 1000)
   try {
     const response = await fetch(changesAddress(), { cache: 'no-cache', headers: { accept: 'text/html' } })
-    if (response.status === 404) {
+    // The page is gone, or was closed to this reader.
+    if (response.status === 404 || response.status === 401) {
       location.reload()
       return false
     }
@@ -213,14 +216,26 @@ function announce(before: Map<string, string>) {
 }
 
 function showState() {
-  const time = upToDateAt.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+  const time = upToDateAt.toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' })
   const state = isLost() ? 'lost' : connected && !isBehind() ? 'live' : 'polling'
-  const labels = { live: 'Live', polling: `Up to date at ${time}`, lost: `Last updated at ${time}` }
+  const [live = '', polling = '', old = '', lost = ''] = words().map((text) => text.replace('{time}', time))
+  const labels = { live, polling, lost: old }
   const element = document.querySelector<HTMLElement>('#live')
   if (!element) return
   element.dataset['state'] = state
   setText('#live', labels[state])
-  showLoss(state === 'lost' ? `Connection lost. Last updated at ${time}.` : null)
+  showLoss(state === 'lost' ? lost : null)
+}
+
+/** Returns the words of the page’s language for its state. */
+function words(): readonly string[] {
+  return JSON.parse(document.querySelector<HTMLElement>('#announcer')?.dataset['words'] ?? '[]')
+}
+
+/** Returns the reader’s variant of the page’s language. A declaration: it is used while the script is still being read. */
+function language(): string {
+  const { lang } = document.documentElement
+  return navigator.languages.find((own) => own.split('-')[0] === lang) ?? lang
 }
 
 function isLost(): boolean {
@@ -244,9 +259,9 @@ function showLoss(text: string | null) {
 const isVisible = () => document.visibilityState === 'visible'
 
 /** Sets the reader's local time as the title of each time. */
-function setLocalTimeTitles(root: Document) {
+function setLocalTimeTitles(root: ParentNode) {
   for (const time of root.querySelectorAll('time')) {
-    time.title = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })
+    time.title = new Date(time.dateTime).toLocaleString(language(), { dateStyle: 'full', timeStyle: 'long' })
   }
 }
 

@@ -1,13 +1,17 @@
+import { requirePage } from '../../account/page-guard.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
+import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST, text } from '../../graphql/cost.ts'
 import { BROADCAST } from '../../graphql/shared-execution.ts'
+import { hostNameOf } from '../../http/host.ts'
+import type { Language } from '../../language/catalogue.ts'
+import { languageOfTag } from '../../language/choice.ts'
 import { followPage } from '../../status/page-events.ts'
 import type { PageAddress } from '../html/page-address.ts'
-import { pageAddressOf, pageAddressOfHost } from '../html/page-address.ts'
-import type { PageSource } from '../html/rendered-page.tsx'
+import { inLanguage, pageAddressOf, pageAddressOfHost } from '../html/page-address.ts'
 import { followOverview, overviewPatch } from '../html/rendered-page.tsx'
 import type { PagePatch } from '../page-cache.ts'
 
@@ -16,6 +20,7 @@ interface Place {
   readonly slug: string
   /** The custom domain; null: none. */
   readonly host: string | null
+  readonly language: Language | null
 }
 
 const PagePatchRef = builder.objectRef<PagePatch>('PagePatch').implement({
@@ -52,7 +57,7 @@ const StatusPageChange = builder
         // A page is rendered for it.
         extensions: costs({ itself: 50 * STATEMENT_COST }),
         description: 'What changed. Null: an earlier event has brought it, or it is too large; fetch it from the page.',
-        resolve: ({ event, place }, _args, { pages }) => (event.kind === 'GAP' ? null : patchAt(pages, place, event)),
+        resolve: ({ event, place }, _args, ctx) => (event.kind === 'GAP' ? null : patchAt(ctx, place, event)),
       }),
     }),
   })
@@ -68,14 +73,18 @@ builder.subscriptionField('statusPageChanges', (t) =>
         required: false,
         description: 'The custom domain on which the page is open. Default: none.',
       }),
+      language: t.arg.string({
+        required: false,
+        description: 'The language in the address of the page, such as `de`. Default: none is in it.',
+      }),
       after: t.arg.string({
         required: false,
         description: 'A cursor of a page or an event: sends all later events. Default: events from now on.',
       }),
     },
     extensions: { ...BROADCAST, ...costs({ about: ({ slug }) => ({ slug: String(slug) }) }) },
-    subscribe: async (_root, { slug, host, after }, ctx) => {
-      const address = await addressOf(ctx.pages, { slug, host: host ?? null })
+    subscribe: async (_root, { slug, host, language, after }, ctx) => {
+      const address = await addressOf(ctx, placeOf(slug, host, language))
       const events = await followPage(ctx, slug, after ?? null)
       try {
         // Without it, the first event brings no patch.
@@ -86,16 +95,23 @@ builder.subscriptionField('statusPageChanges', (t) =>
         throw error
       }
     },
-    resolve: (event, { slug, host }) => ({ event, place: { slug, host: host ?? null } }),
+    resolve: (event, { slug, host, language }) => ({ event, place: placeOf(slug, host, language) }),
   }),
 )
 
-async function patchAt(pages: PageSource, place: Place, { seq, organizationId }: Event): Promise<PagePatch | null> {
-  const address = await addressOf(pages, place)
-  return address && overviewPatch(pages, address, { seq, organizationId })
+async function patchAt(ctx: GraphContext, place: Place, { seq, organizationId }: Event): Promise<PagePatch | null> {
+  const address = await addressOf(ctx, place)
+  return address && overviewPatch(ctx.pages, address, { seq, organizationId })
 }
 
-/** Returns null for a host that is no custom domain. */
-async function addressOf(pages: PageSource, { slug, host }: Place): Promise<PageAddress | null> {
-  return host === null ? pageAddressOf(slug, pages) : pageAddressOfHost(host, pages)
+/** Returns null for a host that is no custom domain. @throws Unauthenticated when the page there is private to the caller. */
+async function addressOf(ctx: GraphContext, { slug, host, language }: Place): Promise<PageAddress | null> {
+  await requirePage(ctx, host === null ? { slug } : { host: hostNameOf(host) })
+  const { pages } = ctx
+  const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(host, pages)
+  return address && inLanguage(address, language)
+}
+
+function placeOf(slug: string, host: string | null | undefined, language: string | null | undefined): Place {
+  return { slug, host: host ?? null, language: languageOfTag(language ?? undefined) }
 }

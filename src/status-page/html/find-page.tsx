@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { pagesNamed } from '../../account/page-guard.ts'
 import { slugText } from '../../account/page-settings.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { ErrorContent } from '../../http/error-page.tsx'
@@ -13,10 +14,14 @@ export async function findPage(c: Context, site: Site, db: PrismaClient): Promis
   if (named !== '') return c.redirect(`/status/${named}`, 303)
   const [only, ...others] = await db.organization.findMany({
     where: { deletedAt: null },
-    select: { slug: true },
+    select: { id: true },
     take: 2,
   })
-  if (only && others.length === 0) return c.redirect(`/status/${only.slug}`, 302)
+  if (only && others.length === 0) {
+    // A private page is not told of.
+    const [first, ...more] = await pagesNamed({ db }, { organizationId: only.id })
+    if (first?.kind === 'PUBLIC' && more.length === 0) return c.redirect(`/status/${first.slug}`, 302)
+  }
   const page = {
     title: 'Find a status page · Allclear',
     description: 'Opens a status page by its name.',

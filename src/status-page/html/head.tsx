@@ -1,6 +1,8 @@
 import { raw } from 'hono/html'
 import { logoUrlAt } from '../../account/logo.ts'
+import { segmentOf } from '../../language/choice.ts'
 import { OPEN_GRAPH_IMAGE_SIZE } from '../open-graph-image.ts'
+import { documentPath } from './page-address.ts'
 import type { PageContext } from './page-layout.tsx'
 
 /** The metadata of a page for search engines, feed readers and link previews. */
@@ -18,16 +20,17 @@ export interface HeadProps {
 
 /** Renders feed links (RSS autodiscovery), link previews (https://ogp.me) and structured data (JSON-LD). */
 export function Head({ context, title, description, address, image, data }: HeadProps) {
-  const { owner, origin, base, cursor } = context
-  const feed = `${owner.name} status`
+  const { owner, origin, root, cursor, words, language } = context
+  const feed = words.page.feed(owner.name)
   const properties = {
     'og:type': 'website',
     'og:site_name': feed,
     'og:title': title,
     'og:description': description,
     'og:url': address,
+    'og:locale': words.locale.replace('-', '_'),
     // A new address for each state of the page bypasses caches of old images.
-    'og:image': `${origin}${base}${image}?at=${cursor}`,
+    'og:image': `${origin}${root}${image}?${language === null ? '' : `language=${segmentOf(language)}&`}at=${cursor}`,
     'og:image:type': 'image/png',
     'og:image:width': String(OPEN_GRAPH_IMAGE_SIZE.width),
     'og:image:height': String(OPEN_GRAPH_IMAGE_SIZE.height),
@@ -35,8 +38,8 @@ export function Head({ context, title, description, address, image, data }: Head
   }
   return (
     <>
-      <link rel="alternate" type="application/atom+xml" title={feed} href={`${base}/history.atom`} />
-      <link rel="alternate" type="application/rss+xml" title={feed} href={`${base}/history.rss`} />
+      <link rel="alternate" type="application/atom+xml" title={feed} href={documentPath(context, '/history.atom')} />
+      <link rel="alternate" type="application/rss+xml" title={feed} href={documentPath(context, '/history.rss')} />
       {Object.entries(properties).map(([property, content]) => (
         <meta property={property} content={content} />
       ))}

@@ -25,17 +25,18 @@ export interface HistoryProps {
 /** Renders the page at `/status/{slug}/history`. */
 export function History(props: HistoryProps) {
   const { context, month, items } = props
-  const { owner } = context
+  const { owner, words } = context
+  const name = monthName(month, words)
   return (
     <PageLayout
       context={context}
-      title={`History of ${monthName(month)} · ${owner.name} status`}
-      description={`Incidents and maintenance of ${owner.name} in ${monthName(month)}.`}
+      title={words.page.title(words.history.of(name), owner.name)}
+      description={words.history.description(owner.name, name)}
       path={`/history${props.later === null ? '' : `?month=${monthKey(month)}`}`}
     >
-      <p class="eyebrow">Incident history</p>
-      <h1>{monthName(month)}</h1>
-      <LiveState />
+      <p class="eyebrow">{words.history.title}</p>
+      <h1>{name}</h1>
+      <LiveState words={words} />
       <Paging {...props} />
       {groupByDay(items, context.zone, ({ at }) => at).map((day) => (
         <section id={`day-${day.key}`} class="day">
@@ -49,27 +50,24 @@ export function History(props: HistoryProps) {
           )}
         </section>
       ))}
-      {items.length === 0 ? (
-        <p class="about">No incidents and no maintenance in {monthName(month)}.</p>
-      ) : (
-        <Paging {...props} />
-      )}
+      {items.length === 0 ? <p class="about">{words.history.none(name)}</p> : <Paging {...props} />}
     </PageLayout>
   )
 }
 
-function Paging({ context, month, page, pages, earlier, later }: HistoryProps) {
-  const path = (to: Month, at = 1) => `${context.base}/history?month=${monthKey(to)}${at > 1 ? `&page=${at}` : ''}`
+function Paging({ context: { base, words }, month, page, pages, earlier, later }: HistoryProps) {
+  const path = (to: Month, at = 1) => `${base}/history?month=${monthKey(to)}${at > 1 ? `&page=${at}` : ''}`
   return (
-    <nav class="paging" aria-label="Months">
-      {earlier === null ? null : <a href={path(earlier)}>← {monthName(earlier)}</a>}
+    <nav class="paging" aria-label={words.history.months}>
+      {earlier === null ? null : <a href={path(earlier)}>← {monthName(earlier, words)}</a>}
       {pages > 1 ? (
         <span>
-          {page > 1 ? <a href={path(month, page - 1)}>Newer</a> : null} Page {page} of {pages}{' '}
-          {page < pages ? <a href={path(month, page + 1)}>Older</a> : null}
+          {page > 1 ? <a href={path(month, page - 1)}>{words.history.newer}</a> : null}{' '}
+          {words.history.page(page, pages)}{' '}
+          {page < pages ? <a href={path(month, page + 1)}>{words.history.older}</a> : null}
         </span>
       ) : null}
-      {later === null ? null : <a href={path(later)}>{monthName(later)} →</a>}
+      {later === null ? null : <a href={path(later)}>{monthName(later, words)} →</a>}
     </nav>
   )
 }

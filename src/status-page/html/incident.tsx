@@ -1,8 +1,9 @@
 import { plainText } from '../../core/markdown.ts'
-import { formatDuration, type Zone } from '../time-format.ts'
+import type { Catalogue } from '../../language/catalogue.ts'
 import type { IncidentView } from '../view.ts'
-import { impactLabels, incidentStatusLabels, joinNames, serviceStatusLabels } from '../view.ts'
+import { joinNames } from '../view.ts'
 import { organizationData } from './head.tsx'
+import { documentPath } from './page-address.ts'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -29,16 +30,16 @@ export function OpenIncident({
       id={incident.id}
       class="incident"
       data-impact={incident.impact}
-      data-announce={`Incident: ${incident.title}.`}
+      data-announce={context.words.incident.announced(incident.title)}
     >
-      <h3>
+      <h3 {...context.ownersText}>
         <a href={path}>{incident.title}</a>
       </h3>
-      <Facts incident={incident} zone={context.zone} />
+      <Facts incident={incident} context={context} />
       <Updates incident={incident} context={context} />
       {incident.updates.length < incident.updateCount ? (
         <p class="more">
-          <a href={path}>All {incident.updateCount} updates</a>
+          <a href={path}>{context.words.incident.allUpdates(incident.updateCount)}</a>
         </p>
       ) : null}
     </article>
@@ -58,11 +59,13 @@ export function PastIncident({
   return (
     <Part>
       <article id={incident.id} class="incident past" data-impact={incident.impact}>
-        <h4>
+        <h4 {...context.ownersText}>
           <a href={path}>{incident.title}</a>
         </h4>
-        <Facts incident={incident} zone={context.zone} />
-        {last === undefined ? null : <Message body={last.body} path={path} />}
+        <Facts incident={incident} context={context} />
+        {last === undefined ? null : (
+          <Message body={last.body} path={path} words={context.words} own={context.ownersText} />
+        )}
       </article>
     </Part>
   )
@@ -77,29 +80,34 @@ interface IncidentPageProps {
 
 /** Renders the page of one incident with one page of its timeline. */
 export function IncidentPage({ incident, context, hasOlder }: IncidentPageProps) {
-  const { owner } = context
+  const { owner, words } = context
   const path = context.base + incidentPath(incident.id)
   const { updates, updateCount } = incident
   return (
     <PageLayout
       context={context}
-      title={`${incident.title} · ${owner.name} status`}
-      description={`${incidentStatusLabels[incident.status]}: ${incident.title}, an incident at ${owner.name}.`}
+      title={words.page.title(incident.title, owner.name)}
+      description={words.incident.description(words.incidentStatus[incident.status], incident.title, owner.name)}
       path={incidentPath(incident.id)}
       image={`${incidentPath(incident.id)}/picture.png`}
       data={dataOf(incident, context)}
     >
       <article id={incident.id} class="incident whole" data-impact={incident.impact}>
-        <p class="eyebrow">Incident</p>
-        <h1>{incident.title}</h1>
-        <LiveState />
-        <Facts incident={incident} zone={context.zone} />
-        <h2>Timeline</h2>
+        <p class="eyebrow">{words.incident.incident}</p>
+        <h1 {...context.ownersText}>{incident.title}</h1>
+        <LiveState words={words} />
+        <Facts incident={incident} context={context} />
+        {incident.resolvedAt === null ? (
+          <p class="notify">
+            <a href={documentPath(context, `/subscribe?incident=${incident.id}`)}>{words.subscribe.incident}</a>
+          </p>
+        ) : null}
+        <h2>{words.incident.timeline}</h2>
         <Updates incident={incident} context={context} />
         {updates.length < updateCount ? (
-          <nav class="paging" aria-label="Timeline">
-            {hasOlder ? <a href={`${path}?before=${updates.at(-1)?.id}`}>Older updates</a> : null}
-            <a href={path}>Newest of {updateCount} updates</a>
+          <nav class="paging" aria-label={words.incident.timeline}>
+            {hasOlder ? <a href={`${path}?before=${updates.at(-1)?.id}`}>{words.incident.olderUpdates}</a> : null}
+            <a href={path}>{words.incident.toNewest(updateCount)}</a>
           </nav>
         ) : null}
       </article>
@@ -112,6 +120,7 @@ function dataOf({ title, startedAt, resolvedAt, updates }: IncidentView, context
   const of = organizationData(context)
   return {
     '@type': 'LiveBlogPosting',
+    inLanguage: context.words.tag,
     headline: title,
     datePublished: (updates.at(-1)?.createdAt ?? startedAt).toISOString(),
     dateModified: (updates[0]?.editedAt ?? updates[0]?.createdAt ?? startedAt).toISOString(),
@@ -121,55 +130,64 @@ function dataOf({ title, startedAt, resolvedAt, updates }: IncidentView, context
     about: of,
     liveBlogUpdate: updates.map(({ status, createdAt, body }) => ({
       '@type': 'BlogPosting',
-      headline: incidentStatusLabels[status],
+      headline: context.words.incidentStatus[status],
       articleBody: plainText(body ?? ''),
       datePublished: createdAt.toISOString(),
     })),
   }
 }
 
+interface FactsProps {
+  readonly incident: IncidentView
+  readonly context: PageContext
+}
+
 /** Renders impact, time and affected services of an incident. The newest update shows the status of an open one. */
-function Facts({ incident, zone }: { readonly incident: IncidentView; readonly zone: Zone }) {
+function Facts({ incident, context: { zone, words } }: FactsProps) {
   const { status, impact, startedAt, resolvedAt, services, serviceCount } = incident
   if (resolvedAt === null) {
     return (
       <>
         <p class="meta">
-          <span>
-            {impactLabels[impact]} since <Time at={startedAt} zone={zone} />
-          </span>
+          <span>{words.incident.since(words.impact[impact], <Time at={startedAt} zone={zone} />)}</span>
         </p>
-        <Affected services={services} serviceCount={serviceCount} />
+        <Affected services={services} serviceCount={serviceCount} words={words} />
       </>
     )
   }
   return (
     <>
       <p class="meta">
-        <IncidentMark status={status} />
-        <span>{impactLabels[impact]}</span>
+        <IncidentMark status={status} words={words} />
+        <span>{words.impact[impact]}</span>
         <span>
-          <Time at={startedAt} zone={zone} />, lasted {formatDuration(resolvedAt.getTime() - startedAt.getTime())}
+          {words.incident.lasted(<Time at={startedAt} zone={zone} />, resolvedAt.getTime() - startedAt.getTime())}
         </span>
       </p>
-      {services.length === 0 ? null : <p class="concerns">Affected: {joinNames({ services, serviceCount })}</p>}
+      {services.length === 0 ? null : (
+        <p class="concerns">{words.incident.affected(joinNames({ services, serviceCount }, words))}</p>
+      )}
     </>
   )
 }
 
-function Affected({ services, serviceCount }: Pick<IncidentView, 'services' | 'serviceCount'>) {
+interface AffectedProps extends Pick<IncidentView, 'services' | 'serviceCount'> {
+  readonly words: Catalogue
+}
+
+function Affected({ services, serviceCount, words }: AffectedProps) {
   if (services.length === 0) return null
   return (
-    <ul class="affected" aria-label="Affected services">
+    <ul class="affected" aria-label={words.incident.affectedServices}>
       {services.map(({ name, status }) => (
         <li data-status={status}>
           <span class="mark">
             <Shape of={status} />
-            {name}: {serviceStatusLabels[status].toLowerCase()}
+            {words.headline.wrong(name, words.status[status])}
           </span>
         </li>
       ))}
-      {services.length < serviceCount ? <li>and {serviceCount - services.length} more</li> : null}
+      {services.length < serviceCount ? <li>{words.incident.more(serviceCount - services.length)}</li> : null}
     </ul>
   )
 }
@@ -181,10 +199,12 @@ function Updates({ incident, context }: { readonly incident: IncidentView; reado
         <TimelineItem
           of={incident.title}
           update={update}
-          word={incidentStatusLabels[update.status]}
-          mark={<IncidentMark status={update.status} />}
+          word={context.words.incidentStatus[update.status]}
+          mark={<IncidentMark status={update.status} words={context.words} />}
           path={context.base + incidentPath(incident.id)}
           zone={context.zone}
+          words={context.words}
+          own={context.ownersText}
         />
       ))}
     </Timeline>

@@ -1,4 +1,7 @@
+import type { Catalogue } from '../../language/catalogue.ts'
+import { wordsOf } from '../../language/catalogue.ts'
 import type { LatencyPoint } from '../../monitoring/latency.ts'
+import type { RangeName } from '../service-range.ts'
 import type { Zone } from '../time-format.ts'
 
 const HEIGHT = 100
@@ -6,13 +9,23 @@ const STEP = 20
 
 type Quantile = 'p50' | 'p95'
 
-/** Renders hourly response times of the last 24 hours: a solid line for the median, a dashed line for the 95th percentile. */
-export function LatencyChart({ points, zone }: { readonly points: readonly LatencyPoint[]; readonly zone: Zone }) {
+interface LatencyChartProps {
+  /** At least one has a count. */
+  readonly points: readonly LatencyPoint[]
+  readonly range: RangeName
+  readonly zone: Zone
+  /** Those of the console by default. */
+  readonly words?: Catalogue
+}
+
+/** Renders response times of a range: a solid line for the median, a dashed line for the 95th percentile. */
+export function LatencyChart({ points, range, zone, words: { range: words } = wordsOf('EN') }: LatencyChartProps) {
+  const isByHour = range === '24h' || range === '7d'
   const top = scaleMaximum(Math.max(...points.map(({ p95 }) => p95 ?? 0)))
   const first = points[0]
   return (
     <figure class="latency">
-      <figcaption>{summary(points, zone)}</figcaption>
+      <figcaption>{summary(points, range, isByHour ? zone.time : zone.day, words)}</figcaption>
       <p class="scale">{milliseconds(top)}</p>
       <svg
         class="lines"
@@ -28,20 +41,26 @@ export function LatencyChart({ points, zone }: { readonly points: readonly Laten
         <path class="p50" d={stepPath(points, 'p50', top)} />
       </svg>
       <p class="span">
-        <span>{first ? zone.clock(first.at) : ''}</span>
-        <span>Now</span>
+        <span>{first ? (range === '24h' ? zone.clock(first.at) : zone.day(first.at)) : ''}</span>
+        <span>{words.end[isByHour ? 'hour' : 'day']}</span>
       </p>
     </figure>
   )
 }
 
 /** Returns the caption, which also explains the lines. */
-function summary(points: readonly LatencyPoint[], zone: Zone): string {
+function summary(
+  points: readonly LatencyPoint[],
+  range: RangeName,
+  when: (at: Date) => string,
+  words: Catalogue['range'],
+): string {
   const medians = points.flatMap(({ p50 }) => (p50 === null ? [] : [p50]))
   const slowest = points.reduce((worst, point) => ((point.p95 ?? 0) > (worst.p95 ?? 0) ? point : worst))
   const [least, most] = [milliseconds(Math.min(...medians)), milliseconds(Math.max(...medians))]
-  const range = least === most ? `about ${least}` : `between ${least} and ${most}`
-  return `Response times in the last 24 hours. Hourly median (solid line): ${range}. 95th percentile (dashed line): up to ${milliseconds(slowest.p95 ?? 0)}, in the hour from ${zone.clock(slowest.at)}.`
+  const times = least === most ? words.about(least) : words.fromTo(least, most)
+  const p95 = words.slowest(milliseconds(slowest.p95 ?? 0), when(slowest.at))
+  return [words.responseTimes[range], words.median(times), p95, words.precision].join(' ')
 }
 
 /** Returns a path with one step per hour, interrupted where there is no data. */

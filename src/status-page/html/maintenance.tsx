@@ -1,7 +1,8 @@
+import type { Repetition } from '../../status/page-state-query.ts'
+import { ruleInWords } from '../../status/recurrence.ts'
 import type { Zone } from '../time-format.ts'
-import { formatDuration } from '../time-format.ts'
 import type { MaintenanceView } from '../view.ts'
-import { joinNames, maintenanceStatusLabels } from '../view.ts'
+import { joinNames } from '../view.ts'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { MaintenanceMark } from './status-mark.tsx'
@@ -14,34 +15,38 @@ interface MaintenanceProps {
 }
 
 /** Renders a running or upcoming maintenance. */
-export function Maintenance({ maintenance, context: { zone } }: MaintenanceProps) {
+export function Maintenance({ maintenance, context }: MaintenanceProps) {
   const { id, title, status } = maintenance
-  const announcement = `Maintenance, ${maintenanceStatusLabels[status].toLowerCase()}: ${title}.`
+  const { words } = context
+  const announcement = words.maintenance.announced(words.maintenanceStatus[status], title)
   return (
     <article id={id} class="incident" data-impact="MAINTENANCE" data-announce={announcement}>
-      <h3>{title}</h3>
-      <Facts maintenance={maintenance} zone={zone} />
-      <Updates maintenance={maintenance} zone={zone} />
+      <h3 {...context.ownersText}>{title}</h3>
+      <Facts maintenance={maintenance} context={context} />
+      <Updates maintenance={maintenance} context={context} />
     </article>
   )
 }
 
 /** Renders a past maintenance in a list: its last update, and all of them, because a maintenance has no page of its own. */
-export function PastMaintenance({ maintenance, context: { zone } }: MaintenanceProps) {
+export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
+  const { words } = context
   const { id, title, updates, updateCount } = maintenance
   const last = updates.find(({ body }) => body !== '')
   return (
     <Part>
       <article id={id} class="incident past" data-impact="MAINTENANCE">
-        <h4>{title}</h4>
-        <Facts maintenance={maintenance} zone={zone} kind="Maintenance" />
-        {last === undefined ? null : <Message body={last.body} path={null} />}
+        <h4 {...context.ownersText}>{title}</h4>
+        <Facts maintenance={maintenance} context={context} kind={words.maintenance.maintenance} />
+        {last === undefined ? null : <Message body={last.body} path={null} words={words} own={context.ownersText} />}
         {updateCount === 1 ? null : (
           <details id={`updates-${id}`}>
             <summary>
-              {updates.length < updateCount ? `Newest ${updates.length} of` : 'All'} {updateCount} updates
+              {updates.length < updateCount
+                ? words.incident.newestUpdates(updates.length, updateCount)
+                : words.incident.allUpdates(updateCount)}
             </summary>
-            <Updates maintenance={maintenance} zone={zone} />
+            <Updates maintenance={maintenance} context={context} />
           </details>
         )}
       </article>
@@ -49,38 +54,49 @@ export function PastMaintenance({ maintenance, context: { zone } }: MaintenanceP
   )
 }
 
-interface PartProps {
-  readonly maintenance: MaintenanceView
-  readonly zone: Zone
-}
-
 /** Renders status, time and affected services of a maintenance; `kind` distinguishes it from incidents in the same list. */
-function Facts({ maintenance, zone, kind }: PartProps & { readonly kind?: string }) {
-  const { status, startsAt, endsAt, services, serviceCount } = maintenance
+function Facts({ maintenance, context: { zone, words }, kind }: MaintenanceProps & { readonly kind?: string }) {
+  const { status, startsAt, endsAt, services, serviceCount, repeats } = maintenance
   return (
     <>
       <p class="meta">
-        <MaintenanceMark status={status} />
+        <MaintenanceMark status={status} words={words} />
         {kind === undefined ? null : <span>{kind}</span>}
-        <Span from={startsAt} to={endsAt} zone={zone} />
-        <span>{formatDuration(endsAt.getTime() - startsAt.getTime())}</span>
+        <Span from={startsAt} to={endsAt} zone={zone} words={words} />
+        <span>{words.duration(endsAt.getTime() - startsAt.getTime())}</span>
       </p>
-      {services.length === 0 ? null : <p class="concerns">Affects: {joinNames({ services, serviceCount })}</p>}
+      {repeats ? <Repeats repeats={repeats} zone={zone} /> : null}
+      {services.length === 0 ? null : (
+        <p class="concerns">{words.incident.affected(joinNames({ services, serviceCount }, words))}</p>
+      )}
     </>
   )
 }
 
-function Updates({ maintenance: { title, updates }, zone }: PartProps) {
+/** Says how a maintenance repeats, with the zone if it is not the page's. */
+function Repeats({ repeats, zone }: { readonly repeats: Repetition; readonly zone: Zone }) {
+  const { rule, firstStart, timeZone } = repeats
+  return (
+    <p class="concerns">
+      {ruleInWords(rule, firstStart)}
+      {timeZone === zone.name ? '' : ` (${timeZone})`}
+    </p>
+  )
+}
+
+function Updates({ maintenance: { title, updates }, context: { zone, words, ownersText } }: MaintenanceProps) {
   return (
     <Timeline>
       {updates.map((update) => (
         <TimelineItem
           of={title}
           update={update}
-          word={maintenanceStatusLabels[update.status]}
-          mark={<MaintenanceMark status={update.status} />}
+          word={words.maintenanceStatus[update.status]}
+          mark={<MaintenanceMark status={update.status} words={words} />}
           path={null}
           zone={zone}
+          words={words}
+          own={ownersText}
         />
       ))}
     </Timeline>

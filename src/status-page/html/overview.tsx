@@ -1,8 +1,10 @@
 import type { Child } from 'hono/jsx'
+import type { Catalogue } from '../../language/catalogue.ts'
 import type { PageStatus } from '../../status/shown-status.ts'
 import type { BarView } from '../service-history.ts'
 import type { GroupView, IncidentView, MaintenanceView, SectionView, ServiceView } from '../view.ts'
-import { groupByDay, groupServices, headline, shortLabel } from '../view.ts'
+import { groupByDay, groupServices, headline, pageLabel, shortLabel } from '../view.ts'
+import { DayDialog } from './day-dialog.tsx'
 import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
 import type { PageContext } from './page-layout.tsx'
@@ -29,6 +31,8 @@ export interface OverviewProps {
   readonly maintenances: readonly MaintenanceView[]
   /** Resolved incidents, newest first. */
   readonly pastIncidents: readonly IncidentView[]
+  /** Whole days since the last incident was resolved, or the page was created. */
+  readonly daysWithoutIncident: number
   /** Whether there are more of these than the page shows. */
   readonly hasMorePast: boolean
   /** The age limit of `pastIncidents`, in days. */
@@ -41,16 +45,16 @@ const COLLAPSE_ABOVE = 20
 /** Renders the page at `/status/{slug}`: headline, open incidents, maintenance, services and past incidents. */
 export function Overview(props: OverviewProps) {
   const { context, status, services, openIncidents } = props
-  const { owner } = context
-  const sentence = headline(status, services, openIncidents.length, context.zone)
+  const { owner, words } = context
+  const sentence = headline({ status, services, incidents: openIncidents }, context.zone, words)
   const { shown } = status
   const running = props.maintenances.filter((maintenance) => maintenance.status !== 'SCHEDULED')
-  const upcoming = props.maintenances.filter((maintenance) => maintenance.status === 'SCHEDULED')
+  const upcoming = nextOfEach(props.maintenances.filter((maintenance) => maintenance.status === 'SCHEDULED'))
   return (
     <PageLayout
       context={context}
-      title={`${status.description} · ${owner.name} status`}
-      description={`${sentence}. Live status, incidents and scheduled maintenance of ${owner.name}.`}
+      title={words.page.title(pageLabel(status, words), owner.name)}
+      description={words.page.description(sentence, owner.name)}
       path=""
     >
       <section id="state" class="state" data-status={shown} data-announce={`${sentence}.`}>
@@ -58,22 +62,45 @@ export function Overview(props: OverviewProps) {
           <Shape of={shown} />
         </span>
         <h1>{sentence}</h1>
-        <LiveState />
+        {shown === 'OPERATIONAL' &&
+        openIncidents.length === 0 &&
+        services.length > 0 &&
+        props.daysWithoutIncident > 0 ? (
+          <p class="calm">{words.overview.calm(props.daysWithoutIncident)}</p>
+        ) : null}
+        <LiveState words={words} />
       </section>
       {openIncidents.length === 0 ? null : (
         <section id="open-incidents">
-          <h2>Open incidents</h2>
+          <h2>{words.overview.openIncidents}</h2>
           {openIncidents.map((incident) => (
             <OpenIncident incident={incident} context={context} />
           ))}
         </section>
       )}
-      <Maintenances id="running" heading="Maintenance in progress" maintenances={running} context={context} />
+      <Maintenances
+        id="running"
+        heading={words.overview.maintenanceInProgress}
+        maintenances={running}
+        context={context}
+      />
       <Services {...props} />
-      <Maintenances id="upcoming" heading="Scheduled maintenance" maintenances={upcoming} context={context} />
+      <Maintenances
+        id="upcoming"
+        heading={words.overview.scheduledMaintenance}
+        maintenances={upcoming}
+        context={context}
+      />
       <PastIncidents {...props} />
+      <DayDialog words={words} />
     </PageLayout>
   )
+}
+
+/** Leaves out all but the next date of each repeating maintenance. */
+function nextOfEach(upcoming: readonly MaintenanceView[]): readonly MaintenanceView[] {
+  const first = new Map(upcoming.toReversed().map(({ id, seriesId }) => [seriesId, id]))
+  return upcoming.filter(({ id, seriesId }) => seriesId === null || first.get(seriesId) === id)
 }
 
 function Maintenances(props: {
@@ -95,18 +122,20 @@ function Maintenances(props: {
 
 function Services(props: OverviewProps) {
   const { groups, services, items, context } = props
+  const { overview: words } = context.words
   return (
-    <section id="services">
-      <h2>Services</h2>
-      {services.length >= FILTER_FROM && <Filter />}
+    <section id="services" data-today={context.zone.dayKey(props.readAt)}>
+      <h2>{words.services}</h2>
+      {services.length >= FILTER_FROM && <Filter words={words} />}
       {services.length === 0 ? (
-        <p>{context.owner.name} hasn’t added services yet. Incidents appear here.</p>
+        <p>{words.noServices}</p>
       ) : (
         groupServices(groups, services).map((section) => (
           <Section
             items={items}
             groupBars={props.groupBars}
             section={section}
+            context={context}
             collapsed={services.length > COLLAPSE_ABOVE && section.shown === 'OPERATIONAL'}
           />
         ))
@@ -120,31 +149,25 @@ function Services(props: OverviewProps) {
 const FILTER_FROM = 15
 
 /** Renders the filter. “Only problems” needs no script, the text does. */
-function Filter() {
+function Filter({ words }: { readonly words: Catalogue['overview'] }) {
   return (
     <Part>
-      <search class="filter" id="filter" aria-label="Services" data-keep>
-        <input
-          type="search"
-          id="filter-text"
-          aria-label="Filter services by name"
-          placeholder="Filter by name"
-          hidden
-        />
+      <search class="filter" id="filter" aria-label={words.services} data-keep>
+        <input type="search" id="filter-text" aria-label={words.filterByName} placeholder={words.filterByName} hidden />
         <label>
-          <input type="checkbox" id="only-problems" /> Only problems
+          <input type="checkbox" id="only-problems" /> {words.onlyProblems}
         </label>
       </search>
     </Part>
   )
 }
 
-interface SectionProps extends Pick<OverviewProps, 'items' | 'groupBars'> {
+interface SectionProps extends Pick<OverviewProps, 'items' | 'groupBars' | 'context'> {
   readonly section: SectionView
   readonly collapsed: boolean
 }
 
-function Section({ section, collapsed, items, groupBars }: SectionProps) {
+function Section({ section, collapsed, items, groupBars, context }: SectionProps) {
   const { group, shown, services } = section
   if (group === null) return <ServiceList items={items} services={services} />
   const bar = groupBars.get(group.id)
@@ -152,30 +175,37 @@ function Section({ section, collapsed, items, groupBars }: SectionProps) {
     <details id={group.id} class="group" data-status={shown} open={!collapsed}>
       <Part>
         <summary class="line" data-status={shown}>
-          <h3>{group.name}</h3>
+          <h3 {...context.ownersText}>{group.name}</h3>
           {bar && <UptimeLine bar={bar} />}
-          <ServiceMark status={shown} label={groupLabel(section)} />
+          <ServiceMark status={shown} label={groupLabel(section, context.words)} />
         </summary>
       </Part>
-      {group.description === '' ? null : <p class="about">{group.description}</p>}
+      {group.description === '' ? null : (
+        <p class="about" {...context.ownersText}>
+          {group.description}
+        </p>
+      )}
       <ServiceList items={items} services={services} />
     </details>
   )
 }
 
 /** A group shows only that something is unknown, not since when. */
-const groupLabel = ({ shown, services }: SectionView) =>
-  shortLabel({ shown, unknownSince: services.find(({ unknownSince }) => unknownSince !== null)?.unknownSince ?? null })
+function groupLabel({ shown, services }: SectionView, words: Catalogue): string {
+  const unknownSince = services.find((service) => service.unknownSince !== null)?.unknownSince ?? null
+  return shortLabel({ shown, unknownSince }, words)
+}
 
 function ServiceList({ services, items }: Pick<OverviewProps, 'services' | 'items'>) {
   return <ul class="services">{services.map(({ id }) => items.get(id))}</ul>
 }
 
 function PastIncidents({ pastIncidents, hasMorePast, pastDays, context }: OverviewProps) {
+  const { words } = context
   const days = groupByDay(pastIncidents, context.zone, ({ startedAt }) => startedAt)
   return (
     <section id="past">
-      <h2>Past incidents</h2>
+      <h2>{words.overview.pastIncidents}</h2>
       {days.map((day) => (
         <section id={`day-${day.key}`} class="day">
           <h3>{day.name}</h3>
@@ -186,8 +216,12 @@ function PastIncidents({ pastIncidents, hasMorePast, pastDays, context }: Overvi
       ))}
       <Part>
         <p class="about">
-          {hasMorePast ? 'More' : days.length === 0 ? 'No incidents' : 'No others'} in the last {pastDays} days
-          {hasMorePast ? ':' : '.'} <a href={`${context.base}/history`}>Incident history</a>
+          {hasMorePast
+            ? words.overview.moreIncidents(pastDays)
+            : days.length === 0
+              ? words.overview.noIncidents(pastDays)
+              : words.overview.noOtherIncidents(pastDays)}{' '}
+          <a href={`${context.base}/history`}>{words.history.title}</a>
         </p>
       </Part>
     </section>

@@ -1,18 +1,24 @@
 import type { Context, Hono } from 'hono'
-import { organizationOfHost } from '../../account/custom-domain.ts'
+import { pageOfHost } from '../../account/custom-domain.ts'
 import { typeOfId } from '../../core/id.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { hostNameOf } from '../../http/host.ts'
+import type { Language } from '../../language/catalogue.ts'
+import { languageOfTag, languagePattern, segmentOf } from '../../language/choice.ts'
 import type { PageCache } from '../page-cache.ts'
 
 /** The requested address of an owner's pages: under the slug, or on the owner's custom domain. */
 export interface PageAddress {
-  /** The owner's slug or id. */
+  /** The slug or the id of the page. */
   readonly owner: string
   /** The public address of the host, without a slash at its end. */
   readonly origin: string
-  /** The prefix of the owner's paths: `/status/{slug}`, or empty. */
+  /** The prefix of the owner's paths without a language: `/status/{slug}`, or empty. */
+  readonly root: string
+  /** The same with the language, as pages have it: `/status/{slug}/de`, `/de`. */
   readonly base: string
+  /** The language in the address; null: none, which is the page's default. */
+  readonly language: Language | null
 }
 
 /** What finds the owner of an address. */
@@ -24,29 +30,52 @@ export interface PageFinder {
 
 /**
  * Adds a route for a path of every owner's page, under `/status/{slug}` and on custom domains. Calls `answer` with null for
- * an address that cannot be a page.
+ * an address that cannot be a page. `inLanguages` also adds the addresses with a language.
  */
 export function addPageRoute(
   routes: Hono,
   finder: PageFinder,
   path: string,
   answer: (c: Context, address: PageAddress | null) => Response | Promise<Response>,
+  { inLanguages = false } = {},
 ): void {
-  routes.get(`/status/:slug${path}`, (c) => {
+  const languages = inLanguages ? ['', `/:language{${languagePattern}}`] : ['']
+  for (const language of languages) addRoute(routes, finder, { language, path }, answer)
+}
+
+function addRoute(
+  routes: Hono,
+  finder: PageFinder,
+  { language, path }: { readonly language: string; readonly path: string },
+  answer: (c: Context, address: PageAddress | null) => Response | Promise<Response>,
+): void {
+  routes.get(`/status/:slug${language}${path}`, (c) => {
     const slug = c.req.param('slug') ?? ''
-    // The query also finds organizations by id, which would give pages a second address.
+    // The query also finds pages by id, which would give them a second address.
     const isId = typeOfId(slug) !== null
-    return answer(c, isId ? null : pageAddressOf(slug, finder))
+    return answer(c, isId ? null : inLanguage(pageAddressOf(slug, finder), languageOfTag(c.req.param('language'))))
   })
-  routes.get(path || '/', async (c, next) => {
+  routes.get(language + path || '/', async (c, next) => {
     const address = await pageAddressOfHost(c.req.header('host'), finder)
-    return address === null ? next() : answer(c, address)
+    return address === null ? next() : answer(c, inLanguage(address, languageOfTag(c.req.param('language'))))
   })
 }
 
 /** Returns the address of an owner's page on this service. */
 export function pageAddressOf(slug: string, { site }: Pick<PageFinder, 'site'>): PageAddress {
-  return { owner: slug, origin: site.baseUrl, base: `/status/${slug}` }
+  const root = `/status/${slug}`
+  return { owner: slug, origin: site.baseUrl, root, base: root, language: null }
+}
+
+/** Returns the address of the same page in a language; null: without one. */
+export function inLanguage(address: PageAddress, language: Language | null): PageAddress {
+  return { ...address, language, base: language === null ? address.root : `${address.root}/${segmentOf(language)}` }
+}
+
+/** Returns the path of a document, or of another page about the owner's, in the language of the address. */
+export function documentPath({ root, language }: Pick<PageAddress, 'root' | 'language'>, path: string): string {
+  const mark = path.includes('?') ? '&' : '?'
+  return `${root}${path}${language === null ? '' : `${mark}language=${segmentOf(language)}`}`
 }
 
 /** Returns the page address for a custom domain as in a `Host` header; null: the host is no verified custom domain. */
@@ -57,9 +86,12 @@ export async function pageAddressOfHost(
   const home = new URL(site.baseUrl)
   const host = hostNameOf(header)
   if (host === home.hostname || !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host)) return null
-  const { value } = await cache.hosts.getOrStale(host, async () => ({
-    organizationId: await organizationOfHost({ db, site }, host),
-  }))
-  const { organizationId } = value
-  return organizationId === null ? null : { owner: organizationId, origin: `${home.protocol}//${host}`, base: '' }
+  const { value } = await cache.hosts.getOrStale(host, async () => {
+    const page = await pageOfHost({ db, site }, host)
+    return { organizationId: page?.organizationId ?? null, pageId: page?.id ?? null }
+  })
+  const { pageId } = value
+  return pageId === null
+    ? null
+    : { owner: pageId, origin: `${home.protocol}//${host}`, root: '', base: '', language: null }
 }

@@ -1,8 +1,14 @@
 import type { Child } from 'hono/jsx'
 import type { Assets } from '../../http/assets.ts'
 import { Document, SkipLink } from '../../http/layout.tsx'
+import { OwnerName } from '../../http/owner-frame.tsx'
+import { themeStylesheetPath } from '../../http/theme.ts'
+import type { Catalogue, Language } from '../../language/catalogue.ts'
+import { wordsOf } from '../../language/catalogue.ts'
+import { segmentOf } from '../../language/choice.ts'
 import type { Zone } from '../time-format.ts'
 import { Head, organizationData } from './head.tsx'
+import { documentPath } from './page-address.ts'
 import { Part, shortHash, unversioned } from './parts.tsx'
 import { ShapeSheet } from './status-mark.tsx'
 
@@ -28,9 +34,19 @@ export interface PageContext {
   readonly origin: string
   /** The base URL of this service. */
   readonly homeUrl: string
-  /** The prefix of the owner's paths: `/status/{slug}`; empty on the owner's custom domain. */
+  /** The prefix of the owner's pages: `/status/{slug}`, empty on the owner's custom domain, and the language if it is in the address. */
   readonly base: string
   readonly zone: Zone
+  /** The words of the page’s language. */
+  readonly words: Catalogue
+  /** The languages that it offers. */
+  readonly offered: readonly Language[]
+  /** The language in the address; null: none. */
+  readonly language: Language | null
+  /** The attributes of elements with a text of the owner. */
+  readonly ownersText: { readonly dir: 'auto'; readonly lang?: '' }
+  /** The prefix of the owner's paths without a language. */
+  readonly root: string
   /** The newest position in the owner's event log when the page was read. */
   readonly cursor: string
   /** Whether it only shows what the page would look like: without script and metadata, and its links do nothing. */
@@ -51,21 +67,22 @@ export interface PageLayoutProps {
 
 /** Renders a page with its owner's name, links and colour. The live script keeps it up to date. */
 export function PageLayout({ context, children, ...page }: PageLayoutProps & { readonly children: Child }) {
-  const { owner, assets, base, zone } = context
+  const { owner, assets, base, root, zone, words } = context
   const theme = themeStylesheetPath(owner.accentColor)
   const sheet = assets.url('status.css')
   const script = assets.url('live.js')
-  const address = canonicalUrl(context, page.path)
+  const address = canonicalUrl(context, context.language, page.path)
   const data = page.data ?? { '@type': 'WebPage', name: page.title, about: organizationData(context) }
   return (
     <Document
       assets={assets}
+      language={words}
       title={page.title}
       description={page.description}
       indexed
       skipLink={
         <Part>
-          <SkipLink />
+          <SkipLink text={words.page.skip} />
         </Part>
       }
       canonical={address}
@@ -74,7 +91,10 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
           // A frame that may open no windows does not follow these links.
           <base target="_blank" />
         ) : (
-          <Head image="/picture.png" {...page} context={context} address={address} data={data} />
+          <>
+            <Head image="/picture.png" {...page} context={context} address={address} data={data} />
+            <Alternates context={context} path={page.path} />
+          </>
         )
       }
       sheets={[sheet, theme]}
@@ -89,24 +109,18 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
         <ShapeSheet />
       </Part>
       <Part>
-        <p id="announcer" class="hidden" role="status"></p>
+        <p id="announcer" class="hidden" role="status" data-words={liveWords(words)}></p>
       </Part>
       <Part>
         <header id="owner" class="site owner">
-          <a class="name" href={base || '/'}>
-            {owner.logoUrl === null ? null : (
-              // The name beside it is its text alternative.
-              <img src={owner.logoUrl} alt="" height="40" referrerpolicy="no-referrer" />
-            )}
-            {owner.name}
-          </a>
-          <nav aria-label={`${owner.name} links`}>
+          <OwnerName {...owner} url={base || '/'} />
+          <nav aria-label={words.page.ownersLinks(owner.name)}>
             {owner.links.map(({ label, url }) => (
-              <a href={url} rel="noopener noreferrer">
+              <a href={url} rel="noopener noreferrer" {...context.ownersText}>
                 {label}
               </a>
             ))}
-            <a href={`${base}/subscribe`}>Get updates</a>
+            <a href={documentPath(context, '/subscribe')}>{words.page.getUpdates}</a>
           </nav>
         </header>
       </Part>
@@ -115,23 +129,38 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
       </main>
       <Part>
         <footer id="colophon" class="site">
-          {owner.description === '' ? null : <p class="description">{owner.description}</p>}
+          <Languages context={context} path={page.path} />
+          {owner.description === '' ? null : (
+            <p class="description" {...context.ownersText}>
+              {owner.description}
+            </p>
+          )}
           <p>
             {page.path === '' ? null : (
               <>
-                <a href={base || '/'}>Current status</a> · <a href={`${base}/history`}>Incident history</a> ·{' '}
+                <a href={base || '/'}>{words.page.current}</a> · <a href={`${base}/history`}>{words.history.title}</a> ·{' '}
               </>
             )}
-            Times in {zone.name}.
+            {words.page.timesIn(zone.name)}
           </p>
-          <p>
-            Feeds: <a href={`${base}/history.atom`}>Atom</a>, <a href={`${base}/history.rss`}>RSS</a>,{' '}
-            <a href={`${base}/maintenance.ics`}>maintenance calendar</a>,{' '}
-            <a href={`${base}/api/v2/summary.json`}>JSON</a>.
+          <p class="ways">
+            <a
+              href={documentPath(context, '/subscribe?way=FEED')}
+              aria-label={words.page.feeds}
+              title={words.page.feeds}
+            >
+              <Icon path={feedIcon} />
+            </a>
+            <a
+              href={documentPath(context, '/subscribe?way=CALENDAR')}
+              aria-label={words.page.calendar}
+              title={words.page.calendar}
+            >
+              <Icon path={calendarIcon} />
+            </a>
+            <a href={`${root}/api/v2/summary.json`}>JSON</a>
           </p>
-          <p>
-            A live status page by <a href={context.homeUrl}>Allclear</a>.
-          </p>
+          <p>{words.page.by(<a href={context.homeUrl}>Allclear</a>)}</p>
         </footer>
       </Part>
       {context.isDraft ? null : (
@@ -143,25 +172,71 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
   )
 }
 
-/** Returns the canonical URL of a page, which is on the owner's custom domain when there is one. */
-function canonicalUrl({ owner, origin, base, homeUrl }: PageContext, path: string): string {
-  if (owner.customDomain === null) return origin + (base + path || '/')
-  return `${new URL(homeUrl).protocol}//${owner.customDomain}${path || '/'}`
+const feedIcon =
+  'M3 11a2 2 0 1 0 0 4 2 2 0 0 0 0-4ZM1 6v2.5A6.5 6.5 0 0 1 7.5 15H10A9 9 0 0 0 1 6Zm0-5v2.5A11.5 11.5 0 0 1 12.5 15H15A14 14 0 0 0 1 1Z'
+const calendarIcon = 'M4 1v2H2v12h12V3h-2V1h-2v2H6V1H4Zm-.5 6h9v6.5h-9V7Z'
+
+function Icon({ path }: { readonly path: string }) {
+  return (
+    <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
+      <path fill="currentColor" fill-rule="evenodd" d={path} />
+    </svg>
+  )
+}
+
+/** Returns the words of the live script, in which `{time}` stands for a time. */
+function liveWords({ live }: Catalogue): string {
+  const time = '{time}'
+  return JSON.stringify([live.live, live.upToDateAt(time), live.lastUpdatedAt(time), live.lost(time)])
+}
+
+/** Returns the URL of a page in a language, on the owner's custom domain when there is one. @param language null: in the default one. */
+function canonicalUrl({ owner, origin, root, homeUrl }: PageContext, language: Language | null, path: string): string {
+  const segment = language === null ? '' : `/${segmentOf(language)}`
+  if (owner.customDomain === null) return origin + (root + segment + path || '/')
+  return `${new URL(homeUrl).protocol}//${owner.customDomain}${segment + path || '/'}`
+}
+
+/** Renders the page's addresses in each language, for search engines. */
+function Alternates({ context, path }: { readonly context: PageContext; readonly path: string }) {
+  if (context.offered.length < 2) return null
+  return (
+    <>
+      {context.offered.map((language) => (
+        <link rel="alternate" hreflang={wordsOf(language).tag} href={canonicalUrl(context, language, path)} />
+      ))}
+      <link rel="alternate" hreflang="x-default" href={canonicalUrl(context, null, path)} />
+    </>
+  )
+}
+
+/** Renders the choice of a language. */
+function Languages({ context, path }: { readonly context: PageContext; readonly path: string }) {
+  const { offered, root, words } = context
+  if (offered.length < 2) return null
+  return (
+    <nav class="languages" aria-label={words.page.language}>
+      {offered.map((language) => {
+        const { tag, name } = wordsOf(language)
+        const href = `${root}/${segmentOf(language)}${path}`
+        return (
+          <a href={href} lang={tag} hreflang={tag} aria-current={tag === words.tag ? 'true' : undefined}>
+            {name}
+          </a>
+        )
+      })}
+    </nav>
+  )
 }
 
 /** Shows whether the page is live; the live script fills it in. Without scripts, asks the reader to reload. */
-export function LiveState() {
+export function LiveState({ words }: { readonly words: Catalogue }) {
   return (
     <Part>
       <p class="freshness">
         <span id="live" data-keep></span>
-        <noscript>Reload this page for updates.</noscript>
+        <noscript>{words.page.reload}</noscript>
       </p>
     </Part>
   )
-}
-
-/** Returns the path of the style sheet with an owner's colour. The path contains the colour, so the content never changes. */
-function themeStylesheetPath(accentColor: string): string {
-  return `/assets/theme.${accentColor.slice(1).toLowerCase()}.css`
 }

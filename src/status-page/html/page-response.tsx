@@ -5,6 +5,8 @@ import { encodeCursor } from '../../event-log/event.ts'
 import { hasCurrent, strongEtag } from '../../http/etag.ts'
 import { sendBody } from '../../http/send-body.ts'
 import { UtcTime } from '../../http/utc-time.tsx'
+import type { Catalogue } from '../../language/catalogue.ts'
+import { wordsOf } from '../../language/catalogue.ts'
 import type { LivePage, PageCache, RenderedPage } from '../page-cache.ts'
 import { noteShown } from './page-patch.ts'
 import { changedParts, cutIntoParts, joinParts } from './parts.tsx'
@@ -20,7 +22,9 @@ export async function createRenderedPage(
   {
     headers,
     ...of
-  }: Pick<RenderedPage, 'organizationId' | 'stateVersion'> & { readonly headers: Readonly<Record<string, string>> },
+  }: Pick<RenderedPage, 'organizationId' | 'stateVersion' | 'language' | 'offered'> & {
+    readonly headers: Readonly<Record<string, string>>
+  },
   body: string | Buffer<ArrayBuffer>,
 ): Promise<RenderedPage> {
   const isText = typeof body === 'string'
@@ -28,10 +32,14 @@ export async function createRenderedPage(
     ...of,
     plain: isText ? Buffer.from(body) : body,
     gzipped: isText ? await gzipAsync(body) : null,
-    headers: { ...headers, etag: strongEtag(body), ...(isText && { vary: 'accept-encoding' }) },
+    headers: { ...headers, etag: strongEtag(body), ...(isText && { vary: varyOf(of) }) },
     live: null,
   }
 }
+
+/** Readers of an address without a language may be sent to another one. */
+const varyOf = ({ offered }: Pick<RenderedPage, 'offered'>) =>
+  offered === null ? 'accept-encoding' : 'accept-encoding, accept-language'
 
 /** Prepares a page for the cache, and remembers its version. @param html as rendered, with the marks of its parts. */
 export async function createLivePage(
@@ -42,7 +50,7 @@ export async function createLivePage(
     reached,
     html,
     ...of
-  }: Pick<RenderedPage, 'organizationId' | 'stateVersion'> & {
+  }: Pick<RenderedPage, 'organizationId' | 'stateVersion' | 'language' | 'offered'> & {
     readonly key: string
     readonly seq: number
     readonly reached: number
@@ -86,14 +94,17 @@ async function changesSince(
   page: RenderedPage & { readonly live: LivePage },
   version: string,
 ): Promise<RenderedPage> {
-  const { live, headers, organizationId, stateVersion } = page
+  const { live, headers, organizationId, stateVersion, language } = page
   const earlier = versions.get(version)
   let changes = live.changes.get(version)
   if (changes === undefined && earlier !== undefined && live.changes.size < MAX_CHANGES) {
     const html = changedParts(live.parts, earlier)
     const isShort = html.length < MAX_CHANGED_SHARE * page.plain.length
     changes = isShort
-      ? createRenderedPage({ organizationId, stateVersion, headers: changesHeaders(headers) }, html)
+      ? createRenderedPage(
+          { organizationId, stateVersion, language, offered: null, headers: changesHeaders(headers) },
+          html,
+        )
       : Promise.resolve(page)
     live.changes.set(version, changes)
   }
@@ -126,11 +137,13 @@ export function sendPage(c: Context, { plain, gzipped, headers }: RenderedPage):
 /** Sends a stale page or document, which caches may keep for 4 s. A page shows the time of its data at the top. */
 export function sendStalePage(
   c: Context,
-  { plain, headers: { etag: _, ...headers } }: RenderedPage,
+  { plain, language, headers: { etag: _, ...headers } }: RenderedPage,
   asOf: Date,
 ): Response {
   const isPage = headers['content-type']?.startsWith('text/html') ?? false
-  const body = isPage ? Buffer.from(plain.toString().replace(mainElement, `$&${<StaleNotice at={asOf} />}`)) : plain
+  const body = isPage
+    ? Buffer.from(plain.toString().replace(mainElement, `$&${<StaleNotice at={asOf} words={wordsOf(language)} />}`))
+    : plain
   return sendBody(c, body, 200, {
     ...headers,
     'cache-control': 'public, max-age=0, s-maxage=4',
@@ -143,10 +156,10 @@ export function sendStalePage(
 /** The start of a page's content. */
 const mainElement = /<main id="main"[^>]*>/
 
-function StaleNotice({ at }: { readonly at: Date }) {
+function StaleNotice({ at, words }: { readonly at: Date; readonly words: Catalogue }) {
   return (
     <p class="as-of" role="status">
-      This page shows the status as of <UtcTime at={at} />. We cannot check for newer updates at the moment.
+      {words.page.stale(<UtcTime at={at} />)}
     </p>
   )
 }

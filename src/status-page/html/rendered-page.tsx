@@ -1,19 +1,24 @@
-import { isUploaded, shownLogo } from '../../account/logo.ts'
+import { shownLogo } from '../../account/logo.ts'
 import { NotFound } from '../../core/errors.ts'
+import { DAY } from '../../core/time.ts'
 import { decodeCursor } from '../../event-log/event.ts'
 import { publicCacheControl } from '../../http/cache-control.ts'
 import type { Site } from '../../http/layout.tsx'
 import { pageHeaders } from '../../http/layout.tsx'
+import { logoPolicy } from '../../http/owner-frame.tsx'
+import { wordsOf } from '../../language/catalogue.ts'
+import { offeredLanguages } from '../../language/choice.ts'
 import type { PageState } from '../../status/page-state.ts'
 import { RECENT_DAYS } from '../../status/page-state.ts'
 import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
 import type { PageCache, PagePatch, RenderedPage } from '../page-cache.ts'
 import type { PageContent, PageData, PageRequest } from '../read-page.ts'
-import { readPage } from '../read-page.ts'
+import { readPage, serviceIn } from '../read-page.ts'
 import type { ServiceHistory } from '../service-history.ts'
-import { barView, groupBar, serviceHistoryViews } from '../service-history.ts'
+import { groupBar, joinHistories, readMeasured, serviceHistoryViews } from '../service-history.ts'
+import { rangesOf } from '../service-range.ts'
 import type { StateSource } from '../shared-state.ts'
-import { reachedBy, sharedHistories, sharedState, versionOf } from '../shared-state.ts'
+import { reachedBy, sharedState, versionOf } from '../shared-state.ts'
 import { zoneOf } from '../time-format.ts'
 import { historyItemView, incidentView, maintenanceView } from '../view.ts'
 import { History } from './history.tsx'
@@ -24,7 +29,9 @@ import { pageAddressOf } from './page-address.ts'
 import type { Owner, PageContext } from './page-layout.tsx'
 import { followedPage, noteShown, patchOf } from './page-patch.ts'
 import { createLivePage } from './page-response.tsx'
+import { barNames } from './range-bar.tsx'
 import { ServicePage } from './service.tsx'
+import { DayPage } from './service-day.tsx'
 import { renderServices } from './service-item.tsx'
 
 /** Where rendered pages come from. */
@@ -34,8 +41,8 @@ export interface PageSource extends StateSource {
 }
 
 /** Names one page at one address. */
-export function pageKey({ owner, origin }: PageAddress, request: PageRequest): string {
-  return JSON.stringify([owner, origin, request])
+export function pageKey({ owner, origin, language }: PageAddress, request: PageRequest): string {
+  return JSON.stringify([owner, origin, language, request])
 }
 
 const overview: PageRequest = { page: 'overview' }
@@ -92,14 +99,24 @@ export async function renderPage(
     if (previous.live !== null) previous.live.reached = Math.max(previous.live.reached, reached)
     return previous
   }
-  const { links, logoUrl, timeZone, ...settings } = state.organization
+  const { links, logoUrl, timeZone, languages, defaultLanguage, ...settings } = state.organization
+  const { offered, byDefault } = offeredLanguages(languages, defaultLanguage)
+  const language = address.language ?? byDefault
+  if (!offered.includes(language)) throw new NotFound('This page does not offer this language.')
   const owner = { ...settings, links, logoUrl: shownLogo(logoUrl) }
-  const zone = zoneOf(timeZone)
-  const context = { ...address, owner, assets: site.assets, homeUrl: site.baseUrl, zone, cursor: state.cursor }
+  const words = wordsOf(language)
+  const zone = zoneOf(timeZone, words)
+  const context = {
+    ...address,
+    ...{ owner, assets: site.assets, homeUrl: site.baseUrl, zone, words, offered, cursor: state.cursor },
+    ownersText: language === byDefault ? ownLanguage : anyLanguage,
+  }
   const html = `<!DOCTYPE html>${await renderContent(state, content, context)}`
   const seq = decodeCursor(state.cursor) ?? 0
   const page = {
     organizationId: state.organization.id,
+    language,
+    offered: address.language === null && offered.length > 1 ? { offered, byDefault } : null,
     stateVersion,
     seq,
     reached,
@@ -109,6 +126,10 @@ export async function renderPage(
   const headers = { ...headersOf(address.origin, owner.logoUrl), 'last-modified': state.readAt.toUTCString() }
   return createLivePage(source.cache, page, headers)
 }
+
+/** The attributes of texts that owners write: presumably in the page's default language, which is not the reader's on every page. */
+const ownLanguage = { dir: 'auto' } as const
+const anyLanguage = { dir: 'auto', lang: '' } as const
 
 /** Settings of a page that are not saved. */
 export type PageDraft = Partial<
@@ -124,19 +145,27 @@ const DRAFT_ITEMS = 2
  * @throws NotFound when there is no such page.
  */
 export async function renderDraft({ site, ...source }: PageSource, slug: string, draft: PageDraft): Promise<string> {
-  const state = await sharedState(source, slug)
-  const histories = await sharedHistories(source, state)
+  const state = beginningOf(await sharedState(source, slug))
+  const { position, services } = state
+  const measured = await readMeasured(source.db, state, services, source.now())
+  const joined = await joinHistories(state, services, measured)
+  const histories = { organizationId: state.organization.id, position, ...joined }
+  const { byDefault } = offeredLanguages(state.organization.languages, state.organization.defaultLanguage)
+  const words = wordsOf(byDefault)
   const { timeZone, logoUrl, ...settings } = { ...state.organization, ...draft }
   const context = {
     ...pageAddressOf(slug, { site }),
     owner: { ...settings, logoUrl: draft.logoUrl === undefined ? shownLogo(logoUrl) : logoUrl },
     assets: site.assets,
     homeUrl: site.baseUrl,
-    zone: zoneOf(timeZone),
+    zone: zoneOf(timeZone, words),
+    words,
+    offered: [],
+    ownersText: ownLanguage,
     cursor: state.cursor,
     isDraft: true,
   }
-  return `<!DOCTYPE html>${await renderContent(beginningOf(state), { page: 'overview', histories }, context)}`
+  return `<!DOCTYPE html>${await renderContent(state, { page: 'overview', histories }, context)}`
 }
 
 function beginningOf(state: PageState): PageState {
@@ -180,6 +209,7 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
           openIncidents={state.incidents.map(viewOf)}
           maintenances={state.maintenances.map((maintenance) => maintenanceView(maintenance, names))}
           pastIncidents={state.recentIncidents.map(viewOf)}
+          daysWithoutIncident={Math.floor((measured.readAt.getTime() - state.withoutIncidentSince.getTime()) / DAY)}
           hasMorePast={state.hasMoreRecent}
           pastDays={RECENT_DAYS}
         />
@@ -188,13 +218,33 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
     case 'incident':
       return <IncidentPage context={context} incident={viewOf(content.incident)} hasOlder={content.hasOlder} />
     case 'service': {
-      const service = state.services.find(({ id }) => id === content.id)
-      if (service === undefined) throw new NotFound('Service not found.')
-      const { id, name } = service
-      const views = await serviceHistoryViews(new Map([[id, content.history]]), context.zone)
-      const history = { id, name, bar: barView(content.history), history: views.get(id) ?? null }
-      return <ServicePage context={context} service={service} history={history} readAt={state.readAt} />
+      const service = serviceIn(state, content.id)
+      const { zone } = context
+      const { range, history } = content
+      const views = await serviceHistoryViews(
+        new Map([[service.id, history]]),
+        zone,
+        barNames(range, zone, context.words),
+      )
+      const view = views.get(service.id)
+      if (view === undefined) throw new NotFound('Service not found.')
+      const ranges = rangesOf(state.tier)
+      return (
+        <ServicePage
+          {...{ context, service, range, ranges, latencies: history.latencies, readAt: state.readAt }}
+          history={view}
+        />
+      )
     }
+    case 'day':
+      return (
+        <DayPage
+          context={context}
+          service={serviceIn(state, content.id)}
+          happened={content.happened}
+          readAt={state.readAt}
+        />
+      )
     case 'history': {
       const items = content.history.items.map((item) => historyItemView(item, names))
       return <History {...content.history} context={context} items={items} />
@@ -202,15 +252,14 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
   }
 }
 
-/** The logo may be an external resource, the only one. */
 function headersOf(origin: string, logoUrl: string | null): Readonly<Record<string, string>> {
-  const images = logoUrl === null || isUploaded(logoUrl) ? "'self'" : `'self' ${new URL(logoUrl).origin}`
   return {
     ...pageHeaders,
     'cache-control': publicCacheControl,
-    'content-security-policy': pageHeaders['content-security-policy']
-      .replace("img-src 'self'", `img-src ${images}`)
-      // Older browsers do not count a WebSocket as the page's own origin.
-      .replace("connect-src 'self'", `connect-src 'self' ${origin.replace(/^http/, 'ws')}`),
+    // Older browsers do not count a WebSocket as the page's own origin.
+    'content-security-policy': logoPolicy(logoUrl)['content-security-policy'].replace(
+      "connect-src 'self'",
+      `connect-src 'self' ${origin.replace(/^http/, 'ws')}`,
+    ),
   }
 }

@@ -3,9 +3,14 @@ import { Hono } from 'hono'
 import { NotFound } from '../../core/errors.ts'
 import { root } from '../../core/paths.ts'
 import { decodeCursor } from '../../event-log/event.ts'
+import { publicCacheControl } from '../../http/cache-control.ts'
 import { errorPage } from '../../http/error-page.tsx'
-import { themeStylesheet } from '../colour.ts'
+import { themeStylesheet } from '../../http/theme.ts'
+import { preferredLanguage, segmentOf } from '../../language/choice.ts'
+import type { RenderedPage } from '../page-cache.ts'
 import type { PageRequest } from '../read-page.ts'
+import { parseDay } from '../service-day.ts'
+import { DEFAULT_RANGE, rangeNames } from '../service-range.ts'
 import { parseMonth } from '../time-format.ts'
 import { findPage, pageNotFound } from './find-page.tsx'
 import type { PageAddress } from './page-address.ts'
@@ -35,7 +40,8 @@ export function statusPages(options: PageSource): Hono {
       )
       if (asOf !== null) return sendStalePage(c, value, asOf)
       const { since: version, at = '0' } = c.req.query()
-      if (version === undefined || value.live === null) return sendPage(c, value)
+      if (version === undefined) return sendInLanguage(c, value, address)
+      if (value.live === null) return sendPage(c, value)
       const minimum = decodeCursor(at) ?? Number.POSITIVE_INFINITY
       return await sendChanges(c, cache, { ...value, live: value.live }, { version, minimum })
     } catch (error) {
@@ -44,8 +50,11 @@ export function statusPages(options: PageSource): Hono {
     }
   }
 
-  const notFound = (c: Context, { base, owner }: PageAddress, { page }: PageRequest) =>
-    page === 'overview' && base !== '' ? pageNotFound(c, site, owner) : errorPage(c, site, { status: 404 })
+  function notFound(c: Context, { root, base, owner, language }: PageAddress, { page }: PageRequest) {
+    // The page may have offered this language before.
+    if (language !== null) return c.redirect(root + pathAfter(c, base) || '/', 302)
+    return page === 'overview' && base !== '' ? pageNotFound(c, site, owner) : errorPage(c, site, { status: 404 })
+  }
 
   const routes = new Hono()
   routes.get('/assets/:file{theme\\.[0-9a-f]{6}\\.css}', (c) =>
@@ -59,10 +68,25 @@ export function statusPages(options: PageSource): Hono {
   routes.get('/status/', (c) => c.redirect('/status', 308))
   routes.get('/status/:slug{[a-z0-9-]+}/', (c) => c.redirect(`/status/${c.req.param('slug')}`, 308))
   for (const { path, parse } of pageRoutes) {
-    addPageRoute(routes, options, path, (c, address) => answer(c, address, parse(c)))
+    addPageRoute(routes, options, path, (c, address) => answer(c, address, parse(c)), { inLanguages: true })
   }
 
   return routes
+}
+
+/** Sends a page, or who prefers another of its languages to the address of that. */
+function sendInLanguage(c: Context, page: RenderedPage, { root, base }: PageAddress): Response {
+  const preferred = page.offered && preferredLanguage(c.req.header('accept-language'), page.offered)
+  if (preferred === null || preferred === page.language) return sendPage(c, page)
+  c.header('cache-control', publicCacheControl)
+  c.header('vary', 'accept-language')
+  return c.redirect(`${root}/${segmentOf(preferred)}${pathAfter(c, base)}`, 302)
+}
+
+/** Returns the path after a prefix, and the query, of a request. */
+function pathAfter(c: Context, base: string): string {
+  const { pathname, search } = new URL(c.req.url)
+  return (pathname === '/' ? '' : pathname.slice(base.length)) + search
 }
 
 /** An owner's pages by path. `parse` returns null when the address is invalid. */
@@ -72,7 +96,19 @@ const pageRoutes: readonly { readonly path: string; parse(c: Context): PageReque
     path: '/incidents/:id',
     parse: (c) => ({ page: 'incident', id: c.req.param('id') ?? '', before: c.req.query('before') ?? null }),
   },
-  { path: '/services/:id', parse: (c) => ({ page: 'service', id: c.req.param('id') ?? '' }) },
+  {
+    path: '/services/:id',
+    parse(c) {
+      const id = c.req.param('id') ?? ''
+      const { day, days, range = DEFAULT_RANGE } = c.req.query()
+      if (day !== undefined) {
+        const at = parseDay(day, days)
+        return at && { page: 'day', id, at }
+      }
+      const name = rangeNames.find((each) => each === range)
+      return name === undefined ? null : { page: 'service', id, range: name }
+    },
+  },
   {
     path: '/history',
     parse(c) {

@@ -39,22 +39,30 @@ interface ServiceItemProps {
 /** Renders a service as one line that opens its description and leads to what happened on its days. */
 function ServiceItem({ service, bar, context }: ServiceItemProps) {
   const { id, name, description, shown, unknownSince } = service
-  const label = serviceLabel(service, context.zone)
+  const label = serviceLabel(service, context.zone, context.words)
   return (
     <Part>
       <li id={id} data-status={shown} data-announce={`${name}: ${label}.`}>
         <details>
           <summary class="line">
-            <span class="name">{name}</span>
+            <span class="name" {...context.ownersText}>
+              {name}
+            </span>
             {bar && <UptimeLine bar={bar} />}
             <ServiceMark status={shown} label={label} />
           </summary>
           {unknownSince && shown !== 'UNKNOWN' && (
-            <p class="about">Monitoring has been silent since {context.zone.time(unknownSince)}.</p>
+            <p class="about">{context.words.service.silentSince(context.zone.time(unknownSince))}</p>
           )}
-          {description === '' ? null : <p class="about">{description}</p>}
+          {description === '' ? null : (
+            <p class="about" {...context.ownersText}>
+              {description}
+            </p>
+          )}
           <p>
-            <a href={`${context.base}/services/${id}`}>Day by day</a>
+            <a class="days-link" href={`${context.base}/services/${id}`}>
+              {context.words.service.dayByDay}
+            </a>
           </p>
         </details>
       </li>

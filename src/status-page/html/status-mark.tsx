@@ -1,34 +1,44 @@
 import type { IncidentStatus, MaintenanceStatus } from '../../generated/prisma/enums.ts'
+import type { Catalogue } from '../../language/catalogue.ts'
+import { wordsOf } from '../../language/catalogue.ts'
 import type { ShownStatus } from '../../status/shown-status.ts'
 import { statusShapes } from '../status-shapes.ts'
-import { incidentStatusLabels, maintenanceStatusLabels, serviceStatusLabels } from '../view.ts'
+
+/** The console is in English. */
+const english = wordsOf('EN')
 
 /** Renders a service's status as icon and label. The nearest `data-status` sets the colour. @param label instead of the usual one. */
 export function ServiceMark({ status, label }: { readonly status: ShownStatus; readonly label?: string }) {
   return (
     <span class="mark">
       <Shape of={status} />
-      {label ?? serviceStatusLabels[status]}
+      {label ?? english.status[status]}
     </span>
   )
 }
 
+/** A status, and the words for it; those of the console by default. */
+interface MarkProps<Status> {
+  readonly status: Status
+  readonly words?: Catalogue
+}
+
 /** Renders an incident's status. Only `RESOLVED` has an icon of its own. */
-export function IncidentMark({ status }: { readonly status: IncidentStatus }) {
+export function IncidentMark({ status, words = english }: MarkProps<IncidentStatus>) {
   return (
     <span class="mark" data-status={status}>
       <Shape of={status === 'RESOLVED' ? 'OPERATIONAL' : 'OPEN'} />
-      {incidentStatusLabels[status]}
+      {words.incidentStatus[status]}
     </span>
   )
 }
 
 /** Renders a maintenance's status. */
-export function MaintenanceMark({ status }: { readonly status: MaintenanceStatus }) {
+export function MaintenanceMark({ status, words = english }: MarkProps<MaintenanceStatus>) {
   return (
     <span class="mark" data-status={status}>
       <Shape of={status === 'COMPLETED' ? 'OPERATIONAL' : 'UNDER_MAINTENANCE'} />
-      {maintenanceStatusLabels[status]}
+      {words.maintenanceStatus[status]}
     </span>
   )
 }

@@ -2,14 +2,13 @@ import type { Child } from 'hono/jsx'
 import type { BarView, DayIncident, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
 import { formatDuration } from '../time-format.ts'
 import { serviceStatusLabels } from '../view.ts'
-import { LatencyChart } from './latency-chart.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { Time } from './time.tsx'
 
 /** The height of the bar, and the width of one day including a gap of a quarter. */
-const HEIGHT = 40
-const STEP = 4
+export const HEIGHT = 40
+export const STEP = 4
 
 /**
  * The shape of each mark, so that no mark depends on colour alone: the heights at which lines run through its days. The style
@@ -31,85 +30,12 @@ const lines: Readonly<Record<DayMark, readonly number[]>> = {
 
 const marks = Object.keys(lines) as DayMark[]
 
-/** A service with its history. */
-export interface ServiceWithHistory {
-  readonly id: string
-  readonly name: string
-  readonly bar: BarView
-  readonly history: ServiceHistoryView | null
-}
-
-interface UptimeHistoryProps {
-  readonly service: ServiceWithHistory
-  readonly context: PageContext
-}
-
 /** Renders the bar and the figure of a line. */
 export function UptimeLine({ bar }: { readonly bar: BarView }) {
   return (
     <>
       <DayBars label={`Last ${bar.marks.length} days`} bar={bar} />
       <span class="figure">{bar.figure}</span>
-    </>
-  )
-}
-
-/** Renders the bar of a service and what happened on its days. */
-export function WholeHistory({ service, context }: UptimeHistoryProps) {
-  const { history } = service
-  return (
-    <div class="history">
-      <UptimeBar {...service} />
-      {history && <HistoryDetails history={history} path={null} context={context} />}
-    </div>
-  )
-}
-
-interface HistoryDetailsProps {
-  readonly history: ServiceHistoryView
-  /** The path of the page with all days; null: this is it. */
-  readonly path: string | null
-  readonly context: PageContext
-}
-
-function HistoryDetails({ history, path, context }: HistoryDetailsProps) {
-  return (
-    <>
-      <p>{history.summary}</p>
-      <DayList history={history} path={path} context={context} />
-      {history.latencies.length === 0 ? null : <LatencyChart points={history.latencies} zone={context.zone} />}
-    </>
-  )
-}
-
-/** Renders a stroke per day, a tooltip for each day that is listed below, and the uptime. */
-function UptimeBar({ name, bar, history }: ServiceWithHistory) {
-  const { marks: days, uptime } = bar
-  return (
-    <>
-      <DayBars label={barLabel(name, bar)} bar={bar}>
-        {history && <DayTitles history={history} />}
-      </DayBars>
-      <p class="span">
-        <span>{days.length} days ago</span>
-        <span>{uptime}</span>
-        <span>Today</span>
-      </p>
-    </>
-  )
-}
-
-function DayTitles({ history }: { readonly history: ServiceHistoryView }) {
-  const listed = new Set(history.eventful.map(({ key }) => key))
-  return (
-    <>
-      {history.days.map((day, index) =>
-        listed.has(day.key) ? (
-          <rect x={index * STEP} width={STEP} height={HEIGHT}>
-            <title>{`${day.name}: ${[...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day)].join(', ')}`}</title>
-          </rect>
-        ) : null,
-      )}
     </>
   )
 }
@@ -123,10 +49,13 @@ export function barLabel(name: string, { marks, uptime }: BarView): string {
 export function DayBars({
   label,
   bar: { marks: days },
+  role = 'img',
   children,
 }: {
   readonly label: string
-  readonly bar: BarView
+  readonly bar: Pick<BarView, 'marks'>
+  /** `group` when the days are links. */
+  readonly role?: 'img' | 'group'
   readonly children?: Child
 }) {
   return (
@@ -134,7 +63,7 @@ export function DayBars({
       class="days"
       viewBox={`0 0 ${days.length * STEP - 1} ${HEIGHT}`}
       preserveAspectRatio="none"
-      role="img"
+      role={role}
       aria-label={label}
     >
       {marks.map((mark) => {
@@ -174,9 +103,17 @@ function countSummary(days: readonly DayMark[]): string {
 }
 
 /** Counts the incidents of a day that are not named. */
-const moreOf = ({ moreIncidents }: DayView) => (moreIncidents === 0 ? [] : [`${moreIncidents} more`])
+export const moreOf = ({ moreIncidents }: DayView) => (moreIncidents === 0 ? [] : [`${moreIncidents} more`])
 
-function DayList({ history, path, context }: HistoryDetailsProps) {
+interface DayListProps {
+  readonly history: ServiceHistoryView
+  /** The address of what happened in a bar's time. */
+  readonly addressOf: (key: string) => string
+  readonly context: PageContext
+}
+
+/** Lists the newest days with outages or incidents. */
+export function DayList({ history, addressOf, context }: DayListProps) {
   const { eventful, hasOlder } = history
   if (eventful.length === 0) return null
   return (
@@ -184,9 +121,9 @@ function DayList({ history, path, context }: HistoryDetailsProps) {
       <ul class="eventful">
         {eventful.map((day) => (
           <li>
-            <span class="date">
+            <a class="date" href={addressOf(day.key)}>
               <DayMarkShape mark={day.mark} /> {day.name}
-            </span>{' '}
+            </a>{' '}
             <span class="happened">
               {sentence(day.notes)}
               {day.incidents.map(({ id, title, effect }) => (
@@ -205,8 +142,7 @@ function DayList({ history, path, context }: HistoryDetailsProps) {
       </ul>
       {hasOlder && (
         <p>
-          Only the newest days are listed.{' '}
-          {path === null ? <a href={`${context.base}/history`}>Incident history</a> : <a href={path}>All days</a>}
+          Only the newest days are listed. <a href={`${context.base}/history`}>Incident history</a>
         </p>
       )}
     </>
@@ -226,7 +162,7 @@ function sentence(items: readonly string[]): string {
 const capitalized = (words: string) => `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`
 
 /** Renders the shape of a mark as in the bar. */
-function DayMarkShape({ mark }: { readonly mark: DayMark }) {
+export function DayMarkShape({ mark }: { readonly mark: DayMark }) {
   const path = pathOf([mark], mark)
   return (
     <svg class="day-mark" viewBox={`0 0 3 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
@@ -235,7 +171,7 @@ function DayMarkShape({ mark }: { readonly mark: DayMark }) {
   )
 }
 
-const legend = {
+export const legend = {
   up: 'no outage',
   degraded: 'degraded',
   partial: 'partial outage',
@@ -244,13 +180,18 @@ const legend = {
   none: 'no data',
 } as const satisfies Record<DayMark, string>
 
-/** Explains the marks of the bars. @param readAt when the figures end. */
-export function Legend({ zone, readAt }: Pick<PageContext, 'zone'> & { readonly readAt: Date }) {
+interface LegendProps extends Pick<PageContext, 'zone'> {
+  readonly readAt: Date
+  readonly each?: string
+}
+
+/** Explains the marks of the bars. @param readAt when the figures end. @param each what a stroke is, unless it is a day up to today. */
+export function Legend({ zone, readAt, each }: LegendProps) {
   return (
     <Part>
       <div class="legend">
         <p>
-          Each stroke is a day in {zone.name}, the last one today:{' '}
+          {each ?? `Each stroke is a day in ${zone.name}, the last one today:`}{' '}
           {marks.map((mark) => (
             <span>
               <DayMarkShape mark={mark} /> {legend[mark]}

@@ -4,6 +4,7 @@ import { NotFound } from '../../core/errors.ts'
 import type { Clock } from '../../core/time.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { publicCacheControl } from '../../http/cache-control.ts'
+import { languageOfTag } from '../../language/choice.ts'
 import type { DocumentKind } from '../document.ts'
 import { documentKinds, readDocument } from '../document.ts'
 import type { PageAddress } from '../html/page-address.ts'
@@ -33,11 +34,12 @@ export function documentRoutes(options: {
     if (address === null) throw new NotFound('Status page not found.')
     c.header('access-control-allow-origin', '*')
     const id = c.req.param('id') ?? ''
-    const url = address.origin + address.base
-    const key = JSON.stringify([address.owner, url, kind.path, id])
+    const url = address.origin + address.root
+    const asked = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, url, kind.path, id, asked])
     const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
       if (previous?.stateVersion === versionOf(await sharedState(source, address.owner))) return previous
-      const { body, ...of } = await readDocument(source, address.owner, kind, { url, id })
+      const { body, ...of } = await readDocument(source, address.owner, kind, { url, id, asked })
       return createRenderedPage({ ...of, headers: headersOf(kind) }, body)
     })
     return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
@@ -46,9 +48,10 @@ export function documentRoutes(options: {
   async function answerImage(c: Context, address: PageAddress | null): Promise<Response> {
     if (address === null) throw new NotFound('Status page not found.')
     const incident = c.req.param('id') ?? null
-    const key = JSON.stringify([address.owner, 'image', incident])
+    const asked = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, 'image', incident, asked])
     const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
-      const { image, ...of } = await readOpenGraphImage(source, address.owner, incident)
+      const { image, ...of } = await readOpenGraphImage(source, address.owner, incident, asked)
       if (previous?.stateVersion === of.stateVersion) return previous
       const picture = await pngRenderer.render(openGraphImageSvg(image), of.organizationId)
       return createRenderedPage({ ...of, headers: headersOf(png) }, picture)

@@ -63,13 +63,13 @@ export const statuspageKinds: readonly StatuspageKind[] = [
   {
     path: '/api/v2/incidents.json',
     parts: ['incidents'],
-    incidents: ({ organization }, db) => readNewestIncidents(db, organization.id, MAX_INCIDENTS),
+    incidents: ({ scope }, db) => readNewestIncidents(db, scope, MAX_INCIDENTS),
   },
   { path: '/api/v2/incidents/unresolved.json', parts: ['incidents'], incidents: (state) => state.incidents },
   {
     path: '/api/v2/scheduled-maintenances.json',
     parts: ['scheduled_maintenances'],
-    maintenances: ({ organization }, db) => readNewestMaintenances(db, organization.id, MAX_INCIDENTS),
+    maintenances: ({ scope }, db) => readNewestMaintenances(db, scope, MAX_INCIDENTS),
   },
   {
     path: '/api/v2/scheduled-maintenances/upcoming.json',
@@ -98,8 +98,13 @@ export async function readStatuspage(
   if (isInState(kind)) return { ...pageOf({ state, url }), status: rollupOf(state.status) }
   const foundIncidents = ((await kind.incidents?.(state, db)) ?? []).slice(0, MAX_INCIDENTS)
   const foundMaintenances = ((await kind.maintenances?.(state, db)) ?? []).slice(0, MAX_INCIDENTS)
-  const incidents = await readIncidentTimelines(db, foundIncidents, boundsFor(foundIncidents.length))
-  const maintenances = await readMaintenanceTimelines(db, foundMaintenances, boundsFor(foundMaintenances.length))
+  const incidents = await readIncidentTimelines(db, foundIncidents, boundsFor(foundIncidents.length), state.scope)
+  const maintenances = await readMaintenanceTimelines(
+    db,
+    foundMaintenances,
+    boundsFor(foundMaintenances.length),
+    state.scope,
+  )
   const source = await readStatuspageSource(db, { state, incidents, maintenances, url })
   const parts = kind.parts.map((part) => [part, write[part](source)])
   return { ...pageOf({ state, url }), ...Object.fromEntries(parts) }

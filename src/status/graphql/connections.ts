@@ -13,6 +13,9 @@ export const newestFirst = (type: 'IncidentUpdate' | 'MaintenanceUpdate') =>
 /** The page order of connections of groups. */
 export const groupsInPageOrder = orderOf('ServiceGroup', { position: ['number', 'asc'], id: ['text', 'asc'] })
 
+/** The order of repeating maintenances. */
+export const seriesNewestFirst = orderOf('MaintenanceSeries', { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
+
 interface Positioned {
   readonly id: string
   readonly organizationId: string

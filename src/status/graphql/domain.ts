@@ -64,17 +64,17 @@ builder.prismaObjectFields('Organization', (t) => ({
     type: PageDomain,
     nullable: true,
     description: DOMAIN,
-    resolve: ({ id }, _args, { db }) => db.customDomain.findUnique({ where: { organizationId: id } }),
+    resolve: ({ pageId }, _args, { db }) => db.customDomain.findUnique({ where: { pageId } }),
   }),
 }))
 
-builder.prismaObjectFields(StatusPage, (t) => ({
+builder.objectFields(StatusPage, (t) => ({
   domain: t.field({
     type: PageDomain,
     nullable: true,
     description: DOMAIN,
-    authScopes: ({ id }, args, ctx) => ownerOnly({ organizationId: id }, args, ctx),
-    resolve: ({ id }, _args, { db }) => db.customDomain.findUnique({ where: { organizationId: id } }),
+    authScopes: ownerOnly,
+    resolve: ({ id }, _args, { db }) => db.customDomain.findUnique({ where: { pageId: id } }),
   }),
 }))
 

@@ -55,6 +55,11 @@ builder.enumType(MaintenanceStatus, {
 /** The kinds of events with their descriptions. */
 export const eventKinds = describedValues<EventKind>({
   PAGE_UPDATED: 'The page’s settings changed.',
+  PAGE_CREATED: 'Another page was created.',
+  PAGE_DELETED: 'A page was deleted, with its domain and subscribers.',
+  PAGE_ACCESS_CHANGED: 'Who may read the page changed.',
+  PAGE_TOKEN_CREATED: 'A read token of the page was created.',
+  PAGE_TOKEN_REVOKED: 'A read token of the page was revoked.',
   SERVICE_GROUP_CREATED: 'A group was created.',
   SERVICE_GROUP_UPDATED: 'A group’s name or description changed.',
   SERVICE_GROUP_DELETED: 'A group was deleted.',
@@ -84,6 +89,10 @@ export const eventKinds = describedValues<EventKind>({
   MAINTENANCE_UPDATE_EDITED: 'A maintenance update was edited.',
   MAINTENANCE_UPDATE_DELETED: 'A maintenance update was deleted.',
   MAINTENANCE_DELETED: 'A maintenance was deleted.',
+  MAINTENANCE_SERIES_CREATED: 'A repeating maintenance was created.',
+  MAINTENANCE_SERIES_UPDATED: 'A repeating maintenance changed.',
+  MAINTENANCE_SERIES_ENDED: 'A repeating maintenance was ended.',
+  MAINTENANCE_SERIES_DELETED: 'A repeating maintenance was deleted.',
   MONITOR_CREATED: 'A monitor was created.',
   MONITOR_UPDATED: 'A monitor’s settings changed.',
   MONITOR_PAUSED: 'A monitor was paused.',

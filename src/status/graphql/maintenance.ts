@@ -18,6 +18,7 @@ import {
   updateMaintenance,
 } from '../maintenance.ts'
 import { MAX_SERVICES } from '../ownership.ts'
+import { ruleInWords } from '../recurrence.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
 import { newestFirst } from './connections.ts'
 import { Service } from './service.ts'
@@ -33,7 +34,7 @@ const Maintenance = builder.prismaNode('Maintenance', {
   id: { field: 'id' },
   nullable: true,
   description: 'Planned work on services. It starts and ends automatically at the planned times.',
-  extensions: cacheable('id', 'title', 'status', 'startsAt', 'endsAt', 'services', 'updates'),
+  extensions: cacheable('id', 'title', 'status', 'startsAt', 'endsAt', 'services', 'updates', 'repeats'),
   fields: (t) => ({
     title: t.exposeString('title', { description: 'A short title.' }),
     status: t.expose('status', { type: MaintenanceStatus, description: 'The status.' }),
@@ -69,7 +70,18 @@ const Maintenance = builder.prismaNode('Maintenance', {
           count: (query) => ctx.db.maintenanceUpdate.count(query),
         }),
     }),
+    repeats: t.string({
+      nullable: true,
+      description: 'How it repeats, in English, such as “Every Sunday at 02:00”. Null: it does not.',
+      select: { series: { select: { rule: true, firstStart: true } } },
+      resolve: ({ series }) => series && ruleInWords(series.rule, series.firstStart),
+    }),
     version: t.exposeInt('version', VERSION),
+    seriesId: t.exposeID('seriesId', {
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'The repeating maintenance that it is a date of. Null: none. Requires a key of the organization.',
+    }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
@@ -228,7 +240,7 @@ builder.mutationField('deleteMaintenance', (t) =>
   t.field({
     type: deletionPayload('Maintenance'),
     description:
-      'Deletes a maintenance with its timeline. Its time counts towards uptime again. Requires a key with scope WRITE.',
+      'Deletes a maintenance with its timeline. Its time counts towards uptime again. A date of a repeating maintenance is left out from then on. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteMaintenance(ctx, id),

@@ -3,7 +3,7 @@ import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
 import { listCosts, NAME_SEARCH_COST, TIMELINE_SEARCH_COST } from '../../graphql/filter.ts'
 import { pageOf } from '../../graphql/keyset.ts'
 import { deprecatedOrder } from '../../graphql/order.ts'
-import { groupsInPageOrder } from './connections.ts'
+import { groupsInPageOrder, seriesNewestFirst } from './connections.ts'
 import { EventFilter, EventOrder, eventPage } from './event-list.ts'
 import { IncidentFilter, IncidentOrder, incidentPage } from './incident-list.ts'
 import { MaintenanceFilter, MaintenanceOrder, maintenancePage } from './maintenance-list.ts'
@@ -58,6 +58,19 @@ builder.prismaObjectFields('Organization', (t) => ({
       ...pageArgs,
     },
     resolve: ({ id }, args, ctx, info) => maintenancePage(ctx, info, { organizationId: id }, args),
+  }),
+  maintenanceSeries: t.field({
+    type: connectionOf('MaintenanceSeries'),
+    description: 'The repeating maintenances, newest first.',
+    args: pageArgs,
+    resolve: ({ id }, args, ctx, info) =>
+      pageOf({
+        order: seriesNewestFirst,
+        args,
+        where: { organizationId: id },
+        read: (slice) => ctx.db.maintenanceSeries.findMany({ ...nodeQuery('MaintenanceSeries', ctx, info), ...slice }),
+        count: (query) => ctx.db.maintenanceSeries.count(query),
+      }),
   }),
   events: t.field({
     type: connectionOf('Event'),

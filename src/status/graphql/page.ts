@@ -1,23 +1,33 @@
 import { visibleTo } from '../../account/deletion.ts'
 import { logoUrlAt } from '../../account/logo.ts'
+import type { Page } from '../../account/page.ts'
+import { readPages } from '../../account/page.ts'
 import type { PageLink } from '../../account/page-settings.ts'
 import { linksOf, slugText } from '../../account/page-settings.ts'
+import { MAX_PAGES } from '../../account/plan.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { UptimeSource } from '../../generated/prisma/enums.ts'
+import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
 import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
 import { connectionOf, pageArgs } from '../../graphql/connection.ts'
 import { costs, rows, STATEMENT_COST, text } from '../../graphql/cost.ts'
 import { listCosts, TIMELINE_SEARCH_COST } from '../../graphql/filter.ts'
 import { batchPerOperation } from '../../graphql/loader.ts'
+import { ownerOnly } from '../../graphql/owner-only.ts'
+import { VERSION } from '../../graphql/version.ts'
+import { Language } from '../../language/catalogue.ts'
+import { offeredLanguages } from '../../language/choice.ts'
 import { MAX_SERVICES } from '../ownership.ts'
+import { onPage } from '../page-scope.ts'
 import { readPageStatuses } from '../page-status.ts'
 import type { PageStatus } from '../shown-status.ts'
 import { inPageOrder } from './connections.ts'
 import { StatusIndicator } from './enums.ts'
 import { IncidentOrder, incidentPage, PastIncidentFilter } from './incident-list.ts'
 import { MaintenanceFilter, MaintenanceOrder, maintenancePage } from './maintenance-list.ts'
+import { below } from './page-scope.ts'
 
 const PageLinkRef = builder.objectRef<PageLink>('PageLink').implement({
   description: 'A link on a status page.',
@@ -66,17 +76,25 @@ const MAX_ITEMS = 100
 /** The statuses that were read with the rows of pages. */
 export const statusOfPage = new WeakMap<object, PageStatus>()
 
-const loadStatus = batchPerOperation(({ db }, ids: readonly string[]) => readPageStatuses(db, ids))
+const loadStatus = batchPerOperation(({ db }, pages: readonly Page[]) => readPageStatuses(db, pages))
+
+/** Reads pages by slug or id together with the other pages that the operation asks for. */
+const loadPage = batchPerOperation(async ({ db }, ids: readonly string[]) => {
+  const found = new Map((await readPages(db, 'id', ids, { withDeleted: true })).map((page) => [page.id, page]))
+  return ids.map((id) => found.get(id) ?? null)
+})
 
 /**
- * The public page of an organization, which anybody may read by slug or id. Its row is read before its content, so that
- * the cursor is never newer than the content, and a subscription from it misses nothing.
+ * A public page, which anybody may read by slug or id. Its row is read before its content, so that the cursor is never newer than
+ * the content, and a subscription from it misses nothing.
  */
-export const StatusPage = builder.prismaNode('Organization', {
-  variant: 'StatusPage',
-  id: { field: 'pageId' },
-  nullable: true,
-  description: 'The public status page of an organization.',
+export const StatusPage = builder.objectRef<Page>('StatusPage')
+
+builder.node(StatusPage, {
+  id: { resolve: ({ id }) => id },
+  loadWithoutCache: (id, ctx) => loadPage(ctx, id),
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'serviceIds' in value && 'isFirst' in value,
+  description: 'A public status page of an organization.',
   extensions: cacheable(
     'id',
     'slug',
@@ -87,6 +105,8 @@ export const StatusPage = builder.prismaNode('Organization', {
     'logoUrl',
     'links',
     'uptimeSource',
+    'languages',
+    'defaultLanguage',
     'customDomain',
     'cursor',
     'status',
@@ -98,8 +118,8 @@ export const StatusPage = builder.prismaNode('Organization', {
     'pastMaintenances',
   ),
   fields: (t) => ({
-    slug: t.exposeString('slug', { description: 'The organization’s name in URLs.' }),
-    name: t.exposeString('name', { description: 'The organization’s name.' }),
+    slug: t.exposeString('slug', { description: 'Its name in URLs. The first page has that of its organization.' }),
+    name: t.exposeString('name', { description: 'The organization’s name, or the page’s own.' }),
     description: t.exposeString('description', {
       extensions: text(2000),
       description: 'The page’s description. Empty: none.',
@@ -122,10 +142,27 @@ export const StatusPage = builder.prismaNode('Organization', {
       type: UptimeSource,
       description: 'What the uptime of its services counts.',
     }),
+    languages: t.field({
+      type: [Language],
+      description: 'The languages that the page offers.',
+      resolve: (page) => [...offeredLanguages(page.languages, page.defaultLanguage).offered],
+    }),
+    defaultLanguage: t.field({
+      type: Language,
+      description: 'The language of readers who understand none of the others.',
+      resolve: (page) => offeredLanguages(page.languages, page.defaultLanguage).byDefault,
+    }),
     customDomain: t.exposeString('customDomain', {
       nullable: true,
       description: 'The custom domain of the page, while it is proven. Null: none.',
     }),
+    allServices: t.boolean({
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'Whether it shows all services, those created later too. Requires a key of the organization.',
+      resolve: ({ serviceIds }) => serviceIds === null,
+    }),
+    version: t.exposeInt('version', VERSION),
     cursor: t.string({
       description: 'The page’s position in the event log. Subscribe with `after: cursor` to get all later events.',
       resolve: ({ lastSeq }) => encodeCursor(lastSeq),
@@ -134,41 +171,57 @@ export const StatusPage = builder.prismaNode('Organization', {
       type: PageStatusRef,
       extensions: costs({ rows: { most: MAX_SERVICES, size: 'services' } }),
       description: 'The overall status of the page.',
-      resolve: (page, _args, ctx) => statusOfPage.get(page) ?? loadStatus(ctx, page.id),
+      resolve: (page, _args, ctx) => statusOfPage.get(page) ?? loadStatus(ctx, page),
     }),
-    services: t.relation('services', {
+    services: t.prismaField({
+      type: ['Service'],
       extensions: rows(MAX_SERVICES, 'services'),
-      description: 'All services, in page order.',
-      query: { orderBy: inPageOrder },
+      description: 'Its services, in page order.',
+      resolve: async (query, page, _args, { db }, info) => {
+        below(info.path, page)
+        const { organizationId, serviceIds } = page
+        const id = serviceIds === null ? undefined : { in: [...serviceIds] }
+        const where = { organizationId, ...(id && { id }) }
+        const found = await db.service.findMany({ ...query, where, orderBy: inPageOrder })
+        if (serviceIds === null) return found
+        return found.toSorted((one, other) => serviceIds.indexOf(one.id) - serviceIds.indexOf(other.id))
+      },
     }),
-    serviceGroups: t.relation('serviceGroups', {
+    serviceGroups: t.prismaField({
+      type: ['ServiceGroup'],
       extensions: rows(MAX_SERVICES, 'serviceGroups'),
-      description: 'The service groups, in page order.',
-      query: { orderBy: inPageOrder },
+      description: 'The groups of its services, in page order.',
+      resolve: (query, page, _args, { db }, info) => {
+        below(info.path, page)
+        const { organizationId, serviceIds } = page
+        const services = serviceIds === null ? undefined : { some: { id: { in: [...serviceIds] } } }
+        const where = { organizationId, ...(services && { services }) }
+        return db.serviceGroup.findMany({ ...query, where, orderBy: inPageOrder })
+      },
     }),
     incidents: t.prismaField({
       type: ['Incident'],
       extensions: rows(MAX_ITEMS, 'openIncidents'),
       description: 'Open incidents, newest first, at most 100.',
-      resolve: (query, { id }, _args, { db }) =>
-        db.incident.findMany({
-          ...query,
-          where: { organizationId: id, ...open },
-          orderBy: newestStartFirst,
-          take: MAX_ITEMS,
-        }),
+      resolve: (query, page, _args, { db }, info) => {
+        below(info.path, page)
+        const where = { ...onPage(page), ...open }
+        return db.incident.findMany({ ...query, where, orderBy: newestStartFirst, take: MAX_ITEMS })
+      },
     }),
     maintenances: t.prismaField({
       type: ['Maintenance'],
       extensions: rows(MAX_ITEMS, 'plannedMaintenances'),
       description: 'Current and scheduled maintenance, by start time, at most 100.',
-      resolve: (query, { id }, _args, { db }) =>
-        db.maintenance.findMany({
+      resolve: (query, page, _args, { db }, info) => {
+        below(info.path, page)
+        return db.maintenance.findMany({
           ...query,
-          where: { organizationId: id, ...announced },
+          where: { ...onPage(page), ...announced },
           orderBy: [{ startsAt: 'asc' }, { id: 'asc' }],
           take: MAX_ITEMS,
-        }),
+        })
+      },
     }),
     pastIncidents: t.field({
       type: connectionOf('Incident'),
@@ -179,7 +232,10 @@ export const StatusPage = builder.prismaNode('Organization', {
         orderBy: t.arg({ type: IncidentOrder, required: false }),
         ...pageArgs,
       },
-      resolve: ({ id }, args, ctx, info) => incidentPage(ctx, info, { organizationId: id, ...resolved }, args),
+      resolve: (page, args, ctx, info) => {
+        below(info.path, page)
+        return incidentPage(ctx, info, { ...onPage(page), ...resolved }, args)
+      },
     }),
     pastMaintenances: t.field({
       type: connectionOf('Maintenance'),
@@ -190,27 +246,36 @@ export const StatusPage = builder.prismaNode('Organization', {
         orderBy: t.arg({ type: MaintenanceOrder, required: false }),
         ...pageArgs,
       },
-      resolve: ({ id }, args, ctx, info) => maintenancePage(ctx, info, { organizationId: id, ...ended }, args),
+      resolve: (page, args, ctx, info) => {
+        below(info.path, page)
+        return maintenancePage(ctx, info, { ...onPage(page), ...ended }, args)
+      },
     }),
   }),
 })
 
 builder.queryField('statusPage', (t) =>
-  t.prismaField({
+  t.field({
     extensions: { ...CACHEABLE, ...costs({ itself: STATEMENT_COST, about: ({ slug }) => ({ slug: String(slug) }) }) },
     type: StatusPage,
     nullable: true,
     description: 'The public status page with this slug. Null: it does not exist.',
-    args: { slug: t.arg.string({ description: 'The organization’s name in URLs.' }) },
-    resolve: async (query, _root, { slug }, { db, actor, shown }) => {
-      const page = slugText.safeParse(slug).success
-        ? await db.organization.findUnique({ ...query, where: { slug, ...visibleTo(actor) } })
-        : null
-      shown?.organizationIds.add(page?.id ?? null)
+    args: { slug: t.arg.string({ description: 'The page’s name in URLs.' }) },
+    resolve: async (_root, { slug }, { db, actor, shown }) => {
+      const withDeleted = visibleTo(actor).deletedAt === undefined
+      const [page = null] = slugText.safeParse(slug).success ? await readPages(db, 'slug', [slug], { withDeleted }) : []
+      shown?.organizationIds.add(page?.organizationId ?? null)
       return page
     },
   }),
 )
+
+/** The first page of an organization. */
+const firstPageOf = async (ctx: GraphContext, { pageId }: { readonly pageId: string }) => {
+  const page = await loadPage(ctx, pageId)
+  if (page === null) throw new Error('An organization has a first page.')
+  return page
+}
 
 builder.prismaObjectFields('Organization', (t) => ({
   description: t.exposeString('description', { extensions: text(2000), description: 'The description on its page.' }),
@@ -231,10 +296,33 @@ builder.prismaObjectFields('Organization', (t) => ({
     type: UptimeSource,
     description: 'What the uptime of its services counts.',
   }),
-  customDomain: t.exposeString('customDomain', {
+  languages: t.field({
+    type: [Language],
+    description: 'The languages that its pages offer.',
+    resolve: (owner) => [...offeredLanguages(owner.languages, owner.defaultLanguage).offered],
+  }),
+  defaultLanguage: t.field({
+    type: Language,
+    description: 'The language of readers who understand none of the others.',
+    resolve: (owner) => offeredLanguages(owner.languages, owner.defaultLanguage).byDefault,
+  }),
+  customDomain: t.string({
     nullable: true,
-    description: 'The custom domain of its page, while it is proven. Null: none.',
+    extensions: costs({ itself: STATEMENT_COST }),
+    description: 'The custom domain of its first page, while it is proven. Null: none.',
+    resolve: async (organization, _args, ctx) => (await firstPageOf(ctx, organization)).customDomain,
   }),
   version: t.exposeInt('version', { description: 'The version of these settings, incremented by every edit.' }),
-  statusPage: t.variant(StatusPage, { description: 'Its public status page.' }),
+  statusPage: t.field({
+    type: StatusPage,
+    extensions: costs({ itself: STATEMENT_COST }),
+    description: 'Its first status page.',
+    resolve: (organization, _args, ctx) => firstPageOf(ctx, organization),
+  }),
+  pages: t.field({
+    type: [StatusPage],
+    extensions: rows(MAX_PAGES, 'pages'),
+    description: 'Its status pages, the first one first.',
+    resolve: ({ id }, _args, { db }) => readPages(db, 'organizationId', [id], { withDeleted: true }),
+  }),
 }))

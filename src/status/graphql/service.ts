@@ -15,6 +15,7 @@ import { createService, deleteService, reorderServices, updateService } from '..
 import type { StatusBasis } from '../shown-status.ts'
 import { shownServiceOf, statusCausesSelect } from '../shown-status.ts'
 import { inPageOrder, pagePositionLoader } from './connections.ts'
+import { pageAbove } from './page-scope.ts'
 
 const StatusBasisRef = builder.enumType('StatusBasis', {
   description: 'Who says how a service is.',
@@ -49,7 +50,10 @@ export const Service = builder.prismaNode('Service', {
     groupId: t.exposeID('groupId', { nullable: true, description: 'The id of its group. Null: none.' }),
     position: t.int({
       description: 'Its position among the services of the page, from 0.',
-      resolve: (service, _args, ctx) => positionOf(ctx, service),
+      resolve: (service, _args, ctx, info) => {
+        const place = pageAbove(info.path)?.serviceIds?.indexOf(service.id) ?? -1
+        return place === -1 ? positionOf(ctx, service) : place
+      },
     }),
     status: t.field({
       type: ServiceStatus,

@@ -1,10 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { Kind } from 'graphql'
-import { NotFound } from '../../core/errors.ts'
+import type { Page } from '../../account/page.ts'
 import { typeOfId } from '../../core/id.ts'
 import { encodeCursor, isPublicKind } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
-import { startPosition } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
 import { EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
@@ -13,9 +12,11 @@ import { describedValues } from '../../graphql/descriptions.ts'
 import { batchPerOperation } from '../../graphql/loader.ts'
 import { BROADCAST } from '../../graphql/shared-execution.ts'
 import { readIncidentRow, readLiveRows } from '../live-event.ts'
-import { followPage } from '../page-events.ts'
+import { followedPage, followIncident, followPage } from '../page-events.ts'
+import { onPage } from '../page-scope.ts'
 import { eventKinds } from './enums.ts'
 import { StatusPage, statusOfPage } from './page.ts'
+import { below, pageAbove } from './page-scope.ts'
 
 const publicKinds = Object.values(EventKind).filter(isPublicKind)
 
@@ -32,7 +33,7 @@ const StatusPageEventKind = builder.enumType('StatusPageEventKind', {
 
 const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implement({
   description:
-    'An event on a status page, with its subject in its current state. A subject field is null when the subject has another type or has been deleted.',
+    'An event on a status page, with its subject in its current state. A subject field is null when the subject has another type, has been deleted, or is not on the page any more.',
   fields: (t) => ({
     cursor: t.string({
       description: 'The event’s position. Pass it as `after` to resume from here.',
@@ -53,9 +54,11 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
       type: 'Incident',
       nullable: true,
       description: 'The subject, if it is an incident that still exists.',
-      resolve: (query, event, _args, ctx) => {
+      resolve: async (query, event, _args, ctx, info) => {
         const id = idIn(event, 'Incident')
         if (id === null || event.kind === 'GAP') return null
+        const scope = pageAbove(info.path)
+        if (scope?.serviceIds && (await ctx.db.incident.count({ where: { ...onPage(scope), id } })) === 0) return null
         return isPlain(query)
           ? loadRows(ctx, { organizationId: event.organizationId, incidentId: id }).then(({ incident }) => incident)
           : ctx.db.incident.findUnique({ ...query, where: { id } })
@@ -83,25 +86,26 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
       type: 'Maintenance',
       nullable: true,
       description: 'The subject, if it is a maintenance that still exists.',
-      resolve: (query, event, _args, { db }) => {
+      resolve: (query, event, _args, { db }, info) => {
         const id = idIn(event, 'Maintenance')
-        return id === null ? null : db.maintenance.findUnique({ ...query, where: { id } })
+        const scope = pageAbove(info.path)
+        return id === null ? null : db.maintenance.findUnique({ ...query, where: { ...(scope && onPage(scope)), id } })
       },
     }),
-    page: t.prismaField({
+    page: t.field({
       type: StatusPage,
       nullable: true,
       description: 'The whole page in its current state. Null for RELOAD.',
-      resolve: async (query, event, _args, ctx, info) => {
+      resolve: async (event, _args, ctx, info) => {
         if (event.kind === 'GAP') return null
         const { organizationId } = event
-        if (!isPlain(query)) return ctx.db.organization.findUnique({ ...query, where: { id: organizationId } })
-        const { organization, status } = await loadRows(ctx, {
+        const { page, status } = await loadRows(ctx, {
           organizationId,
+          followed: pageAbove(info.path),
           page: { withStatus: asksForStatus(info) },
         })
-        if (organization && status) statusOfPage.set(organization, status)
-        return organization
+        if (page && status) statusOfPage.set(page, status)
+        return page
       },
     }),
   }),
@@ -119,13 +123,15 @@ const asksForStatus = ({ fieldNodes }: GraphQLResolveInfo) =>
 /** What one field of an event asks for. */
 interface Wanted {
   readonly organizationId: string
+  /** The page that is followed; null: the first one. */
+  readonly followed?: Page | null
   readonly incidentId?: string
   readonly page?: { readonly withStatus: boolean }
 }
 
 /** Reads the rows that the fields of an event ask for with one statement. */
 const loadRows = batchPerOperation(async ({ db }, wanted: readonly Wanted[]) => {
-  const none = { organization: null, incident: null, status: null }
+  const none = { page: null, incident: null, status: null }
   // An operation is executed for one event at a time.
   const [{ organizationId } = { organizationId: '' }] = wanted
   const incidentId = wanted.find(({ incidentId }) => incidentId !== undefined)?.incidentId ?? null
@@ -133,7 +139,12 @@ const loadRows = batchPerOperation(async ({ db }, wanted: readonly Wanted[]) => 
   const rows =
     pages.length === 0 && incidentId !== null
       ? { ...none, incident: await readIncidentRow(db, incidentId) }
-      : await readLiveRows(db, { organizationId, incidentId, withStatus: pages.some(({ withStatus }) => withStatus) })
+      : await readLiveRows(db, {
+          organizationId,
+          page: wanted.find(({ followed }) => followed)?.followed ?? null,
+          incidentId,
+          withStatus: pages.some(({ withStatus }) => withStatus),
+        })
   return wanted.map(() => rows ?? none)
 })
 
@@ -146,10 +157,15 @@ builder.subscriptionField('statusPageEvents', (t) =>
   t.field({
     type: StatusPageEvent,
     description: 'Sends the events of a public status page as they occur.',
-    args: { slug: t.arg.string({ description: 'The organization’s name in URLs.' }), after: t.arg.string(after) },
+    args: { slug: t.arg.string({ description: 'The page’s name in URLs.' }), after: t.arg.string(after) },
     extensions: { ...BROADCAST, ...costs({ about: ({ slug }) => ({ slug: String(slug) }) }) },
     subscribe: (_root, { slug, after }, ctx) => followPage(ctx, slug, after ?? null),
-    resolve: (event) => event,
+    resolve: async (event: Event | Gap, { slug }, ctx, info): Promise<Event | Gap> => {
+      const page = await followedPage(ctx, slug)
+      if (page === null) return { kind: 'GAP', seq: event.seq, at: event.at }
+      below(info.path, page)
+      return event
+    },
   }),
 )
 
@@ -159,17 +175,7 @@ builder.subscriptionField('incidentEvents', (t) =>
     description: 'Sends the events of an incident as they occur.',
     args: { id: t.arg.id(), after: t.arg.string(after) },
     extensions: { ...BROADCAST, ...costs({ about: ({ id }) => ({ objects: [String(id)] }) }) },
-    subscribe: async (_root, { id, after }, { db, eventLog }) => {
-      const incident =
-        typeOfId(id) === 'Incident'
-          ? await db.incident.findUnique({
-              where: { id, organization: { deletedAt: null } },
-              select: { organizationId: true },
-            })
-          : null
-      if (!incident) throw new NotFound('Incident not found.')
-      return eventLog.follow(incident.organizationId, startPosition(after), ({ subjectId }) => subjectId === id)
-    },
+    subscribe: (_root, { id, after }, ctx) => followIncident(ctx, id, after ?? null),
     resolve: (event) => event,
   }),
 )

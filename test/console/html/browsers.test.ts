@@ -1,3 +1,4 @@
+import { imageSize } from 'image-size'
 import { afterAll, expect, test } from 'vitest'
 import { testConsole } from '../../support/console.ts'
 import { startPushService } from '../../support/push-service.ts'
@@ -60,9 +61,36 @@ test('nobody stops or tests another’s', async () => {
   expect(await prisma.pushBrowser.count()).toBe(1)
 })
 
+test('a browser renews its subscription, once it has one', async () => {
+  const renew = (browser: typeof viewer) => browser.post('/console/push-subscription', { ...service.subscribe() })
+  const id = await idOf(viewer)
+  expect((await renew(viewer)).status).toBe(204)
+  expect(await idOf(viewer)).not.toBe(id)
+  expect(await prisma.pushBrowser.count()).toBe(1)
+  expect((await renew(editor)).status).toBe(404)
+  const forged = { cookie: `allclear_session=${viewer.token}`, 'sec-fetch-site': 'cross-site' }
+  const path = '/console/push-subscription'
+  expect((await viewer.post(path, { ...service.subscribe() }, forged)).status).toBe(403)
+  expect((await viewer.post(path, {}, { 'sec-fetch-site': 'same-origin' })).status).toBe(422)
+})
+
 test('signing out ends them', async () => {
   await viewer.post('/sign-out', {})
   expect(await prisma.pushBrowser.count()).toBe(0)
+})
+
+test('the console is installable, with icons as PNG', async () => {
+  const manifest = await (await fetch(`${app.baseUrl}/console/app.webmanifest`)).json()
+  const { html } = await editor.get('now')
+  const apple = /rel="apple-touch-icon" href="([^"]+)"/.exec(html)?.[1] ?? ''
+  const icons: { src: string; sizes: string; type: string }[] = manifest.icons
+  const pngs = icons.filter(({ type }) => type === 'image/png')
+  expect(pngs.map(({ sizes }) => sizes)).toEqual(['192x192', '512x512', '512x512'])
+  for (const { src, sizes } of [...pngs, { src: apple, sizes: '180x180' }]) {
+    const response = await fetch(app.baseUrl + src)
+    const { width, height, type } = imageSize(new Uint8Array(await response.arrayBuffer()))
+    expect([response.headers.get('content-type'), type, `${width}x${height}`]).toEqual(['image/png', 'png', sizes])
+  }
 })
 
 test('the worker is served below the console, and asked for again each time', async () => {

@@ -165,7 +165,8 @@ describe('an edit', () => {
     const late = { ...blank, 'http.url': url, name: 'Mine', version: '1' }
     const { status, html } = await editor.post(`monitors/${id}/edit`, late)
     expect(status).toBe(422)
-    expect(html).toContain('<th scope="row">Name</th><td>Theirs</td><td>Mine</td>')
+    expect(html).toContain('Now: Theirs</span>')
+    expect(html.match(/Now: /g)).toHaveLength(1)
     expect(html).toContain('value="Mine"')
     expect(html).toContain('name="version" value="2"')
     expect((await editor.post(`monitors/${id}/edit`, { ...late, version: '2' })).status).toBe(303)

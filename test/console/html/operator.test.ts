@@ -65,9 +65,71 @@ describe('the operator', () => {
     expect((await fetch(`${app.baseUrl}/status/acme`)).status).toBe(200)
   })
 
+  test('sees what became of mails, and sends a test, whose failure it sees', async () => {
+    const at = (seconds: number) => new Date(Date.now() - seconds * 1000)
+    const subscriber = {
+      ...{
+        id: 'sub_operators',
+        organizationId: id,
+        channel: 'EMAIL' as const,
+        address: '',
+        addressHash: 'x',
+        label: 'x',
+      },
+      ...{
+        destination: 'mail',
+        tokenHash: 'x',
+        token: '',
+        topics: ['INCIDENTS'],
+        allServices: true,
+        createdAt: at(60),
+      },
+      confirmableUntil: at(0),
+    } as const
+    await prisma.subscriber.create({ data: { ...subscriber, topics: ['INCIDENTS'] } })
+    const mail = {
+      ...{
+        organizationId: id,
+        subscriberId: 'sub_operators',
+        channel: 'EMAIL' as const,
+        subjectId: '',
+        destination: 'mail',
+      },
+      createdAt: at(30),
+    } as const
+    const refusal = { at: at(20), delivered: false, status: 550, message: '550 No such mailbox', durationMs: 3 }
+    await prisma.delivery.createMany({
+      data: [
+        { ...mail, id: 'dlv_delivered', seq: 1, status: 'DELIVERED', endedAt: at(25) },
+        {
+          ...mail,
+          id: 'dlv_failed',
+          seq: 2,
+          status: 'FAILED',
+          endedAt: at(20),
+          attempts: [{ ...refusal, at: at(20).toISOString() }],
+        },
+      ],
+    })
+    const { html } = await operator.get('/console/operator/settings')
+    expect(html).toContain('Within a day 1 delivered')
+    expect(html).toContain('; 1 failed')
+    expect(html).toContain('550 No such mailbox')
+    expect(html).not.toContain('id="mail-test"')
+    const tested = await operator.post('/console/operator/settings/mail', {})
+    expect(tested.html).toMatch(/class="problem" id="mail-test">[^<]+</)
+  })
+
+  test('sees workers by region, and which are silent', async () => {
+    await prisma.region.create({ data: { name: 'far', lastSeenAt: new Date(Date.now() - 3_600_000) } })
+    const { html } = await operator.get('/console/operator/workers')
+    expect(html).toMatch(/far<\/th><td><span class="problem">Silent since/)
+    expect(html).toMatch(/local<\/th><td>Running/)
+  })
+
   test('sees settings in effect, without secrets', async () => {
     const { html } = await operator.get('/console/operator/settings')
-    expect(html).toMatch(/, \d+ MB ·/)
+    expect(html).toMatch(/PostgreSQL [\d.]+, \d+ MB/)
     expect(html).toContain('<code>SMTP_URL</code></th><td>Set (hidden)</td>')
     expect(html).toMatch(/<code>DNS_SERVERS<\/code><\/th><td>127\.0\.0\.1 port \d+<\/td>/)
     expect(html).not.toMatch(/hidden-password|op_token-of-the-tests/)

@@ -70,6 +70,19 @@ describe('members', () => {
     expect((await member.get('keys')).status).toBe(403)
   })
 
+  test('whose role somebody else has changed meanwhile show both roles', async () => {
+    const member = await acme.signIn('VIEWER')
+    const change = (role: string, previousRole: string) =>
+      owner.post(`people/${member.userId}/role`, { role, previousRole })
+    expect((await change('ADMIN', 'VIEWER')).status).toBe(303)
+    const { status, html } = await change('EDITOR', 'VIEWER')
+    expect(status).toBe(422)
+    expect(html).toContain(' Admin in the meantime.')
+    expect(html).toContain('Now: Admin</span>')
+    expect(html).toContain('<option value="EDITOR" selected="">Editor</option>')
+    expect((await change('EDITOR', 'ADMIN')).status).toBe(303)
+  })
+
   test('are removed at once', async () => {
     const member = await acme.signIn('EDITOR')
     expect((await member.get('now')).status).toBe(200)

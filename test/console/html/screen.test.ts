@@ -12,6 +12,27 @@ describe('a screen', () => {
     expect(html).toContain('Nothing is watched yet.')
   })
 
+  test.each([
+    ['now', 'start'],
+    ['incidents', 'incidents/new'],
+    ['maintenance', 'maintenance/new'],
+    ['services', 'services/new'],
+    ['monitors', 'start'],
+    ['subscribers', 'subscribers/new'],
+    ['deliveries', 'subscribers/new'],
+    ['blacklists', 'monitors/new?kind=BLACKLIST'],
+  ])('that is empty, as %s, says what to do first, with one button for those who may', async (path, first) => {
+    const button = new RegExp(
+      `<p class="lead">[^<]+</p><p class="actions"><a class="button" href="/console/screens/${first.replace('?', '\\?')}">`,
+    )
+    const [editor, viewer] = [await signIn('EDITOR'), await signIn('VIEWER')]
+    expect((await editor.get(path)).html).toMatch(button)
+    const { html } = await viewer.get(path)
+    expect(html).toContain('<p class="lead">')
+    expect(html).not.toMatch(button)
+    expect((await editor.get(first)).status).toBe(200)
+  })
+
   test('does not exist for a stranger', async () => {
     const stranger = await other.signIn('OWNER')
     const missing = await stranger.get('/console/no-such-organization/now')

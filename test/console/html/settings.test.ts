@@ -83,10 +83,13 @@ describe('the page', () => {
     await admin.post('page', { ...settings, description: 'Theirs.', version: before })
     const { status, html } = await owner.post('page', { ...settings, description: 'Mine.', version: before })
     expect(status).toBe(422)
-    expect(html).toContain('<dd>Theirs.</dd>')
+    expect(html).toContain('Now: Theirs.</span>')
+    expect(html.match(/Now: /g)).toHaveLength(1)
     expect(html).toContain('>Mine.</textarea>')
     const again = await owner.post('page', { ...settings, description: 'Mine.', version: await version() })
     expect(again.status).toBe(303)
+    const late = { ...settings, description: 'Mine.', 'links.label': ['About', ''], version: before }
+    expect((await admin.post('page', late)).html).toContain('Now: Home https://acme.example</span>')
   })
 
   test('says beside the field what is wrong', async () => {
@@ -103,10 +106,11 @@ describe('the page', () => {
   })
 
   test('shows the proof of its domain, and removes it', async () => {
-    const organizationId = acme.organization.id
+    const { id: organizationId, pageId } = acme.organization
     const data = {
       id: 'dom_tests',
       organizationId,
+      pageId,
       name: 'status.acme.example',
       token: 'the-token',
       state: 'PENDING',

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { contrast, readableAccents } from '../../../src/core/colour.ts'
 import { email } from '../../../src/notification/channel/email.ts'
 import { createMailer } from '../../../src/notification/channel/mailer.ts'
 import { noon } from '../../support/context.ts'
@@ -30,25 +31,41 @@ describe('a mail', () => {
       envelopeTo: 'ada@reader.example',
       from: { name: 'Acme <&> Co status', address: 'status@allclear.example' },
       to: [{ address: 'ada@reader.example' }],
-      subject: `[Acme <&> Co status] ${incident.title}`,
+      subject: `[Acme <&> Co] Investigating: ${incident.title}`,
       date: noon.toISOString(),
     })
     expect(header(mail, 'list-unsubscribe')).toBe(`<${baseUrl}/subscriptions/token/unsubscribe>`)
     expect(header(mail, 'list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
     expect(header(mail, 'auto-submitted')).toBe('auto-generated')
     expect(header(mail, 'list-id')).toContain('<acme.allclear.example>')
-    expect(mail?.text).toContain(incident.message)
+    expect(mail?.text).toContain('We look into <script>it</script>. @everyone <!channel>')
     expect(mail?.text).toContain(`View the incident: ${baseUrl}/status/acme/incidents/${incident.id}`)
     expect(mail?.text).toContain(`Manage or unsubscribe: ${baseUrl}/subscriptions/token`)
   })
 
-  test('contains only escaped content and loads nothing', async () => {
+  test('contains only escaped content and loads nothing but the logo', async () => {
     await email.send(messageTo('ada@reader.example'), tools)
     const html = server.mails[0]?.html ?? ''
     expect(html).toContain('<strong>look</strong>')
     expect(html).not.toMatch(/<script|<img|<link|src=|<b>/)
     expect(html).toContain('&#60;b&#62;down')
     expect(nestingFaults(html.replace(/<!DOCTYPE html>|<meta[^>]*>|<br>/g, ''))).toEqual([])
+    const look = { accentColor: '#ffdd00', logoUrl: 'https://cdn.example/a.png?b=1&c="' }
+    await email.send(messageTo('ada@reader.example', { content: { ...contentOf(), look } }), tools)
+    expect(server.mails[1]?.html?.match(/src="[^"]*"/g)).toEqual(['src="https://cdn.example/a.png?b=1&#38;c=&#34;"'])
+  })
+
+  test('has the owner’s colour, readable in light and dark', async () => {
+    await email.send(messageTo('ada@reader.example'), tools)
+    const html = server.mails[0]?.html ?? ''
+    expect(html).toContain('border-top:4px solid #ffdd00')
+    const { light, dark } = readableAccents('#ffdd00')
+    expect(html).toContain(`background:${light};color:#ffffff`)
+    expect(contrast(light, '#ffffff')).toBeGreaterThanOrEqual(4.5)
+    expect(html).toMatch(
+      new RegExp(`prefers-color-scheme:dark.*\\.action\\{background:${dark}!important;color:#14181a`, 's'),
+    )
+    expect(contrast(dark, '#14181a')).toBeGreaterThanOrEqual(4.5)
   })
 
   test('is in one thread with others about the same object', async () => {
@@ -60,13 +77,12 @@ describe('a mail', () => {
       messageId: '<dlv_2@allclear.example>',
       inReplyTo: first?.messageId,
       references: first?.messageId,
-      subject: first?.subject,
     })
   })
 
   test('has only our headers, whatever the names of its title, page and reader', async () => {
     const nasty = 'Hello\r\nBcc: all@victim.example\r\n\r\n<b>body</b>'
-    const content = { ...contentOf(), topic: nasty, page: { name: `Acme\r\nX-Evil: 1`, slug: 'acme', url: baseUrl } }
+    const content = { ...contentOf(), subject: nasty, page: { name: `Acme\r\nX-Evil: 1`, slug: 'acme', url: baseUrl } }
     await email.send(messageTo('ada@reader.example', { content }), tools)
     const [mail] = server.mails
     expect(server.mails.length).toBe(1)

@@ -4,7 +4,14 @@ import { notificationContent } from '../../../src/notification/content.ts'
 import type { NotificationPayload } from '../../../src/notification/payload.ts'
 import { noon } from '../../support/context.ts'
 
-const organization = { name: 'Acme <&> Co', slug: 'acme', timeZone: 'Europe/Berlin', customDomain: null }
+const organization = {
+  name: 'Acme <&> Co',
+  slug: 'acme',
+  timeZone: 'Europe/Berlin',
+  customDomain: null,
+  accentColor: '#ffdd00',
+  logoUrl: null,
+}
 export const baseUrl = 'https://allclear.example'
 
 /** An incident, with everything in it that means something somewhere. */

@@ -64,8 +64,8 @@ test('the response to a visitor is the same for known and unknown addresses', as
   expect(await subscribe(undefined, { email: 'unknown@reader.example' })).toEqual(known)
   const letters = await mail.arrived(2, ({ envelopeTo }) => envelopeTo.endsWith('known@reader.example'))
   expect(letters.map(({ subject }) => subject).sort()).toEqual([
-    '[Acme status] Confirm your subscription',
-    '[Acme status] You are already subscribed',
+    '[Acme] Confirm your subscription',
+    '[Acme] You are already subscribed',
   ])
   for (const letter of letters) expect(linkIn(letter, `${url}/subscriptions/`)).toMatch(/\/[0-9a-v]{32}$/)
 })

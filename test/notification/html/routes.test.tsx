@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { emptyForm } from '../../../src/http/form.tsx'
+import { wordsOf } from '../../../src/language/catalogue.ts'
 import { SubscribeForm } from '../../../src/notification/html/subscribe.tsx'
 import { linkIn } from '../../support/mail-server.ts'
 import { nestingFaults, repeatedIds } from '../../support/markup.ts'
@@ -22,7 +24,10 @@ describe('the form of a page', () => {
     const html = await response.text()
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
     expect(response.headers.get('cache-control')).toContain('no-cache')
-    expect(html.match(/<option/g)?.length).toBe(6)
+    expect(html.match(/type="radio"/g)?.length).toBe(8)
+    expect(html).toMatch(/value="EMAIL" checked/)
+    expect(html).toContain(`${url}/status/${mine.slug}/history.atom`)
+    expect(html).toContain('theme.')
     expect(html).toContain(`<input type="checkbox" name="serviceIds" value="${mine.serviceId}"`)
     expect(html).toContain('noindex')
     expect(sound(html)).toEqual([])
@@ -30,23 +35,23 @@ describe('the form of a page', () => {
 
   test('returns 404 for an unknown page', async () => {
     expect((await get(`${url}/status/nobody/subscribe`)).status).toBe(404)
-    expect((await send(`${url}/status/nobody/subscribe`, { channel: 'EMAIL', address: 'a@b.example' })).status).toBe(
-      404,
-    )
+    expect((await send(`${url}/status/nobody/subscribe`, { way: 'EMAIL', email: 'a@b.example' })).status).toBe(404)
   })
 
   test('shows the error and keeps the input', async () => {
     const response = await send(formUrl, {
-      channel: 'SLACK',
-      address: '"><b>x',
+      way: 'SLACK',
+      slack: '"><b>x',
       topics: 'INCIDENTS',
       serviceIds: mine.serviceId,
     })
     const html = await response.text()
     expect(response.status).toBe(400)
-    expect(html).toContain('slack: must be an http:// or https:// URL')
+    expect(html).toMatch(/id="slack-problem"[^>]*>Must be an http:\/\/ or https:\/\/ URL\./)
+    expect(html).toMatch(/name="slack"[^>]*aria-invalid="true" aria-describedby="slack-hint slack-problem"/)
+    expect(html).toContain('Check the marked fields.')
     expect(html).toContain('value="&quot;&gt;&lt;b&gt;x"')
-    expect(html).toContain('<option value="SLACK" selected')
+    expect(html).toMatch(/value="SLACK" checked/)
     expect(html).toMatch(new RegExp(`value="${mine.serviceId}" checked`))
     expect(sound(html)).toEqual([])
   })
@@ -65,7 +70,7 @@ describe('the form of a page', () => {
   })
 
   test('accepts only same-origin requests', async () => {
-    const fields = { channel: 'EMAIL', address: 'cross@site.example', topics: 'INCIDENTS' }
+    const fields = { way: 'EMAIL', email: 'cross@site.example', topics: 'INCIDENTS' }
     const elsewhere: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
@@ -80,17 +85,21 @@ describe('the form of a page', () => {
   })
 
   test('rejects a form that is too large', async () => {
-    expect((await send(formUrl, { channel: 'EMAIL', address: 'a'.repeat(100_000) })).status).toBe(413)
+    expect((await send(formUrl, { way: 'EMAIL', email: 'a'.repeat(100_000) })).status).toBe(413)
   })
 
   test('says when email is not set up', () => {
     const form = (isMailEnabled: boolean) =>
       String(
         <SubscribeForm
+          words={wordsOf('EN')}
           name="Acme"
           action="/"
+          pageUrl=""
           isMailEnabled={isMailEnabled}
-          given={null}
+          way="EMAIL"
+          state={emptyForm}
+          incident={null}
           services={[]}
           topics={[]}
           serviceIds={[]}
@@ -103,8 +112,8 @@ describe('the form of a page', () => {
 })
 
 test('a visitor subscribes, confirms, changes the settings and unsubscribes with one click', async () => {
-  const asked = await textOf(send(formUrl, { channel: 'EMAIL', address: 'ada@reader.example', topics: 'INCIDENTS' }))
-  expect(asked).toContain('We sent a message with a confirmation link')
+  const asked = await textOf(send(formUrl, { way: 'EMAIL', email: 'ada@reader.example', topics: 'INCIDENTS' }))
+  expect(asked).toContain('We sent a link to confirm')
   const [letter] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'ada@reader.example')
   const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
 
@@ -118,13 +127,17 @@ test('a visitor subscribes, confirms, changes the settings and unsubscribes with
   expect(confirmed).toContain('You’re subscribed.')
   expect(sound(confirmed)).toEqual([])
   const incident = await mine.incident('Slow answers')
-  const told = (number: number) => mail.arrived(number, ({ subject }) => subject === '[Acme status] Slow answers')
+  const told = (number: number) => mail.arrived(number, ({ subject }) => subject?.endsWith(': Slow answers') ?? false)
   const [first] = await told(1)
   expect(first?.text).toContain(`${url}/status/${mine.slug}/incidents/${incident}`)
   await mine.update(incident, 'It is over.', 'RESOLVED')
   const [, second] = await told(2)
+  expect([first?.subject, second?.subject]).toEqual([
+    '[Acme] Investigating: Slow answers',
+    '[Acme] Resolved: Slow answers',
+  ])
   expect(second?.references).toBe(first?.messageId)
-  expect(mail.mails.map(({ subject }) => subject)).not.toContain('[Acme status] Before it is confirmed')
+  expect(mail.mails.map(({ subject }) => subject)).not.toContain('[Acme] Investigating: Before it is confirmed')
 
   const saved = await textOf(send(link, { topics: 'MAINTENANCES', serviceIds: mine.serviceId }))
   expect(saved).toContain('Your settings are saved.')
@@ -136,6 +149,51 @@ test('a visitor subscribes, confirms, changes the settings and unsubscribes with
   const ended = await send(unsubscribe, { 'List-Unsubscribe': 'One-Click' }, { 'sec-fetch-site': 'cross-site' })
   expect(ended.status).toBe(200)
   expect(await textOf(get(link))).toContain('You have unsubscribed')
+})
+
+test('a visitor follows one incident until it is resolved, and nothing else', async () => {
+  const to = 'follower@reader.example'
+  const incident = await mine.incident('Search is slow')
+  const form = await textOf(get(`${formUrl}?incident=${incident}`))
+  expect(form).toContain('Be told about “Search is slow” until it is resolved.')
+  expect(form).not.toContain('name="topics"')
+  expect(sound(form)).toEqual([])
+  await textOf(send(formUrl, { way: 'EMAIL', email: to, incidentId: incident }))
+  const ours = ({ envelopeTo }: { readonly envelopeTo: string }) => envelopeTo === to
+  const [letter] = await mail.arrived(1, ours)
+  const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
+  const confirmed = await textOf(send(`${link}/confirm`))
+  expect(confirmed).toContain('<li>Search is slow</li>')
+  expect(sound(confirmed)).toEqual([])
+
+  await mine.incident('Another one')
+  await mine.update(incident, 'Fixed.', 'RESOLVED')
+  await mail.arrived(2, ours)
+  await mine.update(incident, 'A last word.', 'RESOLVED')
+  await mine.incident('A third one')
+  await send(formUrl, { way: 'EMAIL', email: 'witness@reader.example', topics: 'INCIDENTS' })
+  await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'witness@reader.example')
+  expect(mail.mails.filter(ours).map(({ subject }) => subject)).toEqual([
+    '[Acme] Confirm your subscription',
+    '[Acme] Resolved: Search is slow',
+  ])
+  expect(await textOf(get(link))).not.toContain('Search is slow')
+
+  const late = await send(formUrl, { way: 'EMAIL', email: to, incidentId: incident })
+  expect(late.status).toBe(400)
+  expect(await late.text()).toContain('This incident is resolved.')
+  const foreign = await (await page()).incident('Of another page')
+  for (const incidentId of [foreign, 'inc_0000000000000000000000', '"><b>']) {
+    const refused = await send(formUrl, { way: 'EMAIL', email: to, incidentId })
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toContain('Incident not found.')
+  }
+  expect(await textOf(get(`${formUrl}?incident=${foreign}`))).not.toContain('Of another page')
+})
+
+test('the form of a service has it checked', async () => {
+  const html = await textOf(get(`${formUrl}?service=${mine.serviceId}`))
+  expect(html).toMatch(new RegExp(`value="${mine.serviceId}" checked`))
 })
 
 test('the page of a webhook shows its signing secret and rotates it', async () => {

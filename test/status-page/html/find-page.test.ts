@@ -48,6 +48,16 @@ test('/status leads to the only page, and asks for the name where there are seve
   expect(await get(`/status?page=${slug.toUpperCase()}`)).toMatchObject({ status: 303, location: `/status/${slug}` })
 })
 
+test('/status says nothing of the only page when it is private', async () => {
+  await prisma.organization.deleteMany({})
+  const { id: organizationId, slug } = await tenant()
+  const { id: pageId } = await prisma.page.findFirstOrThrow({ where: { organizationId } })
+  await prisma.pageAccess.create({ data: { pageId, organizationId, kind: 'MEMBERS' } })
+  const { status, html } = await get('/status')
+  expect(status).toBe(200)
+  expect(html).not.toContain(slug)
+})
+
 test('a mistyped name leads to the page, or to the form with what was typed', async () => {
   const { slug } = await tenant()
   expect(await get(`/status/${slug.toUpperCase()}`)).toMatchObject({ status: 302, location: `/status/${slug}` })

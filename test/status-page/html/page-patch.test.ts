@@ -16,7 +16,15 @@ function page(seq: number, names: readonly string[]): Live {
   const parts = cutIntoParts(`<title>${seq}</title><body ${attributes.join(' ')}><ul>${items.join('')}</ul></body>`)
   const empty = Buffer.alloc(0)
   const headers = { etag: '""' }
-  const rendered = { organizationId: 'org_1', plain: empty, gzipped: null, stateVersion: '', headers }
+  const rendered = {
+    language: 'EN' as const,
+    offered: null,
+    organizationId: 'org_1',
+    plain: empty,
+    gzipped: null,
+    stateVersion: '',
+    headers,
+  }
   return { ...rendered, live: { seq, reached: seq, parts, changes: new Map() } }
 }
 

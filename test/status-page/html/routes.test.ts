@@ -60,7 +60,7 @@ describe('the overview', () => {
     const response = await get(pathOf(acme))
     expect(response.status).toBe(200)
     const html = await response.text()
-    expect(html).toContain('<h1>No incidents are open</h1>')
+    expect(html).toContain('<h1>No open incidents</h1>')
     expect(html).toContain('No incidents in the last 14 days.')
     expect(html).toContain(`<link rel="canonical" href="https://allclear.example/status/${acme.slug}"/>`)
     expect(nestingFaults(html)).toEqual([])
@@ -102,7 +102,7 @@ describe('the overview', () => {
       'It is over',
       'lasted 2 h',
       'Well again.',
-      'No others in the last 14 days.',
+      'No other incidents in the last 14 days.',
     ]
     const places = parts.map((part) => html.indexOf(part))
     expect(places).not.toContain(-1)
@@ -216,7 +216,7 @@ describe('the page of an incident', () => {
     await postIncidentUpdate(acme.later(HOUR), { incidentId: id, status: 'RESOLVED', message: 'It was a disk.' })
     await expect.poll(() => read(`${pathOf(acme)}/incidents/${id}`)).toContain('It was a disk.')
     const html = await read(`${pathOf(acme)}/incidents/${id}`)
-    expect(html).toContain('<h1>Payments fail</h1>')
+    expect(html).toContain('<h1 dir="auto">Payments fail</h1>')
     expect(html).toContain('lasted 1 h')
     expect(html.indexOf('It was a disk.')).toBeLessThan(html.indexOf('looking'))
     expect(nestingFaults(html)).toEqual([])
@@ -243,15 +243,44 @@ describe('metadata', () => {
   const metaOf = (html: string, property: string) =>
     new RegExp(`<meta property="og:${property}" content="([^"]*)"`).exec(html)?.[1]
 
+  test('says how long all has been well: since the last incident, or since the page exists', async () => {
+    const acme = await tenant()
+    const calm = async (days: number) => {
+      time = new Date(noon.getTime() + days * 86_400_000)
+      cache.invalidate(acme.id)
+      return /<p class="calm">([^<]*)/.exec(await read(pathOf(acme)))?.[1] ?? null
+    }
+    try {
+      // There is nothing that could have had one.
+      expect(await calm(3)).toBe(null)
+      time = noon
+      await createService(acme.ctx, { name: 'API' })
+      expect(await calm(0)).toBe(null)
+      expect(await calm(1)).toBe('1 day without an incident')
+      expect(await calm(42)).toBe('42 days without an incident')
+      time = noon
+      const { id } = await createIncident(acme.ctx, { ...incident, services: [] })
+      expect(await calm(42)).toBe(null)
+      await postIncidentUpdate({ ...acme.ctx, now }, { incidentId: id, status: 'RESOLVED', message: 'Over.' })
+      expect(await calm(42)).toBe(null)
+      expect(await calm(44)).toBe('2 days without an incident')
+    } finally {
+      time = noon
+    }
+  })
+
   test('contains feed links and a link preview', async () => {
     const acme = await tenant()
     const html = await read(pathOf(acme))
     for (const format of ['atom', 'rss']) {
       const link = `<link rel="alternate" type="application/${format}+xml" title="Acme status" href="${pathOf(acme)}/history.${format}"/>`
       expect(html).toContain(link)
-      expect(html).toContain(`<a href="${pathOf(acme)}/history.${format}">`)
     }
-    expect(html).toContain(`<a href="${pathOf(acme)}/maintenance.ics">`)
+    for (const [way, name] of [
+      ['FEED', 'Feeds'],
+      ['CALENDAR', 'Maintenance calendar'],
+    ])
+      expect(html).toContain(`<a href="${pathOf(acme)}/subscribe?way=${way}" aria-label="${name}"`)
     expect(metaOf(html, 'title')).toBe('All systems operational · Acme status')
     expect(metaOf(html, 'url')).toBe(`https://allclear.example${pathOf(acme)}`)
     expect(metaOf(html, 'image')).toMatch(new RegExp(`^https://allclear.example${pathOf(acme)}/picture.png\\?at=\\w+$`))
@@ -329,7 +358,7 @@ describe('the history', () => {
   })
 
   const titlesIn = async (path: string) =>
-    [...(await read(path)).matchAll(/<h4>(?:<a [^>]*>)?(.*?)</g)].map(([, title]) => title)
+    [...(await read(path)).matchAll(/<h4[^>]*>(?:<a [^>]*>)?(.*?)</g)].map(([, title]) => title)
 
   /** Schedules a maintenance of two hours, `hours` from noon. */
   const plan = (acme: Tenant, title: string, hours: number, more: object = {}) =>
@@ -353,11 +382,11 @@ describe('the history', () => {
     const html = await read(`${pathOf(acme)}/history`)
     const parts = [
       'After it',
-      `<article id="${id}" class="incident past" data-impact="MAINTENANCE" data-part><h4>disks</h4>`,
+      `<article id="${id}" class="incident past" data-impact="MAINTENANCE" data-part><h4 dir="auto">disks</h4>`,
       'Completed</span><span>Maintenance</span>',
       '20 Nov 2026, 11:00 UTC</time> to <time datetime="2026-11-20T12:05:00.000Z">12:05 UTC',
       '1 h 5 min',
-      'Affects: API',
+      'Affected: API',
       '<p>Half of them are new.</p>',
       '<summary>All 3 updates</summary>',
       'Half of them are new.',
@@ -500,7 +529,7 @@ describe('an unchanged page', () => {
       'public, max-age=0, s-maxage=4, stale-while-revalidate=1, stale-if-error=86400',
     )
     expect(headers.get('last-modified')).toBe(noon.toUTCString())
-    expect(headers.get('vary')).toBe('accept-encoding')
+    expect(headers.get('vary')).toBe('accept-encoding, accept-language')
     expect(headers.has('set-cookie')).toBe(false)
   })
 
@@ -525,7 +554,7 @@ describe('an unchanged page', () => {
     const plain = await read(pathOf(acme))
     const zipped = await get(pathOf(acme), { 'accept-encoding': 'br, gzip' })
     expect(zipped.headers.get('content-encoding')).toBe('gzip')
-    expect(zipped.headers.get('vary')).toBe('accept-encoding')
+    expect(zipped.headers.get('vary')).toBe('accept-encoding, accept-language')
     expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(plain)
     for (const encoding of ['identity', 'gzip;q=0', 'gzip; q=0.0, br', 'xgzip']) {
       expect((await get(pathOf(acme), { 'accept-encoding': encoding })).headers.get('content-encoding')).toBeNull()
@@ -665,7 +694,7 @@ describe('a custom domain', () => {
     expect(html).toContain('href="/history"')
     expect(html).toContain(`<link rel="canonical" href="https://${domain}/"/>`)
     expect(html).not.toContain(`/status/${acme.slug}`)
-    expect(await read(`/incidents/${id}`, host)).toContain('<h1>Payments fail</h1>')
+    expect(await read(`/incidents/${id}`, host)).toContain('<h1 dir="auto">Payments fail</h1>')
     expect(await read('/history', host)).toContain('<h1>November 2026</h1>')
     for (const spelling of [`${domain}:8080`, domain.toUpperCase(), `${domain}.`]) {
       expect(await read('/', { host: spelling })).toContain('Payments fail')

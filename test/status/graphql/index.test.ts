@@ -394,8 +394,9 @@ describe('the organization', () => {
     const { events } = await own<Trail>(key, `events { totalCount edges { cursor node { ${event} } } }`)
     const nodes = nodesOf(events)
     expect(events.totalCount).toBe(nodes.length)
-    expect(nodes[0]).toEqual({
-      cursor: encodeCursor(nodes.length),
+    const scheduled = nodes.findIndex(({ subjectId }) => subjectId === ids.Maintenance)
+    expect(nodes[scheduled]).toEqual({
+      cursor: encodeCursor(nodes.length - scheduled),
       kind: 'MAINTENANCE_SCHEDULED',
       at: now.toISOString(),
       actor: 'API_KEY',
@@ -560,7 +561,7 @@ describe('the public page', () => {
         ...{ id, status, unknownSince, groupId, position },
       })),
       serviceGroups: state.groups.map(({ id }) => ({ id })),
-      incidents: (await readIncidentTimelines(db, state.incidents, fullTimeline)).map(
+      incidents: (await readIncidentTimelines(db, state.incidents, fullTimeline, state.scope)).map(
         ({ id, status, services, updates }) => ({
           id,
           status,
@@ -568,7 +569,7 @@ describe('the public page', () => {
           updates: { nodes: updates.map(({ id, body }) => ({ id, message: body })) },
         }),
       ),
-      maintenances: (await readMaintenanceTimelines(db, state.maintenances, fullTimeline)).map(
+      maintenances: (await readMaintenanceTimelines(db, state.maintenances, fullTimeline, state.scope)).map(
         ({ id, status, services, updates }) => ({
           id,
           status,

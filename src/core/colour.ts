@@ -18,14 +18,6 @@ export function contrast(one: string, other: string): number {
   return (Number(light) + 0.05) / (Number(dark) + 0.05)
 }
 
-/** Returns the style sheet with an organization's colour, for screens. */
-export function themeStylesheet(accent: string): string {
-  const { light, dark } = readableAccents(accent)
-  return `@media screen{:root{--brand:${accent};--accent:${light}}}
-@media screen and (prefers-color-scheme:dark){:root{--accent:${dark}}}
-`
-}
-
 /** Mixes a colour with `end`, in the smallest share that makes it readable on every background. */
 function readable(colour: string, end: string, on: readonly string[]): string {
   const steps = Array.from({ length: 51 }, (_, step) => mix(colour, end, step / 50))

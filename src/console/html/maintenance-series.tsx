@@ -1,0 +1,358 @@
+import { invalid } from '../../core/validation.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { CheckboxesField, FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
+import {
+  createMaintenanceSeries,
+  deleteMaintenanceSeries,
+  endMaintenanceSeries,
+  findMaintenanceSeries,
+  previewDates,
+  ruleWithEnd,
+  updateMaintenanceSeries,
+} from '../../status/maintenance-series.ts'
+import { previewMessage } from '../../status/message-preview.ts'
+import { friendlyRule, instantOf, localOf, MAX_RULE_LENGTH, nextDates, ruleInWords } from '../../status/recurrence.ts'
+import { titleText } from '../../status/timeline-limits.ts'
+import { Time } from '../../status-page/html/time.tsx'
+import type { Zone } from '../../status-page/time-format.ts'
+import {
+  ConfirmDeletion,
+  EditProblem,
+  MessageField,
+  readTellSubscribers,
+  readTime,
+  readVersion,
+  TellSubscribersField,
+  TimeField,
+  VersionField,
+} from './edit-fields.tsx'
+import { idIn } from './incident.tsx'
+import type { Screen, Screens } from './screen.tsx'
+import { isDraft, readServiceNames, ServiceChoice } from './service-fields.tsx'
+
+type Series = Prisma.MaintenanceSeriesGetPayload<object>
+
+/** The number of dates in a preview. */
+const PREVIEW_DATES = 5
+
+/** Adds the screens of repeating maintenance: the list, and the forms that create, edit, end and delete it. */
+export function maintenanceSeriesScreens({ get, form }: Screens): void {
+  get('maintenance/series', showList)
+  form('maintenance/series/new', (screen, state) => showForm(screen, state, null, null), submitNew)
+  form(
+    'maintenance/series/:id/edit',
+    async (screen, state) => showForm(screen, state, await read(screen), null),
+    submitEdit,
+  )
+  form(
+    'maintenance/series/:id/end',
+    (screen, state) => confirm(screen, state, 'End'),
+    async (screen) => {
+      await endMaintenanceSeries(screen.ctx, idIn(screen))
+      return 'maintenance/series'
+    },
+  )
+  form(
+    'maintenance/series/:id/delete',
+    (screen, state) => confirm(screen, state, 'Delete'),
+    async (screen) => {
+      await deleteMaintenanceSeries(screen.ctx, idIn(screen))
+      return 'maintenance/series'
+    },
+  )
+}
+
+const read = (screen: Screen) => findMaintenanceSeries(screen.ctx, screen.organization.id, idIn(screen))
+
+async function showList(screen: Screen): Promise<Response> {
+  const { ctx, organization, zone } = screen
+  const series = await ctx.db.maintenanceSeries.findMany({
+    where: { organizationId: organization.id },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+  })
+  const next = await Promise.all(series.map((each) => nextDates(each, ctx.now(), 1)))
+  const content =
+    series.length === 0 ? (
+      <p class="lead">No maintenance repeats yet.</p>
+    ) : (
+      <ul class="rows">
+        {series.map((each, index) => (
+          <SeriesRow series={each} next={next[index]?.dates[0]?.startsAt} {...{ screen, zone }} />
+        ))}
+      </ul>
+    )
+  const create = (
+    <a class="button" href={screen.path('maintenance/series/new')}>
+      Repeat maintenance
+    </a>
+  )
+  const actions = screen.may('WRITE') ? create : undefined
+  return screen.show({ title: 'Repeating maintenance', section: 'maintenance', content, actions })
+}
+
+interface RowProps {
+  readonly screen: Screen
+  readonly zone: Zone
+  readonly series: Series
+  readonly next: Date | undefined
+}
+
+function SeriesRow({ screen, zone, series: { id, title, rule, firstStart, timeZone }, next }: RowProps) {
+  const link = (name: string, text: string) => (
+    <a href={screen.path(`maintenance/series/${id}/${name}`)} aria-label={`${text}: ${title}`}>
+      {text}
+    </a>
+  )
+  return (
+    <li id={id}>
+      {screen.may('WRITE') ? <a href={screen.path(`maintenance/series/${id}/edit`)}>{title}</a> : <span>{title}</span>}
+      <span class="row-facts">
+        {ruleInWords(rule, firstStart)}
+        {timeZone === zone.name ? null : ` (${timeZone})`} ·{' '}
+        {next === undefined ? 'Ended' : <>Next: {<Time at={next} zone={zone} />}</>}
+        {screen.may('WRITE') ? (
+          <>
+            {next === undefined ? null : <> · {link('end', 'End')}</>} · {link('delete', 'Delete')}
+          </>
+        ) : null}
+      </span>
+    </li>
+  )
+}
+
+const repetitions = [
+  { value: 'WEEKLY', text: 'Weekly, on these days' },
+  { value: 'DAILY', text: 'Daily' },
+  { value: 'MONTHLY', text: 'Monthly, on the day of the first start' },
+  { value: 'MONTHLY_WEEKDAY', text: 'Monthly, on the weekday of the first start' },
+  { value: 'CUSTOM', text: 'By the rule below' },
+]
+
+const dayChoices = [
+  { value: 'MO', text: 'Monday' },
+  { value: 'TU', text: 'Tuesday' },
+  { value: 'WE', text: 'Wednesday' },
+  { value: 'TH', text: 'Thursday' },
+  { value: 'FR', text: 'Friday' },
+  { value: 'SA', text: 'Saturday' },
+  { value: 'SU', text: 'Sunday' },
+]
+
+/** Returns the rule that the choices of a form mean. */
+function readRule(fields: URLSearchParams, startsAt: Date, zone: Zone): string {
+  const repeat = fields.get('repeat') ?? ''
+  if (repeat === 'CUSTOM') return fields.get('rule') ?? ''
+  return friendlyRule({
+    repeat,
+    interval: fields.get('interval') ?? '',
+    days: fields.getAll('days'),
+    until: fields.get('until') ?? '',
+    local: localOf(zone.name, startsAt),
+  })
+}
+
+/** Reads the fields of a form. @throws Invalid for a first start or a duration that is none. */
+function readFields({ zone }: Screen, fields: URLSearchParams, known: Series | null) {
+  const first = known && instantOf(known.timeZone, known.anchor)
+  const startsAt = readTime(fields, 'startsAt', zone, first)
+  if (startsAt === null) throw invalid([{ path: ['startsAt'], message: 'must be a date and a time' }])
+  return {
+    title: fields.get('title') ?? '',
+    message: fields.get('message') ?? '',
+    startsAt,
+    durationMinutes: Number(fields.get('durationMinutes') || Number.NaN),
+    rule: readRule(fields, startsAt, zone),
+    serviceIds: fields.getAll('serviceIds'),
+    tellSubscribers: readTellSubscribers(fields),
+  }
+}
+
+async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
+  if (isDraft(fields)) return showForm(screen, { fields, problem: null }, null, await previewOf(screen, fields, null))
+  await createMaintenanceSeries(screen.ctx, readFields(screen, fields, null))
+  return 'maintenance/series'
+}
+
+async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
+  const series = await read(screen)
+  if (isDraft(fields)) {
+    return showForm(screen, { fields, problem: null }, series, await previewOf(screen, fields, series))
+  }
+  const { startsAt, rule, ...rest } = readFields(screen, fields, series)
+  const isMoved = +startsAt !== +instantOf(series.timeZone, series.anchor)
+  await updateMaintenanceSeries(screen.ctx, {
+    id: series.id,
+    ...rest,
+    ...((isMoved || rule !== ruleWithEnd(series)) && { rule, startsAt }),
+    version: readVersion(fields),
+  })
+  return 'maintenance/series'
+}
+
+interface Preview {
+  readonly message: string
+  readonly dates: readonly Date[]
+}
+
+/** @throws Invalid for what a creation would refuse. */
+async function previewOf(screen: Screen, fields: URLSearchParams, series: Series | null): Promise<Preview | null> {
+  if (!fields.has('preview')) return null
+  const { message, ...planned } = readFields(screen, fields, series)
+  const timeZone = series?.timeZone ?? screen.zone.name
+  const dates = await previewDates(screen.ctx, { ...planned, timeZone }, PREVIEW_DATES)
+  return { message: await previewMessage(screen.ctx, { message }), dates }
+}
+
+const ownFields = ['title', 'startsAt', 'durationMinutes', 'rule', 'message', 'serviceIds'] as const
+
+async function showForm(
+  screen: Screen,
+  state: FormState,
+  series: Series | null,
+  preview: Preview | null,
+): Promise<Response> {
+  const { zone } = screen
+  const [services, affected] = await Promise.all([
+    readServiceNames(screen),
+    screen.ctx.db.maintenanceSeriesService.findMany({ where: { seriesId: series?.id ?? '' } }),
+  ])
+  const content = (
+    <form method="post" class="stack composer" id="series">
+      {series === null ? (
+        <FormProblem state={state} fields={ownFields} />
+      ) : (
+        <>
+          <EditProblem state={state} version={series.version} fields={ownFields} />
+          <VersionField version={series.version} />
+        </>
+      )}
+      <InputField label="Title" name="title" state={state} value={series?.title} {...textRules(titleText)} />
+      <div class="beside">
+        <TimeField
+          label={series === null ? 'First start' : 'Next start'}
+          name="startsAt"
+          state={state}
+          zone={zone}
+          at={series && instantOf(series.timeZone, series.anchor)}
+          required
+          hint={`In the zone ${zone.name}.`}
+        />
+        <InputField
+          label="Minutes"
+          name="durationMinutes"
+          type="number"
+          min={1}
+          max={10_080}
+          state={state}
+          value={series?.durationMinutes ?? 60}
+          required
+          hint="How long each takes."
+        />
+      </div>
+      <RepeatFields state={state} series={series} />
+      <DatePreview {...{ state, preview, zone }} />
+      <MessageField state={state} value={series?.message ?? ''} preview={preview?.message ?? null} />
+      <ServiceChoice {...{ state, services }} chosen={affected.map(({ serviceId }) => serviceId)} />
+      <TellSubscribersField
+        state={state}
+        checked={series?.tellSubscribers ?? true}
+        hint="Of the first date, and of the start and end of each."
+      />
+      {series === null ? null : <p class="hint">Past dates stay, and those that were edited alone.</p>}
+      <p class="actions">
+        <button type="submit">{series === null ? 'Repeat' : 'Save'}</button>
+        <button type="submit" name="preview" value="true" class="quiet" formnovalidate>
+          Preview
+        </button>
+        <a href={screen.path('maintenance/series')}>Cancel</a>
+      </p>
+    </form>
+  )
+  const title = series === null ? 'Repeat maintenance' : 'Edit the repeating maintenance'
+  return screen.show({ title, section: 'maintenance', content }, state)
+}
+
+function RepeatFields({ state, series }: { readonly state: FormState; readonly series: Series | null }) {
+  const isCustom = series !== null || fieldProblem(state, 'rule') !== null || state.fields.get('repeat') === 'CUSTOM'
+  return (
+    <>
+      <div class="beside">
+        <SelectField
+          label="Repeat"
+          name="repeat"
+          state={state}
+          value={series === null ? 'WEEKLY' : 'CUSTOM'}
+          choices={repetitions}
+        />
+        <InputField
+          label="Every"
+          name="interval"
+          type="number"
+          min={1}
+          max={366}
+          state={state}
+          value={1}
+          hint="1: each time."
+        />
+        <InputField label="Until" name="until" type="date" state={state} hint="Empty: no end." />
+      </div>
+      <CheckboxesField
+        label="Days"
+        name="days"
+        state={state}
+        choices={dayChoices}
+        hint="For weekly. None: that of the first start."
+      />
+      <details open={isCustom}>
+        <summary>Rule</summary>
+        <InputField
+          label="Recurrence rule"
+          name="rule"
+          state={state}
+          value={series && ruleWithEnd(series)}
+          maxlength={MAX_RULE_LENGTH}
+          autocomplete="off"
+          hint="As in iCalendar, such as FREQ=MONTHLY;BYDAY=2TU. Used when “By the rule below” is chosen."
+        />
+      </details>
+    </>
+  )
+}
+
+function DatePreview({
+  state,
+  preview,
+  zone,
+}: {
+  readonly state: FormState
+  readonly preview: Preview | null
+  readonly zone: Zone
+}) {
+  if (preview === null || state.problem !== null) return null
+  return (
+    <section class="preview" id="dates" aria-label="Next dates">
+      <h2>Next dates</h2>
+      <ul class="rows">
+        {preview.dates.map((at) => (
+          <li>
+            <Time at={at} zone={zone} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+async function confirm(screen: Screen, state: FormState, label: 'End' | 'Delete'): Promise<Response> {
+  const { title } = await read(screen)
+  const content = (
+    <ConfirmDeletion state={state} what={title} label={label} back={screen.path('maintenance/series')}>
+      <p>
+        Its scheduled dates go. Dates that ran or run stay, and those that were edited alone. Subscribers are not told.
+      </p>
+    </ConfirmDeletion>
+  )
+  const shown = { title: `${label} this repeating maintenance?`, section: 'maintenance', content } as const
+  return screen.show(shown, state)
+}

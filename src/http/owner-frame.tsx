@@ -1,0 +1,76 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Site } from './layout.tsx'
+import { Document, pageHeaders } from './layout.tsx'
+import { themeStylesheetPath } from './theme.ts'
+
+/** The owner of a status page, in whose name a page is sent. */
+export interface FrameOwner {
+  readonly name: string
+  /** The URL of the status page. */
+  readonly url: string
+  /** `#rrggbb`. */
+  readonly accentColor: string
+  /** An https URL, or a path of this service; null: no logo. */
+  readonly logoUrl: string | null
+}
+
+/** A page in the name of an owner, beside the status page itself. */
+export interface FramedPage {
+  readonly title: string
+  /** Logical names of further style sheets. */
+  readonly sheets?: readonly string[]
+  readonly content: Child
+  readonly status?: ContentfulStatusCode
+}
+
+/** Sends a page with the owner's name, logo and colour. Search engines must not index it. */
+export function respondInOwnersFrame(c: Context, site: Site, owner: FrameOwner, page: FramedPage): Response {
+  const { title, sheets = [], content, status = 200 } = page
+  const whole = (
+    <Document
+      assets={site.assets}
+      title={`${title} · ${owner.name} status`}
+      description={`Status updates from ${owner.name}.`}
+      indexed={false}
+      canonical={null}
+      sheets={[...sheets.map((name) => site.assets.url(name)), themeStylesheetPath(owner.accentColor)]}
+      body={{ 'data-owned': '' }}
+    >
+      <header class="site owner">
+        <OwnerName {...owner} />
+      </header>
+      <main id="main" tabindex={-1}>
+        <h1>{title}</h1>
+        {content}
+      </main>
+      <footer class="site">
+        <p>
+          Status page by <a href={site.baseUrl}>Allclear</a>
+        </p>
+      </footer>
+    </Document>
+  )
+  return c.body(`<!DOCTYPE html>${whole}`, status, { ...pageHeaders, ...logoPolicy(owner.logoUrl) })
+}
+
+/** Renders the owner's logo and name, which lead to the status page. */
+export function OwnerName({ name, url, logoUrl }: Omit<FrameOwner, 'accentColor'>) {
+  return (
+    <a class="name" href={url}>
+      {logoUrl === null ? null : (
+        // The name beside it is its text alternative.
+        <img src={logoUrl} alt="" height="40" referrerpolicy="no-referrer" />
+      )}
+      {name}
+    </a>
+  )
+}
+
+/** Returns the header that lets a page show a logo, which may be an external resource, the only one. */
+export function logoPolicy(logoUrl: string | null) {
+  const from = logoUrl === null || logoUrl.startsWith('/') ? '' : ` ${new URL(logoUrl).origin}`
+  const policy = pageHeaders['content-security-policy'].replace("img-src 'self'", `img-src 'self'${from}`)
+  return { 'content-security-policy': policy } as const
+}

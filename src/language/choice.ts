@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache'
+import type { Language } from './catalogue.ts'
+import { languages, wordsOf } from './catalogue.ts'
+
+/** The languages of a page. */
+export interface OfferedLanguages {
+  readonly offered: readonly Language[]
+  /** Of the address without a language, and of readers who understand none of the others. */
+  readonly byDefault: Language
+}
+
+/** Returns the languages that a page offers. @param chosen names of languages; none: all. Its default is always among them. */
+export function offeredLanguages(chosen: readonly string[], byDefault: string): OfferedLanguages {
+  const first = languages.find((language) => language === byDefault) ?? 'EN'
+  const offered = languages.filter(
+    (language) => chosen.length === 0 || language === first || chosen.some((each) => each === language),
+  )
+  return { offered, byDefault: first }
+}
+
+/** Returns a language as it stands in addresses: `de`, `pt-br`. */
+export function segmentOf(language: Language): string {
+  return wordsOf(language).tag.toLowerCase()
+}
+
+/** Returns the language of a tag such as `pt-BR`, in any case; null: none of ours. */
+export function languageOfTag(tag: string | undefined): Language | null {
+  return languages.find((language) => segmentOf(language) === tag?.toLowerCase()) ?? null
+}
+
+/** The pattern of a language in a path, for the router. */
+export const languagePattern = `(?:${languages.map(segmentOf).join('|')})`
+
+const MAX_HEADER_LENGTH = 500
+const choices = new LRUCache<string, Language>({ max: 1000 })
+
+/**
+ * Returns which of a page's languages a reader understands best (`Accept-Language`, RFC 9110 §12.5.4). A language fits whatever
+ * its region, but only in its script: `de-CH` is German, `zh-TW` is not simplified Chinese.
+ */
+export function preferredLanguage(header: string | undefined, { offered, byDefault }: OfferedLanguages): Language {
+  if (header === undefined || header.length > MAX_HEADER_LENGTH || offered.length < 2) return byDefault
+  const key = `${offered.join()} ${byDefault} ${header}`
+  const known = choices.get(key)
+  if (known !== undefined) return known
+  const chosen = choose(header, { offered, byDefault })
+  choices.set(key, chosen)
+  return chosen
+}
+
+function choose(header: string, { offered, byDefault }: OfferedLanguages): Language {
+  const wanted = header
+    .split(',')
+    .map((part) => {
+      const [range = '', ...parameters] = part.split(';').map((text) => text.trim())
+      const quality = parameters.find((parameter) => /^q=/i.test(parameter))?.slice(2)
+      return { range, quality: quality === undefined ? 1 : Number(quality) }
+    })
+    .filter(({ quality }) => quality > 0 && quality <= 1)
+    .sort((one, other) => other.quality - one.quality)
+  for (const { range } of wanted) {
+    if (range === '*') return byDefault
+    const written = scriptOf(range)
+    const found = offered.find((language) => written !== null && scriptOf(wordsOf(language).tag) === written)
+    if (found !== undefined) return found
+  }
+  return byDefault
+}
+
+/** Returns the language and the script of a tag: `zh-TW` is `zh-Hant`; null: it is no tag. */
+function scriptOf(tag: string): string | null {
+  try {
+    const { language, script } = new Intl.Locale(tag).maximize()
+    return `${language}-${script}`
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,434 @@
+import { formatsOf, rich, upperFirst } from './formats.ts'
+
+const { number, plural, list, duration, date } = formatsOf('en-GB', { day: 'd', hour: 'h', minute: 'min' })
+
+const lasting = (milliseconds: number) => duration(milliseconds) ?? 'under a minute'
+const open = (incidents: number) => plural(incidents, { one: 'one incident is open', other: '# incidents are open' })
+/** The direction of writing. */
+const leftToRight = 'ltr' as 'ltr' | 'rtl'
+
+/** The words of status pages and subscriptions in English, which all other languages have too. */
+export const en = {
+  /** The language of HTML (BCP 47), the locale of `Intl`, the language’s name for itself, and its direction. */
+  tag: 'en',
+  locale: 'en-GB',
+  name: 'English',
+  dir: leftToRight,
+  date,
+  number,
+  duration: lasting,
+  /** Joins names, followed by the number of those that are not named. */
+  names: (names: readonly string[], more: number) =>
+    list(more > 0 ? [...names, plural(more, { one: '# more', other: '# more' })] : names),
+
+  status: {
+    OPERATIONAL: 'Operational',
+    DEGRADED_PERFORMANCE: 'Degraded performance',
+    PARTIAL_OUTAGE: 'Partial outage',
+    MAJOR_OUTAGE: 'Major outage',
+    UNDER_MAINTENANCE: 'Under maintenance',
+    UNKNOWN: 'No data',
+  },
+  firstCheckPending: 'First check pending',
+  noDataSince: (time: string) => `No data since ${time}`,
+  incidentStatus: {
+    INVESTIGATING: 'Investigating',
+    IDENTIFIED: 'Identified',
+    MONITORING: 'Monitoring',
+    RESOLVED: 'Resolved',
+  },
+  impact: {
+    NONE: 'No impact',
+    MINOR: 'Minor impact',
+    MAJOR: 'Major impact',
+    CRITICAL: 'Critical impact',
+  },
+  maintenanceStatus: {
+    SCHEDULED: 'Scheduled',
+    IN_PROGRESS: 'In progress',
+    VERIFYING: 'Verifying',
+    COMPLETED: 'Completed',
+    CANCELLED: 'Cancelled',
+  },
+
+  /** The state of a whole page in one sentence, without a stop. */
+  headline: {
+    operational: 'All services are operational',
+    operationalWith: (incidents: number) => `All services are operational, ${open(incidents)}`,
+    incidentsOnly: (incidents: number) => (incidents === 0 ? 'No open incidents' : upperFirst(open(incidents))),
+    /** @param status what is wrong. @param what the services. */
+    wrong: (status: string, what: string) => `${status}: ${what}`,
+    both: (one: string, other: string) => list([one, other]),
+    some: (services: number, of: number) =>
+      services === of ? `all ${number(of)} services` : `${number(services)} of ${number(of)} services`,
+    silentSince: (time: string) => `No monitoring data since ${time}`,
+    partlySilentSince: (what: string, time: string) => `No data since ${time}: ${what}`,
+  },
+  /** The same where there is little room, such as on a badge. */
+  allOperational: 'All systems operational',
+
+  page: {
+    /** @param what the content. @param owner the name of the page’s owner. */
+    title: (what: string, owner: string) => `${what} · ${owner} status`,
+    feed: (owner: string) => `${owner} status`,
+    description: (state: string, owner: string) =>
+      `${state}. Live status, incidents and scheduled maintenance of ${owner}.`,
+    skip: 'Skip to content',
+    ownersLinks: (owner: string) => `${owner} links`,
+    getUpdates: 'Get updates',
+    current: 'Current status',
+    timesIn: (zone: string) => `Times in ${zone}.`,
+    feeds: 'Feeds',
+    calendar: 'Maintenance calendar',
+    by: <T>(name: T) => rich`Status page by ${name}`,
+    language: 'Language',
+    reload: 'Reload this page for updates.',
+    stale: <T>(time: T) => rich`As of ${time}. We can’t get newer data right now.`,
+  },
+  live: {
+    live: 'Live',
+    upToDateAt: (time: string) => `Up to date at ${time}`,
+    lastUpdatedAt: (time: string) => `Last updated at ${time}`,
+    lost: (time: string) => `Connection lost. Last updated at ${time}.`,
+  },
+
+  overview: {
+    openIncidents: 'Open incidents',
+    maintenanceInProgress: 'Maintenance in progress',
+    scheduledMaintenance: 'Scheduled maintenance',
+    services: 'Services',
+    noServices: 'No services yet.',
+    filterByName: 'Filter by name',
+    onlyProblems: 'Only problems',
+    pastIncidents: 'Past incidents',
+    calm: (days: number) => plural(days, { one: '# day without an incident', other: '# days without an incident' }),
+    /** How many incidents the last days had, beside those listed. */
+    noIncidents: (days: number) =>
+      plural(days, { one: 'No incidents in the last day.', other: 'No incidents in the last # days.' }),
+    noOtherIncidents: (days: number) =>
+      plural(days, { one: 'No other incidents in the last day.', other: 'No other incidents in the last # days.' }),
+    moreIncidents: (days: number) =>
+      plural(days, { one: 'More incidents in the last day:', other: 'More incidents in the last # days:' }),
+  },
+  history: {
+    title: 'Incident history',
+    of: (month: string) => `History of ${month}`,
+    description: (owner: string, month: string) => `Incidents and maintenance of ${owner} in ${month}.`,
+    none: (month: string) => `No incidents and no maintenance in ${month}.`,
+    months: 'Months',
+    newer: 'Newer',
+    older: 'Older',
+    page: (page: number, pages: number) => `Page ${number(page)} of ${number(pages)}`,
+  },
+  incident: {
+    incident: 'Incident',
+    announced: (title: string) => `Incident: ${title}.`,
+    description: (status: string, title: string, owner: string) => `${status}: ${title}, an incident at ${owner}.`,
+    timeline: 'Timeline',
+    since: <T>(impact: string, time: T) => rich`${impact} since ${time}`,
+    lasted: <T>(time: T, milliseconds: number) => rich`${time}, lasted ${lasting(milliseconds)}`,
+    affected: (services: string) => `Affected: ${services}`,
+    affectedServices: 'Affected services',
+    more: (services: number) => plural(services, { one: 'and # more', other: 'and # more' }),
+    allUpdates: (updates: number) => plural(updates, { one: '# update', other: 'All # updates' }),
+    newestUpdates: (shown: number, updates: number) => `Newest ${number(shown)} of ${number(updates)} updates`,
+    olderUpdates: 'Older updates',
+    toNewest: (updates: number) => plural(updates, { one: 'Newest of # update', other: 'Newest of # updates' }),
+    edited: <T>(time: T) => rich`edited ${time}`,
+    readUpdate: 'Read this update',
+    readUpdates: 'Read the updates',
+    tooLong: 'This update is too long for this page.',
+  },
+  maintenance: {
+    maintenance: 'Maintenance',
+    announced: (status: string, title: string) => `Maintenance: ${title}. ${status}.`,
+    titled: (title: string) => `Maintenance: ${title}`,
+    /** What stands for an update without a text. */
+    updates: {
+      SCHEDULED: 'Maintenance is scheduled.',
+      IN_PROGRESS: 'Maintenance is in progress.',
+      VERIFYING: 'Maintenance is done and being verified.',
+      COMPLETED: 'Maintenance is complete.',
+      CANCELLED: 'Maintenance was cancelled.',
+    },
+    fromTo: <T>(from: T, to: T) => rich`${from} to ${to}`,
+    span: (from: string, to: string) => `${from} to ${to}`,
+    calendar: (owner: string) => `${owner} maintenance`,
+    updatesInTotal: (updates: number) => plural(updates, { one: '# update in total.', other: '# updates in total.' }),
+  },
+  service: {
+    service: 'Service',
+    description: (service: string, owner: string) => `Status and uptime of ${service}, a service of ${owner}.`,
+    silentSince: (time: string) => `No monitoring data since ${time}.`,
+    setByHand: 'Status set by hand.',
+    dayByDay: 'Day by day',
+    history: 'Incident history',
+    newestDays: 'Only the newest days are listed.',
+    allDays: 'All days',
+  },
+
+  uptime: {
+    noData: 'No data',
+    /** @param figure a number with its sign: `99.98%`. */
+    measured: (figure: string) => `${figure} uptime`,
+    byIncidents: (figure: string) => `${figure} by incidents`,
+    onAverage: (figure: string) => `${figure} uptime on average`,
+    basedOn: (uptime: string, milliseconds: number) => `${uptime} in ${lasting(milliseconds)} of data`,
+    /** What a bar of days shows to those who hear it. */
+    bar: (name: string, days: number, uptime: string, counts: string) =>
+      `${name}, ${plural(days, { one: 'last # day', other: 'last # days' })}: ${uptime}. ${counts}.`,
+    lastDays: (days: number) => plural(days, { one: 'Last # day', other: 'Last # days' }),
+    daysAgo: (days: number) => plural(days, { one: '# day ago', other: '# days ago' }),
+    today: 'Today',
+    counts: {
+      down: (days: number) => plural(days, { one: '# day with an outage', other: '# days with an outage' }),
+      partial: (days: number) =>
+        plural(days, { one: '# day with a partial outage', other: '# days with a partial outage' }),
+      degraded: (days: number) =>
+        plural(days, { one: '# day with degraded performance', other: '# days with degraded performance' }),
+      maintenance: (days: number) =>
+        plural(days, { one: '# day with maintenance only', other: '# days with maintenance only' }),
+      up: (days: number) => plural(days, { one: '# day without problems', other: '# days without problems' }),
+      none: (days: number) => plural(days, { one: '# day without data', other: '# days without data' }),
+    },
+    legend: {
+      up: 'no outage',
+      degraded: 'degraded',
+      partial: 'partial outage',
+      down: 'outage',
+      maintenance: 'maintenance only',
+      none: 'no data',
+    },
+    eachStroke: (zone: string) => `Each stroke is a day in ${zone}, the last one today:`,
+    counted: <T>(time: T) =>
+      rich`Uptime is what monitors measured; * is the time without an outage in any incident. Figures up to ${time}.`,
+    /** What happened on a day. */
+    down: (milliseconds: number) => `down ${lasting(milliseconds)}`,
+    degraded: (milliseconds: number) => `degraded ${lasting(milliseconds)}`,
+    maintenance: (milliseconds: number) => `maintenance ${lasting(milliseconds)}`,
+    unknown: (milliseconds: number) => `no data ${lasting(milliseconds)}`,
+    /** @param what a status or a note of the day. */
+    lasting: (what: string, milliseconds: number) => `${what} for ${lasting(milliseconds)}`,
+    listed: (notes: readonly string[]) => upperFirst(notes.join(', ')),
+    nothingKnown: 'No data for this time.',
+    noOutages: 'No outages',
+    /** Sums up a service’s days: `Down 41 min in 88 d 18 h monitored.` */
+    monitored: (impaired: readonly string[], milliseconds: number) =>
+      `${upperFirst(list(impaired))} in ${lasting(milliseconds)} monitored.`,
+    reported: (impaired: readonly string[], milliseconds: number) =>
+      `${upperFirst(list(impaired))} in ${lasting(milliseconds)}, going by incidents.`,
+    notCounted: (excluded: readonly string[]) => `Not counted: ${list(excluded)}.`,
+    withoutData: (milliseconds: number) => `${lasting(milliseconds)} without data`,
+    ofMaintenance: (milliseconds: number) => `${lasting(milliseconds)} of maintenance`,
+  },
+  /** The ranges of a service’s bar. */
+  range: {
+    ranges: 'Time shown',
+    names: { '24h': '24 hours', '7d': '7 days', '30d': '30 days', '90d': '90 days', year: 'Year' },
+    last: {
+      '24h': 'last 24 hours',
+      '7d': 'last 7 days',
+      '30d': 'last 30 days',
+      '90d': 'last 90 days',
+      year: 'last 365 days',
+    },
+    begin: {
+      '24h': '24 hours ago',
+      '7d': '7 days ago',
+      '30d': '30 days ago',
+      '90d': '90 days ago',
+      year: '365 days ago',
+    },
+    end: { hour: 'Now', day: 'Today', week: 'Today' },
+    stroke: {
+      hour: (zone: string) => `Each stroke is an hour in ${zone}.`,
+      day: (zone: string) => `Each stroke is a day in ${zone}.`,
+      week: (zone: string) => `Each stroke is 7 days in ${zone}.`,
+    },
+    weekFrom: (day: string) => `7 days from ${day}`,
+    /** What the lines of response times stand for, in the last 24 hours, or a number of days. */
+    responseTimes: {
+      '24h': 'Response times, last 24 hours, by hour.',
+      '7d': 'Response times, last 7 days, by hour.',
+      '30d': 'Response times, last 30 days, by day.',
+      '90d': 'Response times, last 90 days, by day.',
+      year: 'Response times, last 90 days, by day: older ones are not shown.',
+    },
+    median: (times: string) => `Median (solid line): ${times}.`,
+    about: (time: string) => `about ${time}`,
+    fromTo: (least: string, most: string) => `${least} to ${most}`,
+    slowest: (time: string, when: string) => `95th percentile (dashed line): up to ${time}, on ${when}.`,
+    precision: 'Accurate to 10%.',
+    openDay: 'Open a day',
+    open: 'Open',
+  },
+  /** What happened to a service on a day, or in a week. */
+  day: {
+    description: (service: string, day: string) => `What happened to ${service}: ${day}.`,
+    fromTo: (from: string, to: string) => `${from} to ${to}`,
+    uptime: { MONITORS: 'Uptime, measured', INCIDENTS: 'Uptime, going by incidents' },
+    known: 'Time with data',
+    noData: 'No data',
+    maintenanceOnly: 'Maintenance only',
+    measured: { MONITORS: 'Measured', INCIDENTS: 'Going by incidents' },
+    conditions: { down: 'Outage', degraded: 'Degraded', maintenance: 'Maintenance', unknown: 'No data' },
+    incidents: 'Incidents',
+    maintenance: 'Maintenance',
+    between: <T>(from: T, to: T) => rich`${from} to ${to}`,
+    until: <T>(time: T) => rich`from before until ${time}`,
+    since: <T>(time: T) => rich`since ${time}`,
+    allTime: 'from before until now',
+    soFar: (duration: string) => `${duration} so far`,
+    more: (count: number) => plural(count, { one: 'And # more.', other: 'And # more.' }),
+    nothing: 'Nothing happened.',
+    zone: (zone: string) => `Times in ${zone}.`,
+    upTo: <T>(time: T) => rich`Up to ${time}.`,
+    days: { label: 'Days', earlier: 'Day before', later: 'Day after' },
+    weeks: { label: 'Weeks', earlier: '7 days before', later: '7 days after' },
+    close: 'Close',
+    whole: 'Open as a page',
+    loading: 'Loading',
+  },
+  latency: {
+    now: 'Now',
+    summary: 'Response times, last 24 hours.',
+    about: (time: string) => `Median (solid line) about ${time}.`,
+    between: (least: string, most: string) => `Median (solid line) ${least} to ${most}.`,
+    slowest: (time: string, hour: string) => `95th percentile (dashed line) up to ${time}, in the hour from ${hour}.`,
+  },
+
+  feed: {
+    description: (owner: string) => `Incidents and maintenance of ${owner}`,
+  },
+  picture: {
+    live: 'Live status',
+    anIncident: 'An incident',
+  },
+  findPage: {
+    title: 'Find a status page',
+    description: 'Opens a status page by its name.',
+    nameInAddress: 'Name in the page’s address',
+    open: 'Open',
+    notFound: 'No status page has this address',
+    publish: <T>(link: T) => rich`Need a page of your own? ${link}.`,
+    publishOne: 'Publish one',
+  },
+
+  mail: {
+    /** The news in one line, the subject of a mail. */
+    maintenance: {
+      SCHEDULED: (title: string) => `Maintenance scheduled: ${title}`,
+      RESCHEDULED: (title: string) => `Maintenance rescheduled: ${title}`,
+      UPDATED: (title: string) => `Maintenance update: ${title}`,
+      STARTED: (title: string) => `Maintenance started: ${title}`,
+      COMPLETED: (title: string) => `Maintenance completed: ${title}`,
+      CANCELLED: (title: string) => `Maintenance cancelled: ${title}`,
+    },
+    status: 'Status',
+    impact: 'Impact',
+    affected: 'Affected',
+    /** @param status how the service is. */
+    service: (name: string, status: string) => `${name} (${status})`,
+    from: 'From',
+    to: 'To',
+    viewIncident: 'View the incident',
+    viewPage: 'View the status page',
+    manage: 'Manage or unsubscribe',
+    unsubscribe: 'Unsubscribe',
+    reason: (owner: string) => `You subscribed to the status page of ${owner}.`,
+    confirm: {
+      topic: 'Confirm your subscription',
+      headline: (owner: string) => `Confirm: status updates from ${owner}`,
+      reason: (owner: string) =>
+        `Someone entered this address on the status page of ${owner}. Confirm within 48 hours to get updates. Not you? Ignore this message.`,
+    },
+    confirmed: {
+      topic: 'You’re already subscribed',
+      headline: (owner: string) => `You’re already subscribed to the status of ${owner}`,
+      reason: (owner: string) =>
+        `Someone entered this address on the status page of ${owner}. It’s already subscribed.`,
+    },
+  },
+  /** The form to subscribe. */
+  subscribe: {
+    title: 'Get updates',
+    lead: (owner: string) => `Be told about incidents and maintenance of ${owner}.`,
+    leadIncident: (title: string) => `Be told about “${title}” until it is resolved.`,
+    how: 'How',
+    ways: {
+      EMAIL: 'Email',
+      WEBHOOK: 'Webhook',
+      SLACK: 'Slack',
+      DISCORD: 'Discord',
+      TEAMS: 'Microsoft Teams',
+      TELEGRAM: 'Telegram',
+      FEED: 'Feed reader',
+      CALENDAR: 'Calendar',
+    },
+    email: 'Email address',
+    emailHint: 'We’ll send a link to confirm.',
+    noMail: 'Email isn’t set up on this service.',
+    webhook: 'URL',
+    webhookHint: 'We POST signed JSON to it, first a link to confirm.',
+    slack: 'Incoming webhook URL',
+    slackHint: 'In Slack: Apps, Incoming Webhooks, Add to Slack. It begins with https://hooks.slack.com/.',
+    discord: 'Webhook URL',
+    discordHint: 'In Discord: the channel’s settings, Integrations, Webhooks, Copy Webhook URL.',
+    teams: 'Workflow URL',
+    teamsHint: 'In Teams: the channel’s Workflows, “Post to a channel when a webhook request is received”.',
+    botToken: 'Bot token',
+    botTokenHint: 'From @BotFather, of a bot that is in the chat.',
+    chatId: 'Chat ID',
+    chatIdHint: 'A number, or the @name of a channel.',
+    feedText:
+      'Add one of these addresses to a feed reader, such as Feedly, Inoreader, NetNewsWire or Thunderbird. No sign-up.',
+    calendarText:
+      'Subscribe to this address in your calendar: Google Calendar “From URL”, Outlook “Subscribe from web”, Apple Calendar “New Calendar Subscription”. Maintenance appears by itself.',
+    check: 'Check the marked fields.',
+    needsTopic: 'Choose at least one.',
+    submit: 'Subscribe',
+    sentTitle: 'Check your messages',
+    sent: 'We sent a link to confirm.',
+    sentText:
+      'It works for 48 hours. Nothing there? Check the spam folder and the address. Already subscribed? The message links to your settings.',
+    ownOrigin: 'Submit this form from its own page.',
+    service: 'Notify me',
+    incident: 'Notify me until it is resolved',
+    following: 'Until it is resolved',
+  },
+  subscription: {
+    title: 'Your subscription',
+    description: (owner: string) => `Status updates from ${owner}.`,
+    forAddress: <T>(address: T) => rich`For ${address}`,
+    saved: 'Saved.',
+    subscribed: 'You’re subscribed.',
+    save: 'Save',
+    unsubscribe: 'Unsubscribe',
+    confirmText: (owner: string) => `Confirm to get status updates from ${owner}.`,
+    confirm: 'Confirm subscription',
+    notYou: 'Not you? Ignore this page and nothing more will be sent.',
+    expired: 'This link has expired. Subscribe again to get a new one.',
+    ended: {
+      UNSUBSCRIBED: 'You’re unsubscribed.',
+      GONE: 'We stopped sending updates: the address no longer exists.',
+      BOUNCED: 'We stopped sending updates: the address rejected our messages.',
+      COMPLAINED: 'We stopped sending updates: a message was reported as spam.',
+    },
+    again: 'Subscribe again to get updates.',
+    secret: {
+      title: 'Signing secret',
+      text: <T>(link: T) => rich`Messages are signed by ${link} with:`,
+      rotate: 'Rotate secret',
+      rotated: 'The new secret is in use.',
+      old: 'The old secret stays valid for 24 hours.',
+    },
+    notifyMe: 'Notify me about',
+    topics: {
+      INCIDENTS: 'Incidents',
+      MAINTENANCES: 'Maintenance',
+      SERVICE_STATUS: 'Every status change (can be frequent)',
+    },
+    onlySome: 'Only some services',
+    allWhenNone: 'None checked: all services.',
+  },
+}

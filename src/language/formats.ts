@@ -1,0 +1,99 @@
+/** The plural categories of a language that its messages tell apart (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
+export type Plurals = 'one' | 'few' | 'many' | 'other'
+
+/** Writes numbers, plurals, lists and times of one language. */
+export interface Formats<Forms extends Plurals> {
+  /** Writes a number: `1,234`. */
+  number(value: number): string
+  /** Returns the form of a message for a number; `#` in it becomes the number. */
+  plural(count: number, forms: Readonly<Record<Forms, string>>): string
+  /** Joins with “and”: `Search, Checkout and API`. */
+  list(items: readonly string[]): string
+  /** Writes a duration in milliseconds, rounded down to two units: `2 h 5 min`, `3 d 4 h`; null: under a minute. */
+  duration(milliseconds: number): string | null
+  /** Makes a format of dates and times in a time zone. Slow: make each once per page. @throws RangeError for an unknown time zone. */
+  date(timeZone: string, options: Intl.DateTimeFormatOptions): (at: Date) => string
+}
+
+/** The short names of units of time after a number, where `Intl` has longer ones. */
+type Units = Readonly<Record<'day' | 'hour' | 'minute', string>>
+
+/** Creates the formats of a locale such as `pt-BR`. */
+export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: string, units?: Units): Formats<Forms> {
+  const numbers = new Intl.NumberFormat(locale)
+  const rules = new Intl.PluralRules(locale)
+  const lists = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const quantity = (unit: keyof Units) => {
+    if (units !== undefined) return (value: number) => `${numbers.format(value)} ${units[unit]}`
+    const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' })
+    return (value: number) => format.format(value)
+  }
+  const [inDays, inHours, inMinutes] = [quantity('day'), quantity('hour'), quantity('minute')]
+  return {
+    number: (value) => numbers.format(value),
+    plural(count, forms) {
+      const rule = Object.entries<string>(forms).find(([name]) => name === rules.select(count))
+      // French, Spanish, Italian and Portuguese tell apart millions, which messages here do not.
+      const [, form = ''] = rule ?? Object.entries<string>(forms).find(([name]) => name === 'other') ?? []
+      return form.replaceAll('#', numbers.format(count))
+    },
+    list: (items) => lists.format(items),
+    duration(milliseconds) {
+      const minutes = Math.max(0, Math.floor(milliseconds / 60_000))
+      const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60]
+      const parts = [
+        ...(days > 0 ? [inDays(days)] : []),
+        ...(hours > 0 ? [inHours(hours)] : []),
+        ...(days === 0 && rest > 0 ? [inMinutes(rest)] : []),
+      ]
+      return parts.length === 0 ? null : parts.join(' ')
+    },
+    date(timeZone, options) {
+      const format = new Intl.DateTimeFormat(locale, { timeZone, ...options })
+      return options.timeZoneName === 'short' ? withZoneName(format, timeZone) : (at) => format.format(at)
+    },
+  }
+}
+
+/**
+ * The locales whose people name time zones by letters, in the order in which they are asked: `Intl` gives each locale only the names
+ * of its own countries, and otherwise `GMT-5`.
+ */
+const namingLocales = ['en-US', 'en-CA', 'en-GB', 'en-AU', 'en-IN', 'en-ZA', 'ja']
+
+const isOffset = (name: string) => /^(GMT|UTC)[+\u2212-]/.test(name)
+
+/** Names a time zone as the people in it do: `EST`, not `GMT-5`. Without such a name, its offset stays. */
+function withZoneName(format: Intl.DateTimeFormat, timeZone: string): (at: Date) => string {
+  // A name in winter says that there is one in summer.
+  const winter = new Date('2026-01-01T12:00:00Z')
+  if (!isOffset(zoneName(format, winter))) return (at) => format.format(at)
+  const names = namingLocales
+    .map((locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' }))
+    .find((each) => !isOffset(zoneName(each, winter)))
+  if (names === undefined) return (at) => format.format(at)
+  return (at) => {
+    const parts = format.formatToParts(at)
+    return parts.map(({ type, value }) => (type === 'timeZoneName' ? zoneName(names, at) : value)).join('')
+  }
+}
+
+function zoneName(format: Intl.DateTimeFormat, at: Date): string {
+  return format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+}
+
+/** Writes a message with elements in it, as a template: the texts and the elements in order. */
+export function rich<Element>(
+  texts: TemplateStringsArray,
+  ...elements: readonly (Element | string)[]
+): readonly (string | Element)[] {
+  return texts.flatMap((text, index) => {
+    const element = elements[index]
+    return element === undefined ? [text] : [text, element]
+  })
+}
+
+/** Writes the first letter large. */
+export function upperFirst(text: string): string {
+  return text.replace(/^./u, (letter) => letter.toUpperCase())
+}

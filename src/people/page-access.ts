@@ -1,0 +1,239 @@
+import { z } from 'zod'
+import { hostName } from '../account/domain-name.ts'
+import type { GuardedPage } from '../account/page-guard.ts'
+import { announcePage, PAGE_TOKEN_PREFIX, pagesNamed } from '../account/page-guard.ts'
+import { hashSecret } from '../account/secret.ts'
+import { requireConfirmation, requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { Conflict, NotFound, Unauthenticated } from '../core/errors.ts'
+import { isIdOf, newId, typeOfId } from '../core/id.ts'
+import { parseRange } from '../core/network-range.ts'
+import { hasChanges } from '../core/optimistic-lock.ts'
+import { MINUTE } from '../core/time.ts'
+import { invalid, nameText, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
+import type { PageAccess, PageToken } from '../generated/prisma/client.ts'
+import { PageAccessKind } from '../generated/prisma/enums.ts'
+import { limitLinks, limitPageAttempts, limitRequests } from './attempt-limit.ts'
+import { afterAnswer, requireMail } from './mail.ts'
+import { createToken, newSecret, readToken, takeToken } from './one-time-token.ts'
+import { hashPassword, verifyPassword } from './password.ts'
+import { emailInput } from './user.ts'
+
+/** Mail domains, and networks, that may read a page. */
+export const MAX_DOMAINS = 50
+export const MAX_RANGES = 100
+/** Read tokens of a page. */
+export const MAX_TOKENS = 50
+const LINK_LIFETIME = 15 * MINUTE
+
+/** Shorter than that of a person, because attempts are limited and many share it. */
+const pagePassword = z.string().min(8, 'must have at least 8 characters').max(200, 'must have at most 200 characters')
+
+const range = z.string().transform((text, issues) => {
+  const parsed = parseRange(text)
+  if (parsed !== null) return parsed
+  issues.addIssue({ code: 'custom', message: 'must be an address or a network such as 192.0.2.0/24 or 2001:db8::/32' })
+  return z.NEVER
+})
+
+/** Who may read a page, as an input: `kind`, and what belongs to it. What is left out stays as it is. */
+const pageAccessInput = z.object({
+  kind: z.enum(PageAccessKind),
+  password: pagePassword.nullish(),
+  mailDomains: z.array(hostName).max(MAX_DOMAINS, `must be at most ${MAX_DOMAINS}`).nullish(),
+  ranges: z.array(range).max(MAX_RANGES, `must be at most ${MAX_RANGES}`).nullish(),
+})
+
+const accessChange = z.object({ pageId: z.string(), access: pageAccessInput })
+
+/** Who may read a page, as its organization sees it. */
+export type ShownAccess = Pick<PageAccess, 'kind' | 'mailDomains' | 'ranges'>
+
+/** Returns who may read a page. */
+export async function readPageAccess({ db }: Pick<Context, 'db'>, pageId: string): Promise<ShownAccess> {
+  const access = await db.pageAccess.findUnique({ where: { pageId } })
+  return access ?? { kind: 'PUBLIC', mailDomains: [], ranges: [] }
+}
+
+/**
+ * Changes who may read a page of the caller's organization. What was opened before is closed at once, on every instance. Needs
+ * a key with scope ADMIN.
+ * @throws Invalid for an invalid field, or a kind that lacks what belongs to it. @throws NotFound for an unknown page.
+ */
+export async function updatePageAccess(ctx: Context, input: unknown): Promise<ShownAccess> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  const { pageId, access } = validate(accessChange, input)
+  const page = await ownPage(ctx, organizationId, pageId)
+  await setPageAccess(ctx, page, access)
+  return readPageAccess(ctx, page.pageId)
+}
+
+/** Changes who may read a page, in the caller's transaction if there is one. @throws Invalid. */
+async function setPageAccess(
+  ctx: Context,
+  { pageId, organizationId }: Pick<GuardedPage, 'pageId' | 'organizationId'>,
+  input: z.infer<typeof pageAccessInput>,
+): Promise<void> {
+  const { kind, password } = input
+  if (kind === 'MAIL_DOMAIN' && ctx.sendMail === undefined) {
+    throw invalid([{ path: ['access', 'kind'], message: 'needs mail, which is not set up' }])
+  }
+  // Before the transaction: a hash takes long.
+  const passwordHash = kind === 'PASSWORD' && password ? await hashPassword(password) : undefined
+  await change(ctx, organizationId, async ({ db }) => {
+    const before = await db.pageAccess.findUnique({ where: { pageId } })
+    const fields = {
+      kind,
+      passwordHash: kind === 'PASSWORD' ? (passwordHash ?? before?.passwordHash ?? null) : null,
+      mailDomains: unique(input.mailDomains ?? before?.mailDomains ?? []),
+      ranges: unique(input.ranges ?? before?.ranges ?? []),
+    }
+    requireComplete(fields)
+    if (before === null ? kind === 'PUBLIC' : !hasChanges(before, fields)) return [undefined]
+    const generation = (before?.generation ?? 0) + 1
+    const data = { ...fields, organizationId, generation }
+    await db.pageAccess.upsert({ where: { pageId }, create: { pageId, ...data }, update: data })
+    await announcePage(db, `${pageId}#${generation - 1}`)
+    return [undefined, { kind: 'PAGE_ACCESS_CHANGED', subjectId: pageId, subjectName: kind }]
+  })
+  ctx.pageGuard?.invalidate(organizationId)
+}
+
+const unique = (list: readonly string[]) => [...new Set(list)]
+
+function requireComplete({
+  kind,
+  passwordHash,
+  mailDomains,
+  ranges,
+}: Omit<PageAccess, 'pageId' | 'organizationId' | 'generation'>) {
+  const lacks = (field: string, message: string) => invalid([{ path: ['access', field], message }])
+  if (kind === 'PASSWORD' && passwordHash === null) throw lacks('password', 'is missing')
+  if (kind === 'MAIL_DOMAIN' && mailDomains.length === 0) throw lacks('mailDomains', 'must have at least one')
+  if (kind === 'ADDRESSES' && ranges.length === 0) throw lacks('ranges', 'must have at least one')
+}
+
+/** @throws NotFound when the organization has no such page. */
+async function ownPage(ctx: Context, organizationId: string, pageId: string): Promise<GuardedPage> {
+  // The organization's id is accepted for its first page.
+  const name = pageId === organizationId ? { organizationId } : { pageId }
+  const isId = pageId === organizationId || typeOfId(pageId) === 'StatusPage'
+  const [page] = isId ? await pagesNamed(ctx, name) : []
+  if (page?.organizationId !== organizationId) throw new NotFound('Page not found.')
+  return page
+}
+
+const newToken = z.object({ pageId: z.string(), name: nameText })
+
+/** A new read token. `secret` is the token itself, which is not stored, so it can be shown only now. */
+export interface CreatedPageToken {
+  readonly secret: string
+  readonly token: PageToken
+}
+
+/**
+ * Creates a read token of a page: whoever has it reads the page's documents. Needs a key with scope ADMIN.
+ * @throws Invalid for an invalid name. @throws NotFound for an unknown page. @throws Conflict when the page has too many.
+ */
+export async function createPageToken(ctx: Context, input: unknown): Promise<CreatedPageToken> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
+  const { pageId: named, name } = validate(newToken, input)
+  const { pageId } = await ownPage(ctx, organizationId, named)
+  const secret = PAGE_TOKEN_PREFIX + newSecret()
+  const created = await change<CreatedPageToken>(ctx, organizationId, async ({ db, now }) => {
+    if ((await db.pageToken.count({ where: { pageId } })) >= MAX_TOKENS) {
+      throw new Conflict(`A page has at most ${MAX_TOKENS} read tokens. Revoke one first.`)
+    }
+    const token = await db.pageToken.create({
+      data: { id: newId('PageToken'), pageId, organizationId, name, hash: hashSecret(secret), createdAt: now() },
+    })
+    return [
+      { secret, token },
+      { kind: 'PAGE_TOKEN_CREATED', subjectId: token.id, subjectName: name },
+    ]
+  })
+  ctx.pageGuard?.invalidate(organizationId)
+  return created
+}
+
+/**
+ * Revokes a read token at once, on every instance. Needs a key with scope ADMIN. Returns what it was.
+ * @throws NotFound when the organization has no such token.
+ */
+export async function revokePageToken(ctx: Context, id: string): Promise<PageToken> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
+  const revoked = await change<PageToken>(ctx, organizationId, async ({ db }) => {
+    const token = isIdOf('PageToken', id) ? await db.pageToken.findUnique({ where: { id, organizationId } }) : null
+    if (token === null) throw new NotFound('Read token not found.')
+    await db.pageToken.delete({ where: { id } })
+    await announcePage(db, id)
+    return [token, { kind: 'PAGE_TOKEN_REVOKED', subjectId: id, subjectName: token.name }]
+  })
+  ctx.pageGuard?.invalidate(organizationId)
+  return revoked
+}
+
+/** Returns the read tokens of a page, the newest first. Needs a key with scope ADMIN. */
+export function pageTokens(ctx: Context, pageId: string): Promise<PageToken[]> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  return ctx.db.pageToken.findMany({
+    where: { pageId, organizationId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
+  })
+}
+
+/**
+ * Returns whether a password opens a page.
+ * @throws RateLimited after too many wrong ones for the page, from one network or in total. @throws Unavailable under load.
+ */
+export async function opensPage(ctx: Context, page: GuardedPage, password: string): Promise<boolean> {
+  const opened = await limitPageAttempts(ctx, page.pageId, async () =>
+    (await verifyPassword(password.slice(0, 200), page.passwordHash)) ? true : null,
+  )
+  return opened === true
+}
+
+/**
+ * Mails a link that opens a page, if the address is of an allowed domain. The answer is the same otherwise.
+ * @param url the address before the token. @throws Invalid for an invalid address. @throws RateLimited for too many links.
+ */
+export async function requestPageLink(ctx: Context, page: GuardedPage, input: unknown, url: string): Promise<void> {
+  const sendMail = requireMail(ctx)
+  const { email } = validate(emailInput, input)
+  await limitRequests(ctx)
+  await limitLinks(ctx, email)
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+  if (page.kind !== 'MAIL_DOMAIN' || !page.mailDomains.includes(domain)) return
+  afterAnswer(ctx, async () => {
+    const { pageId, generation } = page
+    const token = await createToken(ctx, 'PAGE_ACCESS', { data: { pageId, generation }, lifetimeMs: LINK_LIFETIME })
+    await sendMail({
+      to: email,
+      subject: 'Open the status page',
+      message: 'The link works once, within 15 minutes.',
+      action: { label: 'Open the status page', url: `${url}/${token}` },
+      reason: 'Somebody asked for this link with your address. If it was not you, ignore this mail.',
+    })
+  })
+}
+
+/** Returns whether a mailed link still opens a page. */
+export async function isPageLink(ctx: Context, page: GuardedPage, token: string): Promise<boolean> {
+  return isFor(page, (await readToken(ctx, 'PAGE_ACCESS', token))?.data)
+}
+
+/** Uses a mailed link up. @throws Unauthenticated `INVALID_TOKEN` when it was used, has expired or opens nothing any more. */
+export async function takePageLink(ctx: Context, page: GuardedPage, token: string): Promise<void> {
+  if (isFor(page, (await takeToken(ctx, 'PAGE_ACCESS', token))?.data)) return
+  throw new Unauthenticated('INVALID_TOKEN', 'This link was used already or has expired. Ask for a new one.')
+}
+
+const linkContent = z.object({ pageId: z.string(), generation: z.number() })
+
+function isFor({ pageId, generation }: GuardedPage, data: unknown): boolean {
+  const content = linkContent.safeParse(data).data
+  return content?.pageId === pageId && content.generation === generation
+}

@@ -1,0 +1,127 @@
+// Opens what happened on a day over the page: by a click or a touch on its stroke, or by the keys. In a list of links, the arrow
+// keys move between strokes; on the line of a service they choose a stroke of its bar, and Enter opens it.
+
+const DAY_MS = 86_400_000
+/** The width of a stroke with its gap in the units of the bar. */
+const STEP = 4
+
+interface Choice {
+  readonly bar: SVGSVGElement
+  readonly index: number
+}
+
+/** What the keys have chosen on the focused line; null: nothing. */
+let choice: Choice | null = null
+/** Counts what was asked for: only the newest answer is shown. */
+let asked = 0
+
+/** @param onShown is called with what is shown. */
+export function openDays(onShown: (root: ParentNode) => void): void {
+  const dialog = document.querySelector<HTMLDialogElement>('#day-details')
+  if (!dialog?.showModal) return
+  document.addEventListener('click', (event) => {
+    const { target } = event
+    if (!(target instanceof Element) || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return
+    if (target === dialog || target.closest('[data-close]')) return dialog.close()
+    const bar = target.closest('.services .days')
+    const address = bar instanceof SVGSVGElement ? addressAt(choiceAt(bar, event.clientX)) : null
+    const link = address ?? target.closest('a[data-day]')?.getAttribute('href')
+    if (!link) return
+    event.preventDefault()
+    void show(dialog, link, onShown)
+  })
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return
+    const address = event.key === 'Enter' && choice !== null ? addressAt(choice) : null
+    if (address !== null) void show(dialog, address, onShown)
+    else if (!moveTo(event.target, event.key)) return
+    event.preventDefault()
+  })
+  document.addEventListener('focusout', () => choose(null))
+}
+
+/** Returns the stroke at a horizontal position of the screen. */
+function choiceAt(bar: SVGSVGElement, x: number): Choice {
+  const { left, width } = bar.getBoundingClientRect()
+  const index = Math.floor(((x - left) / width) * countOf(bar))
+  return { bar, index: Math.min(Math.max(index, 0), countOf(bar) - 1) }
+}
+
+const countOf = (bar: SVGSVGElement) => Math.round((bar.viewBox.baseVal.width + 1) / STEP)
+
+/** Returns the day of a stroke as midnight UTC; null when the page does not say. */
+function dayAt({ bar, index }: Choice): Date | null {
+  const today = document.querySelector<HTMLElement>('[data-today]')?.dataset['today']
+  return today === undefined ? null : new Date(Date.parse(today) - (countOf(bar) - 1 - index) * DAY_MS)
+}
+
+function addressAt(chosen: Choice): string | null {
+  const page = chosen.bar.closest('li')?.querySelector('a.days-link')?.getAttribute('href')
+  const day = dayAt(chosen)
+  return page && day ? `${page}?day=${day.toISOString().slice(0, 10)}` : null
+}
+
+/** Moves to another stroke. Returns false for other keys, and where there is no bar. */
+function moveTo(from: Element, key: string): boolean {
+  const place = { ArrowLeft: -1, ArrowRight: 1, Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY }[key]
+  if (place === undefined) return false
+  const bar = from.closest('.bars') ?? from.closest('.services .line')?.querySelector('.days')
+  if (!bar) return false
+  const links = [...bar.querySelectorAll<SVGAElement>('a[data-day]')]
+  const isList = links.length > 0
+  const count = isList ? links.length : bar instanceof SVGSVGElement ? countOf(bar) : 0
+  const at = isList ? links.findIndex((link) => link.contains(from)) : (choice?.index ?? count)
+  const index = Math.min(Math.max(at + place, 0), count - 1)
+  if (!isList) {
+    if (bar instanceof SVGSVGElement) choose({ bar, index })
+    return true
+  }
+  for (const [each, link] of links.entries()) link.setAttribute('tabindex', each === index ? '0' : '-1')
+  links[index]?.focus()
+  return true
+}
+
+/** Shows a stroke as chosen, and says its day. */
+function choose(chosen: Choice | null): void {
+  for (const mark of document.querySelectorAll('.days .chosen')) mark.remove()
+  choice = chosen
+  if (chosen === null) return
+  const mark = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
+  for (const [name, value] of Object.entries({
+    class: 'chosen',
+    x: chosen.index * STEP - 0.5,
+    width: STEP,
+    height: 40,
+  })) {
+    mark.setAttribute(name, String(value))
+  }
+  chosen.bar.append(mark)
+  const day = dayAt(chosen)
+  const announcer = document.querySelector('#announcer')
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'full', timeZone: 'UTC' })
+  if (announcer && day) announcer.textContent = format.format(day)
+}
+
+async function show(dialog: HTMLDialogElement, address: string, onShown: (root: ParentNode) => void): Promise<void> {
+  asked += 1
+  const own = asked
+  const place = dialog.querySelector('div')
+  dialog.setAttribute('aria-busy', 'true')
+  if (!dialog.open) {
+    place?.replaceChildren()
+    dialog.showModal()
+  }
+  try {
+    const response = await fetch(address, { headers: { accept: 'text/html' } })
+    const section = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#day')
+    if (own !== asked || !dialog.open) return
+    if (!section || !place) throw new Error('There is no such day.')
+    onShown(section)
+    place.replaceChildren(...section.childNodes)
+    dialog.scrollTop = 0
+    dialog.querySelector('.whole')?.setAttribute('href', address)
+    dialog.removeAttribute('aria-busy')
+  } catch {
+    if (own === asked) location.assign(address)
+  }
+}

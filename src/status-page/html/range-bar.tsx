@@ -1,0 +1,82 @@
+import type { Catalogue } from '../../language/catalogue.ts'
+import type { ServiceHistoryView } from '../service-history.ts'
+import type { BarUnit, RangeName } from '../service-range.ts'
+import { DEFAULT_RANGE, unitOf } from '../service-range.ts'
+import type { Zone } from '../time-format.ts'
+import { barLabel, DayBars, HEIGHT, legend, moreOf, STEP } from './uptime.tsx'
+
+/** Returns how a page names the times of a range's bars. */
+export function barNames(range: RangeName, zone: Zone, { range: words }: Catalogue): (from: Date) => string {
+  const names = { hour: zone.time, day: zone.day, week: (from: Date) => words.weekFrom(zone.day(from)) } as const
+  return names[unitOf(range)]
+}
+
+/** Returns the address, on the page of a service, of what happened in a bar's time: an hour leads to its day. */
+export function dayAddress(key: string, unit: BarUnit): string {
+  return `?day=${key}${unit === 'week' ? '&days=7' : ''}`
+}
+
+interface RangesProps {
+  /** The page of the service. */
+  readonly base: string
+  readonly ranges: readonly RangeName[]
+  readonly range: RangeName
+  readonly words: Catalogue
+}
+
+/** Renders the links to the ranges of a service. */
+export function Ranges({ base, ranges, range, words: { range: words } }: RangesProps) {
+  return (
+    <nav class="ranges" aria-label={words.ranges}>
+      {ranges.map((name) => (
+        <a
+          href={name === DEFAULT_RANGE ? base : `${base}?range=${name}`}
+          aria-current={name === range ? 'true' : undefined}
+        >
+          {words.names[name]}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+interface RangeBarProps extends Pick<RangesProps, 'range' | 'words'> {
+  readonly name: string
+  readonly history: ServiceHistoryView
+}
+
+/**
+ * Renders the bar of a range, in which each stroke is a link to what happened in its time. The newest is a stop for the tab key; the
+ * script moves it with the arrow keys.
+ */
+export function RangeBar({ range, name, history, words: { range: words } }: RangeBarProps) {
+  const { days, uptime } = history
+  const unit = unitOf(range)
+  return (
+    <>
+      <div class="bars" data-range={range}>
+        <DayBars
+          label={unit === 'day' ? barLabel(name, history) : `${name}, ${words.last[range]}: ${uptime}.`}
+          bar={history}
+          role="group"
+        >
+          {days.map((day, index) => {
+            const what = [...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day)]
+            const label = `${day.name}: ${what.length === 0 ? legend[day.mark] : what.join(', ')}`
+            return (
+              <a href={dayAddress(day.key, unit)} tabindex={index === days.length - 1 ? 0 : -1} data-day>
+                <title>{label}</title>
+                <rect x={index * STEP} width={STEP} height={HEIGHT} />
+              </a>
+            )
+          })}
+        </DayBars>
+      </div>
+      <p class="span">
+        <span>{words.begin[range]}</span>
+        <span>{uptime}</span>
+        <span>{words.end[unit]}</span>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,191 @@
+import type { Catalogue } from '../../language/catalogue.ts'
+import { coveragePercent, uptimePercent } from '../../monitoring/uptime.ts'
+import type { DayStretch, ServiceDay } from '../service-day.ts'
+import { historySummary } from '../service-history.ts'
+import type { Zone } from '../time-format.ts'
+import { formatDuration, monthKey, monthOf } from '../time-format.ts'
+import type { ServiceView } from '../view.ts'
+import type { PageContext } from './page-layout.tsx'
+import { LiveState, PageLayout } from './page-layout.tsx'
+import { Part } from './parts.tsx'
+import { Time } from './time.tsx'
+import { DayMarkShape } from './uptime.tsx'
+
+type DayWords = Catalogue['day']
+
+interface DayPageProps {
+  readonly service: Pick<ServiceView, 'id' | 'name'>
+  readonly happened: ServiceDay
+  /** When the figures of today end. */
+  readonly readAt: Date
+  readonly context: PageContext
+}
+
+/** Renders the page of what happened to a service on a day, or in a week. */
+export function DayPage({ service, happened, readAt, context }: DayPageProps) {
+  const { owner, zone, base } = context
+  const { day: words } = context.words
+  const title = titleOf(happened, zone, words)
+  const path = `/services/${service.id}`
+  return (
+    <PageLayout
+      context={context}
+      title={`${service.name}, ${title} · ${owner.name} status`}
+      description={words.description(service.name, title)}
+      path={`${path}?day=${zone.dayKey(happened.from)}${happened.days === 7 ? '&days=7' : ''}`}
+    >
+      <p class="eyebrow">
+        <a href={base + path}>{service.name}</a>
+      </p>
+      <LiveState words={context.words} />
+      <Part>
+        <section id="day">
+          <h1 id="day-title">{title}</h1>
+          <Figures happened={happened} words={words} />
+          <Happened happened={happened} context={context} />
+          <p class="about">
+            {words.zone(zone.name)}{' '}
+            {happened.to.getTime() === readAt.getTime() && words.upTo(<Time at={readAt} zone={zone} />)}
+          </p>
+          <Neighbours happened={happened} path={base + path} words={words} />
+        </section>
+      </Part>
+    </PageLayout>
+  )
+}
+
+function titleOf({ from, to, days }: ServiceDay, zone: Zone, words: DayWords): string {
+  if (days === 1) return zone.day(from)
+  return words.fromTo(zone.day(from), zone.day(new Date(to.getTime() - 1)))
+}
+
+interface FiguresProps extends Pick<DayPageProps, 'happened'> {
+  readonly words: DayWords
+}
+
+function Figures({ happened: { source, tally }, words }: FiguresProps) {
+  const [uptime, known] = [uptimePercent(tally), coveragePercent(tally)]
+  return (
+    <>
+      <dl class="figures">
+        <div>
+          <dt>{words.uptime[source]}</dt>
+          <dd>{uptime === null ? words.noData : `${uptime}%`}</dd>
+        </div>
+        <div>
+          <dt>{words.known}</dt>
+          <dd>{known === null ? words.maintenanceOnly : `${known}%`}</dd>
+        </div>
+      </dl>
+      <p>{historySummary(source, tally)}</p>
+    </>
+  )
+}
+
+const markOf = { down: 'down', degraded: 'degraded', maintenance: 'maintenance', unknown: 'none' } as const
+
+function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'context'>) {
+  const { zone, base } = context
+  const { day: words } = context.words
+  const { source, stretches, incidents, maintenances, more, days } = happened
+  // Within one day, the time of day suffices.
+  const time = days === 1 ? zone.clock : zone.time
+  return (
+    <>
+      {stretches.length === 0 ? null : (
+        <>
+          <h2>{words.measured[source]}</h2>
+          <ul class="happenings">
+            {stretches.map((stretch) => (
+              <li>
+                <DayMarkShape mark={markOf[stretch.condition]} />
+                <span>
+                  <b>{words.conditions[stretch.condition]}</b> {timesOf(stretch, time, words)}
+                </span>
+                <span class="lasted">{lengthOf(stretch, words)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {incidents.length === 0 ? null : (
+        <>
+          <h2>{words.incidents}</h2>
+          <ul class="happenings">
+            {incidents.map(({ id, title, startedAt, resolvedAt, status }) => (
+              <li>
+                <span>
+                  {status === null ? null : <b>{context.words.status[status]}: </b>}
+                  <a href={`${base}/incidents/${id}`}>{title}</a>
+                </span>
+                <Between from={startedAt} to={resolvedAt} zone={zone} words={words} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {maintenances.length === 0 ? null : (
+        <>
+          <h2>{words.maintenance}</h2>
+          <ul class="happenings">
+            {maintenances.map(({ id, title, startedAt, endedAt }) => (
+              <li>
+                <a href={`${base}/history?month=${monthKey(monthOf(startedAt, zone))}#${id}`}>{title}</a>
+                <Between from={startedAt} to={endedAt} zone={zone} words={words} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {more === 0 ? null : <p>{words.more(more)}</p>}
+      {stretches.length + incidents.length + maintenances.length === 0 ? <p>{words.nothing}</p> : null}
+    </>
+  )
+}
+
+interface BetweenProps {
+  readonly from: Date
+  /** Null: it lasts. */
+  readonly to: Date | null
+  readonly zone: Zone
+  readonly words: DayWords
+}
+
+function Between({ from, to, zone, words }: BetweenProps) {
+  const begin = <Time at={from} zone={zone} />
+  return (
+    <span class="when">{to === null ? words.since(begin) : words.between(begin, <Time at={to} zone={zone} />)}</span>
+  )
+}
+
+function timesOf({ from, to, isCutAtStart, isOngoing }: DayStretch, time: (at: Date) => string, words: DayWords) {
+  const begin = <time datetime={from.toISOString()}>{time(from)}</time>
+  const end = <time datetime={to.toISOString()}>{time(to)}</time>
+  if (isCutAtStart) return isOngoing ? words.allTime : words.until(end)
+  return isOngoing ? words.since(begin) : words.between(begin, end)
+}
+
+function lengthOf({ from, to, isOngoing }: DayStretch, words: DayWords): string {
+  const length = formatDuration(to.getTime() - from.getTime())
+  return isOngoing ? words.soFar(length) : length
+}
+
+function Neighbours({ happened, path, words }: FiguresProps & { readonly path: string }) {
+  const { earlier, later, days } = happened
+  const address = (day: Date) => `${path}?day=${day.toISOString().slice(0, 10)}${days === 7 ? '&days=7' : ''}`
+  const names = days === 7 ? words.weeks : words.days
+  return (
+    <nav class="paging" aria-label={names.label}>
+      {earlier === null ? null : (
+        <a href={address(earlier)} rel="prev" data-day>
+          ← {names.earlier}
+        </a>
+      )}
+      {later === null ? null : (
+        <a href={address(later)} rel="next" data-day>
+          {names.later} →
+        </a>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,174 @@
+import type { Database } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { DAY, MINUTE } from '../core/time.ts'
+import { dayIn, startOfDay } from '../core/time-zone.ts'
+import type { UptimeSource } from '../generated/prisma/enums.ts'
+import type { Condition, Span, Stretch, Tally } from '../monitoring/uptime.ts'
+import { sumOf, tally } from '../monitoring/uptime.ts'
+import { historyStart, readDays } from '../monitoring/uptime-days.ts'
+import type { ServiceIncident } from '../status/incident-effect-reader.ts'
+import type { ImpairedStatus } from '../status/incident-effects.ts'
+import { worstEffect } from '../status/incident-effects.ts'
+import type { PageState, ServiceState } from '../status/page-state.ts'
+import { sourceOf } from './service-history.ts'
+import { readPast, readStretches } from './service-range.ts'
+
+/** The calendar days that an address names: one day, or a week. */
+export interface DayRequest {
+  /** The first, as midnight UTC. */
+  readonly day: Date
+  readonly days: 1 | 7
+}
+
+/** A time in which something was wrong or unknown, within the requested days. */
+export interface DayStretch extends Span {
+  readonly condition: Exclude<Condition, 'up'>
+  /** Whether it began before the days, and whether it lasts until now. */
+  readonly isCutAtStart: boolean
+  readonly isOngoing: boolean
+}
+
+/** An incident of the days. */
+export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 'startedAt' | 'resolvedAt'> {
+  /** The worst that it said of the service within the days, null: nothing bad. */
+  readonly status: ImpairedStatus | null
+}
+
+/** A maintenance of the days. */
+interface MaintenanceOfDay {
+  readonly id: string
+  readonly title: string
+  readonly startedAt: Date
+  /** Null: it is running. */
+  readonly endedAt: Date | null
+}
+
+/** What happened to a service on a day, or in a week. */
+export interface ServiceDay extends Span {
+  readonly days: 1 | 7
+  readonly source: UptimeSource
+  readonly tally: Tally
+  /** Oldest first, the first `MAX_ITEMS` each. */
+  readonly stretches: readonly DayStretch[]
+  readonly incidents: readonly IncidentOfDay[]
+  readonly maintenances: readonly MaintenanceOfDay[]
+  /** How many stretches, incidents and maintenances there are beyond those. */
+  readonly more: number
+  /** The first day before and after, as midnight UTC; null: the page shows none. */
+  readonly earlier: Date | null
+  readonly later: Date | null
+}
+
+/** The stretches, incidents and maintenances of a day that the page lists, each. */
+const MAX_ITEMS = 50
+
+/** Parses a day such as `2026-11-20` and a number of days; null: invalid. */
+export function parseDay(day: string, days = '1'): DayRequest | null {
+  if (!/^2\d{3}-\d\d-\d\d$/.test(day) || (days !== '1' && days !== '7')) return null
+  const parsed = new Date(`${day}T00:00:00Z`)
+  // `2026-02-30` counts as 2 March.
+  if (Number.isNaN(parsed.getTime()) || parsed.toISOString().slice(0, 10) !== day) return null
+  return { day: parsed, days: days === '7' ? 7 : 1 }
+}
+
+/**
+ * Reads what happened to a service on a day, or in a week, of the page's time zone, up to now. Runs at most seven statements.
+ * @throws NotFound for a time in the future, or before the history that the tier shows.
+ */
+export async function readServiceDay(
+  db: Database,
+  state: PageState,
+  service: ServiceState,
+  { day, days }: DayRequest,
+  now: Date,
+): Promise<ServiceDay> {
+  const { organization, tier } = state
+  const { id: organizationId, timeZone } = organization
+  const [first, today] = [dayIn(timeZone, historyStart({ timeZone, tier }, now)), dayIn(timeZone, now)]
+  const last = new Date(Math.min(day.getTime() + (days - 1) * DAY, today.getTime()))
+  if (day > today || last < first) throw new NotFound('The page does not show this day.')
+  const begin = new Date(Math.max(+day, +first))
+  const end = startOfDay(timeZone, new Date(last.getTime() + DAY))
+  const span = { from: startOfDay(timeZone, begin), to: end < now ? end : now }
+  const past = await readPast(db, state, service.id, span.from, now)
+  // Reading from the day before tells what had begun then.
+  const before = new Date(span.from.getTime() - 1)
+  const found = await readStretches(db, state, service, { from: before, to: span.to }, past, now)
+  const stretches = stretchesOf(found, span, now)
+  const incidents = incidentsOf(past.incidents.get(service.id) ?? [], span)
+  const maintenances = await readMaintenances(db, organizationId, service.id, span)
+  const lists = [stretches, incidents, maintenances]
+  const neighbours = { earlier: new Date(+day - days * DAY), later: new Date(+day + days * DAY) }
+  return {
+    ...span,
+    days,
+    source: sourceOf(state, service),
+    tally: await readTally(db, state, service, { begin, last, span, today }, found, now),
+    stretches: stretches.slice(0, MAX_ITEMS),
+    incidents: incidents.slice(0, MAX_ITEMS),
+    maintenances: maintenances.slice(0, MAX_ITEMS),
+    more: lists.reduce((sum, { length }) => sum + Math.max(0, length - MAX_ITEMS), 0),
+    earlier: +neighbours.earlier + (days - 1) * DAY < +first ? null : neighbours.earlier,
+    later: neighbours.later > today ? null : neighbours.later,
+  }
+}
+
+interface Days {
+  readonly begin: Date
+  readonly last: Date
+  readonly span: Span
+  readonly today: Date
+}
+
+/** Returns the same figures as the bar, which come from closed days. */
+async function readTally(
+  db: Database,
+  state: PageState,
+  service: ServiceState,
+  { begin, last, span, today }: Days,
+  found: readonly Stretch[],
+  now: Date,
+): Promise<Tally> {
+  if (sourceOf(state, service) === 'INCIDENTS') return tally(found, span)
+  const { organization, tier } = state
+  const count = (today.getTime() - begin.getTime()) / DAY + 1
+  const days = await readDays(db, { timeZone: organization.timeZone, tier }, [service.id], count, now)
+  const own = (days.get(service.id) ?? []).filter(({ day }) => day >= begin && day <= last)
+  return sumOf(own.map((day) => day.tally))
+}
+
+/** Returns what is worth listing of stretches that begin a moment before a span: all but working time and short gaps. */
+export function stretchesOf(found: readonly Stretch[], span: Span, now: Date): DayStretch[] {
+  return found.flatMap(({ from, to, condition }): DayStretch[] => {
+    if (condition === 'up' || to <= span.from) return []
+    const begin = new Date(Math.max(+from, +span.from))
+    if (condition === 'unknown' && to.getTime() - begin.getTime() < MINUTE) return []
+    const isOngoing = to.getTime() === now.getTime()
+    return [{ condition, from: begin, to, isCutAtStart: from < span.from, isOngoing }]
+  })
+}
+
+/** Returns the incidents that were open within a span, oldest first. */
+export function incidentsOf(incidents: readonly ServiceIncident[], span: Span): IncidentOfDay[] {
+  return incidents
+    .filter(({ startedAt, resolvedAt }) => startedAt < span.to && (resolvedAt === null || resolvedAt > span.from))
+    .map(({ id, title, startedAt, resolvedAt, effects }) => ({
+      ...{ id, title, startedAt, resolvedAt, status: worstEffect(effects, span) },
+    }))
+    .reverse()
+}
+
+/** Reads the maintenances that ran within a span, oldest first: one more than the page lists, so that it can say so. */
+function readMaintenances(
+  db: Database,
+  organizationId: string,
+  serviceId: string,
+  { from, to }: Span,
+): Promise<MaintenanceOfDay[]> {
+  return db.$queryRaw<MaintenanceOfDay[]>`
+    SELECT m.id, m.title, m."startedAt", m."endedAt"
+    FROM "MaintenanceService" s JOIN "Maintenance" m ON m.id = s."maintenanceId"
+    WHERE s."serviceId" = ${serviceId} AND m."organizationId" = ${organizationId}
+      AND m."startedAt" < ${to} AND (m."endedAt" IS NULL OR m."endedAt" > ${from})
+    ORDER BY m."startedAt", m.id LIMIT ${MAX_ITEMS + 1}`
+}

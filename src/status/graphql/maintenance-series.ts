@@ -1,0 +1,173 @@
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
+import { builder } from '../../graphql/builder.ts'
+import { rows, text } from '../../graphql/cost.ts'
+import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
+import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import {
+  createMaintenanceSeries,
+  deleteMaintenanceSeries,
+  endMaintenanceSeries,
+  ruleWithEnd,
+  updateMaintenanceSeries,
+} from '../maintenance-series.ts'
+import { MAX_SERVICES } from '../ownership.ts'
+import { instantOf, nextDates, ruleInWords } from '../recurrence.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { Service } from './service.ts'
+
+/** The number of starts that `nextStarts` gives. */
+const NEXT_STARTS = 5
+
+const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {
+  id: { field: 'id' },
+  nullable: true,
+  description:
+    'A maintenance that repeats. Its next dates are scheduled as maintenance: the next one always, up to three within 35 days.',
+  fields: (t) => ({
+    title: t.exposeString('title', { description: 'A short title.' }),
+    message: t.exposeString('message', {
+      description: 'The first update of each date, in markdown.',
+      extensions: text(MAX_MESSAGE_LENGTH),
+    }),
+    timeZone: t.exposeString('timeZone', { description: 'The IANA time zone in which the rule is evaluated.' }),
+    startsAt: t.field({
+      type: 'DateTime',
+      description: 'The first start.',
+      resolve: ({ timeZone, firstStart }) => instantOf(timeZone, firstStart),
+    }),
+    durationMinutes: t.exposeInt('durationMinutes', { description: 'How long each date takes, in minutes.' }),
+    rule: t.string({
+      description: 'The recurrence rule (RFC 5545), such as `FREQ=WEEKLY;BYDAY=SU`. A count is given as its UNTIL.',
+      resolve: (series) => ruleWithEnd(series),
+    }),
+    repeats: t.string({
+      description: 'The rule in English, such as “Every Sunday at 02:00”.',
+      resolve: ({ rule, firstStart }) => ruleInWords(rule, firstStart),
+    }),
+    until: t.expose('until', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The last possible start. Null: no end.',
+    }),
+    skips: t.field({
+      type: ['DateTime'],
+      description: 'The starts that are left out, at most 200.',
+      resolve: ({ timeZone, skipped }) => skipped.map((local) => instantOf(timeZone, local)),
+    }),
+    nextStarts: t.field({
+      type: ['DateTime'],
+      description: 'The next starts by the rule, at most five.',
+      resolve: async (series, _args, ctx) =>
+        (await nextDates(series, ctx.now(), NEXT_STARTS)).dates.map(({ startsAt }) => startsAt),
+    }),
+    services: t.field({
+      type: [Service],
+      extensions: rows(MAX_SERVICES, 'servicesOfMaintenanceSeries'),
+      description: 'The affected services, in page order.',
+      select: (_args, _ctx, nestedSelection) => ({
+        services: {
+          select: { service: nestedSelection(true) },
+          orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }],
+        },
+      }),
+      resolve: ({ services }) => services.map(({ service }) => service),
+    }),
+    tellSubscribers: t.exposeBoolean('tellSubscribers', {
+      description: 'Whether subscribers are notified of the start and end of each date.',
+    }),
+    version: t.exposeInt('version', VERSION),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+  }),
+})
+
+const RULE =
+  'The recurrence rule (RFC 5545): FREQ (DAILY to YEARLY), INTERVAL, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, WKST, and UNTIL or COUNT.'
+const DURATION = 'How long each date takes, in minutes: at most 10080, a week.'
+const SKIPS = 'Starts to leave out, at most 200.'
+
+const CreateMaintenanceSeriesInput = builder.inputType('CreateMaintenanceSeriesInput', {
+  description: 'The repeating maintenance to create.',
+  fields: (t) => ({
+    title: t.string({ description: 'A short title.' }),
+    message: t.string({ description: 'The first update of each date, in markdown.' }),
+    startsAt: t.field({ type: 'DateTime', description: 'The first start; if the rule has none then, its next one.' }),
+    durationMinutes: t.int({ description: DURATION }),
+    rule: t.string({ description: RULE }),
+    timeZone: t.string({
+      required: false,
+      description: 'The IANA time zone in which the rule is evaluated. Default: the organization’s.',
+    }),
+    skips: t.field({ type: ['DateTime'], required: false, description: SKIPS }),
+    serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
+    tellSubscribers: t.boolean({
+      required: false,
+      defaultValue: true,
+      description: 'Whether subscribers are notified of the first date, and of the start and end of each.',
+    }),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
+  }),
+})
+
+builder.mutationField('createMaintenanceSeries', (t) =>
+  t.field({
+    type: MaintenanceSeries,
+    description: 'Creates a repeating maintenance and schedules its next dates. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: CreateMaintenanceSeriesInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: createRowResolver('createMaintenanceSeries', createMaintenanceSeries),
+  }),
+)
+
+const UpdateMaintenanceSeriesInput = builder.inputType('UpdateMaintenanceSeriesInput', {
+  description: 'The changes, from now on. Omitted fields stay as they are.',
+  fields: (t) => ({
+    id: t.id({ description: 'The repeating maintenance to change.' }),
+    title: t.string({ required: false, description: 'A short title.' }),
+    message: t.string({ required: false, description: 'The first update of each date, in markdown.' }),
+    startsAt: t.field({ type: 'DateTime', required: false, description: 'The first start under the changed rule.' }),
+    durationMinutes: t.int({ required: false, description: DURATION }),
+    rule: t.string({ required: false, description: RULE }),
+    timeZone: t.string({ required: false, description: 'The IANA time zone in which the rule is evaluated.' }),
+    skips: t.field({ type: ['DateTime'], required: false, description: `${SKIPS} Replaces the current list.` }),
+    serviceIds: t.idList({ required: false, description: 'All affected services. Replaces the current list.' }),
+    tellSubscribers: t.boolean({
+      required: false,
+      description: 'Whether subscribers are notified of this, and of starts and ends from now on.',
+    }),
+    version: t.int(VERSION_READ),
+  }),
+})
+
+builder.mutationField('updateMaintenanceSeries', (t) =>
+  t.field({
+    type: MaintenanceSeries,
+    description:
+      'Updates a repeating maintenance from now on. Past and running dates stay, and those that were edited alone. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: UpdateMaintenanceSeriesInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => updateMaintenanceSeries(ctx, input),
+  }),
+)
+
+builder.mutationField('endMaintenanceSeries', (t) =>
+  t.field({
+    type: MaintenanceSeries,
+    description:
+      'Ends a repeating maintenance now: its scheduled dates are deleted, but not those that were edited alone. Requires a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => endMaintenanceSeries(ctx, id),
+  }),
+)
+
+builder.mutationField('deleteMaintenanceSeries', (t) =>
+  t.field({
+    type: deletionPayload('MaintenanceSeries'),
+    description:
+      'Deletes a repeating maintenance and its scheduled dates. Past and running dates stay, and those that were edited alone. Requires a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => deleteMaintenanceSeries(ctx, id),
+  }),
+)

@@ -1,0 +1,90 @@
+import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
+import { UptimeSource } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { PageLinkInput } from '../../graphql/page-link-input.ts'
+import { VERSION_READ } from '../../graphql/version.ts'
+import type { DeletedPage } from '../page.ts'
+import { createPage, deletePage, updatePage } from '../page.ts'
+import { StatusPage } from './page.ts'
+
+const CreatePageInput = builder.inputType('CreatePageInput', {
+  description: 'The page to create. What is left out of its look is that of the organization, and follows it.',
+  fields: (t) => ({
+    slug: t.string({ description: 'Its name in URLs: lowercase letters, digits and single hyphens.' }),
+    name: t.string({ description: 'Its name, as the page shows it.' }),
+    serviceIds: t.idList({
+      required: false,
+      description: 'The services that it shows, in this order. Default: all, those created later too.',
+    }),
+    description: t.string({ required: false, description: 'Its description.' }),
+    accentColor: t.string({ required: false, description: 'The accent colour, as `#rrggbb`.' }),
+    logoUrl: t.string({ required: false, description: 'The https URL of the logo.' }),
+    links: t.field({ type: [PageLinkInput], required: false, description: 'All links for visitors.' }),
+    uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What the uptime of services counts.' }),
+  }),
+})
+
+builder.mutationField('createPage', (t) =>
+  t.field({
+    type: StatusPage,
+    description:
+      'Creates another status page of the organization. The number of pages depends on the tier. Requires a key with scope ADMIN.',
+    args: { input: t.arg({ type: CreatePageInput }) },
+    errors: { types: [Invalid, NotFound, Conflict, TierLimitReached] },
+    resolve: (_root, { input }, ctx) => createPage(ctx, input),
+  }),
+)
+
+const UpdatePageInput = builder.inputType('UpdatePageInput', {
+  description:
+    'The changes. Omitted fields stay as they are. The settings of the first page are those of its organization.',
+  fields: (t) => ({
+    id: t.id({ description: 'The page to change.' }),
+    slug: t.string({ required: false, description: 'Addresses with the old one are no longer found.' }),
+    name: t.string({ required: false, description: 'Its name.' }),
+    serviceIds: t.idList({
+      required: false,
+      description: 'The services that it shows, in this order. Null: all, those created later too.',
+    }),
+    description: t.string({ required: false, description: 'Its description.' }),
+    accentColor: t.string({ required: false, description: 'The accent colour, as `#rrggbb`.' }),
+    logoUrl: t.string({ required: false, description: 'The https URL of the logo. Null: that of the organization.' }),
+    links: t.field({ type: [PageLinkInput], required: false, description: 'All links. Replaces the current list.' }),
+    uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What the uptime of services counts.' }),
+    version: t.int(VERSION_READ),
+  }),
+})
+
+builder.mutationField('updatePage', (t) =>
+  t.field({
+    type: StatusPage,
+    description: 'Changes a status page. Requires a key with scope ADMIN.',
+    args: { input: t.arg({ type: UpdatePageInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => updatePage(ctx, input),
+  }),
+)
+
+const DeletePagePayload = builder.objectRef<DeletedPage>('DeletePagePayload').implement({
+  description: 'A deleted page, and what went with it.',
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    customDomain: t.exposeString('customDomain', {
+      nullable: true,
+      description: 'The domain that was requested for it. Null: none.',
+    }),
+    subscribers: t.exposeInt('subscribers', { description: 'How many subscribers it had.' }),
+  }),
+})
+
+builder.mutationField('deletePage', (t) =>
+  t.field({
+    type: DeletePagePayload,
+    description:
+      'Deletes a status page with its domain and subscribers. Services, incidents and maintenance stay. The first page cannot be deleted. Requires a key with scope ADMIN.',
+    args: { id: t.arg.id({ description: 'The page.' }) },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { id }, ctx) => deletePage(ctx, id),
+  }),
+)

@@ -1,0 +1,62 @@
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
+import { isObjectType } from 'graphql'
+import type { Page } from '../../account/page.ts'
+import type { GraphContext } from '../../graphql/builder.ts'
+import { shows } from '../page-scope.ts'
+
+/** A place in an answer. */
+interface Path {
+  readonly prev: Path | undefined
+}
+
+/** The pages below which an answer is being made, by the field that is read from them. */
+const pages = new WeakMap<Path, Page>()
+
+/** Narrows what is below a field to what a page shows. */
+export function below(path: Path, page: Page): void {
+  if (page.serviceIds !== null || !page.isFirst) pages.set(path, page)
+}
+
+/** Returns the page that an answer is below; null: none, or a first page that shows all services. */
+export function pageAbove(path: Path): Page | null {
+  for (let place: Path | undefined = path; place; place = place.prev) {
+    const page = pages.get(place)
+    if (page) return page
+  }
+  return null
+}
+
+/** Lists of services, by type. */
+const lists = ['ServiceGroup', 'Incident', 'IncidentUpdate', 'Maintenance']
+
+/** Returns the services of which a caller sees a thing that was not reached from a page; null: all. */
+type SeenServices = (ctx: GraphContext, thing: unknown) => Promise<readonly string[] | null>
+
+/** Leaves out the services that a page does not show: below it, or the one that shows what was asked for by its id. */
+export function narrowToPages(schema: GraphQLSchema, servicesSeenOf: SeenServices): GraphQLSchema {
+  for (const name of lists) {
+    const type = schema.getType(name)
+    const field = isObjectType(type) ? type.getFields()['services'] : undefined
+    if (field === undefined) throw new Error(`${name} has no services.`)
+    field.resolve = narrowed(field.resolve ?? (() => null), servicesSeenOf)
+  }
+  return schema
+}
+
+type Resolve = GraphQLFieldResolver<unknown, GraphContext>
+
+function narrowed(resolve: Resolve, servicesSeenOf: SeenServices): Resolve {
+  return async (parent, args, ctx, info) => {
+    const found: unknown = await resolve(parent, args, ctx, info)
+    const page = pageAbove(info.path)
+    if (!Array.isArray(found)) return found
+    const serviceIds = page ? page.serviceIds : await servicesSeenOf(ctx, parent)
+    if (serviceIds === null) return found
+    return found.filter((each: unknown) => isService(each) && shows({ serviceIds }, each.serviceId ?? each.id ?? ''))
+  }
+}
+
+/** A service, or a row that links one. */
+function isService(value: unknown): value is { readonly id?: string; readonly serviceId?: string } {
+  return typeof value === 'object' && value !== null
+}

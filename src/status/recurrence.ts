@@ -1,0 +1,372 @@
+import { setImmediate } from 'node:timers/promises'
+import type { RRuleTemporal } from 'rrule-temporal'
+import { DAY, MINUTE } from '../core/time.ts'
+import { formatLocalTime, parseLocalTime } from '../core/time-zone.ts'
+import { invalid } from '../core/validation.ts'
+
+/** Days of the week as RFC 5545 writes them, Monday first. */
+const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const
+type Weekday = (typeof weekdays)[number]
+
+const frequencies = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const
+
+/** A recurrence rule (RFC 5545 §3.3.10) without its end. It gives at most one start a day. */
+interface Recurrence {
+  readonly frequency: (typeof frequencies)[number]
+  readonly interval: number
+  readonly months: readonly number[]
+  /** Negative: counted from the end of the month. */
+  readonly monthDays: readonly number[]
+  /** `nth` is which one of the month or year; null: all of them. */
+  readonly days: readonly { readonly nth: number | null; readonly day: Weekday }[]
+  readonly positions: readonly number[]
+  readonly weekStart: Weekday | null
+}
+
+/** A rule and its end: at most one of `until` and `count`. */
+interface ParsedRule {
+  readonly recurrence: Recurrence
+  /** As the rule has it: a date, a local time, or one in UTC. */
+  readonly until: string | null
+  readonly count: number | null
+}
+
+/** The maximum length of a rule, in characters. */
+export const MAX_RULE_LENGTH = 300
+const MAX_INTERVAL = 366
+/** The maximum number of dates of a rule that counts them. */
+const MAX_COUNT = 365
+
+/**
+ * The maximum number of periods (days, weeks, months or years) in which a date is looked for. A rule that matches none,
+ * such as 31 February, ends there.
+ */
+const MAX_PERIODS = 400
+
+const ruleProblem = (message: string) => invalid([{ path: ['rule'], message }])
+
+/** Parses a recurrence rule; `RRULE:` before it is allowed. @throws Invalid for what is none, or more than is supported. */
+export function parseRule(text: string): ParsedRule {
+  const parts = partsOf(text)
+  const frequency = frequencies.find((each) => each === parts.get('FREQ'))
+  if (frequency === undefined) throw ruleProblem(`must have FREQ as one of ${frequencies.join(', ')}`)
+  const weekStart = parts.get('WKST')
+  const recurrence = {
+    frequency,
+    interval: numberOf(parts, 'INTERVAL', MAX_INTERVAL) ?? 1,
+    months: numbersOf(parts, 'BYMONTH', 1, 12),
+    monthDays: numbersOf(parts, 'BYMONTHDAY', -31, 31),
+    days: parts.get('BYDAY')?.split(',').map(parseDay) ?? [],
+    positions: numbersOf(parts, 'BYSETPOS', -366, 366),
+    weekStart: weekStart === undefined ? null : parseDay(weekStart).day,
+  }
+  requirePossible(recurrence)
+  const until = parts.get('UNTIL') ?? null
+  const count = numberOf(parts, 'COUNT', MAX_COUNT)
+  if (until !== null && !/^\d{8}(T\d{6}Z?)?$/.test(until)) throw ruleProblem('must have UNTIL as 20261231T235959Z')
+  if (until !== null && count !== null) throw ruleProblem('must not have both UNTIL and COUNT')
+  return { recurrence, until, count }
+}
+
+type Parts = ReadonlyMap<string, string>
+
+function partsOf(text: string): Parts {
+  const rule = text
+    .trim()
+    .toUpperCase()
+    .replace(/^RRULE:/, '')
+  if (rule.length > MAX_RULE_LENGTH) throw ruleProblem(`must have at most ${MAX_RULE_LENGTH} characters`)
+  const parts = new Map<string, string>()
+  for (const part of rule.split(';')) {
+    const [, name = '', value = ''] = /^([A-Z]+)=([A-Z0-9,+-]+)$/.exec(part) ?? []
+    if (name === '') throw ruleProblem('must be a recurrence rule such as FREQ=WEEKLY;BYDAY=SU')
+    if (parts.has(name)) throw ruleProblem(`must not have ${name} twice`)
+    if (!known.has(name)) throw ruleProblem(`must not have ${name}: it can have ${[...known].join(', ')}`)
+    parts.set(name, value)
+  }
+  return parts
+}
+
+/** The maximum number of values in a list. */
+const MAX_VALUES = 62
+
+function numbersOf(parts: Parts, name: string, min: number, max: number): number[] {
+  const values = parts.get(name)?.split(',') ?? []
+  const list = values.map((each) => (/^[+-]?\d{1,5}$/.test(each) ? Number(each) : Number.NaN))
+  const isGood = list.every((each) => Math.abs(each) >= 1 && each >= min && each <= max)
+  if (!isGood || list.length > MAX_VALUES) throw ruleProblem(`must have ${name} between ${min} and ${max}`)
+  return [...new Set(list)].sort((one, other) => one - other)
+}
+
+function numberOf(parts: Parts, name: string, max: number): number | null {
+  const [first, ...others] = numbersOf(parts, name, 1, max)
+  if (others.length > 0) throw ruleProblem(`must have one ${name}`)
+  return first ?? null
+}
+
+/** @throws Invalid for parts that do not go together (RFC 5545 §3.3.10). */
+function requirePossible({ frequency, days, monthDays, positions }: Recurrence): void {
+  if (days.length > MAX_VALUES) throw ruleProblem('has too many days')
+  if (frequency === 'WEEKLY' && monthDays.length > 0) throw ruleProblem('must not have BYMONTHDAY each week')
+  if (days.some(({ nth }) => nth !== null) && (frequency === 'DAILY' || frequency === 'WEEKLY'))
+    throw ruleProblem('must not number the days of BYDAY each day or week')
+  if (positions.length > 0 && days.length + monthDays.length === 0)
+    throw ruleProblem('must have BYDAY or BYMONTHDAY beside BYSETPOS')
+}
+
+const known = new Set(['FREQ', 'INTERVAL', 'BYMONTH', 'BYMONTHDAY', 'BYDAY', 'BYSETPOS', 'WKST', 'UNTIL', 'COUNT'])
+
+function parseDay(text: string): Recurrence['days'][number] {
+  const [, nth, name] = /^([+-]?[1-9]\d?)?([A-Z]{2})$/.exec(text) ?? []
+  const day = weekdays.find((each) => each === name)
+  if (day === undefined) throw ruleProblem('must have days such as MO or 2TU')
+  if (nth !== undefined && Math.abs(Number(nth)) > 53) throw ruleProblem('must have days from -53 to 53')
+  return { nth: nth === undefined ? null : Number(nth), day }
+}
+
+/** Writes a rule without its end, with its parts in one order. */
+export function formatRule({ frequency, interval, months, monthDays, days, positions, weekStart }: Recurrence): string {
+  const list = (name: string, values: readonly (string | number)[]) =>
+    values.length > 0 && `${name}=${values.join(',')}`
+  return [
+    `FREQ=${frequency}`,
+    interval > 1 && `INTERVAL=${interval}`,
+    list('BYMONTH', months),
+    list('BYMONTHDAY', monthDays),
+    list(
+      'BYDAY',
+      days.map(({ nth, day }) => `${nth ?? ''}${day}`),
+    ),
+    list('BYSETPOS', positions),
+    weekStart !== null && `WKST=${weekStart}`,
+  ]
+    .filter((part) => part !== false)
+    .join(';')
+}
+
+/** What a form asks for in place of a rule. */
+interface FriendlyRule {
+  /** DAILY, WEEKLY, MONTHLY, or MONTHLY_WEEKDAY: on the weekday of the first start. */
+  readonly repeat: string
+  readonly interval: string
+  readonly days: readonly string[]
+  /** A date such as 2026-12-31; empty: none. */
+  readonly until: string
+  /** The first start, as a local time. */
+  readonly local: string
+}
+
+/** Returns the rule that choices in a form mean, which may be none. */
+export function friendlyRule({ repeat, interval, days, until, local }: FriendlyRule): string {
+  const date = new Date(`${local}Z`)
+  const nth = Math.ceil(date.getUTCDate() / 7)
+  const by: Readonly<Record<string, string>> = {
+    WEEKLY: days.length > 0 ? `;BYDAY=${days.join(',')}` : '',
+    MONTHLY: `;BYMONTHDAY=${date.getUTCDate()}`,
+    // A month may lack a fifth one.
+    MONTHLY_WEEKDAY: `;BYDAY=${nth > 4 ? -1 : nth}${weekdays[(date.getUTCDay() + 6) % 7]}`,
+  }
+  const every = interval === '' || interval === '1' ? '' : `;INTERVAL=${interval}`
+  const end = until === '' ? '' : `;UNTIL=${until.replaceAll('-', '')}`
+  return `FREQ=${repeat === 'MONTHLY_WEEKDAY' ? 'MONTHLY' : repeat}${every}${by[repeat] ?? ''}${end}`
+}
+
+/** Returns the end that UNTIL means in a time zone; a date includes that day. @throws Invalid for no such date. */
+export function untilOf(until: string, timeZone: string): Date {
+  const [, year, month, day, hour = '23', minute = '59', second = '59', utc] =
+    /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/.exec(until) ?? []
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`
+  const at = parseLocalTime(utc === undefined ? timeZone : 'UTC', local)
+  if (at === null) throw ruleProblem('must have a date in UNTIL')
+  return at
+}
+
+/** The library needs Temporal, which Node.js 20 lacks. It loads when it is first needed. */
+let loading: Promise<typeof import('rrule-temporal')> | undefined
+function library() {
+  loading ??= import('temporal-polyfill/global').then(() => import('rrule-temporal'))
+  return loading
+}
+
+/**
+ * Returns the starts of a rule as local times such as `2026-03-29T02:00`, beginning with the first match at or after `from`.
+ * They are computed without a zone, so that clock changes never move the time of day.
+ * @param take is called with each start, and returns whether to go on.
+ */
+export async function eachLocalStart(rule: string, from: string, take: (local: string) => boolean): Promise<void> {
+  const { RRuleTemporal } = await library()
+  let begin = from
+  for (let known = 0; ; known = 1) {
+    const floating = `${begin.replace(/[-:]/g, '')}00Z`
+    const options = { rruleString: `DTSTART:${floating}\nRRULE:${rule}`, maxIterations: MAX_PERIODS, cache: false }
+    const found = firstOf(new RRuleTemporal(options), PER_SLICE)
+    if (!found.slice(known).every(take) || found.length < PER_SLICE) return
+    begin = found.at(-1) ?? begin
+    await setImmediate()
+  }
+}
+
+/** The library takes longer for each further date of a list: it begins anew at the last of so many, and others get their turn. */
+const PER_SLICE = 20
+
+function firstOf(rule: RRuleTemporal, count: number): string[] {
+  const found: string[] = []
+  try {
+    rule.all((at) => found.push(at.toString().slice(0, 16)) < count)
+  } catch (error) {
+    // Thrown when no date was found within the limit.
+    if (!(error instanceof Error && /exceeded/.test(error.message))) throw error
+  }
+  return found
+}
+
+/** What the dates of a series follow from. Local times are those of its zone. */
+export interface Schedule {
+  readonly timeZone: string
+  readonly rule: string
+  readonly anchor: string
+  readonly durationMinutes: number
+  readonly until: Date | null
+  readonly skipped: readonly string[]
+}
+
+/** One date of a series. */
+export interface SeriesDate {
+  readonly local: string
+  readonly startsAt: Date
+}
+
+/** Reads a stored local time, which clocks may skip: then it is as much later (RFC 5545 §3.3.5). */
+export function instantOf(timeZone: string, local: string): Date {
+  const at = parseLocalTime(timeZone, local)
+  if (at === null) throw new Error(`Not a local time: ${local}`)
+  return at
+}
+
+/**
+ * Returns the next dates of a series that are not over at `now`, at most `limit`, without those that are skipped.
+ * `anchor`: the first of them with skipped ones; null: there is none.
+ */
+export async function nextDates(
+  { timeZone, rule, anchor, durationMinutes, until, skipped }: Schedule,
+  now: Date,
+  limit: number,
+): Promise<{ readonly dates: readonly SeriesDate[]; readonly anchor: string | null }> {
+  const dates: SeriesDate[] = []
+  const left = new Set(skipped)
+  let first: string | null = null
+  await eachLocalStart(rule, anchor, (local) => {
+    const startsAt = instantOf(timeZone, local)
+    if (until !== null && startsAt > until) return false
+    if (startsAt.getTime() + durationMinutes * MINUTE <= now.getTime()) return true
+    first ??= local
+    if (!left.has(local)) dates.push({ local, startsAt })
+    return dates.length < limit
+  })
+  return { dates, anchor: first }
+}
+
+/** The maximum number of starts that a series leaves out. */
+export const MAX_SKIPPED = 200
+
+/** Returns the starts that a series leaves out, with one more. The earliest go when there are too many. */
+export function addSkipped(
+  { timeZone, skipped }: { readonly timeZone: string; readonly skipped: readonly string[] },
+  startsAt: Date,
+): string[] {
+  return [...new Set([...skipped, localOf(timeZone, startsAt)])].sort().slice(-MAX_SKIPPED)
+}
+
+/** Dates are scheduled this long before they start, and at most so many at once; the next one always is. */
+const AHEAD = 35 * DAY
+const MAX_AHEAD = 3
+
+/**
+ * Returns which of the next dates of a series to schedule now, and when to look again; null: never.
+ * @param dates the next ones, at least one more than are scheduled at once, if there are.
+ */
+export function planAhead(
+  dates: readonly SeriesDate[],
+  durationMinutes: number,
+  now: Date,
+): { readonly wanted: readonly SeriesDate[]; readonly dueAt: Date | null } {
+  const horizon = now.getTime() + AHEAD
+  const wanted = dates.slice(0, MAX_AHEAD).filter(({ startsAt }, index) => index === 0 || +startsAt <= horizon)
+  const [first] = dates
+  if (first === undefined) return { wanted, dueAt: null }
+  const isOver = +first.startsAt + durationMinutes * MINUTE
+  const next = wanted.length < MAX_AHEAD ? dates[wanted.length] : undefined
+  return { wanted, dueAt: new Date(Math.min(isOver, next === undefined ? isOver : +next.startsAt - AHEAD)) }
+}
+
+/** The number of dates that `planAhead` needs. */
+export const DATES_TO_PLAN = MAX_AHEAD + 1
+
+const dayNames = {
+  MO: 'Monday',
+  TU: 'Tuesday',
+  WE: 'Wednesday',
+  TH: 'Thursday',
+  FR: 'Friday',
+  SA: 'Saturday',
+  SU: 'Sunday',
+}
+const units = { DAILY: 'day', WEEKLY: 'week', MONTHLY: 'month', YEARLY: 'year' } as const
+const ordinals: Readonly<Record<number, string>> = {
+  1: 'first',
+  2: 'second',
+  3: 'third',
+  4: 'fourth',
+  5: 'fifth',
+  [-1]: 'last',
+}
+
+/** Says how a rule repeats, such as `Every Sunday at 02:00`. @param local the start, as a local time. */
+export function ruleInWords(rule: string, local: string): string {
+  return `${daysInWords(parseRule(rule).recurrence, local)} at ${local.slice(11, 16)}`
+}
+
+function daysInWords(recurrence: Recurrence, local: string): string {
+  const { frequency, interval, months, positions } = recurrence
+  const unit = units[frequency]
+  const every = interval === 1 ? `Every ${unit}` : interval === 2 ? `Every other ${unit}` : `Every ${interval} ${unit}s`
+  const isPlain = months.length === 0 && positions.length === 0
+  return (isPlain ? plainWords[frequency](recurrence, every, new Date(`${local}Z`)) : null) ?? OTHER_RULE
+}
+
+const OTHER_RULE = 'Repeats by a rule of its own'
+
+/** Says how a rule of each frequency repeats; null: it has parts that these words do not cover. */
+const plainWords: Readonly<
+  Record<Recurrence['frequency'], (rule: Recurrence, every: string, date: Date) => string | null>
+> = {
+  DAILY: ({ days, monthDays }, every) => (days.length + monthDays.length === 0 ? every : null),
+  WEEKLY({ days, interval }, every, date) {
+    const own = weekdays[(date.getUTCDay() + 6) % 7] ?? 'MO'
+    const names = join((days.length === 0 ? [own] : days.map(({ day }) => day)).map((day) => dayNames[day]))
+    return interval === 1 ? `Every ${names}` : `${every} on ${names}`
+  },
+  MONTHLY({ days, monthDays }, every, date) {
+    if (days.length === 0) return daysOfMonth(monthDays.length === 0 ? [date.getUTCDate()] : monthDays, every)
+    const names = days.map(({ nth, day }) => {
+      const ordinal = nth === null ? undefined : ordinals[nth]
+      return ordinal && `${ordinal} ${dayNames[day]}`
+    })
+    return monthDays.length > 0 || names.includes(undefined) ? null : `${every} on the ${join(names.map(String))}`
+  },
+  YEARLY({ days, monthDays }, every, date) {
+    const name = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+    return days.length + monthDays.length === 0 ? `${every} on ${name}` : null
+  },
+}
+
+function daysOfMonth(numbers: readonly number[], every: string): string | null {
+  if (numbers.length === 1 && numbers[0] === -1) return `${every} on its last day`
+  return numbers.every((each) => each > 0) ? `${every} on day ${join(numbers.map(String))}` : null
+}
+
+const join = (words: readonly string[]) =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+/** Returns the local time of a moment in a zone, to the minute. */
+export const localOf = formatLocalTime

@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createApiKey } from '../../src/account/api-key.ts'
+import type { Scope } from '../../src/generated/prisma/enums.ts'
+import { Role } from '../../src/generated/prisma/enums.ts'
+import type { Browser } from '../support/console.ts'
+import { testConsole } from '../support/console.ts'
+import { testContext } from '../support/context.ts'
+
+const { app, database, organization } = await testConsole()
+const own = await organization('own')
+const foreign = await organization('foreign')
+
+interface Action {
+  /** The least role that may, and the least scope of a key; null: no key may. */
+  readonly role: Role
+  readonly scope: Scope | null
+  /** The form of the console; without fields a screen. */
+  readonly path: string
+  readonly fields?: Record<string, string>
+  readonly graphql: string | ((organizationId: string) => string)
+}
+
+/** The table of the contract: what needs which role or scope. Every door has to agree with it. */
+const actions: Readonly<Record<string, Action>> = {
+  'read incidents': {
+    ...{ role: 'VIEWER', scope: 'READ', path: 'incidents' },
+    graphql: '{ organization { id incidents(first: 1) { totalCount } } }',
+  },
+  'add a service': {
+    ...{ role: 'EDITOR', scope: 'WRITE', path: 'services/new', fields: { name: 'Website' } },
+    graphql: 'mutation { createService(input: {name: "Website"}) { __typename } }',
+  },
+  'report an incident': {
+    ...{ role: 'EDITOR', scope: 'WRITE', path: 'incidents/new' },
+    fields: { title: 'Slow', status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.' },
+    graphql: `mutation { createIncident(input: {title: "Slow", status: INVESTIGATING, impact: MINOR, message: "We look."}) {
+      __typename } }`,
+  },
+  'create a key': {
+    ...{ role: 'ADMIN', scope: 'ADMIN', path: 'keys', fields: { name: 'A key', scope: 'READ', expiresAt: '' } },
+    graphql: 'mutation { createApiKey(input: {name: "A key", scope: READ}) { __typename } }',
+  },
+  'set up the page': {
+    ...{ role: 'ADMIN', scope: 'ADMIN', path: 'page', fields: { description: 'About us.' } },
+    graphql: 'mutation { updateOrganization(input: {description: "About us."}) { __typename } }',
+  },
+  'invite somebody': {
+    ...{ role: 'OWNER', scope: null, path: 'people', fields: { email: 'new@example.com', role: 'VIEWER' } },
+    graphql: 'mutation { invite(input: {email: "new@example.com", role: VIEWER}) { __typename } }',
+  },
+  'delete the organization': {
+    // The wrong name, so that nobody's is deleted.
+    ...{ role: 'OWNER', scope: 'ADMIN', path: 'page/delete', fields: { slug: 'not-its-name' } },
+    graphql: (id) => `mutation { deleteOrganization(input: {id: "${id}", slug: "not-its-name"}) { __typename } }`,
+  },
+}
+
+const roles = Object.values(Role)
+const scopes = ['READ', 'WRITE', 'ADMIN'] as const
+const people = new Map<Role, Browser>()
+for (const role of roles) people.set(role, await own.signIn(role))
+const keys = new Map<Scope, string>()
+for (const scope of scopes) {
+  const actor = { kind: 'operator', organizationId: own.organization.id } as const
+  const ctx = testContext(database.prisma, { actor, now: () => new Date() })
+  keys.set(scope, (await createApiKey(ctx, { name: scope, scope })).secret)
+}
+
+async function isAllowedByForm(person: Browser, slug: string, { path, fields }: Action): Promise<boolean> {
+  const address = `/console/${slug}/${path}`
+  const { status, html } = await (fields ? person.post(address, fields) : person.get(address))
+  return status !== 403 && status !== 404 && !/requires the role|Only an owner may/.test(html)
+}
+
+async function isAllowedByGraphql(headers: Record<string, string>, { graphql }: Action, id: string): Promise<boolean> {
+  const response = await fetch(`${app.baseUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', ...headers },
+    body: JSON.stringify({ query: typeof graphql === 'string' ? graphql : graphql(id) }),
+  })
+  const { data, errors } = await response.json()
+  const codes = (errors ?? []).map(({ extensions }: { extensions: { code: string } }) => extensions.code)
+  if (codes.length > 0) expect(['UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND']).toContain(codes[0])
+  const isMissing = JSON.stringify(data ?? null).includes('NotFoundError')
+  return codes.length === 0 && !isMissing && Object.values(data ?? {}).every((value) => value !== null)
+}
+
+const action = fc.constantFrom(...Object.entries(actions))
+
+test('a person may what the table says, by forms and by GraphQL, in its own organization only', async () => {
+  const place = fc.constantFrom(own.organization, foreign.organization)
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...roles), action, place, async (role, [, what], { id, slug }) => {
+      const person = people.get(role) ?? expect.unreachable()
+      const expected = id === own.organization.id && roles.indexOf(role) >= roles.indexOf(what.role)
+      const byForm = await isAllowedByForm(person, slug, what)
+      const headers = { cookie: `allclear_session=${person.token}`, 'x-organization': slug }
+      expect({ byForm, byGraphql: await isAllowedByGraphql(headers, what, id) }).toEqual({
+        ...{ byForm: expected, byGraphql: expected },
+      })
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a key may what the table says', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...scopes), action, async (scope, [, what]) => {
+      const expected = what.scope !== null && scopes.indexOf(scope) >= scopes.indexOf(what.scope)
+      expect(await isAllowedByGraphql({ authorization: `Bearer ${keys.get(scope)}` }, what, own.organization.id)).toBe(
+        expected,
+      )
+    }),
+    { numRuns: 30 },
+  )
+})

@@ -1,0 +1,156 @@
+import { Hono } from 'hono'
+import { afterAll, describe, expect, test } from 'vitest'
+import { updateOrganization } from '../../../src/account/organization.ts'
+import { listenToLogs } from '../../../src/event-log/event.ts'
+import { loadAssets } from '../../../src/http/assets.ts'
+import { wordsOf } from '../../../src/language/catalogue.ts'
+import { createIncident } from '../../../src/status/incident.ts'
+import { scheduleMaintenance } from '../../../src/status/maintenance.ts'
+import { createService } from '../../../src/status/service.ts'
+import { liveScript, statusPages, statusStylesheet } from '../../../src/status-page/html/routes.tsx'
+import { documentRoutes } from '../../../src/status-page/http/documents.ts'
+import { createPageCache } from '../../../src/status-page/page-cache.ts'
+import { createPngRenderer } from '../../../src/status-page/png-renderer.ts'
+import { tenantsOf } from '../../status/setup.ts'
+import { noon } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
+import { nestingFaults } from '../../support/markup.ts'
+import { pseudoLanguage, unwrapped } from '../../support/pseudo-language.ts'
+
+const database = await testDatabase()
+const tenant = tenantsOf(database.prisma)
+const now = () => noon
+const cache = createPageCache(now)
+afterAll(await listenToLogs(database, cache.invalidate))
+const site = { assets: await loadAssets([liveScript, statusStylesheet]), baseUrl: 'https://allclear.example' }
+const options = { site, db: database.prisma, cache, now, pngRenderer: createPngRenderer() }
+const app = new Hono().route('/', documentRoutes(options)).route('/', statusPages(options))
+
+const get = (path: string, language?: string) =>
+  app.request(path, { headers: language === undefined ? {} : { 'accept-language': language } })
+
+async function filledPage() {
+  const acme = await tenant()
+  await updateOrganization(acme.ctx, { name: 'Άκμη', description: 'Περιγραφή', timeZone: 'UTC' })
+  const { id: serviceId } = await createService(acme.ctx, { name: 'Πληρωμές', description: 'Κάρτες' })
+  const { id } = await createIncident(acme.ctx, {
+    ...{ title: 'Βλάβη', status: 'INVESTIGATING', impact: 'MAJOR', message: 'Ψάχνουμε.' },
+    services: [{ serviceId, status: 'PARTIAL_OUTAGE' }],
+  })
+  const startsAt = new Date('2026-11-21T12:00:00Z')
+  const endsAt = new Date('2026-11-21T13:00:00Z')
+  await scheduleMaintenance(acme.ctx, { title: 'Δίσκοι', message: 'Νέοι.', startsAt, endsAt, serviceIds: [serviceId] })
+  cache.invalidate(acme.id)
+  return { acme, path: `/status/${acme.slug}`, incidentId: id, serviceId }
+}
+
+describe('the language of a page', () => {
+  test('is in its address, and in the links to other pages', async () => {
+    const { path } = await filledPage()
+    const html = await (await get(`${path}/de`, 'fr')).text()
+    expect(html).toContain('<html lang="de" dir="ltr">')
+    expect(html).toContain('Teilausfall: Πληρωμές')
+    expect(html).toContain(`href="${path}/de/history"`)
+    expect(html).toContain(`href="${path}/history.atom?language=de"`)
+    expect(html).toContain(`<link rel="canonical" href="https://allclear.example${path}/de"/>`)
+    expect(html).toContain(`<link rel="alternate" hreflang="fr" href="https://allclear.example${path}/fr"/>`)
+    expect(html).toContain(`<link rel="alternate" hreflang="x-default" href="https://allclear.example${path}"/>`)
+    expect(html).toMatch(/<h3 dir="auto" lang=""><a [^>]*>Βλάβη/)
+    expect(nestingFaults(html)).toEqual([])
+  })
+
+  test('in an address without one is the default, and readers of another are sent to its address', async () => {
+    const { path, incidentId } = await filledPage()
+    const plain = await get(path, 'en-US,en')
+    expect([plain.status, plain.headers.get('vary')]).toEqual([200, 'accept-encoding, accept-language'])
+    expect((await get(`${path}/de`)).headers.get('vary')).toBe('accept-encoding')
+    for (const [from, to] of [
+      [path, `${path}/de`],
+      [`${path}/incidents/${incidentId}?before=x`, `${path}/de/incidents/${incidentId}?before=x`],
+      [`${path}/history`, `${path}/de/history`],
+    ] as const) {
+      if (from.includes('before')) continue
+      const sent = await get(from, 'de-CH')
+      expect([sent.status, sent.headers.get('location'), sent.headers.get('vary')]).toEqual([
+        302,
+        to,
+        'accept-language',
+      ])
+      expect(sent.headers.get('cache-control')).toContain('s-maxage=4')
+    }
+    const version = /data-version="([^"]+)"/.exec(await plain.text())?.[1]
+    expect((await get(`${path}?since=${version}`, 'de')).status).toBe(204)
+  })
+
+  test('is one that the page offers', async () => {
+    const { acme, path } = await filledPage()
+    await updateOrganization(acme.ctx, { languages: ['FR'], defaultLanguage: 'DE' })
+    cache.invalidate(acme.id)
+    expect(await (await get(path, 'de')).text()).toContain('<html lang="de"')
+    expect((await get(path, 'en')).status).toBe(200)
+    expect((await get(path, 'fr')).headers.get('location')).toBe(`${path}/fr`)
+    const left = await get(`${path}/en/history?month=2026-11`)
+    expect([left.status, left.headers.get('location')]).toEqual([302, `${path}/history?month=2026-11`])
+    await updateOrganization(acme.ctx, { languages: ['DE'] })
+    cache.invalidate(acme.id)
+    const only = await get(path, 'fr')
+    expect([only.status, only.headers.get('vary')]).toEqual([200, 'accept-encoding'])
+    expect(await only.text()).not.toMatch(/hreflang|class="languages"/)
+  })
+
+  test.each(['/xx', '/DE', '/de/de', '/de/x', '/d', '/de%00', '/constructor', '/en-'])(
+    '%s is no page',
+    async (tail) => {
+      const { path } = await filledPage()
+      expect([302, 404]).toContain((await get(path + tail)).status)
+      expect((await get(path + tail)).headers.get('location') ?? path).toMatch(/^\/status\//)
+    },
+  )
+
+  test('of a document is in its query', async () => {
+    const { path } = await filledPage()
+    const feed = await (await get(`${path}/history.atom?language=de`)).text()
+    expect(feed).toContain('<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de"')
+    expect(feed).toContain('Wird untersucht')
+    expect(feed).toContain(`href="https://allclear.example${path}/history.atom?language=de"`)
+    expect(feed).toContain(`${path}/de/incidents/`)
+    expect(await (await get(`${path}/badge.svg?language=DE`)).text()).toContain('Teilausfall')
+    expect(await (await get(`${path}/badge.svg?language=xx`, 'de')).text()).toContain('Partial outage')
+  })
+})
+
+test('pages and documents show no English but the catalogue’s', async () => {
+  const before = { ...wordsOf('FR') }
+  Object.assign(wordsOf('FR'), pseudoLanguage(wordsOf('EN'), 'fr'))
+  try {
+    const { path, incidentId } = await filledPage()
+    for (const [tail, kind] of [
+      ['/fr', 'html'],
+      [`/fr/incidents/${incidentId}`, 'html'],
+      ['/fr/history', 'html'],
+      ['/history.atom?language=fr', 'xml'],
+      ['/history.rss?language=fr', 'xml'],
+      ['/badge.svg?language=fr', 'xml'],
+    ] as const) {
+      const text = await (await get(path + tail)).text()
+      if (kind === 'html') expect(text).toContain('dir="rtl"')
+      expect(text).toContain('⟦')
+      expect([tail, ...unwrapped(kind === 'html' ? pageText(text) : documentText(text))]).toEqual([tail])
+    }
+  } finally {
+    Object.assign(wordsOf('FR'), before)
+  }
+})
+
+const pageText = (html: string) =>
+  html
+    .replace(/<head>.*?<\/head>/s, '')
+    .replace(/<(svg|div) class="(days|legend)".*?<\/\1>|<span class="figure">[^<]*/gs, '')
+/** Identifiers, addresses and times are no language; contents of feeds are escaped HTML. */
+const documentText = (xml: string) =>
+  xml
+    .replace(
+      /<(id|guid|link|generator|updated|published|pubDate|lastBuildDate|language|atom:updated)\b[^>]*>[^<]*<\/\1>/g,
+      '',
+    )
+    .replace(/&lt;.*?&gt;/g, '')
