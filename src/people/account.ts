@@ -4,6 +4,7 @@ import { invalid, nameText, validate } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { limitAttempts } from './attempt-limit.ts'
 import type { PeopleContext } from './context.ts'
+import { ownSession } from './known-device.ts'
 import { hashPassword, newPassword, verifyPassword } from './password.ts'
 import { confirmSession, requireUser, revokeOtherSessions } from './session.ts'
 
@@ -29,7 +30,7 @@ export async function changePassword(ctx: PeopleContext, input: unknown): Promis
   const { email, passwordHash: current } = await ctx.db.user.findUniqueOrThrow({ where: { id } })
   if (current === null) requireConfirmation(ctx)
   else {
-    const isRight = await limitAttempts(ctx, email, async () =>
+    const isRight = await limitAttempts(ctx, { account: email, browser: ownSession(ctx) }, async () =>
       (await verifyPassword(currentPassword, current)) ? true : null,
     )
     if (!isRight) throw invalid([{ path: ['currentPassword'], message: 'is wrong' }])

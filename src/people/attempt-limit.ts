@@ -7,8 +7,14 @@ import type { PeopleContext } from './context.ts'
 
 /** Attempts are counted per quarter of an hour (UTC). */
 const WINDOW = 15 * MINUTE
-/** Wrong answers for one account. */
-const MAX_PER_ACCOUNT = 10
+/**
+ * Wrong answers for one account from all networks, and from one, so that one network cannot lock an account for everybody. A botnet
+ * can, but not where its person has signed in before.
+ */
+const MAX_PER_ACCOUNT = 30
+const MAX_PER_ACCOUNT_AND_NETWORK = 10
+/** Wrong answers in a browser in which the person has signed in before. They count for nobody else. */
+const MAX_PER_KNOWN_BROWSER = 10
 /** Wrong answers from one network: an IPv4 address, or an IPv6 /64. */
 const MAX_PER_NETWORK = 30
 /** Wrong passwords for one private page from one network, and from all. */
@@ -19,23 +25,37 @@ const MAX_LINKS_PER_ADDRESS = 3
 /** Links, and challenges of passkeys, that one network asks for. */
 const MAX_REQUESTS_PER_NETWORK = 60
 
+/** What somebody tries to prove. */
+export interface Attempted {
+  /** Whom it is about, whether or not there is such a person. */
+  readonly account: string
+  /** What names the browser, where this person has signed in before (`knownDevice`, `ownSession`); null: it is unknown. */
+  readonly browser: string | null
+  /** Wrong answers from all networks; absent: 30. */
+  readonly max?: number
+}
+
 /**
  * Runs an attempt to prove who one is, and counts it unless it succeeds. It is counted before it runs, so that many at once
  * do not get more tries. The counts hold over all instances.
- * @param account whom the attempt is about, whether or not there is such a person.
  * @param attempt returns what was proven; null: the answer was wrong.
- * @throws RateLimited after too many wrong answers for the account or from the network.
+ * @throws RateLimited after too many wrong answers: in a known browser its own, else those for the account or from the network.
  */
 export async function limitAttempts<T>(
   ctx: PeopleContext,
-  account: string,
+  { account, browser, max = MAX_PER_ACCOUNT }: Attempted,
   attempt: () => Promise<T | null>,
 ): Promise<T | null> {
+  const network = clientSubject(ctx.clientAddress)
+  if (browser !== null) {
+    return countAttempt(ctx, [{ subject: `sign-in ${browser} ${account}`, limit: MAX_PER_KNOWN_BROWSER }], attempt)
+  }
   const limits = [
-    { subject: `sign-in network ${clientSubject(ctx.clientAddress)}`, limit: MAX_PER_NETWORK },
-    { subject: `sign-in account ${account}`, limit: MAX_PER_ACCOUNT },
+    { subject: `sign-in network ${network}`, limit: MAX_PER_NETWORK },
+    { subject: `sign-in account ${account} network ${network}`, limit: MAX_PER_ACCOUNT_AND_NETWORK },
+    { subject: `sign-in account ${account}`, limit: max },
   ]
-  return countAttempt(ctx, limits, attempt)
+  return countAttempt(ctx, limits, attempt, 'in 15 minutes, or in a browser in which you have signed in before')
 }
 
 /**
@@ -58,8 +78,9 @@ async function countAttempt<T>(
   ctx: LimitContext,
   limits: readonly Limit[],
   attempt: () => Promise<T | null>,
+  again = 'in 15 minutes',
 ): Promise<T | null> {
-  const counted = await consume(ctx, limits, 'Too many wrong answers. Try again in 15 minutes.')
+  const counted = await consume(ctx, limits, `Too many wrong answers. Try again ${again}.`)
   const proven = await attempt()
   if (proven !== null) await giveBack(ctx, counted)
   return proven

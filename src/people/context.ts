@@ -10,6 +10,8 @@ export interface PeopleContext extends Context {
   readonly seal: SecretBox
   /** Our public address, for links in mail. */
   readonly site: { readonly baseUrl: string }
+  /** What this browser keeps since a person signed in (`newDevice`); absent: nothing. */
+  readonly device?: string | undefined
 }
 
 declare module '../core/context.ts' {

@@ -9,6 +9,7 @@ import { nameText } from '../core/validation.ts'
 import type { Identity, User } from '../generated/prisma/client.ts'
 import { limitAttempts, limitRequests } from './attempt-limit.ts'
 import type { PeopleContext } from './context.ts'
+import { knownDevice } from './known-device.ts'
 import { createToken, readToken, takeToken } from './one-time-token.ts'
 import { verifyPassword } from './password.ts'
 import { requireUser } from './session.ts'
@@ -175,7 +176,7 @@ export async function linkIdentity(
   const id = (await readToken(ctx, 'OPENID', token))?.userId ?? null
   if (id === null) throw expired()
   const user = await ctx.db.user.findUniqueOrThrow({ where: { id } })
-  const isRight = await limitAttempts(ctx, user.email, async () =>
+  const isRight = await limitAttempts(ctx, { account: user.email, browser: knownDevice(ctx, id) }, async () =>
     (await verifyPassword(password, user.passwordHash)) ? true : null,
   )
   if (!isRight) return null

@@ -134,7 +134,7 @@ async function acceptPasskey(
   use: 'sign-in' | 'confirm',
 ): Promise<Passkey | null> {
   const response = validate(authentication, input)
-  return limitAttempts(ctx, `passkey ${response.id}`, async () => {
+  return limitAttempts(ctx, { account: `passkey ${response.id}`, browser: null }, async () => {
     const passkey = await ctx.db.passkey.findUnique({ where: { id: response.id } })
     const challenge = await takeChallenge(ctx, response.response.clientDataJSON, use)
     if (passkey === null || challenge === null) return null

@@ -7,6 +7,7 @@ import { invalid } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { limitAttempts } from './attempt-limit.ts'
 import type { PeopleContext } from './context.ts'
+import { knownDevice, ownSession } from './known-device.ts'
 import { readToken, takeToken } from './one-time-token.ts'
 import { requireUser, startSession } from './session.ts'
 import { newTotpSecret, stepOfCode, totpUrl } from './totp.ts'
@@ -15,7 +16,7 @@ import { newTotpSecret, stepOfCode, totpUrl } from './totp.ts'
 const RECOVERY_CODES = 10
 /** 80 random bits. */
 const RECOVERY_CODE_LENGTH = 16
-/** Wrong codes that use up the token of a sign-in. */
+/** Wrong codes that use up the token of a sign-in. A stranger who knows no password gives none, so they may lock the account. */
 const MAX_WRONG_CODES = 10
 
 const ISSUER = 'Allclear'
@@ -80,8 +81,10 @@ export async function confirmAuthenticator(ctx: PeopleContext, code: string): Pr
   const user = await ctx.db.user.findUniqueOrThrow({ where: { id } })
   const { totpSecret } = user
   if (user.totpEnabled || totpSecret === null) throw new Conflict('No authenticator app is being set up.')
-  const isRight = await limitAttempts(ctx, `code ${id}`, async () =>
-    (await acceptTotp(ctx, user, code)) ? true : null,
+  const isRight = await limitAttempts(
+    ctx,
+    { account: `code ${id}`, browser: ownSession(ctx), max: MAX_WRONG_CODES },
+    async () => ((await acceptTotp(ctx, user, code)) ? true : null),
   )
   if (!isRight) throw invalid([{ path: ['code'], message: 'is not the code that the app shows now' }])
   return transaction(ctx, async (tx) => {
@@ -128,8 +131,10 @@ export async function signInBySecondFactor(
 ): Promise<string | null> {
   const userId = (await readToken(ctx, 'SECOND_FACTOR', token))?.userId ?? null
   if (userId === null) throw tokenGone()
-  const isRight = await limitAttempts(ctx, `code ${userId}`, async () =>
-    (await acceptCode(ctx, userId, code)) ? true : null,
+  const isRight = await limitAttempts(
+    ctx,
+    { account: `code ${userId}`, browser: knownDevice(ctx, userId), max: MAX_WRONG_CODES },
+    async () => ((await acceptCode(ctx, userId, code)) ? true : null),
   )
   if (!isRight) {
     await countWrongCode(ctx, token)

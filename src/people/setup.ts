@@ -63,7 +63,9 @@ export async function setUp(
   input: unknown,
   userAgent: string,
 ): Promise<{ organization: Organization; sessionToken: string }> {
-  const permitted = await limitAttempts(ctx, 'setup', async () => ((await mayUseSetup(ctx, token)) ? true : null))
+  const permitted = await limitAttempts(ctx, { account: 'setup', browser: null }, async () =>
+    (await mayUseSetup(ctx, token)) ? true : null,
+  )
   if (!permitted) throw wrongToken()
   const { email, name, password, organizationName, slug } = validate(setupInput, input)
   const passwordHash = await hashPassword(password)

@@ -2,6 +2,7 @@ import { MINUTE } from '../core/time.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { limitAttempts } from './attempt-limit.ts'
 import type { PeopleContext } from './context.ts'
+import { knownDevice, ownSession } from './known-device.ts'
 import { createToken } from './one-time-token.ts'
 import { verifyPassword } from './password.ts'
 import { confirmSession, requireUser, startSession } from './session.ts'
@@ -25,10 +26,11 @@ export async function signInByPassword(
   userAgent: string,
 ): Promise<SignIn | null> {
   const email = personEmail.safeParse(given).data ?? ''
-  const user = await limitAttempts(ctx, email, async () => {
-    const known = await userByEmail(ctx, email)
-    return (await verifyPassword(password, known?.passwordHash ?? null)) ? known : null
-  })
+  const known = await userByEmail(ctx, email)
+  const browser = knownDevice(ctx, known?.id ?? null)
+  const user = await limitAttempts(ctx, { account: email, browser }, async () =>
+    (await verifyPassword(password, known?.passwordHash ?? null)) ? known : null,
+  )
   return user && completeSignIn(ctx, user, userAgent)
 }
 
@@ -50,7 +52,7 @@ export async function completeSignIn(
 export async function confirmByPassword(ctx: PeopleContext, password: string): Promise<boolean> {
   const { userId } = requireUser(ctx)
   const { email, passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
-  const confirmed = await limitAttempts(ctx, email, async () =>
+  const confirmed = await limitAttempts(ctx, { account: email, browser: ownSession(ctx) }, async () =>
     (await verifyPassword(password, passwordHash)) ? true : null,
   )
   if (confirmed) await confirmSession(ctx)

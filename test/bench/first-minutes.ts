@@ -160,7 +160,7 @@ async function walk(
   await reader.getByText('All services are operational').first().waitFor()
   await step('the live page says that it is up', reader)
   await reader.goto(`${site}/status/example/subscribe`)
-  await fill(reader, { address: READER })
+  await fill(reader, { email: READER })
   await reader.click('main button[type=submit]')
   await mail.arrived(1, ({ envelopeTo }) => envelopeTo === READER)
   await step('the first mail is received', reader)

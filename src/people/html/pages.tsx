@@ -16,8 +16,10 @@ import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { emptyForm, formStatus, readForm } from '../../http/form.tsx'
 import type { Site } from '../../http/layout.tsx'
 import type { PeopleContext } from '../context.ts'
+import { deviceOf, setDeviceCookie } from '../http/device-cookie.ts'
 import { sessionToken, setSessionCookie } from '../http/session-cookie.ts'
-import { endSessions } from '../session.ts'
+import { knownDevice, newDevice } from '../known-device.ts'
+import { endSessions, userOfSession } from '../session.ts'
 import type { SignIn } from '../sign-in.ts'
 import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
@@ -71,7 +73,7 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
 
   async function answer(c: HttpContext, work: Work): Promise<Response> {
     try {
-      const ctx = await contextOf(c)
+      const ctx = { ...(await contextOf(c)), device: deviceOf(c, site) }
       await yieldAfterTimeSlice(ctx.clientAddress ?? '')
       const named = { baseUrl: site.baseUrl, isNamed: ctx.config.BASE_URL !== undefined }
       return (await guardOwnPage(c, ctx, named)) ?? (await work(ctx))
@@ -82,12 +84,17 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
     }
   }
 
-  /** Sets the cookie of a new session. The browser's previous session ends, so that nobody goes on in it (fixation). */
+  /**
+   * Sets the cookie of a new session, and that of a browser in which its person has signed in. The browser's previous session ends, so
+   * that nobody goes on in it (fixation).
+   */
   async function changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void> {
     if (ctx.actor.kind === 'user' && sessionToken(c, site) !== null) {
       await endSessions(ctx, { userId: ctx.actor.userId, id: ctx.actor.sessionId })
     }
     setSessionCookie(c, site, token)
+    const user = await userOfSession(ctx, token)
+    if (user !== null && knownDevice(ctx, user.userId) === null) setDeviceCookie(c, site, newDevice(ctx, user.userId))
     forgetKeptForm(c)
   }
 

@@ -12,7 +12,8 @@ interface Site {
 
 /** `__Host-` binds the cookie to this host and to https (RFC 6265bis §4.1.3.2); plain http has no such cookies. */
 const nameFor = ({ baseUrl }: Site) => (isSecure({ baseUrl }) ? '__Host-allclear' : 'allclear_session')
-const isSecure = ({ baseUrl }: Site) => baseUrl.startsWith('https:')
+/** Whether cookies may be sent over https only. */
+export const isSecure = ({ baseUrl }: Site) => baseUrl.startsWith('https:')
 
 /** Returns the token of the session cookie; null: there is none. */
 export function sessionToken(c: HttpContext, site: Site): string | null {
