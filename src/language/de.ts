@@ -82,6 +82,7 @@ export const de: Catalogue = {
     upToDateAt: (time) => `Aktuell um ${time}`,
     lastUpdatedAt: (time) => `Zuletzt aktualisiert um ${time}`,
     lost: (time) => `Verbindung unterbrochen. Zuletzt aktualisiert um ${time}.`,
+    ownTime: (time) => `${time}, Ihre Zeit`,
   },
 
   overview: {

@@ -1,6 +1,6 @@
 import { formatsOf, rich, upperFirst } from './formats.ts'
 
-const { number, plural, list, duration, date } = formatsOf('en-GB', { day: 'd', hour: 'h', minute: 'min' })
+const { number, plural, list, duration, date } = formatsOf('en-GB')
 
 const lasting = (milliseconds: number) => duration(milliseconds) ?? 'under a minute'
 const open = (incidents: number) => plural(incidents, { one: 'one incident is open', other: '# incidents are open' })
@@ -90,6 +90,8 @@ export const en = {
     upToDateAt: (time: string) => `Up to date at ${time}`,
     lastUpdatedAt: (time: string) => `Last updated at ${time}`,
     lost: (time: string) => `Connection lost. Last updated at ${time}.`,
+    /** A time in the reader’s own time zone. */
+    ownTime: (time: string) => `${time}, your time`,
   },
 
   overview: {

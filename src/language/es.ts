@@ -77,6 +77,7 @@ export const es: Catalogue = {
     upToDateAt: (time) => `Al día a las ${time}`,
     lastUpdatedAt: (time) => `Última actualización a las ${time}`,
     lost: (time) => `Conexión perdida. Última actualización a las ${time}.`,
+    ownTime: (time) => `${time}, su hora local`,
   },
 
   overview: {

@@ -11,15 +11,22 @@ export interface Formats<Forms extends Plurals> {
   list(items: readonly string[]): string
   /** Writes a duration in milliseconds, rounded down to two units: `2 h 5 min`, `3 d 4 h`; null: under a minute. */
   duration(milliseconds: number): string | null
+  /** Writes how long ago something was, in milliseconds, rounded down to one unit: `58 minutes ago`, `now` under a minute. */
+  ago(milliseconds: number): string
   /** Makes a format of dates and times in a time zone. Slow: make each once per page. @throws RangeError for an unknown time zone. */
   date(timeZone: string, options: Intl.DateTimeFormatOptions): (at: Date) => string
 }
 
-/** The short names of units of time after a number, where `Intl` has longer ones. */
+/** The short names of units of time after a number. */
 type Units = Readonly<Record<'day' | 'hour' | 'minute', string>>
 
+/** The units of languages for which `Intl` has longer ones. */
+const shortUnits: Readonly<Record<string, Units>> = { en: { day: 'd', hour: 'h', minute: 'min' } }
+
 /** Creates the formats of a locale such as `pt-BR`. */
-export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: string, units?: Units): Formats<Forms> {
+export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: string): Formats<Forms> {
+  const units = shortUnits[locale.split('-')[0] ?? '']
+  const past = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const numbers = new Intl.NumberFormat(locale)
   const rules = new Intl.PluralRules(locale)
   const lists = new Intl.ListFormat(locale, { type: 'conjunction' })
@@ -47,6 +54,14 @@ export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: strin
         ...(days === 0 && rest > 0 ? [inMinutes(rest)] : []),
       ]
       return parts.length === 0 ? null : parts.join(' ')
+    },
+    ago(milliseconds) {
+      const minutes = Math.max(0, Math.floor(milliseconds / 60_000))
+      if (minutes === 0) return past.format(0, 'second')
+      if (minutes < 60) return past.format(-minutes, 'minute')
+      return minutes < 1440
+        ? past.format(-Math.floor(minutes / 60), 'hour')
+        : past.format(-Math.floor(minutes / 1440), 'day')
     },
     date(timeZone, options) {
       const format = new Intl.DateTimeFormat(locale, { timeZone, ...options })

@@ -81,6 +81,7 @@ export const fr: Catalogue = {
     upToDateAt: (time) => `À jour à ${time}`,
     lastUpdatedAt: (time) => `Dernière mise à jour à ${time}`,
     lost: (time) => `Connexion perdue. Dernière mise à jour à ${time}.`,
+    ownTime: (time) => `${time}, votre heure`,
   },
 
   overview: {

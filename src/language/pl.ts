@@ -90,6 +90,7 @@ export const pl: Catalogue = {
     upToDateAt: (time) => `Aktualne o ${time}`,
     lastUpdatedAt: (time) => `Ostatnia aktualizacja o ${time}`,
     lost: (time) => `Utracono połączenie. Ostatnia aktualizacja o ${time}.`,
+    ownTime: (time) => `${time}, Twój czas`,
   },
 
   overview: {

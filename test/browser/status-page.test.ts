@@ -377,7 +377,7 @@ describe('the reader', () => {
     await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id })
     await page.goto(app.baseUrl + acme.path)
     const reached: string[] = []
-    for (let step = 0; step < 18; step++) {
+    for (let step = 0; step < 19; step++) {
       await page.keyboard.press('Tab')
       reached.push(
         await page.evaluate(() => {
@@ -392,6 +392,7 @@ describe('the reader', () => {
       'Acme',
       'Get updates',
       'Payments fail',
+      expect.stringMatching(/^(now|1 minute ago)$/), // with a tip
       expect.stringMatching(/^API.*Major outage/),
       expect.stringMatching(/^Shop.*Operational/),
       expect.stringMatching(/^Regions.*Operational/),
@@ -424,14 +425,53 @@ describe('the reader', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('hovering over a time shows it in local time', async () => {
+  test('times say how long ago they are, and on demand when, here and there', async () => {
     await using tab = await openTab({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' })
+    const { page } = tab
     const acme = await owner()
+    await page.clock.install()
     await acme.incident('Payments fail', { startedAt: '2026-11-20T00:30:00Z' })
-    await tab.page.goto(app.baseUrl + acme.path)
-    const time = tab.page.locator('#open-incidents time').first()
-    await expect.poll(() => time.getAttribute('title')).toContain('09:30:00')
-    expect(await time.textContent()).toBe('20 Nov 2026, 00:30 UTC')
-    expect(await time.getAttribute('datetime')).toBe('2026-11-20T00:30:00.000Z')
+    await page.goto(app.baseUrl + acme.path)
+    await live(page)
+    const since = page.locator('time[datetime="2026-11-20T00:30:00.000Z"]')
+    const posted = page.locator('.timeline time')
+    const lasting = page.locator('[data-since]')
+    expect(await since.textContent()).toBe('20 Nov 2026, 00:30 UTC')
+    expect(await since.getAttribute('datetime')).toBe('2026-11-20T00:30:00.000Z')
+    expect(await posted.textContent()).toMatch(/^(now|1 minute ago)$/)
+    expect(await lasting.textContent()).toMatch(/^\d+ d .*so far$/)
+
+    await page.clock.fastForward('58:00')
+    await expect.poll(() => posted.textContent()).toMatch(/^5[89] minutes ago$/)
+    // A change of the page leaves it so.
+    await acme.incident('Another one')
+    await page.getByRole('link', { name: 'Another one' }).waitFor()
+    expect(await posted.last().textContent()).toMatch(/^(5\d minutes|1 hour) ago$/)
+
+    const tip = page.getByRole('tooltip')
+    await since.hover()
+    expect(await tip.innerText()).toBe('20 Nov 2026, 00:30 UTC\n20 Nov 2026, 09:30 JST, your time')
+    await page.keyboard.press('Escape')
+    expect(await tip.count()).toBe(0)
+    await posted.last().focus()
+    expect(await tip.innerText()).toMatch(/ UTC\n.* JST, your time$/)
+    expect(await posted.last().getAttribute('aria-describedby')).toBe('time-tip')
+    expect(tab.complaints).toEqual([])
+  })
+
+  test('a page that lost its connection says only how long something was known to last', async () => {
+    await using tab = await openTab()
+    const { page } = tab
+    const acme = await owner()
+    await acme.incident('Payments fail')
+    await page.clock.install()
+    await page.goto(app.baseUrl + acme.path)
+    await live(page)
+    await page.context().setOffline(true)
+    await page.clock.fastForward('58:00')
+    await page.locator('#live[data-state=lost]').waitFor()
+    await page.clock.fastForward('00:20')
+    expect(await page.locator('.timeline time').textContent()).toMatch(/^5[89] minutes ago$/)
+    expect(await page.locator('[data-since]').textContent()).toMatch(/^(under a minute|1 min) so far$/)
   })
 })

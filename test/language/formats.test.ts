@@ -44,7 +44,20 @@ describe('formats', () => {
     [125 * 60_000, '2 h 5 min'],
     [88 * 86_400_000 + 18 * 3_600_000 + 60_000, '88 d 18 h'],
   ])('%i ms', (milliseconds, said) => {
-    expect(formatsOf('en-GB', { day: 'd', hour: 'h', minute: 'min' }).duration(milliseconds)).toBe(said)
+    expect(formatsOf('en-GB').duration(milliseconds)).toBe(said)
+  })
+
+  test.each([
+    ['en-GB', 59_999, 'now'],
+    ['en-GB', 60_000, '1 minute ago'],
+    ['en-GB', 58 * 60_000, '58 minutes ago'],
+    ['en-GB', 119 * 60_000, '1 hour ago'],
+    ['en-GB', -1, 'now'],
+    ['de', 58 * 60_000, 'vor 58 Minuten'],
+    ['pl', 3 * 3_600_000, '3 godziny temu'],
+    ['ja', 58 * 60_000, '58 分前'],
+  ])('%s: %i ms ago', (locale, milliseconds, said) => {
+    expect(formatsOf(locale).ago(milliseconds)).toBe(said)
   })
 
   // Clocks go by summer time in the north in July, in the south in January.

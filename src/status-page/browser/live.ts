@@ -7,6 +7,7 @@ import type { Patch } from './event-subscription.ts'
 import { subscribeToEvents } from './event-subscription.ts'
 import { animationsFinished, morph } from './morph.ts'
 import { applyFilter, filterServices, rememberFolds } from './service-list.ts'
+import { keepTimes } from './times.ts'
 
 /** The mean interval between two polls while no WebSocket is open; each varies by a quarter. */
 const POLL_INTERVAL_MS = 10_000
@@ -37,10 +38,13 @@ let lastSignAt = Date.now()
 /** When the page was last known to be up to date. A cache may have sent an old page, because the service does not answer. */
 let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastModified))
 
-setLocalTimeTitles(document)
+const [, , , , ownTime = '', soFar = '', underAMinute = '', zone = 'UTC'] = words()
+const times = keepTimes({ locale: language(), zone, ownTime, soFar, underAMinute }, () =>
+  isLost() ? upToDateAt : new Date(),
+)
 rememberFolds(slug)
 filterServices()
-openDays(setLocalTimeTitles)
+openDays(times.write)
 showState()
 subscribeToEvents(slug, {
   after: cursor,
@@ -195,7 +199,7 @@ function show(fresh: Document) {
   // This answer was overtaken by a newer one.
   if (isLater(cursor(), fresh.body.dataset['cursor'] ?? '')) return
   restoreUnchanged(fresh)
-  setLocalTimeTitles(fresh)
+  times.write(fresh)
   const before = readAnnouncements()
   document.title = fresh.title
   morph(body, fresh.body)
@@ -257,13 +261,6 @@ function showLoss(text: string | null) {
 }
 
 const isVisible = () => document.visibilityState === 'visible'
-
-/** Sets the reader's local time as the title of each time. */
-function setLocalTimeTitles(root: ParentNode) {
-  for (const time of root.querySelectorAll('time')) {
-    time.title = new Date(time.dateTime).toLocaleString(language(), { dateStyle: 'full', timeStyle: 'long' })
-  }
-}
 
 function cursor(): string {
   return body.dataset['cursor'] ?? ''

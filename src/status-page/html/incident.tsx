@@ -8,7 +8,7 @@ import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { IncidentMark, Shape } from './status-mark.tsx'
-import { Time } from './time.tsx'
+import { SoFar, Time } from './time.tsx'
 import { Message, Timeline, TimelineItem } from './timeline.tsx'
 
 /** Returns the path of an incident's page, after the owner's base. */
@@ -150,6 +150,7 @@ function Facts({ incident, context: { zone, words } }: FactsProps) {
       <>
         <p class="meta">
           <span>{words.incident.since(words.impact[impact], <Time at={startedAt} zone={zone} />)}</span>
+          <SoFar since={startedAt} />
         </p>
         <Affected services={services} serviceCount={serviceCount} words={words} />
       </>

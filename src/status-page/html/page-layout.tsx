@@ -109,7 +109,7 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
         <ShapeSheet />
       </Part>
       <Part>
-        <p id="announcer" class="hidden" role="status" data-words={liveWords(words)}></p>
+        <p id="announcer" class="hidden" role="status" data-words={liveWords(words, zone)}></p>
       </Part>
       <Part>
         <header id="owner" class="site owner">
@@ -184,10 +184,11 @@ function Icon({ path }: { readonly path: string }) {
   )
 }
 
-/** Returns the words of the live script, in which `{time}` stands for a time. */
-function liveWords({ live }: Catalogue): string {
+/** Returns the words of the live script, in which `{time}` stands for a time or a duration, and the time zone. */
+function liveWords({ live, day, duration }: Catalogue, zone: Zone): string {
   const time = '{time}'
-  return JSON.stringify([live.live, live.upToDateAt(time), live.lastUpdatedAt(time), live.lost(time)])
+  const states = [live.live, live.upToDateAt(time), live.lastUpdatedAt(time), live.lost(time)]
+  return JSON.stringify([...states, live.ownTime(time), day.soFar(time), duration(0), zone.name])
 }
 
 /** Returns the URL of a page in a language, on the owner's custom domain when there is one. @param language null: in the default one. */

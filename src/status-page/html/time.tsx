@@ -2,9 +2,21 @@ import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import type { Zone } from '../time-format.ts'
 
-/** Renders a time in the page's time zone. The live script adds the reader's local time as a tooltip. */
-export function Time({ at, zone }: { readonly at: Date; readonly zone: Zone }) {
-  return <time datetime={at.toISOString()}>{zone.time(at)}</time>
+/**
+ * Renders a time in the page's time zone. The live script shows the reader's own on demand.
+ * @param ago whether it stands alone, so that the script may say how long ago it was.
+ */
+export function Time({ at, zone, ago = false }: { readonly at: Date; readonly zone: Zone; readonly ago?: boolean }) {
+  return (
+    <time datetime={at.toISOString()} data-ago={ago ? '' : undefined}>
+      {zone.time(at)}
+    </time>
+  )
+}
+
+/** Renders the place in which the live script says how long something has lasted; a cached page cannot. */
+export function SoFar({ since }: { readonly since: Date }) {
+  return <span data-since={since.toISOString()}></span>
 }
 
 interface SpanProps {

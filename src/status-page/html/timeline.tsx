@@ -58,7 +58,7 @@ export function TimelineItem({ of, update, path, word: label, mark, zone, words,
     <Part>
       <li id={update.id} data-announce={`${of}: ${label}. ${announced}`}>
         <p class="meta">
-          {mark} <Time at={update.createdAt} zone={zone} />
+          {mark} <Time at={update.createdAt} zone={zone} ago />
           {update.editedAt ? (
             <>
               {' · '}
