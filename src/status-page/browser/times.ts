@@ -130,7 +130,11 @@ function tipsOf(words: TimeWords, formats: Formats<'other'>) {
       document.addEventListener('keydown', ({ key }) => {
         if (key === 'Escape') hide()
       })
-      addEventListener('scroll', hide, { capture: true, passive: true })
+      // The focus may have scrolled the page.
+      addEventListener('scroll', () => shown && place(tip, shown.getBoundingClientRect()), {
+        capture: true,
+        passive: true,
+      })
     },
   }
 }
