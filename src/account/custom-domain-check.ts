@@ -2,15 +2,17 @@ import type { Context } from '../core/context.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import { claimDue } from '../database/lease.ts'
 import { change } from '../event-log/change.ts'
+import type { NewEvent } from '../event-log/event.ts'
 import type { CustomDomain } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { DnsClient, DnsResult } from '../network/dns/client.ts'
 import type { Outbound } from '../network/outbound.ts'
-import { challengeOf, pageUpdated } from './custom-domain.ts'
+import { challengeOf } from './custom-domain.ts'
 import type { ProofResult } from './custom-domain-state.ts'
 import { afterCheck, outweighs } from './custom-domain-state.ts'
 import { notDeleted } from './deletion.ts'
 import { domainProblem } from './domain-name.ts'
+import { countEdit, findPage, pageUpdated } from './page.ts'
 
 /** The clients that look for proofs. */
 export interface VerificationTools {
@@ -113,14 +115,14 @@ async function claimFromOthers(
       where: { id: holder.id, state: 'PROVEN', provenBy: holder.provenBy },
       data: { state: 'LOST', lostAt: tx.now(), failingSince: null },
     })
-    return count === 0 ? [null] : [null, await setServedDomain(tx, holder.pageId, null)]
+    return count === 0 ? [null] : [null, await setServedDomain(tx, holder, null)]
   })
   return true
 }
 
 /** Saves the result of a check, unless the domain was requested again or deleted meanwhile. */
 async function saveResult(ctx: Context, domain: CustomDomain, lease: Date, found: ProofResult): Promise<void> {
-  const { id, organizationId, pageId, name } = domain
+  const { id, organizationId, name } = domain
   await change(ctx, organizationId, async (tx) => {
     const before = await tx.db.customDomain.findFirst({ where: { id, dueAt: lease } })
     if (before === null) return [null]
@@ -132,12 +134,18 @@ async function saveResult(ctx: Context, domain: CustomDomain, lease: Date, found
       data: { ...after, checkedAt, lostAt: isLost ? tx.now() : after.state === 'PROVEN' ? null : before.lostAt },
     })
     if (before.state === after.state) return [null]
-    return [null, await setServedDomain(tx, pageId, after.state === 'PROVEN' ? name : null)]
+    return [null, await setServedDomain(tx, domain, after.state === 'PROVEN' ? name : null)]
   })
 }
 
 /** Sets the domain, or (null) none, under which a page is served. Returns the event. */
-async function setServedDomain({ db }: Context, pageId: string, customDomain: string | null) {
+async function setServedDomain(
+  { db }: Context,
+  { organizationId, pageId }: Pick<CustomDomain, 'organizationId' | 'pageId'>,
+  customDomain: string | null,
+): Promise<NewEvent> {
   await db.page.update({ where: { id: pageId }, data: { customDomain } })
-  return pageUpdated(db, pageId)
+  const page = await findPage(db, organizationId, pageId)
+  await countEdit(db, page)
+  return pageUpdated(page)
 }

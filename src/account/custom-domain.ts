@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { requireScope } from '../core/access.ts'
 import type { Context, Database } from '../core/context.ts'
-import { NotFound } from '../core/errors.ts'
-import { randomText, validIdOrEmpty } from '../core/id.ts'
+import { randomText } from '../core/id.ts'
+import { requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { invalid, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
-import type { NewEvent } from '../event-log/event.ts'
-import type { CustomDomain, Page } from '../generated/prisma/client.ts'
+import type { CustomDomain, Page as PageRow } from '../generated/prisma/client.ts'
 import { domainProblem, hostName } from './domain-name.ts'
+import type { Page } from './page.ts'
+import { countEdit, findPage, pageUpdated } from './page.ts'
 
 /** The path of the challenge file, before the token. */
 export const CHALLENGE_PATH = '/.well-known/allclear-challenge'
@@ -48,43 +49,43 @@ export async function challengeResponse(db: Database, host: string, token: strin
   return domain?.token === token ? challengeContent(token) : null
 }
 
-const request = z.object({ pageId: z.string(), domain: hostName })
+const request = z.object({ pageId: z.string(), domain: hostName, version: versionInput })
+const removal = request.omit({ domain: true })
 
 /**
  * Requests a custom domain for a page, replacing the previous one. It is served once proven. Requesting it again checks it
  * again soon, with the same challenge. Needs a key with scope ADMIN.
  * @throws Invalid for a name that cannot be used. @throws NotFound when the organization has no page with this id.
+ * @throws Conflict when the page has changed since the given version.
  */
 export async function requestDomain(ctx: Context, input: unknown): Promise<CustomDomain> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { pageId, domain } = validate(request, input)
+  const { pageId, domain, version } = validate(request, input)
   return change(ctx, organizationId, async (tx) => {
     const page = await findPage(tx.db, organizationId, pageId)
+    requireVersion(page, version)
+    const known = await tx.db.customDomain.findUnique({ where: { pageId: page.id }, select: { name: true } })
     const requested = await setRequestedDomain(tx, page, domain, ['domain'])
-    if (page.customDomain === null || page.customDomain === domain) return [requested]
-    return [requested, await pageUpdated(tx.db, page.id)]
+    if (known?.name === domain) return [requested]
+    await countEdit(tx.db, page)
+    return [requested, pageUpdated(page)]
   })
 }
 
-/** Finds a page of an organization; the id of the organization stands for its first page. @throws NotFound. */
-export async function findPage(db: Database, organizationId: string, id: string): Promise<Page> {
-  const where = id === organizationId ? { isFirst: true } : { id: validIdOrEmpty(id) }
-  const found = await db.page.findFirst({ where: { ...where, organizationId } })
-  if (found === null) throw new NotFound('Page not found.')
-  return found
-}
-
-/** Counts an edit of a page. Returns its event: that of the first page is about its organization, whose settings it has. */
-export async function pageUpdated(db: Database, id: string): Promise<NewEvent> {
-  const page = await db.page.update({
-    where: { id },
-    data: { version: { increment: 1 } },
-    include: { organization: true },
+/**
+ * Removes the domain of a page and stops serving it. Needs a key with scope ADMIN.
+ * @throws NotFound when the organization has no such page. @throws Conflict when it has changed since the given version.
+ */
+export async function removeDomain(ctx: Context, input: unknown): Promise<Page> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  const { pageId, version } = validate(removal, input)
+  return change(ctx, organizationId, async ({ db }) => {
+    const page = await findPage(db, organizationId, pageId)
+    requireVersion(page, version)
+    if ((await deleteDomain(db, page.id)) === 0) return [page]
+    await countEdit(db, page)
+    return [await findPage(db, organizationId, page.id), pageUpdated(page)]
   })
-  const { organization, isFirst, name } = page
-  if (!isFirst) return { kind: 'PAGE_UPDATED', subjectId: id, subjectName: name ?? organization.name }
-  await db.organization.update({ where: { id: organization.id }, data: { version: { increment: 1 } } })
-  return { kind: 'PAGE_UPDATED', subjectId: organization.id, subjectName: organization.name }
 }
 
 /**
@@ -120,17 +121,18 @@ export async function setRequestedDomain(
   })
 }
 
-/** Deletes the domain of a page and stops serving it. */
-export async function deleteDomain(db: Database, pageId: string): Promise<void> {
-  await db.customDomain.deleteMany({ where: { pageId } })
+/** Deletes the domain of a page and stops serving it. Returns how many it had. */
+export async function deleteDomain(db: Database, pageId: string): Promise<number> {
+  const { count } = await db.customDomain.deleteMany({ where: { pageId } })
   await db.page.updateMany({ where: { id: pageId, customDomain: { not: null } }, data: { customDomain: null } })
+  return count
 }
 
 /** Returns the page that is served under a host name; null: none. */
 export async function pageOfHost(
   { db, site }: { readonly db: Database; readonly site: { readonly baseUrl: string } },
   host: string,
-): Promise<Pick<Page, 'id' | 'organizationId'> | null> {
+): Promise<Pick<PageRow, 'id' | 'organizationId'> | null> {
   if (!hostName.safeParse(host).success || domainProblem(site.baseUrl, host) !== null) return null
   return db.page.findUnique({
     where: { customDomain: host, organization: { deletedAt: null } },

@@ -4,7 +4,7 @@ import { PNG } from 'image-size/types/png'
 import { WEBP } from 'image-size/types/webp'
 import type { Database } from '../core/context.ts'
 import { invalid } from '../core/validation.ts'
-import type { Organization } from '../generated/prisma/client.ts'
+import type { Page } from '../generated/prisma/client.ts'
 import { isLogoAddress } from './page-settings.ts'
 
 /** The maximum size of a logo in bytes. */
@@ -99,7 +99,7 @@ export function logoUrlAt(origin: string, logo: string | null): string | null {
  * @param logoUrl of the input.
  */
 export function changedLogo(
-  { logoUrl: before }: Pick<Organization, 'logoUrl'>,
+  { logoUrl: before }: { readonly logoUrl: string | null },
   logoUrl: string | null | undefined,
   upload: LogoFile | undefined,
 ): string | null | undefined {
@@ -107,13 +107,17 @@ export function changedLogo(
   return before !== null && isUploaded(before) && logoUrl?.endsWith(before) ? undefined : logoUrl
 }
 
-/** Stores the uploaded logo of an organization in the place of the last one; undefined: it has none any more. */
-export async function storeLogo(db: Database, organizationId: string, upload: LogoFile | undefined): Promise<void> {
-  await db.logo.deleteMany({ where: { organizationId } })
-  if (upload) await db.logo.create({ data: { organizationId, ...upload } })
+/** Stores the uploaded logo of a page in the place of the last one; undefined: it has none any more. */
+export async function storeLogo(
+  db: Database,
+  { id: pageId, organizationId }: Pick<Page, 'id' | 'organizationId'>,
+  upload: LogoFile | undefined,
+): Promise<void> {
+  await db.logo.deleteMany({ where: { pageId } })
+  if (upload) await db.logo.create({ data: { pageId, organizationId, ...upload } })
 }
 
-/** Returns the content of an uploaded logo by the name of its file; null: no organization has it. */
+/** Returns the content of an uploaded logo by the name of its file; null: no page has it. */
 export async function readLogoContent(db: Database, file: string): Promise<Uint8Array<ArrayBuffer> | null> {
   const where = { file, organization: { deletedAt: null } }
   const found = await db.logo.findFirst({ where, select: { content: true } })

@@ -5,7 +5,7 @@ import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { newId, typeOfId } from '../core/id.ts'
-import { hasChanges, requireVersion } from '../core/optimistic-lock.ts'
+import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
@@ -93,7 +93,7 @@ export async function updateOrganization(ctx: Context, input: unknown, upload?: 
     const isMoved = customDomain !== undefined && customDomain !== (asked?.name ?? null)
     if (!isMoved && !hasChanges(before, fields)) return [before]
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
-    if (organization.logoUrl !== before.logoUrl) await storeLogo(db, id, upload)
+    if (organization.logoUrl !== before.logoUrl) await storeLogo(db, page, upload)
     // The day boundaries change, so uptime days are recomputed.
     if (organization.timeZone !== before.timeZone) await db.uptimeDay.deleteMany({ where: { organizationId: id } })
     return [organization, eventOf('PAGE_UPDATED', organization)]
@@ -105,21 +105,23 @@ const planChange = z.object({
   organizationId: z.string(),
   plan: z.enum(['FREE', 'PRO']),
   until: z.date().nullish(),
+  version: versionInput,
 })
 
 /**
  * Sets the check plan of an organization, until a time or (null) without an end. Operator only.
- * @throws NotFound for an unknown organization.
+ * @throws NotFound for an unknown organization. @throws Conflict when it has changed since the given version.
  */
 export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organization> {
   requireOperator(ctx)
-  const { organizationId: id, plan, until } = validate(planChange, input)
+  const { organizationId: id, plan, until, version } = validate(planChange, input)
   if (typeOfId(id) !== 'Organization') throw new NotFound('Organization not found.')
   const edit = change<Organization>(ctx, id, async ({ db }) => {
     const data = { checkPlan: plan, checkPlanUntil: plan === 'FREE' ? null : (until ?? null) }
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
+    requireVersion(before, version)
     if (!hasChanges(before, data)) return [before]
-    const organization = await db.organization.update({ where: { id }, data })
+    const organization = await db.organization.update({ where: { id }, data: { ...data, version: { increment: 1 } } })
     await announceKeys(db, id)
     return [organization, eventOf('CHECK_PLAN_CHANGED', organization)]
   })

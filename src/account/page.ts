@@ -1,5 +1,8 @@
 import type { Database } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { typeOfId } from '../core/id.ts'
 import { plainRows } from '../database/sql-transaction.ts'
+import type { NewEvent } from '../event-log/event.ts'
 import type { Organization, Page as PageRow } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
@@ -68,3 +71,26 @@ export async function readPage(db: Database, by: 'id' | 'slug', value: string): 
   const [found] = await readPages(db, by, [value])
   return found ?? null
 }
+
+/** Finds a page of an organization; the id of the organization stands for its first page. @throws NotFound. */
+export async function findPage(db: Database, organizationId: string, id: string): Promise<Page> {
+  const by = id === organizationId ? 'organizationId' : 'id'
+  const isId = id === organizationId || typeOfId(id) === 'StatusPage'
+  const [page] = isId ? await readPages(db, by, [id], { withDeleted: true }) : []
+  if (page?.organizationId !== organizationId) throw new NotFound('Page not found.')
+  return page
+}
+
+/** Counts an edit of a page. The version of the first page is that of its organization, whose settings it has. */
+export async function countEdit(db: Database, { id, organizationId, isFirst }: EditedPage): Promise<void> {
+  const data = { version: { increment: 1 } }
+  if (isFirst) await db.organization.update({ where: { id: organizationId }, data })
+  else await db.page.update({ where: { id }, data })
+}
+
+/** Returns the event of an edit of a page: that of the first page is about its organization. */
+export function pageUpdated({ id, organizationId, isFirst, name }: EditedPage & Pick<Page, 'name'>): NewEvent {
+  return { kind: 'PAGE_UPDATED', subjectId: isFirst ? organizationId : id, subjectName: name }
+}
+
+type EditedPage = Pick<Page, 'id' | 'organizationId' | 'isFirst'>

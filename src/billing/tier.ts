@@ -4,6 +4,7 @@ import { requireOperator } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { typeOfId } from '../core/id.ts'
+import { requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Organization } from '../generated/prisma/client.ts'
@@ -12,19 +13,22 @@ import { applyTier } from '../monitoring/tier-change.ts'
 import type { PaidTier } from './price.ts'
 import { highestTier } from './subscription.ts'
 
-const tierChange = z.object({ organizationId: z.string(), tier: z.enum(Tier).nullish() })
+const tierChange = z.object({ organizationId: z.string(), tier: z.enum(Tier).nullish(), version: versionInput })
 
 /**
  * Sets the minimum status-page tier of an organization, which subscriptions can only raise. Null restores the
  * default. Operator only.
- * @throws NotFound when the organization does not exist.
+ * @throws NotFound when the organization does not exist. @throws Conflict when it has changed since the given version.
  */
 export async function setTier(ctx: Context, input: unknown): Promise<Organization> {
   requireOperator(ctx)
-  const { organizationId, tier } = validate(tierChange, input)
+  const { organizationId, tier, version } = validate(tierChange, input)
   if (typeOfId(organizationId) !== 'Organization') throw new NotFound('Organization not found.')
-  return changeTier(ctx, organizationId, async (tx) => {
-    const data = { tierFloor: tier ?? null }
+  return changeTier(ctx, organizationId, async (tx, before) => {
+    requireVersion(before, version)
+    const tierFloor = tier ?? null
+    if (tierFloor === before.tierFloor) return computeTier(tx, before)
+    const data = { tierFloor, version: { increment: 1 } }
     return computeTier(tx, await tx.db.organization.update({ where: { id: organizationId }, data }))
   })
 }

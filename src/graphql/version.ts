@@ -12,3 +12,7 @@ export const VERSION_READ = {
   required: false,
   description: 'The version you read. If the object has a newer one, the mutation returns a ConflictError.',
 } as const
+
+/** Describes the version of a page in the input of another change of it. */
+export const PAGE_VERSION =
+  'The version of the page that you read. If the page has a newer one, the mutation returns a ConflictError.'

@@ -1,14 +1,16 @@
 import { z } from 'zod'
 import { hostName } from '../account/domain-name.ts'
+import type { Page } from '../account/page.ts'
+import { countEdit, findPage } from '../account/page.ts'
 import type { GuardedPage } from '../account/page-guard.ts'
-import { announcePage, PAGE_TOKEN_PREFIX, pagesNamed } from '../account/page-guard.ts'
+import { announcePage, PAGE_TOKEN_PREFIX } from '../account/page-guard.ts'
 import { hashSecret } from '../account/secret.ts'
 import { requireConfirmation, requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound, Unauthenticated } from '../core/errors.ts'
-import { isIdOf, newId, typeOfId } from '../core/id.ts'
+import { isIdOf, newId } from '../core/id.ts'
 import { parseRange } from '../core/network-range.ts'
-import { hasChanges } from '../core/optimistic-lock.ts'
+import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { MINUTE } from '../core/time.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
@@ -38,17 +40,20 @@ const range = z.string().transform((text, issues) => {
 })
 
 /** Who may read a page, as an input: `kind`, and what belongs to it. What is left out stays as it is. */
-const pageAccessInput = z.object({
+export const pageAccessInput = z.object({
   kind: z.enum(PageAccessKind),
   password: pagePassword.nullish(),
   mailDomains: z.array(hostName).max(MAX_DOMAINS, `must be at most ${MAX_DOMAINS}`).nullish(),
   ranges: z.array(range).max(MAX_RANGES, `must be at most ${MAX_RANGES}`).nullish(),
 })
 
-const accessChange = z.object({ pageId: z.string(), access: pageAccessInput })
+const accessChange = z.object({ pageId: z.string(), access: pageAccessInput, version: versionInput })
 
 /** Who may read a page, as its organization sees it. */
 export type ShownAccess = Pick<PageAccess, 'kind' | 'mailDomains' | 'ranges'>
+
+/** Who may read a page from now on: checked, and the password hashed. */
+export type PreparedAccess = z.infer<typeof pageAccessInput> & { readonly passwordHash: string | undefined }
 
 /** Returns who may read a page. */
 export async function readPageAccess({ db }: Pick<Context, 'db'>, pageId: string): Promise<ShownAccess> {
@@ -58,46 +63,64 @@ export async function readPageAccess({ db }: Pick<Context, 'db'>, pageId: string
 
 /**
  * Changes who may read a page of the caller's organization. What was opened before is closed at once, on every instance. Needs
- * a key with scope ADMIN.
+ * a key with scope ADMIN, or a person's confirmation.
  * @throws Invalid for an invalid field, or a kind that lacks what belongs to it. @throws NotFound for an unknown page.
+ * @throws Conflict when the page has changed since the given version.
  */
 export async function updatePageAccess(ctx: Context, input: unknown): Promise<ShownAccess> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { pageId, access } = validate(accessChange, input)
-  const page = await ownPage(ctx, organizationId, pageId)
-  await setPageAccess(ctx, page, access)
-  return readPageAccess(ctx, page.pageId)
+  requireConfirmation(ctx)
+  const { pageId, access, version } = validate(accessChange, input)
+  await findPage(ctx.db, organizationId, pageId)
+  const prepared = await preparePageAccess(ctx, access)
+  const changed = await change<ShownAccess>(ctx, organizationId, async (tx) => {
+    const page = await findPage(tx.db, organizationId, pageId)
+    requireVersion(page, version)
+    if (await setPageAccess(tx, page, prepared)) await countEdit(tx.db, page)
+    return [await readPageAccess(tx, page.id)]
+  })
+  ctx.pageGuard?.invalidate(organizationId)
+  return changed
 }
 
-/** Changes who may read a page, in the caller's transaction if there is one. @throws Invalid. */
-async function setPageAccess(
+/** Checks who may read a page, before the change that stores it: the hash of a password takes long. @throws Invalid. */
+export async function preparePageAccess(
   ctx: Context,
-  { pageId, organizationId }: Pick<GuardedPage, 'pageId' | 'organizationId'>,
-  input: z.infer<typeof pageAccessInput>,
-): Promise<void> {
-  const { kind, password } = input
+  access: z.infer<typeof pageAccessInput>,
+): Promise<PreparedAccess> {
+  const { kind, password } = access
   if (kind === 'MAIL_DOMAIN' && ctx.sendMail === undefined) {
     throw invalid([{ path: ['access', 'kind'], message: 'needs mail, which is not set up' }])
   }
-  // Before the transaction: a hash takes long.
-  const passwordHash = kind === 'PASSWORD' && password ? await hashPassword(password) : undefined
-  await change(ctx, organizationId, async ({ db }) => {
+  return { ...access, passwordHash: kind === 'PASSWORD' && password ? await hashPassword(password) : undefined }
+}
+
+/**
+ * Changes who may read a page, as part of a change. Returns whether anything has changed; the caller counts the edit.
+ * @throws Invalid for a kind that lacks what belongs to it.
+ */
+export function setPageAccess(
+  tx: Context,
+  { id: pageId, organizationId }: Pick<Page, 'id' | 'organizationId'>,
+  access: PreparedAccess,
+): Promise<boolean> {
+  const { kind } = access
+  return change<boolean>(tx, organizationId, async ({ db }) => {
     const before = await db.pageAccess.findUnique({ where: { pageId } })
     const fields = {
       kind,
-      passwordHash: kind === 'PASSWORD' ? (passwordHash ?? before?.passwordHash ?? null) : null,
-      mailDomains: unique(input.mailDomains ?? before?.mailDomains ?? []),
-      ranges: unique(input.ranges ?? before?.ranges ?? []),
+      passwordHash: kind === 'PASSWORD' ? (access.passwordHash ?? before?.passwordHash ?? null) : null,
+      mailDomains: unique(access.mailDomains ?? before?.mailDomains ?? []),
+      ranges: unique(access.ranges ?? before?.ranges ?? []),
     }
     requireComplete(fields)
-    if (before === null ? kind === 'PUBLIC' : !hasChanges(before, fields)) return [undefined]
+    if (before === null ? kind === 'PUBLIC' : !hasChanges(before, fields)) return [false]
     const generation = (before?.generation ?? 0) + 1
     const data = { ...fields, organizationId, generation }
     await db.pageAccess.upsert({ where: { pageId }, create: { pageId, ...data }, update: data })
     await announcePage(db, `${pageId}#${generation - 1}`)
-    return [undefined, { kind: 'PAGE_ACCESS_CHANGED', subjectId: pageId, subjectName: kind }]
+    return [true, { kind: 'PAGE_ACCESS_CHANGED', subjectId: pageId, subjectName: kind }]
   })
-  ctx.pageGuard?.invalidate(organizationId)
 }
 
 const unique = (list: readonly string[]) => [...new Set(list)]
@@ -107,21 +130,11 @@ function requireComplete({
   passwordHash,
   mailDomains,
   ranges,
-}: Omit<PageAccess, 'pageId' | 'organizationId' | 'generation'>) {
+}: Pick<PageAccess, 'kind' | 'passwordHash' | 'mailDomains' | 'ranges'>) {
   const lacks = (field: string, message: string) => invalid([{ path: ['access', field], message }])
   if (kind === 'PASSWORD' && passwordHash === null) throw lacks('password', 'is missing')
   if (kind === 'MAIL_DOMAIN' && mailDomains.length === 0) throw lacks('mailDomains', 'must have at least one')
   if (kind === 'ADDRESSES' && ranges.length === 0) throw lacks('ranges', 'must have at least one')
-}
-
-/** @throws NotFound when the organization has no such page. */
-async function ownPage(ctx: Context, organizationId: string, pageId: string): Promise<GuardedPage> {
-  // The organization's id is accepted for its first page.
-  const name = pageId === organizationId ? { organizationId } : { pageId }
-  const isId = pageId === organizationId || typeOfId(pageId) === 'StatusPage'
-  const [page] = isId ? await pagesNamed(ctx, name) : []
-  if (page?.organizationId !== organizationId) throw new NotFound('Page not found.')
-  return page
 }
 
 const newToken = z.object({ pageId: z.string(), name: nameText })
@@ -140,7 +153,7 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
   const { pageId: named, name } = validate(newToken, input)
-  const { pageId } = await ownPage(ctx, organizationId, named)
+  const { id: pageId } = await findPage(ctx.db, organizationId, named)
   const secret = PAGE_TOKEN_PREFIX + newSecret()
   const created = await change<CreatedPageToken>(ctx, organizationId, async ({ db, now }) => {
     if ((await db.pageToken.count({ where: { pageId } })) >= MAX_TOKENS) {

@@ -1,25 +1,36 @@
 import { z } from 'zod'
-import { findPage } from '../account/custom-domain.ts'
-import { isUploaded } from '../account/logo.ts'
+import type { LogoFile } from '../account/logo.ts'
+import { changedLogo, storeLogo } from '../account/logo.ts'
 import { refuseTaken, updateOrganization } from '../account/organization.ts'
 import type { Page } from '../account/page.ts'
-import { readPage } from '../account/page.ts'
+import { countEdit, findPage, pageUpdated } from '../account/page.ts'
 import { settingsEdit, slugText } from '../account/page-settings.ts'
 import { tierLimits } from '../account/plan.ts'
 import { tierOf } from '../account/tier.ts'
-import { requireScope } from '../core/access.ts'
-import type { Context, Database } from '../core/context.ts'
-import { Conflict, NotFound, TierLimitReached } from '../core/errors.ts'
+import { requireConfirmation, requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { Conflict, TierLimitReached } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
 import { hasChanges, requireVersion } from '../core/optimistic-lock.ts'
 import { nameText, validate } from '../core/validation.ts'
-import type { ChangeResult } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { PreparedAccess } from '../people/page-access.ts'
+import { pageAccessInput, preparePageAccess, setPageAccess } from '../people/page-access.ts'
 import { MAX_SERVICES, requireDistinct, requireServices } from './ownership.ts'
 
-const look = settingsEdit.pick({ description: true, accentColor: true, logoUrl: true, links: true, uptimeSource: true })
+const { description, accentColor, logoUrl, links, uptimeSource, version } = settingsEdit.shape
+/** The look of a page: null is that of the organization. */
+const look = z.object({
+  description: description.nullable(),
+  accentColor: accentColor.nullable(),
+  logoUrl,
+  links: links.nullable(),
+  uptimeSource: uptimeSource.nullable(),
+})
 const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`).nullish()
-const newPage = look.extend({ slug: slugText, name: nameText, serviceIds })
+const access = pageAccessInput.nullish()
+const newPage = look.extend({ slug: slugText, name: nameText, serviceIds, access })
 
 /**
  * Creates another page of the organization. What is left out of its look is the organization's. Requires a key with scope ADMIN.
@@ -27,7 +38,8 @@ const newPage = look.extend({ slug: slugText, name: nameText, serviceIds })
  */
 export async function createPage(ctx: Context, input: unknown): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { serviceIds, ...fields } = validate(newPage, input)
+  const { serviceIds, access, ...fields } = validate(newPage, input)
+  const prepared = access && (await preparePageAccess(ctx, access))
   const creation = change(ctx, organizationId, async (tx) => {
     const { db } = tx
     await requireServices(tx, organizationId, serviceIds ?? [])
@@ -36,9 +48,11 @@ export async function createPage(ctx: Context, input: unknown): Promise<Page> {
     if ((await db.page.count({ where: { organizationId } })) >= limit)
       throw new TierLimitReached(`The ${tier} tier allows ${limit === 1 ? 'one page' : `${limit} pages`}.`, limit)
     const id = newId('StatusPage')
-    await db.page.create({ data: { id, organizationId, ...fields, allServices: true, createdAt: tx.now() } })
+    const data = { id, organizationId, ...stored(fields), allServices: true, createdAt: tx.now() }
+    await db.page.create({ data })
     if (serviceIds) await choose(tx, { id, organizationId }, serviceIds)
-    return [await stored(db, id), { kind: 'PAGE_CREATED', subjectId: id, subjectName: fields.name }]
+    if (prepared) await setPageAccess(tx, { id, organizationId }, prepared)
+    return [await findPage(db, organizationId, id), { kind: 'PAGE_CREATED', subjectId: id, subjectName: fields.name }]
   })
   return creation.catch(refuseTaken)
 }
@@ -48,54 +62,101 @@ const pageEdit = look.extend({
   slug: slugText.optional(),
   name: nameText.optional(),
   serviceIds,
-  version: settingsEdit.shape.version,
+  access,
+  version,
 })
 
 /**
- * Updates the given fields of a page. `serviceIds` null: it shows all services. The settings of the first page are those of its
- * organization. Requires a key with scope ADMIN.
+ * Updates the given fields of a page. `serviceIds` null: it shows all services. Null for a part of its look: that of the
+ * organization. The settings of the first page are those of its organization. Requires a key with scope ADMIN, and for `access`
+ * a person's confirmation.
+ * @param upload becomes the logo; absent: the logo is what the input says.
  * @throws Invalid, NotFound for an unknown page or service, and Conflict when the slug is taken, or the page has changed since the
  * given version.
  */
-export async function updatePage(ctx: Context, input: unknown): Promise<Page> {
+export async function updatePage(ctx: Context, input: unknown, upload?: LogoFile): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { id, version, serviceIds, ...fields } = validate(pageEdit, input)
-  const edit = change(ctx, organizationId, async (tx) => {
-    const { db } = tx
-    const page = await findPage(db, organizationId, id)
-    const before = await stored(db, page.id)
-    requireVersion(before, version)
-    const isChosen = serviceIds !== undefined && hasChanges(before, { serviceIds })
+  const { id, access, ...edit } = validate(pageEdit, input)
+  if (access) requireConfirmation(ctx)
+  const prepared = access && (await preparePageAccess(ctx, access))
+  const updated = await editPage(ctx, organizationId, { id, access: prepared, ...edit }, (tx, page, fields) =>
+    page.isFirst ? updateFirst(tx, page, fields, upload) : updateOther(tx, page, fields, upload),
+  )
+  if (access) ctx.pageGuard?.invalidate(organizationId)
+  return updated
+}
+
+/**
+ * Updates the organization's settings and the services of its first page at once. Requires a key with scope ADMIN.
+ * @param input as `updateOrganization` takes it, and `serviceIds`. @throws as `updatePage` does.
+ */
+export async function updateFirstPage(ctx: Context, input: unknown, upload?: LogoFile): Promise<Page> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  const { serviceIds, ...settings } = validate(settingsEdit.extend({ serviceIds: pageEdit.shape.serviceIds }), input)
+  const edit = { id: organizationId, serviceIds, ...settings }
+  return editPage(ctx, organizationId, edit, (tx, page, fields) => updateFirst(tx, page, fields, upload))
+}
+
+interface PageEdit {
+  readonly id: string
+  readonly version?: number | null | undefined
+  readonly serviceIds?: readonly string[] | null | undefined
+  readonly access?: PreparedAccess | null | undefined
+}
+
+/** Edits a page in one change. @param update writes the other fields. Returns whether it has changed, counted and logged anything. */
+function editPage<Fields extends object>(
+  ctx: Context,
+  organizationId: string,
+  { id, version, serviceIds, access, ...fields }: PageEdit & Fields,
+  update: (tx: Context, page: Page, fields: Omit<Fields, keyof PageEdit>) => Promise<boolean>,
+): Promise<Page> {
+  const edit = change<Page>(ctx, organizationId, async (tx) => {
+    const page = await findPage(tx.db, organizationId, id)
+    requireVersion(page, version)
+    const isChosen = serviceIds !== undefined && hasChanges(page, { serviceIds })
     if (isChosen) await choose(tx, page, serviceIds)
-    if (page.isFirst) return updateFirst(tx, before, fields, isChosen)
-    const given = withoutOwn(before, fields)
-    if (!isChosen && !hasChanges(before, given)) return [before]
-    await db.page.update({ where: { id: page.id }, data: { ...given, version: { increment: 1 } } })
-    const after = await stored(db, page.id)
-    return [after, { kind: 'PAGE_UPDATED', subjectId: page.id, subjectName: after.name }]
+    const isOpened = access ? await setPageAccess(tx, page, access) : false
+    const isCounted = await update(tx, page, fields)
+    if (!isCounted && (isChosen || isOpened)) await countEdit(tx.db, page)
+    const after = await findPage(tx.db, organizationId, page.id)
+    return !isCounted && isChosen ? [after, pageUpdated(after)] : [after]
   })
   return edit.catch(refuseTaken)
 }
 
-/** Updates the first page: its settings are its organization's. @param isChosen whether its services have changed. */
 async function updateFirst(
   tx: Context,
-  { id, organizationId, version }: Page,
+  { version }: Page,
   fields: Readonly<Record<string, unknown>>,
-  isChosen: boolean,
-): Promise<ChangeResult<Page>> {
-  const { db } = tx
-  const organization = await updateOrganization(tx, fields)
-  // Otherwise that is counted and told.
-  if (!isChosen || organization.version !== version) return [await stored(db, id)]
-  await db.organization.update({ where: { id: organizationId }, data: { version: { increment: 1 } } })
-  return [await stored(db, id), { kind: 'PAGE_UPDATED', subjectId: organizationId, subjectName: organization.name }]
+  upload: LogoFile | undefined,
+): Promise<boolean> {
+  return (await updateOrganization(tx, fields, upload)).version !== version
 }
 
-/** Leaves out the address of an uploaded logo as the API gives it: that one stays. */
-function withoutOwn<T extends { readonly logoUrl?: string | null | undefined }>({ logoUrl }: Page, fields: T): T {
-  const isSame = logoUrl !== null && isUploaded(logoUrl) && fields.logoUrl?.endsWith(logoUrl)
-  return isSame ? { ...fields, logoUrl: undefined } : fields
+type OwnFields = Partial<Omit<z.infer<typeof newPage>, 'serviceIds' | 'access'>>
+
+async function updateOther(
+  tx: Context,
+  page: Page,
+  { logoUrl, ...others }: OwnFields,
+  upload: LogoFile | undefined,
+): Promise<boolean> {
+  const { db } = tx
+  const before = await db.page.findUniqueOrThrow({ where: { id: page.id } })
+  const logo = changedLogo(page, logoUrl, upload)
+  const fields = logo === undefined ? others : { ...others, logoUrl: logo }
+  if (!hasChanges(before, fields)) return false
+  const after = await db.page.update({ where: { id: page.id }, data: stored(fields) })
+  if (after.logoUrl !== before.logoUrl) await storeLogo(db, page, upload)
+  await countEdit(db, page)
+  await change(tx, page.organizationId, async () => [null, pageUpdated({ ...page, name: after.name ?? page.name })])
+  return true
+}
+
+/** Returns the fields as the database takes them: a column of JSON has a null of its own. */
+function stored<T extends Pick<OwnFields, 'links'>>({ links, ...fields }: T) {
+  return links === undefined ? fields : { ...fields, links: links ?? Prisma.DbNull }
 }
 
 /** A page that was deleted, and what went with it. */
@@ -116,7 +177,7 @@ export async function deletePage(ctx: Context, id: string): Promise<DeletedPage>
   return change(ctx, organizationId, async ({ db }) => {
     const page = await findPage(db, organizationId, id)
     if (page.isFirst) throw new Conflict('The first page is deleted with its organization only.')
-    const { name } = await stored(db, page.id)
+    const { name } = page
     const domain = await db.customDomain.findUnique({ where: { pageId: page.id }, select: { name: true } })
     const subscribers = await db.subscriber.count({ where: { pageId: page.id, stoppedAt: null } })
     await db.page.delete({ where: { id: page.id } })
@@ -137,11 +198,4 @@ async function choose(
   await db.pageService.deleteMany({ where: { pageId } })
   await db.pageService.createMany({ data: (ids ?? []).map((serviceId, position) => ({ pageId, serviceId, position })) })
   await db.page.update({ where: { id: pageId }, data: { allServices: ids === null } })
-}
-
-/** Reads a page that exists. @throws NotFound when it does not. */
-async function stored(db: Database, id: string): Promise<Page> {
-  const page = await readPage(db, 'id', id)
-  if (page === null) throw new NotFound('Page not found.')
-  return page
 }

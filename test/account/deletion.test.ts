@@ -134,7 +134,9 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       expiresAt: at(HOUR),
     },
   })
-  await prisma.logo.create({ data: { organizationId: id, file: `${slug}.png`, content: new Uint8Array([1]) } })
+  await prisma.logo.create({
+    data: { pageId: ids.StatusPage, organizationId: id, file: `${slug}.png`, content: new Uint8Array([1]) },
+  })
   const session = { id: newId('Session'), userId: user.id, hash: slug, userAgent: '', createdAt: noon }
   await prisma.session.create({ data: { ...session, lastSeenAt: noon, confirmedAt: noon, expiresAt: at(HOUR) } })
   const browser = { id: newId('PushBrowser'), userId: user.id, sessionId: session.id, endpointHash: slug }

@@ -162,6 +162,7 @@ const least = {
   start: 'EDITOR',
   keys: 'ADMIN',
   page: 'ADMIN',
+  'pages/new': 'ADMIN',
   people: 'OWNER',
   'plan/upgrade': 'OWNER',
   'page/delete': 'OWNER',

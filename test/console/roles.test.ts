@@ -45,6 +45,10 @@ const actions: Readonly<Record<string, Action>> = {
     ...{ role: 'ADMIN', scope: 'ADMIN', path: 'page', fields: { description: 'About us.' } },
     graphql: 'mutation { updateOrganization(input: {description: "About us."}) { __typename } }',
   },
+  'create a page': {
+    ...{ role: 'ADMIN', scope: 'ADMIN', path: 'pages/new', fields: { name: 'Staff', slug: 'own-staff' } },
+    graphql: 'mutation { createPage(input: {name: "Staff", slug: "own-staff"}) { __typename } }',
+  },
   'invite somebody': {
     ...{ role: 'OWNER', scope: null, path: 'people', fields: { email: 'new@example.com', role: 'VIEWER' } },
     graphql: 'mutation { invite(input: {email: "new@example.com", role: VIEWER}) { __typename } }',

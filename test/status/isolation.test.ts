@@ -68,7 +68,7 @@ const readers: Record<Reader, Record<string, string>> = {
   },
   organization: {
     Query: 'organization',
-    Mutation: `updateOrganization deleteOrganization createPage updatePage deletePage requestDomain createApiKey revokeApiKey
+    Mutation: `updateOrganization deleteOrganization createPage updatePage deletePage requestDomain removeDomain createApiKey revokeApiKey
       updatePageAccess createPageToken revokePageToken
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices

@@ -307,6 +307,7 @@ const SetCheckPlanInput = builder.inputType('SetCheckPlanInput', {
     organizationId: t.id({ description: 'The organization.' }),
     plan: t.field({ type: CheckPlan, description: 'The check plan.' }),
     until: t.field({ type: 'DateTime', required: false, description: 'When it ends; absent: it does not.' }),
+    version: t.int(VERSION_READ),
   }),
 })
 
@@ -315,7 +316,7 @@ builder.mutationField('setCheckPlan', (t) =>
     type: Organization,
     description: 'Gives an organization a check plan. Operator only.',
     args: { input: t.arg({ type: SetCheckPlanInput }) },
-    errors: { types: [Invalid, NotFound] },
+    errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => setCheckPlan(ctx, input),
   }),
 )

@@ -2,6 +2,7 @@ import { Conflict, Invalid, NotFound, Unavailable } from '../../core/errors.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
+import { VERSION_READ } from '../../graphql/version.ts'
 import { startUpgrade } from '../checkout.ts'
 import { setTier } from '../tier.ts'
 
@@ -44,6 +45,7 @@ const SetTierInput = builder.inputType('SetTierInput', {
   fields: (t) => ({
     organizationId: t.id({ description: 'The organization.' }),
     tier: t.field({ type: Tier, required: false, description: 'The minimum tier; null restores the default.' }),
+    version: t.int(VERSION_READ),
   }),
 })
 
@@ -53,7 +55,7 @@ builder.mutationField('setTier', (t) =>
     description:
       'Sets the minimum status-page tier of an organization, which subscriptions can only raise. Operator only.',
     args: { input: t.arg({ type: SetTierInput }) },
-    errors: { types: [Invalid, NotFound] },
+    errors: { types: [Invalid, NotFound, Conflict] },
     resolve: async (query, _root, { input }, ctx) => {
       const { id } = await setTier(ctx, input)
       return ctx.db.organization.findUniqueOrThrow({ ...query, where: { id } })

@@ -15,6 +15,7 @@ import { UtcTime } from '../../http/utc-time.tsx'
 import type { Member } from '../../people/membership.ts'
 import { addOwner, membersOf } from '../../people/membership.ts'
 import { roleNames } from '../../people/role.ts'
+import { currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
 import type { OperatorScreen } from './operator-screen.tsx'
 import { createOperatorScreens } from './operator-screen.tsx'
 import { operatorStateScreens } from './operator-state.tsx'
@@ -32,7 +33,7 @@ export function operatorScreens(options: ConsoleOptions): Hono {
       'organizations/:id/tier',
       async ({ c, ctx }, { fields }) => {
         const organizationId = c.req.param('id')
-        await setTier(ctx, { organizationId, tier: fields.get('tier') || null })
+        await setTier(ctx, { organizationId, tier: fields.get('tier') || null, version: readVersion(fields) })
         return `organizations/${organizationId}`
       },
       showOrganization,
@@ -42,7 +43,8 @@ export function operatorScreens(options: ConsoleOptions): Hono {
       async ({ c, ctx }, { fields }) => {
         const organizationId = c.req.param('id')
         const until = fields.get('until')
-        await setCheckPlan(ctx, { organizationId, plan: fields.get('plan'), until: until ? new Date(until) : null })
+        const plan = { plan: fields.get('plan'), until: until ? new Date(until) : null }
+        await setCheckPlan(ctx, { organizationId, ...plan, version: readVersion(fields) })
         return `organizations/${organizationId}`
       },
       showOrganization,
@@ -182,7 +184,7 @@ async function showOrganization(
   secret: NewSecret | null = null,
 ): Promise<Response> {
   const organization = await findOrganization(screen)
-  const { id, name, slug, tier, tierFloor, checkPlan, contactEmail, deletedAt } = organization
+  const { id, name, slug, tier, tierFloor, checkPlan, contactEmail, deletedAt, version } = organization
   const members = await membersOf(actingFor(screen, id))
   const at = (action: string) => screen.path(`organizations/${id}/${action}`)
   const erasedAt = deletionAt(organization)
@@ -190,7 +192,7 @@ async function showOrganization(
     name,
     'organizations',
     <>
-      <FormProblem state={state} />
+      <EditProblem state={state} version={version} fields={[]} />
       {secret === null ? null : (
         <section>
           <h2>{secret.title}</h2>
@@ -203,11 +205,13 @@ async function showOrganization(
       </p>
       <Members members={members} />
       <form method="post" action={at('tier')} class="filters">
+        <VersionField version={version} />
         <SelectField
           label={`Tier at least (now ${tier})`}
           name="tier"
-          state={emptyForm}
+          state={state}
           value={tierFloor ?? ''}
+          hint={currentValue(state, version, { name: 'tier', value: tierFloor ?? '', shown: tierFloor ?? 'Default' })}
           choices={[{ value: '', text: 'Default' }, ...Object.values(Tier).map((value) => ({ value, text: value }))]}
         />
         <button type="submit" class="quiet">
@@ -215,11 +219,13 @@ async function showOrganization(
         </button>
       </form>
       <form method="post" action={at('plan')} class="filters">
+        <VersionField version={version} />
         <SelectField
           label="Check plan"
           name="plan"
-          state={emptyForm}
+          state={state}
           value={checkPlan}
+          hint={currentValue(state, version, { name: 'plan', value: checkPlan })}
           choices={['FREE', 'PRO'].map((value) => ({ value, text: value }))}
         />
         <div class="form-field">

@@ -1,12 +1,8 @@
-import type { Page } from '../../account/page.ts'
-import { readPage } from '../../account/page.ts'
-import { requireScope } from '../../core/access.ts'
 import { NotFound } from '../../core/errors.ts'
-import { typeOfId } from '../../core/id.ts'
 import { nameText } from '../../core/validation.ts'
 import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField, TextField, textRules } from '../../http/form.tsx'
-import type { CreatedPageToken } from '../../people/page-access.ts'
+import type { CreatedPageToken, ShownAccess } from '../../people/page-access.ts'
 import {
   createPageToken,
   pageTokens,
@@ -15,12 +11,12 @@ import {
   updatePageAccess,
 } from '../../people/page-access.ts'
 import { Time } from '../../status-page/html/time.tsx'
-import { ConfirmDeletion } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
+import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
+import { pageIn } from './page-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { Table } from './table.tsx'
 
-const kinds = [
+export const accessKinds = [
   { value: 'PUBLIC', text: 'Everybody' },
   { value: 'PASSWORD', text: 'Whoever knows the password' },
   { value: 'MEMBERS', text: 'Members of the organization' },
@@ -28,20 +24,15 @@ const kinds = [
   { value: 'ADDRESSES', text: 'Allowed networks' },
 ] as const
 
-const FIELDS = ['access.kind', 'access.password', 'access.mailDomains', 'access.ranges']
+/** The fields of the access, for `EditProblem`. */
+export const accessFields = ['access.kind', 'access.password', 'access.mailDomains', 'access.ranges']
 
 /** Adds the screens of who may read a page, and of its read tokens. */
 export function pageAccessScreens({ form }: Screens): void {
   form('pages/:id/access', showAccess, async (screen, { fields }) => {
-    const page = await pageIn(screen)
-    const access = {
-      kind: fields.get('access.kind'),
-      password: fields.get('access.password') || null,
-      mailDomains: listIn(fields, 'access.mailDomains'),
-      ranges: listIn(fields, 'access.ranges'),
-    }
-    await updatePageAccess(screen.ctx, { pageId: page.id, access })
-    return `pages/${page.id}/access`
+    const { id: pageId } = await pageIn(screen)
+    await updatePageAccess(screen.ctx, { pageId, access: readAccess(fields), version: readVersion(fields) })
+    return `pages/${pageId}/access`
   })
   form('pages/:id/tokens', showTokens, async (screen, { fields }) => {
     const page = await pageIn(screen)
@@ -55,14 +46,14 @@ export function pageAccessScreens({ form }: Screens): void {
   })
 }
 
-/** Reads the page in the address. @throws NotFound when the organization has no such page. */
-async function pageIn(screen: Screen): Promise<Page> {
-  const { ctx } = screen
-  const organizationId = requireScope(ctx, 'ADMIN')
-  const id = idIn(screen)
-  const page = typeOfId(id) === 'StatusPage' ? await readPage(ctx.db, 'id', id) : null
-  if (page?.organizationId !== organizationId) throw new NotFound('Page not found.')
-  return page
+/** Reads the fields of `AccessFields`. */
+export function readAccess(fields: URLSearchParams) {
+  return {
+    kind: fields.get('access.kind'),
+    password: fields.get('access.password') || null,
+    mailDomains: listIn(fields, 'access.mailDomains'),
+    ranges: listIn(fields, 'access.ranges'),
+  }
 }
 
 async function tokenIn(screen: Screen) {
@@ -82,11 +73,57 @@ const listIn = (fields: URLSearchParams, name: string): string[] | undefined =>
 
 async function showAccess(screen: Screen, state: FormState): Promise<Response> {
   const page = await pageIn(screen)
-  const { kind, mailDomains, ranges } = await readPageAccess(screen.ctx, page.id)
+  const access = await readPageAccess(screen.ctx, page.id)
+  const { version } = page
   const content = (
     <form method="post" class="stack" id="access">
-      <FormProblem state={state} fields={FIELDS} />
-      <SelectField label="Who may read it" name="access.kind" state={state} value={kind} choices={kinds} />
+      <EditProblem state={state} version={version} fields={accessFields} />
+      <VersionField version={version} />
+      <AccessFields {...{ access, version, state }} />
+      <p>
+        A change closes the page for all who have opened it. Subscribers stay:{' '}
+        <a href="/docs/private-pages#subscribers">what they still get</a>.
+      </p>
+      <p class="actions">
+        <button type="submit">Save</button>
+      </p>
+    </form>
+  )
+  const actions = (
+    <>
+      <a href={screen.path(page.isFirst ? 'page' : `pages/${page.id}`)}>Settings</a>{' '}
+      <a href={screen.path(`pages/${page.id}/tokens`)}>Read tokens</a> <a href={`/status/${page.slug}`}>View page</a>
+    </>
+  )
+  return screen.show({ title: `Access to ${page.name}`, section: 'page', content, actions }, state)
+}
+
+/** Renders who may read a page. @param version of the page; 0: it is new. */
+export function AccessFields({
+  access: { kind, mailDomains, ranges },
+  version,
+  state,
+}: {
+  readonly access: ShownAccess
+  readonly version: number
+  readonly state: FormState
+}) {
+  const [domains, networks] = [mailDomains.join('\n'), ranges.join('\n')]
+  const now = (name: string, value: string, hint: string) => currentValue(state, version, { name, value, hint })
+  return (
+    <>
+      <SelectField
+        label="Who may read it"
+        name="access.kind"
+        state={state}
+        value={kind}
+        choices={accessKinds}
+        hint={currentValue(state, version, {
+          name: 'access.kind',
+          value: kind,
+          shown: accessKinds.find(({ value }) => value === kind)?.text,
+        })}
+      />
       <InputField
         label="Password"
         name="access.password"
@@ -100,32 +137,22 @@ async function showAccess(screen: Screen, state: FormState): Promise<Response> {
         label="Mail domains"
         name="access.mailDomains"
         state={state}
-        value={mailDomains.join('\n')}
+        value={domains}
         rows={3}
         placeholder="example.com"
-        hint="One a line. Subdomains are others."
+        hint={now('access.mailDomains', domains, 'One a line. Subdomains are others.')}
       />
       <TextField
         label="Networks"
         name="access.ranges"
         state={state}
-        value={ranges.join('\n')}
+        value={networks}
         rows={3}
         placeholder="192.0.2.0/24"
-        hint="One a line, IPv4 or IPv6."
+        hint={now('access.ranges', networks, 'One a line, IPv4 or IPv6.')}
       />
-      <p>A change closes the page for all who have opened it.</p>
-      <p class="actions">
-        <button type="submit">Save</button>
-      </p>
-    </form>
-  )
-  const actions = (
-    <>
-      <a href={screen.path(`pages/${page.id}/tokens`)}>Read tokens</a> <a href={`/status/${page.slug}`}>View page</a>
     </>
   )
-  return screen.show({ title: `Access to ${page.name}`, section: 'page', content, actions }, state)
 }
 
 async function showTokens(

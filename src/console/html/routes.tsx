@@ -24,8 +24,10 @@ import { monitorListScreens } from './monitors.tsx'
 import { newIncidentScreens } from './new-incident.tsx'
 import { nowScreens } from './now.tsx'
 import { operatorScreens } from './operator.tsx'
+import { organizationDeletionScreens } from './organization-delete.tsx'
 import { pageScreens } from './page.tsx'
 import { pageAccessScreens } from './page-access.tsx'
+import { pageListScreens } from './pages.tsx'
 import { peopleScreens } from './people.tsx'
 import { planScreens } from './plan.tsx'
 import { resetLinkScreens } from './reset-link.tsx'
@@ -83,6 +85,8 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       subscriberAddScreens(screens)
       deliveryScreens(screens)
       pageScreens(screens)
+      organizationDeletionScreens(screens)
+      pageListScreens(screens)
       pageAccessScreens(screens)
       peopleScreens(screens)
       resetLinkScreens(screens)

@@ -1,11 +1,12 @@
 import type { DomainChallenge } from '../../account/custom-domain.ts'
-import { challengeOf, requestDomain } from '../../account/custom-domain.ts'
-import { Invalid, NotFound } from '../../core/errors.ts'
+import { challengeOf, removeDomain, requestDomain } from '../../account/custom-domain.ts'
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
 import { DomainState } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
 import { ownerOnly } from '../../graphql/owner-only.ts'
+import { PAGE_VERSION, VERSION_READ } from '../../graphql/version.ts'
 import { StatusPage } from './page.ts'
 
 builder.enumType(DomainState, {
@@ -83,6 +84,7 @@ const RequestDomainInput = builder.inputType('RequestDomainInput', {
   fields: (t) => ({
     pageId: t.id({ description: 'The id of the page or of its organization.' }),
     domain: t.string({ description: 'A host name without a port, such as status.example.com.' }),
+    version: t.int({ ...VERSION_READ, description: PAGE_VERSION }),
   }),
 })
 
@@ -92,7 +94,25 @@ builder.mutationField('requestDomain', (t) =>
     description:
       'Requests a domain for a page and replaces its current one. The result says how to prove ownership; the page is served there once the proof is found. Request it again to check at once. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: RequestDomainInput }) },
-    errors: { types: [Invalid, NotFound] },
+    errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => requestDomain(ctx, input),
+  }),
+)
+
+const RemoveDomainInput = builder.inputType('RemoveDomainInput', {
+  description: 'The page whose domain is removed.',
+  fields: (t) => ({
+    pageId: t.id({ description: 'The id of the page or of its organization.' }),
+    version: t.int({ ...VERSION_READ, description: PAGE_VERSION }),
+  }),
+})
+
+builder.mutationField('removeDomain', (t) =>
+  t.field({
+    type: StatusPage,
+    description: 'Removes the domain of a page and stops serving the page there. Requires a key with scope ADMIN.',
+    args: { input: t.arg({ type: RemoveDomainInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => removeDomain(ctx, input),
   }),
 )

@@ -6,6 +6,7 @@ import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
 import { ownerOnly } from '../../graphql/owner-only.ts'
+import { PAGE_VERSION, VERSION_READ } from '../../graphql/version.ts'
 import type { CreatedPageToken, ShownAccess } from '../../people/page-access.ts'
 import {
   createPageToken,
@@ -81,7 +82,7 @@ builder.objectFields(StatusPage, (t) => ({
   }),
 }))
 
-const PageAccessInput = builder.inputType('PageAccessInput', {
+export const PageAccessInput = builder.inputType('PageAccessInput', {
   description: 'Who may read a page. What is left out stays as it is.',
   fields: (t) => ({
     kind: t.field({ type: PageAccessKind, description: 'Who may read it.' }),
@@ -102,6 +103,7 @@ const UpdatePageAccessInput = builder.inputType('UpdatePageAccessInput', {
   fields: (t) => ({
     pageId: t.id({ description: 'The id of the page or of its organization.' }),
     access: t.field({ type: PageAccessInput, description: 'Who may read it.' }),
+    version: t.int({ ...VERSION_READ, description: PAGE_VERSION }),
   }),
 })
 
@@ -109,9 +111,9 @@ builder.mutationField('updatePageAccess', (t) =>
   t.field({
     type: PageAccess,
     description:
-      'Changes who may read a page. Browsers and connections in which it is open are closed at once and have to open it again. Requires a key with scope ADMIN.',
+      'Changes who may read a page. Browsers and connections in which it is open are closed at once and have to open it again. Requires a key with scope ADMIN, or a person who has given the password or passkey within ten minutes.',
     args: { input: t.arg({ type: UpdatePageAccessInput }) },
-    errors: { types: [Invalid, NotFound] },
+    errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updatePageAccess(ctx, input),
   }),
 )

@@ -6,6 +6,7 @@ import { VERSION_READ } from '../../graphql/version.ts'
 import type { DeletedPage } from '../page.ts'
 import { createPage, deletePage, updatePage } from '../page.ts'
 import { StatusPage } from './page.ts'
+import { PageAccessInput } from './page-access.ts'
 
 const CreatePageInput = builder.inputType('CreatePageInput', {
   description: 'The page to create. What is left out of its look is that of the organization, and follows it.',
@@ -21,6 +22,7 @@ const CreatePageInput = builder.inputType('CreatePageInput', {
     logoUrl: t.string({ required: false, description: 'The https URL of the logo.' }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links for visitors.' }),
     uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What the uptime of services counts.' }),
+    access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it. Default: everybody.' }),
   }),
 })
 
@@ -37,7 +39,7 @@ builder.mutationField('createPage', (t) =>
 
 const UpdatePageInput = builder.inputType('UpdatePageInput', {
   description:
-    'The changes. Omitted fields stay as they are. The settings of the first page are those of its organization.',
+    'The changes. Omitted fields stay as they are; null for a part of the look is that of the organization. The settings of the first page are those of its organization.',
   fields: (t) => ({
     id: t.id({ description: 'The page to change.' }),
     slug: t.string({ required: false, description: 'Addresses with the old one are no longer found.' }),
@@ -51,6 +53,7 @@ const UpdatePageInput = builder.inputType('UpdatePageInput', {
     logoUrl: t.string({ required: false, description: 'The https URL of the logo. Null: that of the organization.' }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links. Replaces the current list.' }),
     uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What the uptime of services counts.' }),
+    access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it, as `updatePageAccess`.' }),
     version: t.int(VERSION_READ),
   }),
 })

@@ -102,7 +102,9 @@ test('of a deleted organization is served no more', async () => {
   const gone = await organization('gone')
   const content = png(7, 7)
   const file = `${'a'.repeat(64)}.png`
-  await prisma.logo.create({ data: { organizationId: gone.organization.id, file, content } })
+  await prisma.logo.create({
+    data: { pageId: gone.organization.pageId, organizationId: gone.organization.id, file, content },
+  })
   await prisma.organization.update({ where: { id: gone.organization.id }, data: { deletedAt: new Date() } })
   expect((await get(`/logos/${file}`)).status).toBe(404)
 })

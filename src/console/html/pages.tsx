@@ -1,0 +1,246 @@
+import type { Page } from '../../account/page.ts'
+import { readPages } from '../../account/page.ts'
+import { linksOf } from '../../account/page-settings.ts'
+import { tierLimits } from '../../account/plan.ts'
+import { requireScope } from '../../core/access.ts'
+import { requireVersion } from '../../core/optimistic-lock.ts'
+import type { Organization } from '../../generated/prisma/client.ts'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { emptyForm, FormProblem } from '../../http/form.tsx'
+import type { ShownAccess } from '../../people/page-access.ts'
+import { createPage, deletePage, updatePage } from '../../status/page.ts'
+import type { PageDraft } from '../../status-page/html/rendered-page.tsx'
+import { ConfirmDeletion, EditProblem, PreviewButton, readVersion, VersionField } from './edit-fields.tsx'
+import { AccessFields, accessFields, accessKinds, readAccess } from './page-access.tsx'
+import { DomainSection, domainForms, domainStates } from './page-domain.tsx'
+import {
+  NameFields,
+  PageFields,
+  pageFields,
+  pageIn,
+  readLogoFile,
+  readPageFields,
+  readShownServices,
+  ShownServices,
+} from './page-fields.tsx'
+import { preview, readDraft, sendPreview } from './page-preview.tsx'
+import type { Screen, Screens } from './screen.tsx'
+import { isDraft, readServiceNames } from './service-fields.tsx'
+import { Table } from './table.tsx'
+
+/** Adds the list of pages, and the screens that create, edit and delete the others than the first. */
+export function pageListScreens(screens: Screens): void {
+  const { get, form, draft } = screens
+  get('pages', showList)
+  form('pages/new', showNew, async (screen, { fields }) => {
+    if (isDraft(fields)) return showNew(screen, { fields, problem: null })
+    const { id } = await createPage(screen.ctx, {
+      name: fields.get('name'),
+      slug: fields.get('slug'),
+      serviceIds: readShownServices(fields, null),
+      access: fields.has('access.kind') ? readAccess(fields) : undefined,
+    })
+    return `pages/${id}`
+  })
+  form('pages/:id', showPage, submitPage)
+  draft('pages/:id/preview', async (screen, sent) => sendPreview(screen, sent, await pageIn(screen)), showPage)
+  domainForms(screens, 'pages/:id', pageIn, showPage)
+  form('pages/:id/delete', showDeletion, async (screen) => {
+    const { id } = await pageIn(screen)
+    await deletePage(screen.ctx, id)
+    return 'pages'
+  })
+}
+
+/** Returns the address of the settings of a page. */
+const pathOf = ({ id, isFirst }: Pick<Page, 'id' | 'isFirst'>) => (isFirst ? 'page' : `pages/${id}`)
+
+async function showList(screen: Screen): Promise<Response> {
+  const { ctx, organization } = screen
+  const organizationId = requireScope(ctx, 'ADMIN')
+  const where = { organizationId }
+  const [pages, domains, accesses, subscribers] = await Promise.all([
+    readPages(ctx.db, 'organizationId', [organizationId], { withDeleted: true }),
+    ctx.db.customDomain.findMany({ where }),
+    ctx.db.pageAccess.findMany({ where, select: { pageId: true, kind: true } }),
+    ctx.db.subscriber.groupBy({ by: ['pageId'], where: { ...where, stoppedAt: null }, _count: true }),
+  ])
+  const limit = tierLimits[organization.tier].pages
+  const isFull = pages.length >= limit
+  const content = (
+    <>
+      <p class={isFull ? 'lead' : 'hint'}>
+        {pages.length} of {limit} {limit === 1 ? 'page' : 'pages'} on this plan.
+        {isFull ? (
+          <>
+            {' '}
+            <a href={screen.path('plan')}>See the plans</a>
+          </>
+        ) : null}
+      </p>
+      <Table heads={['Page', 'Address', 'Services', 'Who may read it', 'Domain', 'Subscribers']}>
+        {pages.map((page) => {
+          const { id, name, slug, isFirst, serviceIds } = page
+          const domain = domains.find(({ pageId }) => pageId === id)
+          const kind = accesses.find(({ pageId }) => pageId === id)?.kind ?? 'PUBLIC'
+          const count = subscribers.find(({ pageId }) => pageId === (isFirst ? null : id))?._count ?? 0
+          return (
+            <tr id={id}>
+              <th scope="row">
+                <a href={screen.path(pathOf(page))}>{name}</a>
+              </th>
+              <td>
+                <a href={`/status/${slug}`}>/status/{slug}</a>
+              </td>
+              <td>{serviceIds === null ? 'All' : serviceIds.length}</td>
+              <td>
+                <a href={screen.path(`pages/${id}/access`)} aria-label={`Access to ${name}`}>
+                  {accessKinds.find(({ value }) => value === kind)?.text}
+                </a>
+              </td>
+              <td>{domain ? `${domain.name}: ${domainStates[domain.state]}` : '–'}</td>
+              <td>
+                <a href={screen.path(`subscribers?pageId=${id}`)} aria-label={`${count} subscribers of ${name}`}>
+                  {count}
+                </a>
+              </td>
+            </tr>
+          )
+        })}
+      </Table>
+    </>
+  )
+  const actions = isFull ? undefined : (
+    <a class="button" href={screen.path('pages/new')}>
+      New page
+    </a>
+  )
+  return screen.show({ title: 'Pages', section: 'page', content, actions })
+}
+
+async function showNew(screen: Screen, state: FormState): Promise<Response> {
+  requireScope(screen.ctx, 'ADMIN')
+  const services = await readServiceNames(screen)
+  const everybody: ShownAccess = { kind: 'PUBLIC', mailDomains: [], ranges: [] }
+  const content = (
+    <form method="post" class="stack" id="new-page">
+      <FormProblem state={state} fields={['name', 'slug', 'shows', 'serviceIds', ...accessFields]} />
+      <NameFields page={null} version={0} state={state} />
+      <ShownServices {...{ services, state }} shown={null} version={0} />
+      <AccessFields access={everybody} version={0} state={state} />
+      <p class="actions">
+        <button type="submit">Create</button> <a href={screen.path('pages')}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: 'New page', section: 'page', content }, state)
+}
+
+/** The look that a page takes from its organization where it has the same. */
+const lookOf = (owner: Organization) => ({
+  description: owner.description,
+  accentColor: owner.accentColor,
+  logoUrl: owner.logoUrl,
+  links: linksOf(owner),
+  uptimeSource: owner.uptimeSource,
+})
+
+/** The version of what the form of a page shows: of the page, and of the organization, whose look it may have. */
+const shownVersion = (page: Page, owner: Organization) => page.version + owner.version
+
+async function submitPage(screen: Screen, sent: SubmittedForm): Promise<string | Response> {
+  const { ctx, organization } = screen
+  const page = await pageIn(screen)
+  if (page.isFirst) return 'page'
+  if (isDraft(sent.fields)) {
+    return showPage(screen, { fields: sent.fields, problem: null }, await readDraft(sent, page))
+  }
+  requireVersion({ version: shownVersion(page, organization) }, readVersion(sent.fields))
+  const { id, version } = page
+  const fields = readPageFields(sent, page)
+  const owners = Object.entries(lookOf(organization))
+  // What is the same as the organization's follows it.
+  const followed = owners.filter(([name, value]) => isSame(fields[name as keyof typeof fields], value))
+  const look = Object.fromEntries(followed.map(([name]) => [name, null]))
+  await updatePage(ctx, { id, version, ...fields, ...look }, await readLogoFile(sent))
+  return `pages/${id}`
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+async function showPage(screen: Screen, state: FormState, draft: PageDraft = {}): Promise<Response> {
+  const { c, ctx, organization } = screen
+  const page = await pageIn(screen)
+  const { id, name, isFirst } = page
+  if (isFirst) return c.redirect(screen.path('page'), 303)
+  const [services, domain] = await Promise.all([
+    readServiceNames(screen),
+    ctx.db.customDomain.findUnique({ where: { pageId: id } }),
+  ])
+  const path = `pages/${id}`
+  const version = shownVersion(page, organization)
+  const isDomain = state.fields.has('domain')
+  const settings = isDomain ? emptyForm : state
+  const content = (
+    <>
+      <div class="with-preview">
+        <form method="post" class="stack" id="settings" enctype="multipart/form-data">
+          <EditProblem state={settings} version={version} fields={pageFields} />
+          <VersionField version={version} />
+          <p class="hint">
+            What is the same as on <a href={screen.path('page')}>{organization.name}</a> changes with it.
+          </p>
+          <PageFields {...{ page, version }} owner={organization} state={settings} />
+          <ShownServices {...{ services, version }} shown={page.serviceIds} state={settings} />
+          <p class="actions">
+            <button type="submit">Save</button>
+            <PreviewButton />
+          </p>
+        </form>
+        {await preview(screen, page, draft, `${path}/preview`)}
+      </div>
+      <DomainSection {...{ screen, path, domain }} version={page.version} state={isDomain ? state : emptyForm} />
+      <section>
+        <h2>Delete</h2>
+        <p class="actions">
+          <a href={screen.path(`${path}/delete`)}>Delete {name}</a>
+        </p>
+      </section>
+    </>
+  )
+  const actions = (
+    <>
+      <a href={screen.path('pages')}>All pages</a> <a href={screen.path(`${path}/access`)}>Access</a>{' '}
+      <a href={`/status/${page.slug}`}>View page</a>
+    </>
+  )
+  return screen.show({ title: name, section: 'page', content, actions, hasForeignPictures: true }, state)
+}
+
+async function showDeletion(screen: Screen, state: FormState): Promise<Response> {
+  const { c, ctx } = screen
+  const { id, name, slug, isFirst } = await pageIn(screen)
+  if (isFirst) return c.redirect(screen.path('page'), 303)
+  const [subscribers, tokens, domain] = await Promise.all([
+    ctx.db.subscriber.count({ where: { pageId: id, stoppedAt: null } }),
+    ctx.db.pageToken.count({ where: { pageId: id } }),
+    ctx.db.customDomain.findUnique({ where: { pageId: id }, select: { name: true } }),
+  ])
+  const lines = [
+    `/status/${slug} is no longer found, nor are its feeds, badges and calendar.`,
+    domain !== null && `${domain.name} is no longer served.`,
+    subscribers > 0 && `Its ${subscribers === 1 ? 'subscriber goes' : `${subscribers} subscribers go`}.`,
+    tokens > 0 && `Its ${tokens === 1 ? 'read token stops' : `${tokens} read tokens stop`} working.`,
+    'Services, incidents and maintenance stay.',
+  ]
+  const content = (
+    <ConfirmDeletion state={state} what={name} back={screen.path(`pages/${id}`)}>
+      <ul class="consequences">
+        {lines.filter(Boolean).map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+    </ConfirmDeletion>
+  )
+  return screen.show({ title: 'Delete this page?', section: 'page', content }, state)
+}

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest'
+import { testConsole } from '../../support/console.ts'
+import { png } from '../../support/pictures.ts'
+
+const { app, database, organization } = await testConsole()
+const { prisma } = database
+const acme = await organization('acme')
+const { id: organizationId } = acme.organization
+await prisma.organization.update({ where: { id: organizationId }, data: { tier: 'TEAM' } })
+const admin = await acme.signIn('ADMIN')
+const other = await acme.signIn('ADMIN')
+const [shop, office] = await Promise.all(['Shop', 'Office'].map(service))
+
+async function service(name: string): Promise<string> {
+  await admin.post('services/new', { name })
+  return (await prisma.service.findFirstOrThrow({ where: { organizationId, name } })).id
+}
+
+const open = (kind: string) => ({ 'access.kind': kind, 'access.password': '', 'access.ranges': '' })
+
+/** Creates a page by its form. Returns the path of its settings. */
+async function create(slug: string, fields: Record<string, string | readonly string[]> = {}): Promise<string> {
+  const { location } = await admin.post('pages/new', {
+    name: 'Staff',
+    slug,
+    shows: 'ALL',
+    ...open('PUBLIC'),
+    ...fields,
+  })
+  return location?.replace('/console/acme/', '') ?? expect.unreachable()
+}
+
+/** What the form of a page shows, as a browser sends it back. */
+async function shown(path: string, changes: Record<string, string | readonly string[]> = {}) {
+  const { html } = await admin.get(path)
+  const form = /<form[^>]* id="settings"[\s\S]*?<\/form>/.exec(html)?.[0] ?? ''
+  const value = (name: string) => new RegExp(` name="${name}"[^>]* value="([^"]*)"`).exec(form)?.[1] ?? ''
+  const select = (name: string) => new RegExp(`name="${name}"[\\s\\S]*? value="(\\w+)" selected`).exec(form)?.[1] ?? ''
+  const texts = ['name', 'slug', 'accentColor', 'logoUrl', 'version']
+  return {
+    ...Object.fromEntries(texts.map((name) => [name, value(name)])),
+    description: /name="description"[^>]*>([^<]*)/.exec(form)?.[1] ?? '',
+    uptimeSource: select('uptimeSource'),
+    shows: select('shows'),
+    'serviceIds.shown': 'true',
+    serviceIds: [...form.matchAll(/name="serviceIds" value="(\w+)" checked/g)].map(([, id = '']) => id),
+    ...changes,
+  }
+}
+
+const row = (path: string) => prisma.page.findUniqueOrThrow({ where: { id: path.split('/')[1] ?? '' } })
+const summary = (slug: string) => fetch(`${app.baseUrl}/status/${slug}/api/v2/summary.json`)
+
+describe('another page', () => {
+  test('is created with its services, and listed with what belongs to it', async () => {
+    const path = await create('acme-office', { shows: 'CHOSEN', serviceIds: [office ?? ''] })
+    const { components } = await (await summary('acme-office')).json()
+    expect(components.map(({ name }: { name: string }) => name)).toEqual(['Office'])
+    const { html } = await admin.get('pages')
+    expect(html).toContain('2 of 50 pages on this plan.')
+    expect(html).toContain(`href="/console/acme/${path}">Staff</a>`)
+    expect(html).toContain('href="/console/acme/page">The acme</a>')
+  })
+
+  test('is private from its first moment', async () => {
+    await create('acme-private', { 'access.kind': 'PASSWORD', 'access.password': 'long enough' })
+    expect((await summary('acme-private')).status).toBe(401)
+  })
+
+  test('is refused beside the field, and what was typed stays', async () => {
+    const sent = { name: 'Kept', slug: 'acme', shows: 'ALL', ...open('PUBLIC') }
+    const taken = await admin.post('pages/new', sent)
+    expect([taken.status, taken.html]).toEqual([422, expect.stringContaining('The slug is taken.')])
+    expect(taken.html).toContain('value="Kept"')
+    const both = await admin.post('pages/new', { ...sent, slug: 'acme-both', serviceIds: [shop ?? ''] })
+    expect(both.status).toBe(422)
+    expect(both.html).toContain('id="shows-problem"')
+    const closed = await admin.post('pages/new', { ...sent, slug: 'acme-closed', ...open('PASSWORD') })
+    expect(closed.html).toContain('id="access.password-problem"')
+    expect(await prisma.page.count({ where: { slug: { in: ['acme-both', 'acme-closed'] } } })).toBe(0)
+  })
+
+  test('follows the look of the first where it is the same', async () => {
+    const path = await create('acme-look')
+    await admin.post(path, await shown(path, { name: 'Renamed', accentColor: '#aa0000' }))
+    expect(await row(path)).toMatchObject({ name: 'Renamed', accentColor: '#aa0000', description: null, links: null })
+    await admin.post('page', await firstPage({ description: 'About all of us.' }))
+    const { html } = await fetch(`${app.baseUrl}/status/acme-look`).then(async (response) => ({
+      html: await response.text(),
+    }))
+    expect(html).toContain('About all of us.')
+    // Back to the colour of the first page, and a description of its own.
+    const { accentColor } = await prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    await admin.post(path, await shown(path, { accentColor, description: 'Only this one.' }))
+    expect(await row(path)).toMatchObject({ accentColor: null, description: 'Only this one.' })
+  })
+
+  test('has a logo of its own, which goes with it', async () => {
+    const path = await create('acme-logo')
+    const form = new FormData()
+    for (const [name, value] of Object.entries(await shown(path)))
+      for (const each of [value].flat()) form.append(name, each)
+    form.set('logo', new Blob([png(9, 9)], { type: 'image/png' }), 'a.png')
+    expect((await admin.post(path, form)).status).toBe(303)
+    const { logoUrl, id } = await row(path)
+    expect((await fetch(app.baseUrl + logoUrl)).status).toBe(200)
+    expect((await prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })).logoUrl).toBeNull()
+    expect((await admin.get(path)).html).toContain('Remove the logo')
+    await admin.post(`${path}/delete`, {})
+    expect(await prisma.logo.count({ where: { pageId: id } })).toBe(0)
+  })
+
+  test('shows both when somebody else has saved meanwhile, also the first page’s look', async () => {
+    const path = await create('acme-both')
+    const before = await shown(path)
+    await other.post(path, { ...before, name: 'Theirs' })
+    const { status, html } = await admin.post(path, { ...before, name: 'Mine' })
+    expect(status).toBe(422)
+    expect(html).toContain('Now: Theirs</span>')
+    expect(html).toContain('value="Mine"')
+    const again = await shown(path)
+    await other.post('page', await firstPage({ description: 'Changed in between.' }))
+    const late = await admin.post(path, again)
+    expect(late.status).toBe(422)
+    expect(late.html).toContain('Now: Changed in between.</span>')
+  })
+
+  test('is previewed without being saved', async () => {
+    const path = await create('acme-preview')
+    const fields = await shown(path, { name: 'Only a draft' })
+    const { html } = await admin.post(path, { ...fields, preview: 'true' })
+    expect(html).toMatch(/srcdoc="[\s\S]*Only a draft[\s\S]*data-from="/)
+    expect((await admin.post(`${path}/preview`, fields)).html).toContain('Only a draft')
+    expect((await row(path)).name).toBe('Staff')
+  })
+
+  test('keeps all or some services, and never opens itself to all', async () => {
+    const path = await create('acme-some', { shows: 'CHOSEN', serviceIds: [shop ?? '', office ?? ''] })
+    await admin.post(path, await shown(path, { serviceIds: [] }))
+    expect(await row(path)).toMatchObject({ allServices: false })
+    expect((await (await summary('acme-some')).json()).components).toEqual([])
+    await admin.post(path, await shown(path, { shows: 'ALL' }))
+    expect(await row(path)).toMatchObject({ allServices: true })
+  })
+
+  test('is deleted after a question that names what goes with it', async () => {
+    const path = await create('acme-gone', { 'access.kind': 'PASSWORD', 'access.password': 'long enough' })
+    const { id } = await row(path)
+    await admin.post(`${path}/tokens`, { name: 'Wall' })
+    const question = await admin.get(`${path}/delete`)
+    expect(question.html).toContain('/status/acme-gone is no longer found')
+    expect(question.html).toContain('Its read token stops working.')
+    expect((await admin.post(`${path}/delete`, {})).location).toBe('/console/acme/pages')
+    const left = { where: { pageId: id } }
+    expect(await Promise.all([prisma.pageAccess.count(left), prisma.pageToken.count(left)])).toEqual([0, 0])
+    expect((await summary('acme-gone')).status).toBe(404)
+  })
+
+  test('is one too many on the free tier, whose list says so', async () => {
+    const free = await (await organization('free')).signIn('ADMIN')
+    const list = await free.get('pages')
+    expect(list.html).toContain('1 of 1 page on this plan.')
+    expect(list.html).not.toContain('pages/new')
+    const { status, html } = await free.post('pages/new', { name: 'Staff', slug: 'free-staff' })
+    expect([status, html]).toEqual([422, expect.stringContaining('The FREE tier allows one page.')])
+  })
+
+  test('is out of reach for editors, other organizations, and the first page’s deletion', async () => {
+    const path = await create('acme-reach')
+    const editor = await acme.signIn('EDITOR')
+    expect((await editor.get('pages')).status).toBe(403)
+    expect((await editor.post(path, { name: 'Taken' })).status).toBe(403)
+    const stranger = await (await organization('stranger')).signIn('OWNER')
+    expect((await stranger.get(path)).status).toBe(404)
+    const first = `pages/${acme.organization.pageId}`
+    expect((await admin.get(first)).location).toBe('/console/acme/page')
+    expect((await admin.post(`${first}/delete`, {})).location).toBe('/console/acme/page')
+    expect((await summary('acme')).status).toBe(200)
+  })
+})
+
+describe('the domain and the access of a page', () => {
+  test('are not overwritten unseen', async () => {
+    const path = await create('acme-race')
+    const { version } = await row(path)
+    const sent = { ...open('ADDRESSES'), 'access.mailDomains': '', version: String(version) }
+    await other.post(`${path}/access`, { ...sent, 'access.ranges': '192.0.2.0/24' })
+    const { status, html } = await admin.post(`${path}/access`, { ...sent, 'access.ranges': '198.51.100.0/24' })
+    expect(status).toBe(422)
+    expect(html).toContain('Now: 192.0.2.0/24</span>')
+    expect(html).toContain('198.51.100.0/24</textarea>')
+    const domain = await admin.post(`${path}/domain`, { domain: 'late.example', version: String(version) })
+    expect(domain.status).toBe(422)
+    expect(domain.html).toContain('Somebody else has changed this in the meantime.')
+  })
+
+  test('ask a person for a proof of presence before they open or close a page', async () => {
+    const path = await create('acme-proof')
+    const person = await acme.signIn('ADMIN')
+    const confirmedAt = new Date(Date.now() - 11 * 60_000)
+    await prisma.session.updateMany({ where: { userId: person.userId }, data: { confirmedAt } })
+    await prisma.$executeRaw`SELECT pg_notify('revoked_api_key', ${person.userId})`
+    await expect.poll(async () => (await person.post(`${path}/access`, open('MEMBERS'))).status).toBe(401)
+    expect((await summary('acme-proof')).status).toBe(200)
+  })
+})
+
+/** What the form of the first page sends. */
+async function firstPage(changes: Record<string, string>) {
+  const { timeZone, contactEmail } = await prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  return { ...(await shown('page')), timeZone, contactEmail, ...changes }
+}
