@@ -3,8 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
+import { startSession } from '../../src/people/session.ts'
 import { axeViolations } from '../support/axe.ts'
 import { useChromium } from '../support/chromium.ts'
+import type { Browser } from '../support/console.ts'
 import { testConsole } from '../support/console.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { operatorToken } from '../support/service-data.ts'
@@ -22,6 +24,31 @@ await once(website, 'listening')
 afterAll(() => website.close())
 const { port } = website.address() as AddressInfo
 
+/** Makes a key, a read token and repeating maintenance, and returns the screens of each, of a member and of the page. */
+async function screensOfOne(owner: Browser, organizationId: string, userId: string): Promise<string[]> {
+  const where = { organizationId }
+  const { id: pageId } = await prisma.page.findFirstOrThrow({ where })
+  const start = `${new Date().getUTCFullYear() + 1}-01-06T02:00`
+  const repeat = { repeat: 'WEEKLY', interval: '1', days: 'SU', until: '', rule: '' }
+  const work = { title: 'Restart', message: 'We restart.', startsAt: start, durationMinutes: '60', ...repeat }
+  await owner.post('keys', { name: 'For axe', scope: 'READ' })
+  await owner.post(`pages/${pageId}/tokens`, { name: 'For axe' })
+  await owner.post('maintenance/series/new', work)
+  const key = await prisma.apiKey.findFirstOrThrow({ where })
+  const token = await prisma.pageToken.findFirstOrThrow({ where: { pageId } })
+  const series = await prisma.maintenanceSeries.findFirstOrThrow({ where })
+  const date = await prisma.maintenance.findFirstOrThrow({ where: { seriesId: series.id }, include: { updates: true } })
+  const update = `maintenance/${date.id}/updates/${date.updates[0]?.id}`
+  return [
+    ...[`keys/${key.id}/revoke`, `people/${userId}/remove`, `people/${userId}/reset`],
+    ...[`pages/${pageId}/access`, `pages/${pageId}/tokens`, `pages/${pageId}/tokens/${token.id}/revoke`],
+    ...['', '/new', ...['edit', 'end', 'delete'].map((name) => `/${series.id}/${name}`)].map(
+      (rest) => `maintenance/series${rest}`,
+    ),
+    ...[`maintenance/${date.id}`, update, `${update}/delete`],
+  ]
+}
+
 async function fill(page: Page, fields: Record<string, string>): Promise<void> {
   for (const [name, value] of Object.entries(fields)) await page.fill(`[name="${name}"]`, value)
 }
@@ -38,7 +65,7 @@ describe.sequential('the first minutes', () => {
     await page.fill('[name=target]', `http://127.0.0.1:${port}/`)
     await page.click('main button')
     expect(page.url()).toBe(`${app.baseUrl}/console/example/now`)
-    await page.getByRole('link', { name: 'Status page' }).click()
+    await page.getByRole('link', { name: 'See your status page' }).click()
     expect(page.url()).toBe(`${app.baseUrl}/status/example`)
     expect(await page.content()).toContain(`127.0.0.1:${port}`)
     await expect.poll(() => prisma.monitor.findFirst({ where: { state: 'UP' } })).not.toBeNull()
@@ -112,7 +139,18 @@ test('a session that is revoked while a page is open ends its live connection, a
   await page.locator('#live[data-state="live"]').waitFor()
   await page.fill('[name=target]', 'kept.example.com')
   await prisma.session.deleteMany({ where: { userId } })
-  await page.locator('#live[data-state="lost"]').waitFor()
+  const ended = page.getByRole('alert').filter({ hasText: 'Your session has ended. What you typed stays here.' })
+  await ended.waitFor()
+  expect(await page.textContent('#live')).toBe('Signed out')
+  expect(await page.inputValue('[name=target]')).toBe('kept.example.com')
+  expect(await axeViolations(page)).toEqual([])
+  const another = await startSession({ db: prisma, now: () => new Date() }, userId, 'another tab')
+  const cookie = { name: 'allclear_session', url: app.baseUrl }
+  await page.context().addCookies([{ ...cookie, value: another }])
+  await page.locator('#live[data-state="live"]').waitFor()
+  expect(await ended.count()).toBe(0)
+  expect(await page.inputValue('[name=target]')).toBe('kept.example.com')
+  await prisma.session.deleteMany({ where: { userId } })
   await page.click('main button')
   await page.getByText('What you typed is kept').waitFor()
   await fill(page, { email: 'ada@example.com', password: 'correct horse battery' })
@@ -121,19 +159,50 @@ test('a session that is revoked while a page is open ends its live connection, a
   expect(await prisma.service.count({ where: { name: 'kept.example.com' } })).toBe(1)
 })
 
+test('what is shown only once stays, whatever happens meanwhile', async () => {
+  const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
+  const owner = await signIn(organization, 'OWNER')
+  await using tab = await open(ours)
+  const { page } = tab
+  await page.context().addCookies([{ name: 'allclear_session', value: owner.token, url: app.baseUrl }])
+  for (const [screen, fields, button] of [
+    ['keys', { name: 'Deployments' }, 'Create key'],
+    ['people', { email: 'ben@example.com' }, 'Create link'],
+  ] as const) {
+    await page.goto(`${app.baseUrl}/console/example/${screen}`)
+    await fill(page, fields)
+    await page.getByRole('button', { name: button }).click()
+    const secret = await page.locator('.secret').textContent()
+    await page.locator('#live[data-state="live"]').waitFor()
+    const refreshed = page.waitForResponse(`${app.baseUrl}/console/example/${screen}`)
+    await owner.post('services/new', { name: `Made while ${screen} are open`, description: '' })
+    await (await refreshed).finished()
+    // A refresh that comes later begins when this one is done.
+    const again = page.waitForResponse(`${app.baseUrl}/console/example/${screen}`)
+    await owner.post('services/new', { name: `Made later while ${screen} are open`, description: '' })
+    await again
+    expect(await page.locator('.secret').textContent()).toBe(secret)
+  }
+})
+
 describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
   const screens = ['now', 'start', 'people', 'keys', 'page', 'page/delete', 'plan', 'log']
   const operators = ['organizations', 'payments', 'workers', 'lists', 'settings']
 
   test('no screen violates the rules of accessibility', async () => {
     const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
-    const { token } = await signIn(organization, 'OWNER', { isOperator: true })
+    const owner = await signIn(organization, 'OWNER', { isOperator: true })
+    const { token } = owner
+    const member = await signIn(organization, 'VIEWER')
     await using tab = await open(ours, { colorScheme })
     const { page, complaints } = tab
     await page.goto(`${app.baseUrl}/sign-in`)
     expect(await axeViolations(page)).toEqual([])
     await page.context().addCookies([{ name: 'allclear_session', value: token, url: app.baseUrl }])
-    const paths = [...screens.map((path) => `example/${path}`), ...operators.map((path) => `operator/${path}`)]
+    const more = await screensOfOne(owner, organization.id, member.userId)
+    const paths = [...screens, ...more]
+      .map((path) => `example/${path}`)
+      .concat(operators.map((path) => `operator/${path}`))
     for (const path of paths) {
       await page.goto(`${app.baseUrl}/console/${path}`)
       expect([path, await axeViolations(page)]).toEqual([path, []])

@@ -17,7 +17,9 @@ const isTypedPage = body.dataset['typed'] !== undefined
 
 if (body.dataset['page'] === 'console') {
   listenForShortcuts()
-  followLog(followed, { onEvent: () => void refresh(), onState: showState })
+  followLog(followed, { onEvent: () => void refresh(), onState })
+  // Somebody comes back, perhaps from signing in on another tab.
+  document.addEventListener('visibilitychange', () => hasEnded() && void refresh())
 }
 enableOrder(() => location.reload())
 document.querySelector<HTMLFormElement>('form[data-resend]')?.requestSubmit()
@@ -55,9 +57,14 @@ function refresh(): Promise<void> {
 async function fetchPage(): Promise<void> {
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual' })
-    // The session has ended, or the role: the next click says so.
+    if (response.type === 'opaqueredirect') return showEnd()
+    // The page is gone, or the role ended: the next click says so.
     if (!response.ok) return
-    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+    document.querySelector('#ended')?.remove()
+    const html = await response.text()
+    // What is shown only once must stay until its reader leaves.
+    if (document.querySelector('[data-once]')) return
+    const fresh = new DOMParser().parseFromString(html, 'text/html')
     await animationsFinished()
     keepForms(fresh)
     setReaderTimes(fresh)
@@ -135,6 +142,37 @@ function setReaderTimes(root: Document): void {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
   for (const time of root.querySelectorAll('time')) {
     time.textContent = `${format.format(new Date(time.dateTime))} (${time.textContent})`
+  }
+}
+
+function onState(state: 'live' | 'lost'): void {
+  // Without a session the connection opens, and is closed again.
+  if (!hasEnded()) showState(state)
+  // Says whether the session has ended, or begun again.
+  if (state === 'lost' || hasEnded()) void refresh().then(() => hasEnded() || showState(state))
+}
+
+const hasEnded = () => document.querySelector('#ended') !== null
+
+/** Says that the session has ended. What was typed stays on the page, where the sign-in is on a tab of its own. */
+function showEnd(): void {
+  if (hasEnded()) return
+  const isTyped = isTypedPage || [...document.querySelectorAll<HTMLFormElement>('main form')].some(isTouched)
+  const notice = document.createElement('p')
+  notice.id = 'ended'
+  notice.role = 'alert'
+  const link = document.createElement('a')
+  link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`
+  link.textContent = isTyped ? 'Sign in on a new tab' : 'Sign in'
+  if (isTyped) link.target = '_blank'
+  const why = isTyped ? 'Your session has ended. What you typed stays here. ' : 'Your session has ended. '
+  // The first link of a page is the one that skips what is before its content.
+  if (body.firstElementChild) body.firstElementChild.after(notice)
+  notice.append(why, link)
+  const state = document.querySelector<HTMLElement>('#live')
+  if (state) {
+    state.dataset['state'] = 'lost'
+    state.textContent = 'Signed out'
   }
 }
 

@@ -56,7 +56,9 @@ async function showKeys(screen: Screen, state: FormState, created: CreatedApiKey
         <section>
           <h2>Copy the key now</h2>
           <p>It is shown only here.</p>
-          <p class="secret">{created.secret}</p>
+          <p class="secret" data-once>
+            {created.secret}
+          </p>
         </section>
       )}
       {keys.length === 0 ? null : <KeyTable {...{ screen, keys }} />}

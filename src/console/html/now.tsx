@@ -35,7 +35,8 @@ export function nowScreens({ get }: Screens): void {
     const newest = state.incidents.flatMap(({ updates }) => updates[0]?.id ?? [])
     const incidentIds = state.incidents.map(({ id }) => id)
     const authors = await readAuthors(ctx.db, organization.id, incidentIds, newest)
-    const content = <Now {...{ screen, state, troubles, authors }} />
+    const awaited = await readAwaited(screen, state)
+    const content = <Now {...{ screen, state, troubles, authors, awaited }} />
     const report = (
       <a class="button" href={screen.path('incidents/new')}>
         Report an incident
@@ -57,20 +58,34 @@ function readTroubles({ ctx, organization }: Screen): Promise<Trouble[]> {
   })
 }
 
+/** Returns the services without data whose monitors have not run yet: that is the beginning, and no trouble. */
+async function readAwaited({ ctx, organization }: Screen, { services }: PageState): Promise<ReadonlySet<string>> {
+  const ids = services.flatMap(({ id, shown }) => (shown === 'UNKNOWN' ? [id] : [])).slice(0, MAX_SERVICES)
+  if (ids.length === 0) return new Set()
+  const where = { organizationId: organization.id, serviceId: { in: ids } }
+  const first = await ctx.db.monitor.groupBy({ by: ['serviceId', 'state'], where, _count: true })
+  const others = new Set(first.flatMap(({ serviceId, state }) => (state === 'PENDING' ? [] : [serviceId])))
+  return new Set(first.flatMap(({ serviceId }) => (serviceId === null || others.has(serviceId) ? [] : [serviceId])))
+}
+
 function Now({
   screen,
   state,
   troubles,
   authors,
+  awaited,
 }: {
   readonly screen: Screen
   readonly state: PageState
   readonly troubles: readonly Trouble[]
   /** Who posted an update, by the update's id. */
   readonly authors: ReadonlyMap<string, Author>
+  /** The services whose monitors have not run yet. */
+  readonly awaited: ReadonlySet<string>
 }) {
-  const affected = state.services.filter(({ shown }) => shown !== 'OPERATIONAL')
-  const isQuiet = state.incidents.length === 0 && affected.length === 0 && troubles.length === 0
+  const affected = state.services.filter(({ id, shown }) => shown !== 'OPERATIONAL' && !awaited.has(id))
+  const waiting = state.services.filter(({ id }) => awaited.has(id))
+  const isCalm = state.incidents.length === 0 && affected.length === 0 && troubles.length === 0
   return (
     <>
       {state.services.length === 0 ? (
@@ -78,11 +93,37 @@ function Now({
           Nothing is watched yet.
         </FirstStep>
       ) : null}
-      {isQuiet && state.services.length > 0 ? <p class="all-clear">Everything is operational.</p> : null}
+      {isCalm && state.services.length > 0 ? (
+        <Calm slug={screen.organization.slug} waiting={waiting} all={state.services.length} />
+      ) : null}
       <Incidents {...{ screen, state, authors }} />
       <Affected {...{ screen, services: affected }} />
       <Troubles {...{ screen, troubles }} />
       <Upcoming {...{ screen, state }} />
+    </>
+  )
+}
+
+/** @param waiting the services whose first check is running. @param all the number of services. */
+function Calm({
+  slug,
+  waiting,
+  all,
+}: {
+  readonly slug: string
+  readonly waiting: readonly ServiceState[]
+  readonly all: number
+}) {
+  const [first] = waiting
+  const begins =
+    first && (waiting.length === 1 ? `The first check of ${first.name} is running.` : 'The first checks are running.')
+  return (
+    <>
+      {waiting.length < all ? <p class="all-clear">Everything is operational.</p> : null}
+      {begins === undefined ? null : <p class="lead">{begins}</p>}
+      <p>
+        <a href={`/status/${slug}`}>See your status page</a>
+      </p>
     </>
   )
 }

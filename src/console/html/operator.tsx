@@ -197,7 +197,9 @@ async function showOrganization(
         <section>
           <h2>{secret.title}</h2>
           <p>It is shown only here.</p>
-          <p class="secret">{secret.text}</p>
+          <p class="secret" data-once>
+            {secret.text}
+          </p>
         </section>
       )}
       <p>

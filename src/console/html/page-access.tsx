@@ -168,7 +168,9 @@ async function showTokens(
         <section>
           <h2>Copy the token now</h2>
           <p>It is shown only here.</p>
-          <p class="secret">{created.secret}</p>
+          <p class="secret" data-once>
+            {created.secret}
+          </p>
         </section>
       )}
       {tokens.length === 0 ? (

@@ -82,7 +82,9 @@ function NewLink({ link }: { readonly link: string }) {
     <section>
       <h2>Send this link</h2>
       <p>It works once, for seven days, and is shown only here.</p>
-      <p class="secret">{link}</p>
+      <p class="secret" data-once>
+        {link}
+      </p>
     </section>
   )
 }

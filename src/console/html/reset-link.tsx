@@ -43,7 +43,9 @@ function showLink(screen: Screen, link: string): Response {
   const content = (
     <>
       <p>Send this link. It works once, for a day, and is shown only here.</p>
-      <p class="secret">{link}</p>
+      <p class="secret" data-once>
+        {link}
+      </p>
       <p class="actions">
         <a class="button" href={screen.path('people')}>
           Done

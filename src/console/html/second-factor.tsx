@@ -142,7 +142,7 @@ function showCodes(screen: Screen, codes: readonly string[]): Response {
       <p>
         Keep these recovery codes somewhere safe: each signs you in once without your app. They are not shown again.
       </p>
-      <ul class="secret">
+      <ul class="secret" data-once>
         {codes.map((code) => (
           <li>
             <code>{code}</code>
