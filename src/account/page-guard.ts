@@ -29,6 +29,9 @@ export interface GuardedPage
   readonly tokens: readonly { readonly id: string; readonly hash: string }[]
   /** The services that it shows; null: all. */
   readonly serviceIds: readonly string[] | null
+  /** The languages that it offers, by name; none: all. */
+  readonly languages: readonly string[]
+  readonly defaultLanguage: string
 }
 
 /** What names a page; an organization names all of its pages. */
@@ -148,7 +151,7 @@ async function readPages(db: Database, name: PageName): Promise<readonly Guarded
   // Other text must not reach the database.
   if (!/^[\w.-]{1,253}$/.test(value)) return []
   return db.$queryRaw<GuardedPage[]>`
-    SELECT page.id AS "pageId", page."organizationId", page.slug, coalesce(access.kind, 'PUBLIC')::text AS kind,
+    SELECT page.id AS "pageId", page."organizationId", page.slug, owner.languages, owner."defaultLanguage", coalesce(access.kind, 'PUBLIC')::text AS kind,
       access."passwordHash", coalesce(access.generation, 0) AS generation,
       coalesce(access."mailDomains", '{}') AS "mailDomains", coalesce(access.ranges, '{}') AS ranges,
       coalesce((SELECT json_agg(json_build_object('id', token.id, 'hash', token.hash)) FROM "PageToken" AS token

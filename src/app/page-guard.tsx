@@ -1,11 +1,13 @@
 import type { Context as HttpContext, Next } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import type { Child } from 'hono/jsx'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { pageKeysOf, setPageCookie } from '../account/http/page-keys.ts'
 import type { GuardedPage, PageGuard, PagePass } from '../account/page-guard.ts'
 import { passOf } from '../account/page-guard.ts'
 import type { Context } from '../core/context.ts'
-import { DomainError, Forbidden, RateLimited, Unavailable } from '../core/errors.ts'
+import { DomainError, Forbidden, Invalid, RateLimited, Unavailable } from '../core/errors.ts'
 import type { FormState } from '../http/form.tsx'
 import { emptyForm, FormProblem, InputField, readForm } from '../http/form.tsx'
 import { hostNameOf } from '../http/host.ts'
@@ -13,6 +15,9 @@ import type { Site } from '../http/layout.tsx'
 import { nodeRequest } from '../http/node-request.ts'
 import { isOwnOrigin } from '../http/own-origin.ts'
 import { holdAnswer } from '../http/send-body.ts'
+import type { Catalogue } from '../language/catalogue.ts'
+import { wordsOf } from '../language/catalogue.ts'
+import { languageOfTag, offeredLanguages, preferredLanguage } from '../language/choice.ts'
 import { respondWithFormPage } from '../people/html/frame.tsx'
 import { ownPath } from '../people/html/held-form.tsx'
 import { isPageLink, opensPage, requestPageLink, takePageLink } from '../people/page-access.ts'
@@ -93,7 +98,11 @@ export function pageGuardRoutes(options: PageGuardOptions): Hono {
     if (place === null) return next()
     if (place.page.kind === 'PUBLIC') return c.redirect(place.base || '/', 303)
     if (!isOwnOrigin(nodeRequest(c), true)) {
-      return respondWithFormPage(c, site, 'Not allowed', <p class="lead">Send this form from its own page.</p>, 403)
+      return respondInWords(c, site, place, ({ access, subscribe }) => ({
+        title: access.notAllowed,
+        content: <p class="lead">{subscribe.ownOrigin}</p>,
+        status: 403,
+      }))
     }
     return work(place)
   }
@@ -128,8 +137,10 @@ export function pageGuardRoutes(options: PageGuardOptions): Hono {
     const { page, origin, base } = place
     if (page.kind !== 'MAIL_DOMAIN') return askFor(c, options, place, emptyForm)
     await requestPageLink(visitorOf(c), page, { email: fields.get('email') ?? '' }, `${origin}${base}/access`)
-    const text = 'If this address may open the page, a link is on its way.'
-    return respondWithFormPage(c, site, 'Check your mail', <p class="lead">{text}</p>)
+    return respondInWords(c, site, place, ({ access }) => ({
+      title: access.sentTitle,
+      content: <p class="lead">{access.sent}</p>,
+    }))
   }
 
   for (const base of ['/status/:slug', '']) {
@@ -142,7 +153,9 @@ export function pageGuardRoutes(options: PageGuardOptions): Hono {
       const place = await placeAt(c)
       if (place === null) return next()
       const isUsable = await isPageLink(visitorOf(c), place.page, c.req.param('token') ?? '')
-      return isUsable ? respondWithFormPage(c, site, 'Status page', <OpenForm />) : goneAt(c, site, place)
+      return isUsable
+        ? respondInWords(c, site, place, ({ access }) => ({ title: access.page, content: <OpenForm words={access} /> }))
+        : goneAt(c, site, place)
     })
     app.post(`${base}/access/:token`, (c, next) =>
       submit(c, next, async (place) => {
@@ -223,7 +236,11 @@ function askFor(c: HttpContext, { site }: PageGuardOptions, place: Place, state:
   const address = new URL(c.req.url)
   address.searchParams.delete('token')
   const to = state.fields.get('to') ?? (c.req.method === 'GET' ? address.pathname + address.search : place.base || '/')
-  return respondWithFormPage(c, site, 'This page is private', <Ask {...{ site, place, state, to }} />, status)
+  return respondInWords(c, site, place, (words) => ({
+    title: words.access.title,
+    content: <Ask {...{ site, place, to, words }} state={inWords(state, words)} />,
+    status,
+  }))
 }
 
 function Ask({
@@ -231,11 +248,13 @@ function Ask({
   place: { page, base },
   state,
   to,
+  words: { access: words },
 }: {
   readonly site: Site
   readonly place: Place
   readonly state: FormState
   readonly to: string
+  readonly words: Catalogue
 }) {
   // No session exists on a custom domain, and the slug there is nobody’s business.
   const signIn = base === '' ? `${site.baseUrl}/console` : `/sign-in?to=${encodeURIComponent(to)}`
@@ -248,7 +267,7 @@ function Ask({
           <input type="hidden" name="to" value={to} />
           {page.kind === 'PASSWORD' ? (
             <InputField
-              label="Password"
+              label={words.password}
               name="password"
               type="password"
               state={{ ...state, fields: new URLSearchParams() }}
@@ -258,49 +277,89 @@ function Ask({
             />
           ) : (
             <InputField
-              label="Email"
+              label={words.email}
               name="email"
               type="email"
               state={state}
               required
               autofocus
-              hint="We’ll mail you a link."
+              hint={words.emailHint}
               autocomplete="email"
             />
           )}
           <p class="actions">
-            <button type="submit">{page.kind === 'PASSWORD' ? 'Open' : 'Send link'}</button>
+            <button type="submit">{page.kind === 'PASSWORD' ? words.open : words.sendLink}</button>
           </p>
         </form>
       ) : (
-        <p class="lead">{member ? 'Sign in to read it.' : 'It opens from certain networks only.'}</p>
+        <p class="lead">{member ? words.members : words.networks}</p>
       )}
       <p class="actions">
-        <a href={signIn}>{member ? 'Sign in' : 'Sign in as a member'}</a>
+        <a href={signIn}>{member ? words.signIn : words.signInAsMember}</a>
       </p>
     </>
   )
 }
 
 /** A mail scanner that follows the link changes nothing; the button does. */
-function OpenForm() {
+function OpenForm({ words }: { readonly words: Catalogue['access'] }) {
   return (
     <form method="post" class="stack">
       <p class="actions">
-        <button type="submit">Open</button>
+        <button type="submit">{words.open}</button>
       </p>
     </form>
   )
 }
 
-function goneAt(c: HttpContext, site: Site, { base }: Place): Response {
-  const content = (
-    <>
-      <p class="lead">This link was used already or has expired.</p>
-      <p class="actions">
-        <a href={base || '/'}>Get a new link</a>
-      </p>
-    </>
-  )
-  return respondWithFormPage(c, site, 'This link no longer works', content, 410)
+function goneAt(c: HttpContext, site: Site, place: Place): Response {
+  return respondInWords(c, site, place, ({ access }) => ({
+    title: access.goneTitle,
+    status: 410,
+    content: (
+      <>
+        <p class="lead">{access.gone}</p>
+        <p class="actions">
+          <a href={place.base || '/'}>{access.newLink}</a>
+        </p>
+      </>
+    ),
+  }))
+}
+
+/** Sends a form page in the language of the address, or of the reader, if the page offers it. */
+function respondInWords(
+  c: HttpContext,
+  site: Site,
+  { page, base }: Place,
+  shown: (words: Catalogue) => {
+    readonly title: string
+    readonly content: Child
+    readonly status?: ContentfulStatusCode
+  },
+): Response {
+  const languages = offeredLanguages(page.languages, page.defaultLanguage)
+  const [, inPath] = c.req.path.slice(base.length).split('/')
+  const asked = languageOfTag(inPath) ?? languageOfTag(c.req.query('language'))
+  const language =
+    asked !== null && languages.offered.includes(asked)
+      ? asked
+      : preferredLanguage(c.req.header('accept-language'), languages)
+  const words = wordsOf(language)
+  const { title, content, status } = shown(words)
+  return respondWithFormPage(c, site, title, content, status, words)
+}
+
+/** What was wrong as the reader’s language says it. */
+function inWords(state: FormState, { access, subscribe }: Catalogue): FormState {
+  const { problem } = state
+  if (problem === null) return state
+  if (problem instanceof RateLimited) return { ...state, problem: new RateLimited(access.tooMany, problem.retryAt) }
+  if (problem instanceof Forbidden) return { ...state, problem: new Forbidden(problem.code, access.wrongPassword) }
+  if (problem instanceof Unavailable) return { ...state, problem: new Forbidden(problem.code, access.unavailable) }
+  if (!(problem instanceof Invalid)) return { ...state, problem: new Forbidden(problem.code, subscribe.problems.other) }
+  // Fields add the stop.
+  const message = subscribe.problems.email.replace(/[.。]$/, '')
+  const issues = problem.issues.map((issue) => (issue.path[0] === 'email' ? { ...issue, message } : issue))
+  return { ...state, problem: new Invalid(problem.code, subscribe.check, issues) }
 }

@@ -1,6 +1,7 @@
 import { checksPerDay } from '../account/plan.ts'
 import { textAsHtml } from '../core/markdown.ts'
 import type { Organization } from '../generated/prisma/client.ts'
+import { wordsOf } from '../language/catalogue.ts'
 import type { MailContent } from '../notification/channel/mail-template.ts'
 import { htmlOf, textOf } from '../notification/channel/mail-template.ts'
 import type { Mail } from '../notification/channel/mailer.ts'
@@ -38,10 +39,13 @@ export function reminderMail(ctx: BillingContext, about: ReminderDetails): Mail 
   }
 }
 
+/** Our own mails are in English. */
+const words = wordsOf('EN')
+
 function buildContent(ctx: BillingContext, { organization, until, reminder }: ReminderDetails): MailContent {
   const { id, name, timeZone } = organization
   const message = messages[reminder === 'ENDED' ? 'after' : 'before']
-  const [local, utc] = [timeIn(timeZone)(until), timeIn('UTC')(until)]
+  const [local, utc] = [timeIn(timeZone, words)(until), timeIn('UTC', words)(until)]
   return {
     about: 'Allclear check plan',
     headline: headlines[reminder](name, local),

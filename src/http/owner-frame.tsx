@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Catalogue } from '../language/catalogue.ts'
 import type { Site } from './layout.tsx'
-import { Document, pageHeaders } from './layout.tsx'
+import { Document, pageHeaders, SkipLink } from './layout.tsx'
 import { themeStylesheetPath } from './theme.ts'
 
 /** The owner of a status page, in whose name a page is sent. */
@@ -19,6 +20,7 @@ export interface FrameOwner {
 /** A page in the name of an owner, beside the status page itself. */
 export interface FramedPage {
   readonly title: string
+  readonly words: Catalogue
   /** Logical names of further style sheets. */
   readonly sheets?: readonly string[]
   readonly content: Child
@@ -27,12 +29,14 @@ export interface FramedPage {
 
 /** Sends a page with the owner's name, logo and colour. Search engines must not index it. */
 export function respondInOwnersFrame(c: Context, site: Site, owner: FrameOwner, page: FramedPage): Response {
-  const { title, sheets = [], content, status = 200 } = page
+  const { title, words, sheets = [], content, status = 200 } = page
   const whole = (
     <Document
       assets={site.assets}
-      title={`${title} · ${owner.name} status`}
-      description={`Status updates from ${owner.name}.`}
+      title={words.page.title(title, owner.name)}
+      description={words.subscription.description(owner.name)}
+      language={words}
+      skipLink={<SkipLink text={words.page.skip} />}
       indexed={false}
       canonical={null}
       sheets={[...sheets.map((name) => site.assets.url(name)), themeStylesheetPath(owner.accentColor)]}
@@ -46,9 +50,7 @@ export function respondInOwnersFrame(c: Context, site: Site, owner: FrameOwner, 
         {content}
       </main>
       <footer class="site">
-        <p>
-          Status page by <a href={site.baseUrl}>Allclear</a>
-        </p>
+        <p>{words.page.by(<a href={site.baseUrl}>Allclear</a>)}</p>
       </footer>
     </Document>
   )

@@ -18,6 +18,11 @@ export function offeredLanguages(chosen: readonly string[], byDefault: string): 
   return { offered, byDefault: first }
 }
 
+/** Returns the language of a stored name if a page offers it, and otherwise the page’s default. */
+export function languageNamed(name: string | null, { offered, byDefault }: OfferedLanguages): Language {
+  return offered.find((language) => language === name) ?? byDefault
+}
+
 /** Returns a language as it stands in addresses: `de`, `pt-br`. */
 export function segmentOf(language: Language): string {
   return wordsOf(language).tag.toLowerCase()

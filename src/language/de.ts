@@ -1,11 +1,16 @@
 import type { Catalogue } from './catalogue.ts'
 import { formatsOf, rich, upperFirst } from './formats.ts'
 
-const { number, plural, list, duration, date } = formatsOf('de')
+const { number, percent, plural, list, duration, date } = formatsOf('de')
 
 const lasting = (milliseconds: number) => duration(milliseconds) ?? 'weniger als eine Minute'
 const open = (incidents: number) =>
   plural(incidents, { one: 'eine Störung ist offen', other: '# Störungen sind offen' })
+
+const weekdays = ['Montag', 'Dienstag', 'Mittwoch', 'Donnerstag', 'Freitag', 'Samstag', 'Sonntag']
+const ordinals = ['ersten', 'zweiten', 'dritten', 'vierten', 'fünften']
+const every = (count: number, one: string, units: string) => (count === 1 ? one : `Alle ${number(count)} ${units}`)
+const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
 /** The words in German. */
 export const de: Catalogue = {
@@ -15,6 +20,7 @@ export const de: Catalogue = {
   dir: 'ltr',
   date,
   number,
+  percent,
   duration: lasting,
   names: (names, more) => list(more > 0 ? [...names, plural(more, { one: '# weiterer', other: '# weitere' })] : names),
 
@@ -150,6 +156,20 @@ export const de: Catalogue = {
     calendar: (owner) => `Wartungen von ${owner}`,
     updatesInTotal: (updates) => plural(updates, { one: 'Insgesamt # Meldung.', other: 'Insgesamt # Meldungen.' }),
   },
+  repeats: {
+    days: (count) => every(count, 'Täglich', 'Tage'),
+    weeks: (count, days) => {
+      const names = list(days.map((day) => weekdays[day] ?? ''))
+      return count === 1 ? `Jeden ${names}` : `${every(count, '', 'Wochen')} am ${names}`
+    },
+    monthDays: (count, days) =>
+      `${every(count, 'Monatlich', 'Monate')} am ${days.includes(-1) ? 'letzten Tag' : list(days.map((day) => `${day}.`))}`,
+    monthWeekdays: (count, days) =>
+      `${every(count, 'Monatlich', 'Monate')} am ${list(days.map(({ nth, day }) => `${ordinals[nth - 1] ?? 'letzten'} ${weekdays[day]}`))}`,
+    years: (count, on) => `${every(count, 'Jährlich', 'Jahre')} am ${dayOfYear(on)}`,
+    other: 'Wiederholt sich nach eigener Regel',
+    at: (what, time) => `${what} um ${time}`,
+  },
   service: {
     service: 'Dienst',
     description: (service, owner) => `Status und Verfügbarkeit von ${service}, einem Dienst von ${owner}.`,
@@ -158,7 +178,6 @@ export const de: Catalogue = {
     dayByDay: 'Tag für Tag',
     history: 'Frühere Störungen',
     newestDays: 'Nur die neuesten Tage sind aufgeführt.',
-    allDays: 'Alle Tage',
   },
 
   uptime: {
@@ -170,8 +189,6 @@ export const de: Catalogue = {
     bar: (name, days, uptime, counts) =>
       `${name}, ${plural(days, { one: 'letzter Tag', other: 'letzte # Tage' })}: ${uptime}. ${counts}.`,
     lastDays: (days) => plural(days, { one: 'Letzter Tag', other: 'Letzte # Tage' }),
-    daysAgo: (days) => plural(days, { one: 'vor # Tag', other: 'vor # Tagen' }),
-    today: 'Heute',
     counts: {
       down: (days) => plural(days, { one: '# Tag mit Ausfall', other: '# Tage mit Ausfall' }),
       partial: (days) => plural(days, { one: '# Tag mit Teilausfall', other: '# Tage mit Teilausfall' }),
@@ -267,14 +284,6 @@ export const de: Catalogue = {
     weeks: { label: 'Wochen', earlier: '7 Tage davor', later: '7 Tage danach' },
     close: 'Schließen',
     whole: 'Als Seite öffnen',
-    loading: 'Wird geladen',
-  },
-  latency: {
-    now: 'Jetzt',
-    summary: 'Antwortzeiten der letzten 24 Stunden.',
-    about: (time) => `Median (durchgezogen) etwa ${time}.`,
-    between: (least, most) => `Median (durchgezogen) ${least} bis ${most}.`,
-    slowest: (time, hour) => `95. Perzentil (gestrichelt) bis ${time}, in der Stunde ab ${hour}.`,
   },
 
   feed: {
@@ -283,15 +292,6 @@ export const de: Catalogue = {
   picture: {
     live: 'Aktueller Status',
     anIncident: 'Eine Störung',
-  },
-  findPage: {
-    title: 'Statusseite finden',
-    description: 'Öffnet eine Statusseite über ihren Namen.',
-    nameInAddress: 'Name in der Adresse der Seite',
-    open: 'Öffnen',
-    notFound: 'Unter dieser Adresse gibt es keine Statusseite',
-    publish: (link) => rich`Brauchen Sie eine eigene Seite? ${link}.`,
-    publishOne: 'Veröffentlichen Sie eine',
   },
 
   mail: {
@@ -303,16 +303,19 @@ export const de: Catalogue = {
       COMPLETED: (title) => `Wartung abgeschlossen: ${title}`,
       CANCELLED: (title) => `Wartung abgesagt: ${title}`,
     },
-    status: 'Status',
+    incident: (status, title) => `${status}: ${title}`,
     impact: 'Auswirkung',
+    impacts: { NONE: 'Keine', MINOR: 'Gering', MAJOR: 'Groß', CRITICAL: 'Kritisch' },
     affected: 'Betroffen',
     service: (name, status) => `${name} (${status})`,
+    serviceIs: (name, status) => `${status}: ${name}`,
     from: 'Von',
     to: 'Bis',
     viewIncident: 'Störung ansehen',
     viewPage: 'Statusseite ansehen',
+    statusPage: 'Statusseite',
+    about: 'Zu dieser Nachricht',
     manage: 'Verwalten oder abbestellen',
-    unsubscribe: 'Abbestellen',
     reason: (owner) => `Sie haben die Statusseite von ${owner} abonniert.`,
     confirm: {
       topic: 'Bestätigen Sie Ihr Abonnement',
@@ -363,6 +366,17 @@ export const de: Catalogue = {
       'Abonnieren Sie diese Adresse in Ihrem Kalender: Google Kalender „Per URL“, Outlook „Aus dem Web abonnieren“, Apple Kalender „Neues Kalenderabonnement“. Wartungen erscheinen von selbst.',
     check: 'Prüfen Sie die markierten Felder.',
     needsTopic: 'Wählen Sie mindestens eines.',
+    problems: {
+      email: 'Geben Sie eine E-Mail-Adresse ein, etwa name@example.com.',
+      url: 'Geben Sie eine öffentliche URL ein, die mit https:// oder http:// beginnt, ohne Benutzernamen.',
+      theirs: (service) => `Geben Sie eine Webhook-URL von ${service} ein.`,
+      botToken: 'Geben Sie das Token eines Bots ein, etwa 123456:ABC-DEF…',
+      chatId: 'Geben Sie die ID eines Chats oder den @Namen eines Kanals ein.',
+      tooMany: 'Zu viele Anfragen. Suchen Sie unsere Nachricht, auch im Spam-Ordner, oder versuchen Sie es später.',
+      full: 'Diese Seite nimmt keine weiteren Abonnenten an.',
+      resolved: 'Diese Störung ist behoben.',
+      other: 'Das hat nicht geklappt. Prüfen Sie das Formular und versuchen Sie es noch einmal.',
+    },
     submit: 'Abonnieren',
     sentTitle: 'Sehen Sie in Ihre Nachrichten',
     sent: 'Wir haben einen Link zum Bestätigen geschickt.',
@@ -407,5 +421,27 @@ export const de: Catalogue = {
     },
     onlySome: 'Nur einzelne Dienste',
     allWhenNone: 'Keiner ausgewählt: alle Dienste.',
+  },
+  access: {
+    title: 'Diese Seite ist privat',
+    page: 'Statusseite',
+    password: 'Passwort',
+    wrongPassword: 'Das Passwort ist falsch.',
+    email: 'E-Mail',
+    emailHint: 'Wir schicken Ihnen einen Link.',
+    sendLink: 'Link senden',
+    sentTitle: 'Sehen Sie in Ihre E-Mails',
+    sent: 'Wenn diese Adresse die Seite öffnen darf, ist ein Link unterwegs.',
+    open: 'Öffnen',
+    members: 'Melden Sie sich an, um sie zu lesen.',
+    networks: 'Sie öffnet sich nur aus bestimmten Netzen.',
+    signIn: 'Anmelden',
+    signInAsMember: 'Als Mitglied anmelden',
+    goneTitle: 'Dieser Link gilt nicht mehr',
+    gone: 'Er wurde schon benutzt oder ist abgelaufen.',
+    newLink: 'Neuen Link anfordern',
+    notAllowed: 'Nicht erlaubt',
+    tooMany: 'Zu viele Versuche. Versuchen Sie es später noch einmal.',
+    unavailable: 'Gerade nicht verfügbar. Versuchen Sie es später noch einmal.',
   },
 }

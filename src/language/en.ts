@@ -1,9 +1,16 @@
+import type { NthWeekday } from './formats.ts'
 import { formatsOf, rich, upperFirst } from './formats.ts'
 
-const { number, plural, list, duration, date } = formatsOf('en-GB')
+const { number, percent, plural, list, duration, date } = formatsOf('en-GB')
 
 const lasting = (milliseconds: number) => duration(milliseconds) ?? 'under a minute'
 const open = (incidents: number) => plural(incidents, { one: 'one incident is open', other: '# incidents are open' })
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const ordinals = ['first', 'second', 'third', 'fourth', 'fifth']
+const every = (count: number, unit: string) =>
+  count === 1 ? `Every ${unit}` : count === 2 ? `Every other ${unit}` : `Every ${number(count)} ${unit}s`
+const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
+
 /** The direction of writing. */
 const leftToRight = 'ltr' as 'ltr' | 'rtl'
 
@@ -16,6 +23,7 @@ export const en = {
   dir: leftToRight,
   date,
   number,
+  percent,
   duration: lasting,
   /** Joins names, followed by the number of those that are not named. */
   names: (names: readonly string[], more: number) =>
@@ -158,6 +166,23 @@ export const en = {
     calendar: (owner: string) => `${owner} maintenance`,
     updatesInTotal: (updates: number) => plural(updates, { one: '# update in total.', other: '# updates in total.' }),
   },
+  /** How a maintenance repeats. Weekdays count from Monday, 0; the place of a day in its month from 1, and the last one is -1. */
+  repeats: {
+    days: (count: number) => every(count, 'day'),
+    weeks: (count: number, days: readonly number[]) => {
+      const names = list(days.map((day) => weekdays[day] ?? ''))
+      return count === 1 ? `Every ${names}` : `${every(count, 'week')} on ${names}`
+    },
+    monthDays: (count: number, days: readonly number[]) =>
+      days.includes(-1)
+        ? `${every(count, 'month')} on its last day`
+        : `${every(count, 'month')} on day ${list(days.map(String))}`,
+    monthWeekdays: (count: number, days: readonly NthWeekday[]) =>
+      `${every(count, 'month')} on the ${list(days.map(({ nth, day }) => `${ordinals[nth - 1] ?? 'last'} ${weekdays[day]}`))}`,
+    years: (count: number, on: Date) => `${every(count, 'year')} on ${dayOfYear(on)}`,
+    other: 'Repeats by a rule of its own',
+    at: (what: string, time: string) => `${what} at ${time}`,
+  },
   service: {
     service: 'Service',
     description: (service: string, owner: string) => `Status and uptime of ${service}, a service of ${owner}.`,
@@ -166,12 +191,11 @@ export const en = {
     dayByDay: 'Day by day',
     history: 'Incident history',
     newestDays: 'Only the newest days are listed.',
-    allDays: 'All days',
   },
 
   uptime: {
     noData: 'No data',
-    /** @param figure a number with its sign: `99.98%`. */
+    /** @param figure as `percent` writes it. */
     measured: (figure: string) => `${figure} uptime`,
     byIncidents: (figure: string) => `${figure} by incidents`,
     onAverage: (figure: string) => `${figure} uptime on average`,
@@ -180,8 +204,6 @@ export const en = {
     bar: (name: string, days: number, uptime: string, counts: string) =>
       `${name}, ${plural(days, { one: 'last # day', other: 'last # days' })}: ${uptime}. ${counts}.`,
     lastDays: (days: number) => plural(days, { one: 'Last # day', other: 'Last # days' }),
-    daysAgo: (days: number) => plural(days, { one: '# day ago', other: '# days ago' }),
-    today: 'Today',
     counts: {
       down: (days: number) => plural(days, { one: '# day with an outage', other: '# days with an outage' }),
       partial: (days: number) =>
@@ -289,14 +311,6 @@ export const en = {
     weeks: { label: 'Weeks', earlier: '7 days before', later: '7 days after' },
     close: 'Close',
     whole: 'Open as a page',
-    loading: 'Loading',
-  },
-  latency: {
-    now: 'Now',
-    summary: 'Response times, last 24 hours.',
-    about: (time: string) => `Median (solid line) about ${time}.`,
-    between: (least: string, most: string) => `Median (solid line) ${least} to ${most}.`,
-    slowest: (time: string, hour: string) => `95th percentile (dashed line) up to ${time}, in the hour from ${hour}.`,
   },
 
   feed: {
@@ -305,15 +319,6 @@ export const en = {
   picture: {
     live: 'Live status',
     anIncident: 'An incident',
-  },
-  findPage: {
-    title: 'Find a status page',
-    description: 'Opens a status page by its name.',
-    nameInAddress: 'Name in the page’s address',
-    open: 'Open',
-    notFound: 'No status page has this address',
-    publish: <T>(link: T) => rich`Need a page of your own? ${link}.`,
-    publishOne: 'Publish one',
   },
 
   mail: {
@@ -326,17 +331,22 @@ export const en = {
       COMPLETED: (title: string) => `Maintenance completed: ${title}`,
       CANCELLED: (title: string) => `Maintenance cancelled: ${title}`,
     },
-    status: 'Status',
+    incident: (status: string, title: string) => `${status}: ${title}`,
     impact: 'Impact',
+    impacts: { NONE: 'None', MINOR: 'Minor', MAJOR: 'Major', CRITICAL: 'Critical' },
     affected: 'Affected',
     /** @param status how the service is. */
-    service: (name: string, status: string) => `${name} (${status})`,
+    service: (name: string, status: string) => `${name} (${status.toLowerCase()})`,
+    /** The news that a service has another status. */
+    serviceIs: (name: string, status: string) => `${status}: ${name}`,
     from: 'From',
     to: 'To',
     viewIncident: 'View the incident',
     viewPage: 'View the status page',
+    statusPage: 'Status page',
+    /** The heading of what the reader may do with the subscription. */
+    about: 'About this message',
     manage: 'Manage or unsubscribe',
-    unsubscribe: 'Unsubscribe',
     reason: (owner: string) => `You subscribed to the status page of ${owner}.`,
     confirm: {
       topic: 'Confirm your subscription',
@@ -388,6 +398,18 @@ export const en = {
       'Subscribe to this address in your calendar: Google Calendar “From URL”, Outlook “Subscribe from web”, Apple Calendar “New Calendar Subscription”. Maintenance appears by itself.',
     check: 'Check the marked fields.',
     needsTopic: 'Choose at least one.',
+    problems: {
+      email: 'Enter an email address, such as you@example.com.',
+      url: 'Enter a public URL that begins with https:// or http://, without a user name.',
+      /** @param service whose webhook it has to be. */
+      theirs: (service: string) => `Enter a webhook URL of ${service}.`,
+      botToken: 'Enter a bot’s token, such as 123456:ABC-DEF…',
+      chatId: 'Enter the ID of a chat, or a channel’s @name.',
+      tooMany: 'Too many requests. Look for our message, in the spam folder too, or try again later.',
+      full: 'This page takes no more subscribers.',
+      resolved: 'This incident is resolved.',
+      other: 'That didn’t work. Check the form and try again.',
+    },
     submit: 'Subscribe',
     sentTitle: 'Check your messages',
     sent: 'We sent a link to confirm.',
@@ -432,5 +454,28 @@ export const en = {
     },
     onlySome: 'Only some services',
     allWhenNone: 'None checked: all services.',
+  },
+  /** What asks for the right to read a private page. */
+  access: {
+    title: 'This page is private',
+    page: 'Status page',
+    password: 'Password',
+    wrongPassword: 'The password is wrong.',
+    email: 'Email',
+    emailHint: 'We’ll mail you a link.',
+    sendLink: 'Send link',
+    sentTitle: 'Check your mail',
+    sent: 'If this address may open the page, a link is on its way.',
+    open: 'Open',
+    members: 'Sign in to read it.',
+    networks: 'It opens from certain networks only.',
+    signIn: 'Sign in',
+    signInAsMember: 'Sign in as a member',
+    goneTitle: 'This link no longer works',
+    gone: 'It was used already or has expired.',
+    newLink: 'Get a new link',
+    notAllowed: 'Not allowed',
+    tooMany: 'Too many attempts. Try again later.',
+    unavailable: 'Not available right now. Try again later.',
   },
 }

@@ -1,11 +1,16 @@
 import type { Catalogue } from './catalogue.ts'
 import { formatsOf, rich, upperFirst } from './formats.ts'
 
-const { number, plural, list, duration, date } = formatsOf('es')
+const { number, percent, plural, list, duration, date } = formatsOf('es')
 
 const lasting = (milliseconds: number) => duration(milliseconds) ?? 'menos de un minuto'
 const open = (incidents: number) =>
   plural(incidents, { one: 'hay un incidente abierto', other: 'hay # incidentes abiertos' })
+
+const weekdays = ['lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado', 'domingo']
+const ordinals = ['primer', 'segundo', 'tercer', 'cuarto', 'quinto']
+const every = (count: number, one: string, units: string) => `Cada ${count === 1 ? one : `${number(count)} ${units}`}`
+const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
 /** The words in Spanish. */
 export const es: Catalogue = {
@@ -15,6 +20,7 @@ export const es: Catalogue = {
   dir: 'ltr',
   date,
   number,
+  percent,
   duration: lasting,
   names: (names, more) => list(more > 0 ? [...names, plural(more, { one: '# más', other: '# más' })] : names),
 
@@ -142,6 +148,22 @@ export const es: Catalogue = {
     calendar: (owner) => `Mantenimientos de ${owner}`,
     updatesInTotal: (updates) => plural(updates, { one: '# novedad en total.', other: '# novedades en total.' }),
   },
+  repeats: {
+    days: (count) => every(count, 'día', 'días'),
+    weeks: (count, days) => {
+      const names = days.map((day) => weekdays[day] ?? '')
+      return count === 1
+        ? `Cada ${list(names)}`
+        : `${every(count, '', 'semanas')}, ${list(names.map((name) => `el ${name}`))}`
+    },
+    monthDays: (count, days) =>
+      `${every(count, 'mes', 'meses')}, ${days.includes(-1) ? 'el último día' : list(days.map((day) => `el día ${day}`))}`,
+    monthWeekdays: (count, days) =>
+      `${every(count, 'mes', 'meses')}, ${list(days.map(({ nth, day }) => `el ${ordinals[nth - 1] ?? 'último'} ${weekdays[day]}`))}`,
+    years: (count, on) => `${every(count, 'año', 'años')}, el ${dayOfYear(on)}`,
+    other: 'Se repite según una regla propia',
+    at: (what, time) => `${what}, ${time}`,
+  },
   service: {
     service: 'Servicio',
     description: (service, owner) => `Estado y disponibilidad de ${service}, un servicio de ${owner}.`,
@@ -150,7 +172,6 @@ export const es: Catalogue = {
     dayByDay: 'Día a día',
     history: 'Historial de incidentes',
     newestDays: 'Solo se muestran los días más recientes.',
-    allDays: 'Todos los días',
   },
 
   uptime: {
@@ -162,8 +183,6 @@ export const es: Catalogue = {
     bar: (name, days, uptime, counts) =>
       `${name}, ${plural(days, { one: 'último día', other: 'últimos # días' })}: ${uptime}. ${counts}.`,
     lastDays: (days) => plural(days, { one: 'Último día', other: 'Últimos # días' }),
-    daysAgo: (days) => plural(days, { one: 'hace # día', other: 'hace # días' }),
-    today: 'Hoy',
     counts: {
       down: (days) => plural(days, { one: '# día con interrupción', other: '# días con interrupción' }),
       partial: (days) =>
@@ -264,27 +283,10 @@ export const es: Catalogue = {
     weeks: { label: 'Semanas', earlier: '7 días antes', later: '7 días después' },
     close: 'Cerrar',
     whole: 'Abrir como página',
-    loading: 'Cargando',
-  },
-  latency: {
-    now: 'Ahora',
-    summary: 'Tiempos de respuesta de las últimas 24 horas.',
-    about: (time) => `Mediana (línea continua) de unos ${time}.`,
-    between: (least, most) => `Mediana (línea continua) de ${least} a ${most}.`,
-    slowest: (time, hour) => `Percentil 95 (línea discontinua) de hasta ${time}, en la hora desde ${hour}.`,
   },
 
   feed: { description: (owner) => `Incidentes y mantenimientos de ${owner}` },
   picture: { live: 'Estado en vivo', anIncident: 'Un incidente' },
-  findPage: {
-    title: 'Buscar una página de estado',
-    description: 'Abre una página de estado por su nombre.',
-    nameInAddress: 'Nombre en la dirección de la página',
-    open: 'Abrir',
-    notFound: 'Ninguna página de estado tiene esta dirección',
-    publish: (link) => rich`¿Necesita su propia página? ${link}.`,
-    publishOne: 'Publique una',
-  },
 
   mail: {
     maintenance: {
@@ -295,16 +297,19 @@ export const es: Catalogue = {
       COMPLETED: (title) => `Mantenimiento terminado: ${title}`,
       CANCELLED: (title) => `Mantenimiento cancelado: ${title}`,
     },
-    status: 'Estado',
+    incident: (status, title) => `${status}: ${title}`,
     impact: 'Impacto',
+    impacts: { NONE: 'Ninguno', MINOR: 'Leve', MAJOR: 'Grave', CRITICAL: 'Crítico' },
     affected: 'Afectados',
-    service: (name, status) => `${name} (${status})`,
+    service: (name, status) => `${name} (${status.toLowerCase()})`,
+    serviceIs: (name, status) => `${status}: ${name}`,
     from: 'Desde',
     to: 'Hasta',
     viewIncident: 'Ver el incidente',
     viewPage: 'Ver la página de estado',
+    statusPage: 'Página de estado',
+    about: 'Sobre este mensaje',
     manage: 'Gestionar o darse de baja',
-    unsubscribe: 'Darse de baja',
     reason: (owner) => `Está suscrito a la página de estado de ${owner}.`,
     confirm: {
       topic: 'Confirme su suscripción',
@@ -355,6 +360,18 @@ export const es: Catalogue = {
       'Suscriba su calendario a esta dirección: Google Calendar «Desde URL», Outlook «Suscribirse desde la web», Calendario de Apple «Nueva suscripción a calendario». Los mantenimientos aparecen solos.',
     check: 'Revise los campos marcados.',
     needsTopic: 'Elija al menos uno.',
+    problems: {
+      email: 'Escriba una dirección de correo, como nombre@example.com.',
+      url: 'Escriba una URL pública que empiece por https:// o http://, sin nombre de usuario.',
+      theirs: (service) => `Escriba una URL de webhook de ${service}.`,
+      botToken: 'Escriba el token de un bot, como 123456:ABC-DEF…',
+      chatId: 'Escriba el ID de un chat o el @nombre de un canal.',
+      tooMany:
+        'Demasiadas solicitudes. Busque nuestro mensaje, también en el correo no deseado, o inténtelo más tarde.',
+      full: 'Esta página no admite más suscriptores.',
+      resolved: 'Este incidente está resuelto.',
+      other: 'No ha funcionado. Revise el formulario e inténtelo de nuevo.',
+    },
     submit: 'Suscribirse',
     sentTitle: 'Mire sus mensajes',
     sent: 'Hemos enviado un enlace para confirmar.',
@@ -399,5 +416,27 @@ export const es: Catalogue = {
     },
     onlySome: 'Solo algunos servicios',
     allWhenNone: 'Ninguno marcado: todos los servicios.',
+  },
+  access: {
+    title: 'Esta página es privada',
+    page: 'Página de estado',
+    password: 'Contraseña',
+    wrongPassword: 'La contraseña no es correcta.',
+    email: 'Correo electrónico',
+    emailHint: 'Le enviaremos un enlace.',
+    sendLink: 'Enviar enlace',
+    sentTitle: 'Mire su correo',
+    sent: 'Si esta dirección puede abrir la página, un enlace está en camino.',
+    open: 'Abrir',
+    members: 'Inicie sesión para leerla.',
+    networks: 'Solo se abre desde ciertas redes.',
+    signIn: 'Iniciar sesión',
+    signInAsMember: 'Iniciar sesión como miembro',
+    goneTitle: 'Este enlace ya no funciona',
+    gone: 'Ya se usó o ha caducado.',
+    newLink: 'Pedir otro enlace',
+    notAllowed: 'No permitido',
+    tooMany: 'Demasiados intentos. Inténtelo más tarde.',
+    unavailable: 'No disponible en este momento. Inténtelo más tarde.',
   },
 }

@@ -1,12 +1,20 @@
 /** The plural categories of a language that its messages tell apart (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
 export type Plurals = 'one' | 'few' | 'many' | 'other'
 
+/** A weekday by its place in a month: `nth` from 1, -1 is the last one; `day` from Monday, 0. */
+export interface NthWeekday {
+  readonly nth: number
+  readonly day: number
+}
+
 /** Writes numbers, plurals, lists and times of one language. */
 export interface Formats<Forms extends Plurals> {
   /** Writes a number: `1,234`. */
   number(value: number): string
   /** Returns the form of a message for a number; `#` in it becomes the number. */
   plural(count: number, forms: Readonly<Record<Forms, string>>): string
+  /** Writes a percentage with at most three decimals: `99.98` as `99.98%`. */
+  percent(value: number): string
   /** Joins with “and”: `Search, Checkout and API`. */
   list(items: readonly string[]): string
   /** Writes a duration in milliseconds, rounded down to two units: `2 h 5 min`, `3 d 4 h`; null: under a minute. */
@@ -30,6 +38,7 @@ export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: strin
   const numbers = new Intl.NumberFormat(locale)
   const rules = new Intl.PluralRules(locale)
   const lists = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 3 })
   const quantity = (unit: keyof Units) => {
     if (units !== undefined) return (value: number) => `${numbers.format(value)} ${units[unit]}`
     const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' })
@@ -44,6 +53,7 @@ export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: strin
       const [, form = ''] = rule ?? Object.entries<string>(forms).find(([name]) => name === 'other') ?? []
       return form.replaceAll('#', numbers.format(count))
     },
+    percent: (value) => percents.format(value / 100),
     list: (items) => lists.format(items),
     duration(milliseconds) {
       const minutes = Math.max(0, Math.floor(milliseconds / 60_000))

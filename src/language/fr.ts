@@ -1,10 +1,16 @@
 import type { Catalogue } from './catalogue.ts'
 import { formatsOf, rich, upperFirst } from './formats.ts'
 
-const { number, plural, list, duration, date } = formatsOf('fr')
+const { number, percent, plural, list, duration, date } = formatsOf('fr')
 
 const lasting = (milliseconds: number) => duration(milliseconds) ?? 'moins d’une minute'
 const open = (incidents: number) => plural(incidents, { one: 'un incident en cours', other: '# incidents en cours' })
+
+const weekdays = ['lundi', 'mardi', 'mercredi', 'jeudi', 'vendredi', 'samedi', 'dimanche']
+const ordinals = ['premier', 'deuxième', 'troisième', 'quatrième', 'cinquième']
+const every = (count: number, one: string, units: string) =>
+  count === 1 ? one : `${units === 'semaines' ? 'Toutes' : 'Tous'} les ${number(count)} ${units}`
+const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
 /** The words in French. */
 export const fr: Catalogue = {
@@ -14,6 +20,7 @@ export const fr: Catalogue = {
   dir: 'ltr',
   date,
   number,
+  percent,
   duration: lasting,
   names: (names, more) => list(more > 0 ? [...names, plural(more, { one: '# autre', other: '# autres' })] : names),
 
@@ -152,6 +159,22 @@ export const fr: Catalogue = {
     calendar: (owner) => `Maintenances de ${owner}`,
     updatesInTotal: (updates) => plural(updates, { one: '# message au total.', other: '# messages au total.' }),
   },
+  repeats: {
+    days: (count) => every(count, 'Tous les jours', 'jours'),
+    weeks: (count, days) => {
+      const names = days.map((day) => weekdays[day] ?? '')
+      return count === 1
+        ? `Chaque ${list(names)}`
+        : `${every(count, '', 'semaines')}, ${list(names.map((name) => `le ${name}`))}`
+    },
+    monthDays: (count, days) =>
+      `${every(count, 'Tous les mois', 'mois')}, ${days.includes(-1) ? 'le dernier jour' : list(days.map((day) => `le ${day === 1 ? '1er' : day}`))}`,
+    monthWeekdays: (count, days) =>
+      `${every(count, 'Tous les mois', 'mois')}, ${list(days.map(({ nth, day }) => `le ${ordinals[nth - 1] ?? 'dernier'} ${weekdays[day]}`))}`,
+    years: (count, on) => `${every(count, 'Tous les ans', 'ans')}, le ${dayOfYear(on)}`,
+    other: 'Se répète selon sa propre règle',
+    at: (what, time) => `${what} à ${time}`,
+  },
   service: {
     service: 'Service',
     description: (service, owner) => `État et disponibilité de ${service}, un service de ${owner}.`,
@@ -160,7 +183,6 @@ export const fr: Catalogue = {
     dayByDay: 'Jour par jour',
     history: 'Historique des incidents',
     newestDays: 'Seuls les jours les plus récents sont affichés.',
-    allDays: 'Tous les jours',
   },
 
   uptime: {
@@ -172,8 +194,6 @@ export const fr: Catalogue = {
     bar: (name, days, uptime, counts) =>
       `${name}, ${plural(days, { one: 'dernier jour', other: '# derniers jours' })} : ${uptime}. ${counts}.`,
     lastDays: (days) => plural(days, { one: 'Dernier jour', other: '# derniers jours' }),
-    daysAgo: (days) => plural(days, { one: 'il y a # jour', other: 'il y a # jours' }),
-    today: 'Aujourd’hui',
     counts: {
       down: (days) => plural(days, { one: '# jour avec panne', other: '# jours avec panne' }),
       partial: (days) => plural(days, { one: '# jour avec panne partielle', other: '# jours avec panne partielle' }),
@@ -273,14 +293,6 @@ export const fr: Catalogue = {
     weeks: { label: 'Semaines', earlier: '7 jours précédents', later: '7 jours suivants' },
     close: 'Fermer',
     whole: 'Ouvrir comme page',
-    loading: 'Chargement',
-  },
-  latency: {
-    now: 'Maintenant',
-    summary: 'Temps de réponse des dernières 24 heures.',
-    about: (time) => `Médiane (trait plein) environ ${time}.`,
-    between: (least, most) => `Médiane (trait plein) de ${least} à ${most}.`,
-    slowest: (time, hour) => `95e centile (pointillé) jusqu’à ${time}, dans l’heure à partir de ${hour}.`,
   },
 
   feed: {
@@ -289,15 +301,6 @@ export const fr: Catalogue = {
   picture: {
     live: 'État en direct',
     anIncident: 'Un incident',
-  },
-  findPage: {
-    title: 'Trouver une page d’état',
-    description: 'Ouvre une page d’état par son nom.',
-    nameInAddress: 'Nom dans l’adresse de la page',
-    open: 'Ouvrir',
-    notFound: 'Aucune page d’état à cette adresse',
-    publish: (link) => rich`Besoin de votre propre page ? ${link}.`,
-    publishOne: 'Publiez-en une',
   },
 
   mail: {
@@ -309,16 +312,19 @@ export const fr: Catalogue = {
       COMPLETED: (title) => `Maintenance terminée : ${title}`,
       CANCELLED: (title) => `Maintenance annulée : ${title}`,
     },
-    status: 'État',
+    incident: (status, title) => `${status} : ${title}`,
     impact: 'Impact',
+    impacts: { NONE: 'Aucun', MINOR: 'Mineur', MAJOR: 'Majeur', CRITICAL: 'Critique' },
     affected: 'Services touchés',
-    service: (name, status) => `${name} (${status})`,
+    service: (name, status) => `${name} (${status.toLowerCase()})`,
+    serviceIs: (name, status) => `${status} : ${name}`,
     from: 'Du',
     to: 'Au',
     viewIncident: 'Voir l’incident',
     viewPage: 'Voir la page d’état',
+    statusPage: 'Page d’état',
+    about: 'À propos de ce message',
     manage: 'Gérer ou se désabonner',
-    unsubscribe: 'Se désabonner',
     reason: (owner) => `Vous êtes abonné à la page d’état de ${owner}.`,
     confirm: {
       topic: 'Confirmez votre abonnement',
@@ -370,6 +376,17 @@ export const fr: Catalogue = {
       'Abonnez votre calendrier à cette adresse : Google Agenda « À partir de l’URL », Outlook « S’abonner à partir du web », Calendrier d’Apple « Nouvel abonnement à un calendrier ». Les maintenances y apparaissent d’elles-mêmes.',
     check: 'Vérifiez les champs signalés.',
     needsTopic: 'Choisissez-en au moins un.',
+    problems: {
+      email: 'Saisissez une adresse e-mail, par exemple nom@example.com.',
+      url: 'Saisissez une URL publique qui commence par https:// ou http://, sans nom d’utilisateur.',
+      theirs: (service) => `Saisissez une URL de webhook de ${service}.`,
+      botToken: 'Saisissez le jeton d’un bot, par exemple 123456:ABC-DEF…',
+      chatId: 'Saisissez l’ID d’une discussion ou le @nom d’un canal.',
+      tooMany: 'Trop de demandes. Cherchez notre message, aussi dans les indésirables, ou réessayez plus tard.',
+      full: 'Cette page n’accepte plus d’abonnés.',
+      resolved: 'Cet incident est résolu.',
+      other: 'Cela n’a pas fonctionné. Vérifiez le formulaire et réessayez.',
+    },
     submit: 'S’abonner',
     sentTitle: 'Consultez vos messages',
     sent: 'Nous avons envoyé un lien de confirmation.',
@@ -414,5 +431,27 @@ export const fr: Catalogue = {
     },
     onlySome: 'Certains services seulement',
     allWhenNone: 'Aucun coché : tous les services.',
+  },
+  access: {
+    title: 'Cette page est privée',
+    page: 'Page d’état',
+    password: 'Mot de passe',
+    wrongPassword: 'Le mot de passe est incorrect.',
+    email: 'E-mail',
+    emailHint: 'Nous vous enverrons un lien.',
+    sendLink: 'Envoyer le lien',
+    sentTitle: 'Consultez vos e-mails',
+    sent: 'Si cette adresse peut ouvrir la page, un lien est en route.',
+    open: 'Ouvrir',
+    members: 'Connectez-vous pour la lire.',
+    networks: 'Elle ne s’ouvre que depuis certains réseaux.',
+    signIn: 'Se connecter',
+    signInAsMember: 'Se connecter comme membre',
+    goneTitle: 'Ce lien ne fonctionne plus',
+    gone: 'Il a déjà été utilisé ou a expiré.',
+    newLink: 'Obtenir un nouveau lien',
+    notAllowed: 'Non autorisé',
+    tooMany: 'Trop de tentatives. Réessayez plus tard.',
+    unavailable: 'Indisponible pour le moment. Réessayez plus tard.',
   },
 }

@@ -1,7 +1,8 @@
 import type { Catalogue } from './catalogue.ts'
+import type { NthWeekday } from './formats.ts'
 import { formatsOf, rich, upperFirst } from './formats.ts'
 
-const { number, plural, list, duration, date } = formatsOf<'one' | 'few' | 'many' | 'other'>('pl')
+const { number, percent, plural, list, duration, date } = formatsOf<'one' | 'few' | 'many' | 'other'>('pl')
 
 const lasting = (milliseconds: number) => duration(milliseconds) ?? 'poniżej minuty'
 const open = (incidents: number) =>
@@ -15,6 +16,18 @@ const days = (count: number) => plural(count, { one: '# dzień', few: '# dni', m
 const ofUpdates = (count: number) =>
   plural(count, { one: '# wpisu', few: '# wpisów', many: '# wpisów', other: '# wpisu' })
 
+const weekdays = ['poniedziałek', 'wtorek', 'środa', 'czwartek', 'piątek', 'sobota', 'niedziela']
+const ordinals = ['pierwszy', 'drugi', 'trzeci', 'czwarty', 'piąty']
+const feminineOrdinals = ['pierwsza', 'druga', 'trzecia', 'czwarta', 'piąta']
+/** Wednesday, Saturday and Sunday are feminine. */
+const nthWeekday = ({ nth, day }: NthWeekday) =>
+  [2, 5, 6].includes(day)
+    ? `${feminineOrdinals[nth - 1] ?? 'ostatnia'} ${weekdays[day]}`
+    : `${ordinals[nth - 1] ?? 'ostatni'} ${weekdays[day]}`
+const every = (count: number, one: string, forms: { few: string; many: string }) =>
+  count === 1 ? one : `Co ${plural(count, { one: '#', few: `# ${forms.few}`, many: `# ${forms.many}`, other: '#' })}`
+const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
+
 /** The words in Polish. */
 export const pl: Catalogue = {
   tag: 'pl',
@@ -23,6 +36,7 @@ export const pl: Catalogue = {
   dir: 'ltr',
   date,
   number,
+  percent,
   duration: lasting,
   names: (names, more) =>
     list(
@@ -153,6 +167,18 @@ export const pl: Catalogue = {
     calendar: (owner) => `Prace serwisowe: ${owner}`,
     updatesInTotal: (updates) => `Łącznie wpisów: ${number(updates)}.`,
   },
+  repeats: {
+    days: (count) => every(count, 'Codziennie', { few: 'dni', many: 'dni' }),
+    weeks: (count, days) =>
+      `${every(count, 'Co tydzień', { few: 'tygodnie', many: 'tygodni' })}: ${list(days.map((day) => weekdays[day] ?? ''))}`,
+    monthDays: (count, days) =>
+      `${every(count, 'Co miesiąc', { few: 'miesiące', many: 'miesięcy' })}: ${days.includes(-1) ? 'ostatni dzień' : `dzień ${list(days.map(String))}`}`,
+    monthWeekdays: (count, days) =>
+      `${every(count, 'Co miesiąc', { few: 'miesiące', many: 'miesięcy' })}: ${list(days.map(nthWeekday))}`,
+    years: (count, on) => `${every(count, 'Co rok', { few: 'lata', many: 'lat' })}: ${dayOfYear(on)}`,
+    other: 'Powtarza się według własnej reguły',
+    at: (what, time) => `${what}, godz. ${time}`,
+  },
   service: {
     service: 'Usługa',
     description: (service, owner) => `Status i dostępność: ${service}, usługa ${owner}.`,
@@ -161,7 +187,6 @@ export const pl: Catalogue = {
     dayByDay: 'Dzień po dniu',
     history: 'Historia incydentów',
     newestDays: 'Pokazano tylko najnowsze dni.',
-    allDays: 'Wszystkie dni',
   },
 
   uptime: {
@@ -172,8 +197,6 @@ export const pl: Catalogue = {
     basedOn: (uptime, milliseconds) => `${uptime}, z pomiarów przez ${lasting(milliseconds)}`,
     bar: (name, count, uptime, counts) => `${name}, ostatnie ${days(count)}: ${uptime}. ${counts}.`,
     lastDays: (count) => `Ostatnie ${days(count)}`,
-    daysAgo: (count) => `${days(count)} temu`,
-    today: 'Dzisiaj',
     counts: {
       down: (count) => `${days(count)} z awarią`,
       partial: (count) => `${days(count)} z częściową awarią`,
@@ -270,27 +293,10 @@ export const pl: Catalogue = {
     weeks: { label: 'Tygodnie', earlier: '7 dni wcześniej', later: '7 dni później' },
     close: 'Zamknij',
     whole: 'Otwórz jako stronę',
-    loading: 'Wczytywanie',
-  },
-  latency: {
-    now: 'Teraz',
-    summary: 'Czasy odpowiedzi, ostatnie 24 godziny.',
-    about: (time) => `Mediana (linia ciągła) około ${time}.`,
-    between: (least, most) => `Mediana (linia ciągła) od ${least} do ${most}.`,
-    slowest: (time, hour) => `95. percentyl (linia przerywana) do ${time}, w godzinie od ${hour}.`,
   },
 
   feed: { description: (owner) => `Incydenty i prace serwisowe: ${owner}` },
   picture: { live: 'Status na żywo', anIncident: 'Incydent' },
-  findPage: {
-    title: 'Znajdź stronę statusu',
-    description: 'Otwiera stronę statusu po jej nazwie.',
-    nameInAddress: 'Nazwa w adresie strony',
-    open: 'Otwórz',
-    notFound: 'Pod tym adresem nie ma strony statusu',
-    publish: (link) => rich`Potrzebujesz własnej strony? ${link}.`,
-    publishOne: 'Opublikuj ją',
-  },
 
   mail: {
     maintenance: {
@@ -301,16 +307,19 @@ export const pl: Catalogue = {
       COMPLETED: (title) => `Zakończono prace: ${title}`,
       CANCELLED: (title) => `Odwołano prace: ${title}`,
     },
-    status: 'Status',
+    incident: (status, title) => `${status}: ${title}`,
     impact: 'Wpływ',
+    impacts: { NONE: 'Brak', MINOR: 'Niewielki', MAJOR: 'Duży', CRITICAL: 'Krytyczny' },
     affected: 'Dotyczy',
-    service: (name, status) => `${name} (${status})`,
+    service: (name, status) => `${name} (${status.toLowerCase()})`,
+    serviceIs: (name, status) => `${status}: ${name}`,
     from: 'Od',
     to: 'Do',
     viewIncident: 'Zobacz incydent',
     viewPage: 'Zobacz stronę statusu',
+    statusPage: 'Strona statusu',
+    about: 'O tej wiadomości',
     manage: 'Zmień ustawienia lub wypisz się',
-    unsubscribe: 'Wypisz się',
     reason: (owner) => `Subskrybujesz stronę statusu ${owner}.`,
     confirm: {
       topic: 'Potwierdź subskrypcję',
@@ -360,6 +369,17 @@ export const pl: Catalogue = {
       'Zasubskrybuj ten adres w swoim kalendarzu: Kalendarz Google „Z adresu URL”, Outlook „Subskrybuj z sieci Web”, Kalendarz Apple „Nowa subskrypcja kalendarza”. Prace pojawią się same.',
     check: 'Sprawdź zaznaczone pola.',
     needsTopic: 'Wybierz co najmniej jedno.',
+    problems: {
+      email: 'Wpisz adres e-mail, na przykład imie@example.com.',
+      url: 'Wpisz publiczny adres URL zaczynający się od https:// lub http://, bez nazwy użytkownika.',
+      theirs: (service) => `Wpisz adres webhooka: ${service}.`,
+      botToken: 'Wpisz token bota, na przykład 123456:ABC-DEF…',
+      chatId: 'Wpisz ID czatu albo @nazwę kanału.',
+      tooMany: 'Zbyt wiele prób. Poszukaj naszej wiadomości, także w spamie, albo spróbuj później.',
+      full: 'Ta strona nie przyjmuje więcej subskrybentów.',
+      resolved: 'Ten incydent jest rozwiązany.',
+      other: 'Nie udało się. Sprawdź formularz i spróbuj ponownie.',
+    },
     submit: 'Subskrybuj',
     sentTitle: 'Sprawdź wiadomości',
     sent: 'Wysłaliśmy odnośnik do potwierdzenia.',
@@ -404,5 +424,27 @@ export const pl: Catalogue = {
     },
     onlySome: 'Tylko niektóre usługi',
     allWhenNone: 'Żadna niezaznaczona: wszystkie usługi.',
+  },
+  access: {
+    title: 'Ta strona jest prywatna',
+    page: 'Strona statusu',
+    password: 'Hasło',
+    wrongPassword: 'Hasło jest nieprawidłowe.',
+    email: 'E-mail',
+    emailHint: 'Wyślemy Ci odnośnik.',
+    sendLink: 'Wyślij odnośnik',
+    sentTitle: 'Sprawdź pocztę',
+    sent: 'Jeśli ten adres może otworzyć stronę, odnośnik jest w drodze.',
+    open: 'Otwórz',
+    members: 'Zaloguj się, aby ją czytać.',
+    networks: 'Otwiera się tylko z niektórych sieci.',
+    signIn: 'Zaloguj się',
+    signInAsMember: 'Zaloguj się jako członek zespołu',
+    goneTitle: 'Ten odnośnik już nie działa',
+    gone: 'Został użyty albo wygasł.',
+    newLink: 'Poproś o nowy odnośnik',
+    notAllowed: 'Niedozwolone',
+    tooMany: 'Zbyt wiele prób. Spróbuj później.',
+    unavailable: 'Chwilowo niedostępne. Spróbuj później.',
   },
 }

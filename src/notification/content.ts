@@ -1,7 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import { logoUrlAt, shownLogo } from '../account/logo.ts'
 import type { Page } from '../account/page.ts'
 import { htmlOf } from '../core/markdown-rendering.ts'
 import type { IncidentImpact, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { Catalogue } from '../language/catalogue.ts'
 import type { NotificationPayload } from './payload.ts'
 
 /** The page that a notification is about. */
@@ -22,6 +24,8 @@ export interface Look {
 export interface NotificationContent {
   /** The status page. */
   readonly page: { readonly name: string; readonly slug: string; readonly url: string }
+  /** The words of the subscriber’s language, for what a channel adds. */
+  readonly words: Catalogue
   /** How the page looks. */
   readonly look: Look
   /** The subject of a mail, after the name of the page. */
@@ -53,17 +57,19 @@ export function notificationContent(
   payload: NotificationPayload,
   organization: PageOwner,
   baseUrl: string,
+  words: Catalogue,
 ): NotificationContent {
+  const { mail } = words
   const url = pageUrl(organization, baseUrl)
   const page = { name: organization.name, slug: organization.slug, url }
-  const reason = `You subscribed to the status page of ${organization.name}.`
-  const headline = headlineOf(payload)
+  const headline = headlineOf(payload, words)
   const common = {
     page,
+    words,
     look: lookOf(organization, baseUrl),
     headline,
     subject: headline,
-    reason,
+    reason: mail.reason(organization.name),
     html: payload.about === 'SERVICE' ? '' : htmlOf(payload),
   }
   switch (payload.about) {
@@ -74,14 +80,14 @@ export function notificationContent(
         ...common,
         tone: step === 'RESOLVED' ? 'good' : toneOfImpact[impact],
         facts: [
-          ...(step === 'RESOLVED' ? [] : ([['Impact', upperFirst(toWords(impact))]] as const)),
+          ...(step === 'RESOLVED' ? [] : ([[mail.impact, mail.impacts[impact]]] as const)),
           ...listFact(
-            'Services',
-            services.map(({ name, status }) => `${name} (${toWords(status)})`),
+            mail.affected,
+            services.map(({ name, status }) => mail.service(name, words.status[status])),
           ),
         ],
         message,
-        action: { label: 'View the incident', url: own },
+        action: { label: mail.viewIncident, url: own },
         event: {
           type: `incident.${toWords(step)}`,
           at,
@@ -91,20 +97,20 @@ export function notificationContent(
     }
     case 'MAINTENANCE': {
       const { step, id, message, startsAt, endsAt, services, at } = payload
-      const time = timeIn(organization.timeZone)
+      const time = timeIn(organization.timeZone, words)
       return {
         ...common,
         tone: step === 'COMPLETED' ? 'good' : 'planned',
         facts: [
-          ['From', time(startsAt)],
-          ['To', time(endsAt)],
+          [mail.from, time(startsAt)],
+          [mail.to, time(endsAt)],
           ...listFact(
-            'Services',
+            mail.affected,
             services.map(({ name }) => name),
           ),
         ],
         message,
-        action: { label: 'View the status page', url },
+        action: { label: mail.viewPage, url },
         event: {
           type: `maintenance.${toWords(step)}`,
           at,
@@ -130,7 +136,7 @@ export function notificationContent(
         tone: toneOfStatus[status],
         facts: [],
         message: '',
-        action: { label: 'View the status page', url },
+        action: { label: mail.viewPage, url },
         event: { type: 'service.status_changed', at, data: { page, service: { id, name: title, status } } },
       }
     }
@@ -138,14 +144,14 @@ export function notificationContent(
 }
 
 /** Returns the news in one line: what it is now, and of what. */
-function headlineOf(payload: NotificationPayload): string {
+function headlineOf(payload: NotificationPayload, { mail, incidentStatus, status }: Catalogue): string {
   switch (payload.about) {
     case 'INCIDENT':
-      return `${upperFirst(toWords(payload.status))}: ${payload.title}`
+      return mail.incident(incidentStatus[payload.status], payload.title)
     case 'MAINTENANCE':
-      return `Maintenance ${toWords(payload.step)}: ${payload.title}`
+      return mail.maintenance[payload.step](payload.title)
     case 'SERVICE':
-      return `${payload.title}: ${toWords(payload.status)}`
+      return mail.serviceIs(payload.title, status[payload.status])
   }
 }
 
@@ -163,27 +169,25 @@ export function subscriptionContent(
   about: { readonly confirmed: boolean; readonly at: Date; readonly url: string },
   organization: PageOwner,
   baseUrl: string,
+  words: Catalogue,
 ): NotificationContent {
   const { confirmed, at, url } = about
   const { name, slug } = organization
   const page = { name, slug, url: pageUrl(organization, baseUrl) }
-  const asked = `You or someone else entered this address on the status page of ${name}.`
+  const said = confirmed ? words.mail.confirmed : words.mail.confirm
   return {
     page,
+    words,
     look: lookOf(organization, baseUrl),
-    subject: confirmed ? 'You are already subscribed' : 'Confirm your subscription',
-    headline: confirmed
-      ? `You are already subscribed to the status of ${name}`
-      : `Confirm: updates on the status of ${name}`,
+    subject: said.topic,
+    headline: said.headline(name),
     tone: 'neutral',
     facts: [],
     // No markdown here, so that markup in the name has no effect.
     message: '',
     html: '',
-    action: confirmed ? { label: 'Manage or unsubscribe', url } : { label: 'Confirm your subscription', url },
-    reason: confirmed
-      ? `${asked} It is already subscribed. The link opens your settings.`
-      : `${asked} Confirm within 48 hours to get notified about incidents and maintenance. Not you? Ignore this message.`,
+    action: { label: confirmed ? words.mail.manage : words.subscription.confirm, url },
+    reason: said.reason(name),
     event: {
       type: confirmed ? 'subscription.confirmed' : 'subscription.confirm',
       at,
@@ -224,18 +228,16 @@ const toneOfStatus = {
 
 /** Converts a constant to words: `MAJOR_OUTAGE` to `major outage`. */
 const toWords = (constant: string) => constant.toLowerCase().replaceAll('_', ' ')
-const upperFirst = (text: string) => text.replace(/^./, (first) => first.toUpperCase())
 
-/** Returns a formatter of times in a time zone, such as `20 Nov 2026, 14:32 CET`. */
-export function timeIn(timeZone: string): (at: Date) => string {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  })
-  return (at) => format.format(at)
+const timeFormats = new LRUCache<string, (at: Date) => string>({ max: 500 })
+
+/** Returns a formatter of times in a time zone, such as `20 Nov 2026, 14:32 CET`. Formats are slow to make and kept. */
+export function timeIn(timeZone: string, { tag, date }: Pick<Catalogue, 'tag' | 'date'>): (at: Date) => string {
+  const key = `${tag} ${timeZone}`
+  const known = timeFormats.get(key)
+  if (known !== undefined) return known
+  const clock = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
+  const format = date(timeZone, { day: 'numeric', month: 'short', year: 'numeric', ...clock })
+  timeFormats.set(key, format)
+  return format
 }

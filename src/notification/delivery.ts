@@ -34,6 +34,7 @@ type Recipient = Pick<
   | 'stoppedAt'
   | 'stopReason'
   | 'bounces'
+  | 'language'
 >
 
 /** A delivery that a worker has claimed, with everything that sending needs. */
@@ -46,7 +47,7 @@ export interface DueDelivery
   /** The start of its retry window: its creation, or the end of a deferral. */
   readonly triedSince: Date
   readonly subscriber: Recipient
-  readonly organization: PageOwner & Pick<Organization, 'tier'>
+  readonly organization: PageOwner & Pick<Organization, 'tier' | 'languages' | 'defaultLanguage'>
   /** The stored payload; null: the message is about the subscription. */
   readonly payload: Prisma.JsonValue
 }
@@ -65,7 +66,7 @@ const READ = `
     GREATEST(delivery."createdAt", delivery."deferredUntil") AS "triedSince",
     reader.id AS "subscriberId", reader.channel, reader.address, reader.token, reader.secret, reader."formerSecret",
     reader."formerSecretUntil", reader."confirmedAt", reader."confirmableUntil", reader."stoppedAt", reader."stopReason",
-    reader.bounces,
+    reader.bounces, reader.language, organization.languages, organization."defaultLanguage",
     coalesce(page.name, organization.name) AS "organizationName", page.slug, organization."timeZone", page."customDomain",
     coalesce(page."accentColor", organization."accentColor") AS "accentColor",
     coalesce(page."logoUrl", organization."logoUrl") AS "logoUrl", organization.tier,
@@ -92,6 +93,8 @@ export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly
       accentColor,
       logoUrl,
       tier,
+      languages,
+      defaultLanguage,
       serviceIds,
       ...reader
     } = rest
@@ -99,7 +102,10 @@ export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly
     return {
       ...{ id, organizationId, seq, subjectId, destination, createdAt, dueAt, failed, triedSince },
       subscriber: { id: subscriberId, ...reader },
-      organization: { name: organizationName, slug, timeZone, customDomain, accentColor, logoUrl, tier },
+      organization: {
+        ...{ name: organizationName, slug, timeZone, customDomain, accentColor, logoUrl },
+        ...{ tier, languages, defaultLanguage },
+      },
       payload: narrowPayload(payloads.get(`${organizationId} ${seq}`) ?? null, { serviceIds }),
     }
   })

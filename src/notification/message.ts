@@ -1,4 +1,6 @@
 import type { SecretBox } from '../core/secret-box.ts'
+import { wordsOf } from '../language/catalogue.ts'
+import { languageNamed, offeredLanguages } from '../language/choice.ts'
 import type { Message } from './channel/channel.ts'
 import type { NotificationContent } from './content.ts'
 import { notificationContent, subscriptionContent } from './content.ts'
@@ -29,11 +31,15 @@ export function buildMessage(delivery: DueDelivery, seal: SecretBox, baseUrl: st
 }
 
 function contentOf(delivery: DueDelivery, url: string, baseUrl: string, now: Date): NotificationContent | null {
-  const { seq, payload, organization, subscriber, createdAt } = delivery
+  const { seq, payload, subscriber, createdAt } = delivery
+  const { languages, defaultLanguage, ...organization } = delivery.organization
   const { confirmedAt, stoppedAt, stopReason, confirmableUntil } = subscriber
+  const words = wordsOf(languageNamed(subscriber.language, offeredLanguages(languages, defaultLanguage)))
   const isActive = confirmedAt !== null && stoppedAt === null
   if (seq !== null)
-    return isActive && payload !== null ? notificationContent(parsePayload(payload), organization, baseUrl) : null
+    return isActive && payload !== null
+      ? notificationContent(parsePayload(payload), organization, baseUrl, words)
+      : null
   if (stopReason === 'COMPLAINED' || (!isActive && now >= confirmableUntil)) return null
-  return subscriptionContent({ confirmed: isActive, at: createdAt, url }, organization, baseUrl)
+  return subscriptionContent({ confirmed: isActive, at: createdAt, url }, organization, baseUrl, words)
 }

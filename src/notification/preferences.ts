@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../core/context.ts'
 import { Conflict } from '../core/errors.ts'
 import { Topic } from '../generated/prisma/enums.ts'
+import { languages } from '../language/catalogue.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../status/ownership.ts'
 import type { PageScope } from '../status/page-scope.ts'
 import { onPage } from '../status/page-scope.ts'
@@ -11,6 +12,9 @@ export const preferenceFields = {
   topics: z.array(z.enum(Topic)).min(1, 'must name at least one').max(10).nullish(),
   serviceIds: z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`).nullish(),
 }
+
+/** The language of messages. */
+export const languageField = { language: z.enum(languages).nullish() }
 
 /** Also of an incident that is followed until it is resolved; then the default is no topics. */
 export const subscriptionFields = { ...preferenceFields, incidentId: z.string().nullish() }

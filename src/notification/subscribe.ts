@@ -14,6 +14,8 @@ import { HOUR, nextUtcDay, nextUtcHour, utcDay } from '../core/time.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Organization, Subscriber } from '../generated/prisma/client.ts'
+import type { Language } from '../language/catalogue.ts'
+import { languageNamed, offeredLanguages } from '../language/choice.ts'
 import { shows } from '../status/page-scope.ts'
 import type { ParsedAddress } from './address.ts'
 import { addressFields, readAddress } from './address.ts'
@@ -23,6 +25,7 @@ import { notifyDeliveryWorkers } from './delivery.ts'
 import type { Preferences } from './preferences.ts'
 import {
   followIncident,
+  languageField,
   readPreferences,
   requireOpenIncident,
   requirePreferences,
@@ -44,7 +47,7 @@ const MAX_REQUESTS_PER_DAY = 20
 const MAX_CONFIRMATIONS_PER_HOUR = 3
 const MAX_CONFIRMATIONS_PER_DAY = 5
 
-const newSubscriber = z.object({ slug: z.string(), ...addressFields, ...subscriptionFields })
+const newSubscriber = z.object({ slug: z.string(), ...addressFields, ...subscriptionFields, ...languageField })
 
 /**
  * Subscribes an address to a page, or to one open incident until it is resolved. For a visitor, sends a message to confirm
@@ -55,7 +58,7 @@ const newSubscriber = z.object({ slug: z.string(), ...addressFields, ...subscrip
  * only, when the address is subscribed, or has unsubscribed, which only its owner can undo.
  */
 export async function subscribe(ctx: NotificationContext, input: unknown): Promise<Subscriber | null> {
-  const { slug, topics, serviceIds, incidentId = null, ...where } = validate(newSubscriber, input)
+  const { slug, topics, serviceIds, incidentId = null, language, ...where } = validate(newSubscriber, input)
   const given = readAddress(ctx, where)
   const preferences = readPreferences({ topics: topics ?? (incidentId === null ? null : []), serviceIds })
   const page = slugText.safeParse(slug).success ? await readPage(ctx.db, 'slug', slug) : null
@@ -67,7 +70,8 @@ export async function subscribe(ctx: NotificationContext, input: unknown): Promi
   const pageId = page.isFirst ? null : page.id
   // The same address may follow several pages.
   const address = pageId === null ? given : { ...given, hash: hashSecret(`${given.hash} ${pageId}`) }
-  const wanted = { ...preferences, incidentId, pageId }
+  const offered = offeredLanguages(page.languages, page.defaultLanguage)
+  const wanted = { ...preferences, incidentId, pageId, language: languageNamed(language ?? null, offered) }
   if (hasScope(ctx.actor, id, 'WRITE')) return subscribeUnconfirmed(ctx, id, address, wanted)
   await requestSubscription(ctx, { id, tier }, address, wanted)
   return null
@@ -92,6 +96,8 @@ interface WantedSubscription extends Preferences {
   readonly incidentId: string | null
   /** The page that it follows; null: the first one. */
   readonly pageId: string | null
+  /** The language of its messages. */
+  readonly language: Language
 }
 
 /** Requests a confirmation, with the same statements for known and new addresses. */
@@ -214,7 +220,7 @@ async function upsertSubscriber(
   { db, now, seal }: NotificationContext,
   organizationId: string,
   { channel, text, hash, label, destination }: ParsedAddress,
-  { topics, serviceIds, pageId }: Omit<WantedSubscription, 'incidentId'>,
+  { topics, serviceIds, pageId, language }: Omit<WantedSubscription, 'incidentId'>,
 ): Promise<UpsertedSubscriber> {
   const id = newId('Subscriber')
   const { tokenHash, token } = tokenFields(seal, id)
@@ -222,13 +228,15 @@ async function upsertSubscriber(
   const until = new Date(now().getTime() + CONFIRMATION_WINDOW)
   const [row] = await db.$queryRaw<UpsertedSubscriber[]>`
     INSERT INTO "Subscriber" AS known (id, "organizationId", "pageId", channel, address, "addressHash", label, destination,
-      "tokenHash", token, secret, topics, "allServices", "createdAt", "confirmableUntil")
+      "tokenHash", token, secret, topics, language, "allServices", "createdAt", "confirmableUntil")
     VALUES (${id}, ${organizationId}, ${pageId}, ${channel}::"ChannelKind", ${sealAddress(seal, { id, channel }, text)}, ${hash},
-      ${label}, ${destination}, ${tokenHash}, ${token}, ${secret}, ${topics}::"Topic"[], ${serviceIds.length === 0},
+      ${label}, ${destination}, ${tokenHash}, ${token}, ${secret}, ${topics}::"Topic"[], ${language}, ${serviceIds.length === 0},
       ${now()}, ${until})
     ON CONFLICT ("organizationId", "addressHash") DO UPDATE SET
       topics = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
         THEN known.topics ELSE EXCLUDED.topics END,
+      language = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
+        THEN known.language ELSE EXCLUDED.language END,
       "allServices" = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
         THEN known."allServices" ELSE EXCLUDED."allServices" END,
       "confirmableUntil" = EXCLUDED."confirmableUntil"

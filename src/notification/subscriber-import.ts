@@ -5,6 +5,7 @@ import { newId } from '../core/id.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
+import type { Organization } from '../generated/prisma/client.ts'
 import { addressHash } from './address.ts'
 import { email } from './channel/email.ts'
 import type { NotificationContext } from './context.ts'
@@ -146,7 +147,7 @@ async function* addressFields(csv: string): AsyncGenerator<{ readonly line: numb
  */
 async function insert(
   { db, seal, now }: NotificationContext,
-  { id: organizationId, lastSeq }: { readonly id: string; readonly lastSeq: number },
+  { id: organizationId, lastSeq, defaultLanguage }: Pick<Organization, 'id' | 'lastSeq' | 'defaultLanguage'>,
   addresses: ReadonlyMap<string, ImportedAddress>,
   { topics, serviceIds }: Preferences,
 ): Promise<void> {
@@ -161,9 +162,9 @@ async function insert(
     }
     await db.$executeRaw`
       INSERT INTO "Subscriber" (id, "organizationId", channel, address, "addressHash", label, destination, "tokenHash", token,
-        topics, "allServices", "createdAt", "confirmableUntil", "confirmedAt", "sinceSeq")
+        topics, language, "allServices", "createdAt", "confirmableUntil", "confirmedAt", "sinceSeq")
       SELECT id, ${organizationId}, 'EMAIL', address, "addressHash", label, destination, "tokenHash", token,
-        ${topics}::"Topic"[], ${serviceIds.length === 0}, ${at}, ${at}, ${at}, ${lastSeq}
+        ${topics}::"Topic"[], ${defaultLanguage}, ${serviceIds.length === 0}, ${at}, ${at}, ${at}, ${lastSeq}
       FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS imported (id text, address text, "addressHash" text,
         label text, destination text, "tokenHash" text, token text)`
     await db.$executeRaw`

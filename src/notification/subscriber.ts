@@ -11,7 +11,7 @@ import type { Organization, Prisma, Subscriber } from '../generated/prisma/clien
 import type { StopReason } from '../generated/prisma/enums.ts'
 import { findOwned } from '../status/ownership.ts'
 import type { NotificationContext } from './context.ts'
-import { preferenceFields, readPreferences, requirePreferences, setServices } from './preferences.ts'
+import { languageField, preferenceFields, readPreferences, requirePreferences, setServices } from './preferences.ts'
 import type { SuppressionContext } from './suppression.ts'
 import { liftByConfirmation, subscribersAt, suppress, suppressionScope } from './suppression.ts'
 import { isToken, newSecret } from './token.ts'
@@ -87,21 +87,25 @@ export async function confirmSubscription(ctx: SuppressionContext, token: string
   })
 }
 
-const subscriptionUpdate = z.object({ token: z.string(), ...preferenceFields })
+const subscriptionUpdate = z.object({ token: z.string(), ...preferenceFields, ...languageField })
 
 /**
- * Replaces the preferences of a subscriber by its token.
+ * Replaces the preferences of a subscriber by its token; without a language, that stays.
  * @throws Invalid, and NotFound for an unknown token or service.
  */
 export async function updateSubscription(ctx: Context, input: unknown): Promise<Subscriber> {
-  const { token, ...chosen } = validate(subscriptionUpdate, input)
+  const { token, language, ...chosen } = validate(subscriptionUpdate, input)
   const preferences = readPreferences(chosen)
   const { organizationId } = await subscriberByToken(ctx, token)
   return change(ctx, organizationId, async (tx) => {
     const { id } = await subscriberByToken(tx, token)
     await requirePreferences(tx, organizationId, preferences)
     await setServices(tx, id, preferences.serviceIds)
-    const data = { topics: preferences.topics, allServices: preferences.serviceIds.length === 0 }
+    const data = {
+      topics: preferences.topics,
+      allServices: preferences.serviceIds.length === 0,
+      ...(language != null && { language }),
+    }
     return [await tx.db.subscriber.update({ where: { id }, data })]
   })
 }

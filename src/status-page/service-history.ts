@@ -2,6 +2,8 @@ import type { Database } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
+import type { Catalogue } from '../language/catalogue.ts'
+import { wordsOf } from '../language/catalogue.ts'
 import { reportedDays, uptimeSourceOf } from '../monitoring/service-uptime.ts'
 import type { Span, Tally } from '../monitoring/uptime.ts'
 import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime.ts'
@@ -14,7 +16,6 @@ import { worstEffect } from '../status/incident-effects.ts'
 import type { PageState, ServiceState } from '../status/page-state.ts'
 import { bounds } from './bounds.ts'
 import type { Zone } from './time-format.ts'
-import { formatDuration } from './time-format.ts'
 
 /** The uptime and incidents of a service. */
 export interface ServiceHistory {
@@ -172,7 +173,10 @@ export interface ServiceHistoryView extends BarView {
 export async function serviceHistoryViews(
   pasts: ReadonlyMap<string, ServiceHistory>,
   zone: Zone,
-  name: (from: Date) => string = zone.day,
+  {
+    words = wordsOf('EN'),
+    name = zone.day,
+  }: { readonly words?: Catalogue; readonly name?: (from: Date) => string } = {},
 ): Promise<Map<string, ServiceHistoryView>> {
   const names = new Map<number, Pick<DayView, 'key' | 'name'>>()
   // All services share the same days, and formatting day names is the most expensive part.
@@ -188,27 +192,26 @@ export async function serviceHistoryViews(
   const views = new Map<string, ServiceHistoryView>()
   for (const [id, past] of pasts) {
     await yieldAfterTimeSlice(owner)
-    views.set(id, serviceHistoryView(past, nameOf, most))
+    views.set(id, serviceHistoryView(past, nameOf, most, words))
   }
   return views
 }
 
 /** Formats the bar of a history. */
-export function barView({ source, days, incidents }: ServiceHistory): BarView {
+export function barView({ source, days, incidents }: ServiceHistory, words: Catalogue): BarView {
   const total = sumOf(days.map(({ tally }) => tally))
   const percent = uptimePercent(total)
-  const uptime = percent === null ? 'No data' : `${percent}% ${uptimeWords[source]}${coverageNote(total)}`
+  const figure = percent === null ? words.uptime.noData : words.percent(percent)
   const effects = incidents.flatMap((incident) => incident.effects)
   const marks = days.map((day, index) => {
     const span = effects.length === 0 ? null : dayOf(days, index)
     return worstMark(tallyMark(source, day.tally), span === null ? null : worstEffect(effects, span))
   })
-  const figure = percent === null ? 'No data' : `${percent}%${source === 'INCIDENTS' ? '*' : ''}`
-  return { marks, uptime, figure }
+  if (percent === null) return { marks, uptime: figure, figure }
+  const isReported = source === 'INCIDENTS'
+  const uptime = isReported ? words.uptime.byIncidents(figure) : words.uptime.measured(figure)
+  return { marks, uptime: withCoverage(uptime, total, words), figure: `${figure}${isReported ? '*' : ''}` }
 }
-
-/** What a percentage counts. */
-const uptimeWords = { MONITORS: 'uptime', INCIDENTS: 'by incidents' } as const satisfies Record<UptimeSource, string>
 
 /** Returns the span of a day. An incident may have begun after the figures of today end. */
 function dayOf(days: readonly DayUptime[], index: number): Span | null {
@@ -218,30 +221,32 @@ function dayOf(days: readonly DayUptime[], index: number): Span | null {
 }
 
 /** Formats the bar of a group: the worst of its services on each day, and their uptime on average. */
-export function groupBar(histories: readonly ServiceHistory[]): BarView {
-  const bars = histories.map(barView)
+export function groupBar(histories: readonly ServiceHistory[], words: Catalogue): BarView {
+  const bars = histories.map((history) => barView(history, words))
   const longest = Math.max(0, ...bars.map(({ marks }) => marks.length))
   const marks = Array.from({ length: longest }, (_, index) =>
     bars.reduce<DayMark>((worst, bar) => worseMark(worst, bar.marks[index] ?? 'none'), 'none'),
   )
   const percent = uptimePercent(sumOf(histories.flatMap(({ days }) => days.map(({ tally }) => tally))))
-  if (percent === null) return { marks, uptime: 'No data', figure: 'No data' }
+  if (percent === null) return { marks, uptime: words.uptime.noData, figure: words.uptime.noData }
+  const figure = words.percent(percent)
   const isReported = histories.some(({ source }) => source === 'INCIDENTS')
-  return { marks, uptime: `${percent}% uptime on average`, figure: `${percent}%${isReported ? '*' : ''}` }
+  return { marks, uptime: words.uptime.onAverage(figure), figure: `${figure}${isReported ? '*' : ''}` }
 }
 
 function serviceHistoryView(
   history: ServiceHistory,
   nameOf: (from: Date) => Pick<DayView, 'key' | 'name'>,
   most: number,
+  words: Catalogue,
 ): ServiceHistoryView {
   const { source, days, incidents } = history
-  const bar = barView(history)
+  const bar = barView(history, words)
   const views = days.map(({ from, tally }, index): DayView => {
     const open = incidentsOn(dayOf(days, index), incidents)
     const shown = open.slice(0, bounds.eventful.incidents)
     const more = { incidents: shown, moreIncidents: open.length - shown.length }
-    return { ...nameOf(from), mark: bar.marks[index] ?? 'none', notes: dayNotes(source, tally), ...more }
+    return { ...nameOf(from), mark: bar.marks[index] ?? 'none', notes: dayNotes(source, tally, words), ...more }
   })
   const eventful = views.filter((day) => day.notes.length > 0 || day.incidents.length > 0).toReversed()
   return {
@@ -249,7 +254,7 @@ function serviceHistoryView(
     days: views,
     eventful: eventful.slice(0, most),
     hasOlder: eventful.length > most,
-    summary: historySummary(source, sumOf(days.map(({ tally }) => tally))),
+    summary: historySummary(source, sumOf(days.map(({ tally }) => tally)), words),
   }
 }
 
@@ -269,11 +274,9 @@ function incidentsOn(day: Span | null, incidents: readonly ServiceIncident[]): D
 /** Coverage in percent below which the uptime names the time that it is based on. */
 const FULL_COVERAGE_PERCENT = 95
 
-function coverageNote(total: Tally): string {
+function withCoverage(uptime: string, total: Tally, { uptime: words }: Catalogue): string {
   const coverage = coveragePercent(total)
-  return coverage === null || coverage >= FULL_COVERAGE_PERCENT
-    ? ''
-    : ` in ${formatDuration(monitoredTime(total))} of data`
+  return coverage === null || coverage >= FULL_COVERAGE_PERCENT ? uptime : words.basedOn(uptime, monitoredTime(total))
 }
 
 const monitoredTime = ({ up, degraded, down }: Tally) => up + degraded + down
@@ -305,32 +308,33 @@ function worseMark(one: DayMark, other: DayMark): DayMark {
 }
 
 /** Notes what was measured. The incidents of a day say themselves what they said of the service. */
-function dayNotes(source: UptimeSource, { up, degraded, down, unknown, maintenance }: Tally): string[] {
+function dayNotes(
+  source: UptimeSource,
+  { up, degraded, down, unknown, maintenance }: Tally,
+  { uptime: words }: Catalogue,
+): string[] {
   const hasNoData = up + degraded + down + maintenance === 0
   const isMeasured = source === 'MONITORS'
   return [
-    isMeasured && down > 0 && `down for ${formatDuration(down)}`,
-    isMeasured && degraded > 0 && `degraded for ${formatDuration(degraded)}`,
-    maintenance > 0 && `maintenance for ${formatDuration(maintenance)}`,
-    isMeasured && unknown >= MINUTE && !hasNoData && `no data for ${formatDuration(unknown)}`,
-  ].filter((words) => words !== false)
+    isMeasured && down > 0 && words.down(down),
+    isMeasured && degraded > 0 && words.degraded(degraded),
+    maintenance > 0 && words.maintenance(maintenance),
+    isMeasured && unknown >= MINUTE && !hasNoData && words.unknown(unknown),
+  ].filter((note) => note !== false)
 }
 
 /** Says how much of a time was down and monitored, and what does not count. */
-export function historySummary(source: UptimeSource, total: Tally): string {
+export function historySummary(source: UptimeSource, total: Tally, { uptime: words }: Catalogue): string {
   const { degraded, down, unknown, maintenance } = total
   const monitored = monitoredTime(total)
-  if (monitored === 0) return 'No data for this time.'
-  const impaired = [
-    down > 0 ? `Down ${formatDuration(down)}` : 'No outages',
-    degraded > 0 && `degraded ${formatDuration(degraded)}`,
-  ]
+  if (monitored === 0) return words.nothingKnown
+  const impaired = [down > 0 ? words.down(down) : words.noOutages, degraded > 0 && words.degraded(degraded)]
   const excluded = [
-    unknown >= MINUTE && `${formatDuration(unknown)} without data`,
-    maintenance > 0 && `${formatDuration(maintenance)} of maintenance`,
+    unknown >= MINUTE && words.withoutData(unknown),
+    maintenance > 0 && words.ofMaintenance(maintenance),
   ]
-  const list = (words: readonly (string | false)[]) => words.filter(Boolean).join(' and ')
-  const counted = source === 'MONITORS' ? 'monitored' : 'by what incidents say'
-  const sentence = `${list(impaired)} in ${formatDuration(monitored)} ${counted}.`
-  return excluded.some(Boolean) ? `${sentence} Not counted: ${list(excluded)}.` : sentence
+  const said = (notes: readonly (string | false)[]) => notes.filter((note) => note !== false)
+  const sentence = (source === 'MONITORS' ? words.monitored : words.reported)(said(impaired), monitored)
+  const left = said(excluded)
+  return left.length === 0 ? sentence : `${sentence} ${words.notCounted(left)}`
 }

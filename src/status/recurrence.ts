@@ -3,6 +3,8 @@ import type { RRuleTemporal } from 'rrule-temporal'
 import { DAY, MINUTE } from '../core/time.ts'
 import { formatLocalTime, parseLocalTime } from '../core/time-zone.ts'
 import { invalid } from '../core/validation.ts'
+import type { Catalogue } from '../language/catalogue.ts'
+import { wordsOf } from '../language/catalogue.ts'
 
 /** Days of the week as RFC 5545 writes them, Monday first. */
 const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const
@@ -302,71 +304,43 @@ export function planAhead(
 /** The number of dates that `planAhead` needs. */
 export const DATES_TO_PLAN = MAX_AHEAD + 1
 
-const dayNames = {
-  MO: 'Monday',
-  TU: 'Tuesday',
-  WE: 'Wednesday',
-  TH: 'Thursday',
-  FR: 'Friday',
-  SA: 'Saturday',
-  SU: 'Sunday',
-}
-const units = { DAILY: 'day', WEEKLY: 'week', MONTHLY: 'month', YEARLY: 'year' } as const
-const ordinals: Readonly<Record<number, string>> = {
-  1: 'first',
-  2: 'second',
-  3: 'third',
-  4: 'fourth',
-  5: 'fifth',
-  [-1]: 'last',
-}
-
-/** Says how a rule repeats, such as `Every Sunday at 02:00`. @param local the start, as a local time. */
-export function ruleInWords(rule: string, local: string): string {
-  return `${daysInWords(parseRule(rule).recurrence, local)} at ${local.slice(11, 16)}`
-}
-
-function daysInWords(recurrence: Recurrence, local: string): string {
-  const { frequency, interval, months, positions } = recurrence
-  const unit = units[frequency]
-  const every = interval === 1 ? `Every ${unit}` : interval === 2 ? `Every other ${unit}` : `Every ${interval} ${unit}s`
+/** Says how a rule repeats, such as `Every Sunday at 02:00`. @param local the start, as a local time. @param words English by default. */
+export function ruleInWords(
+  rule: string,
+  local: string,
+  { repeats }: Pick<Catalogue, 'repeats'> = wordsOf('EN'),
+): string {
+  const { recurrence } = parseRule(rule)
+  const { frequency, months, positions } = recurrence
   const isPlain = months.length === 0 && positions.length === 0
-  return (isPlain ? plainWords[frequency](recurrence, every, new Date(`${local}Z`)) : null) ?? OTHER_RULE
+  const what = isPlain ? plainWords[frequency](recurrence, new Date(`${local}Z`), repeats) : null
+  return repeats.at(what ?? repeats.other, local.slice(11, 16))
 }
-
-const OTHER_RULE = 'Repeats by a rule of its own'
 
 /** Says how a rule of each frequency repeats; null: it has parts that these words do not cover. */
 const plainWords: Readonly<
-  Record<Recurrence['frequency'], (rule: Recurrence, every: string, date: Date) => string | null>
+  Record<Recurrence['frequency'], (rule: Recurrence, date: Date, words: Catalogue['repeats']) => string | null>
 > = {
-  DAILY: ({ days, monthDays }, every) => (days.length + monthDays.length === 0 ? every : null),
-  WEEKLY({ days, interval }, every, date) {
-    const own = weekdays[(date.getUTCDay() + 6) % 7] ?? 'MO'
-    const names = join((days.length === 0 ? [own] : days.map(({ day }) => day)).map((day) => dayNames[day]))
-    return interval === 1 ? `Every ${names}` : `${every} on ${names}`
+  DAILY: ({ interval, days, monthDays }, _date, words) =>
+    days.length + monthDays.length === 0 ? words.days(interval) : null,
+  WEEKLY({ days, interval }, date, words) {
+    const own = (date.getUTCDay() + 6) % 7
+    return words.weeks(interval, days.length === 0 ? [own] : days.map(({ day }) => weekdays.indexOf(day)))
   },
-  MONTHLY({ days, monthDays }, every, date) {
-    if (days.length === 0) return daysOfMonth(monthDays.length === 0 ? [date.getUTCDate()] : monthDays, every)
-    const names = days.map(({ nth, day }) => {
-      const ordinal = nth === null ? undefined : ordinals[nth]
-      return ordinal && `${ordinal} ${dayNames[day]}`
-    })
-    return monthDays.length > 0 || names.includes(undefined) ? null : `${every} on the ${join(names.map(String))}`
+  MONTHLY({ interval, days, monthDays }, date, words) {
+    if (days.length === 0) {
+      const numbers = monthDays.length === 0 ? [date.getUTCDate()] : monthDays
+      const isLast = numbers.length === 1 && numbers[0] === -1
+      return isLast || numbers.every((each) => each > 0) ? words.monthDays(interval, numbers) : null
+    }
+    const named = days.flatMap(({ nth, day }) =>
+      nth === null || (nth !== -1 && (nth < 1 || nth > 5)) ? [] : [{ nth, day: weekdays.indexOf(day) }],
+    )
+    return monthDays.length > 0 || named.length < days.length ? null : words.monthWeekdays(interval, named)
   },
-  YEARLY({ days, monthDays }, every, date) {
-    const name = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
-    return days.length + monthDays.length === 0 ? `${every} on ${name}` : null
-  },
+  YEARLY: ({ interval, days, monthDays }, date, words) =>
+    days.length + monthDays.length === 0 ? words.years(interval, date) : null,
 }
-
-function daysOfMonth(numbers: readonly number[], every: string): string | null {
-  if (numbers.length === 1 && numbers[0] === -1) return `${every} on its last day`
-  return numbers.every((each) => each > 0) ? `${every} on day ${join(numbers.map(String))}` : null
-}
-
-const join = (words: readonly string[]) =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
 /** Returns the local time of a moment in a zone, to the minute. */
 export const localOf = formatLocalTime

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { wordsOf } from '../../src/language/catalogue.ts'
 import { notificationContent, pageUrl, subscriptionContent } from '../../src/notification/content.ts'
 import type { NotificationPayload } from '../../src/notification/payload.ts'
 import { parsePayload, serializePayload } from '../../src/notification/payload.ts'
@@ -12,6 +13,7 @@ const acme = {
   accentColor: '#ffdd00',
   logoUrl: null,
 }
+const words = wordsOf('EN')
 const baseUrl = 'https://allclear.example'
 const incident = {
   about: 'INCIDENT',
@@ -49,7 +51,7 @@ const service = {
   at: noon,
 } as const satisfies NotificationPayload
 const said = (payload: NotificationPayload) => {
-  const { headline, tone, facts, event } = notificationContent(payload, acme, baseUrl)
+  const { headline, tone, facts, event } = notificationContent(payload, acme, baseUrl, words)
   return [headline, tone, event.type, ...facts.map((fact) => fact.join(': '))]
 }
 
@@ -62,7 +64,7 @@ describe('a rendered payload', () => {
         'major',
         'incident.created',
         'Impact: Major',
-        'Services: API (partial outage), Web (operational)',
+        'Affected: API (partial outage), Web (operational)',
       ],
     ],
     [
@@ -83,7 +85,7 @@ describe('a rendered payload', () => {
         'To: 1 Jul 2027, 14:00 CEST',
       ],
     ],
-    [service, ['API: under maintenance', 'planned', 'service.status_changed']],
+    [service, ['Under maintenance: API', 'planned', 'service.status_changed']],
   ] as const satisfies [NotificationPayload, readonly string[]][])('$0.about $0.step', (payload, words) => {
     expect(said(payload)).toEqual(words)
   })
@@ -98,7 +100,7 @@ describe('a rendered payload', () => {
 })
 
 test('webhooks contain the data of the incident', () => {
-  expect(notificationContent(incident, acme, baseUrl).event.data).toEqual({
+  expect(notificationContent(incident, acme, baseUrl, words).event.data).toEqual({
     page: { name: 'Acme', slug: 'acme', url: `${baseUrl}/status/acme` },
     incident: {
       id: 'inc_1',
@@ -115,27 +117,28 @@ test('webhooks contain the data of the incident', () => {
 
 test('links use the custom domain if there is one', () => {
   expect(pageUrl({ ...acme, customDomain: 'status.acme.example' }, baseUrl)).toBe('https://status.acme.example')
-  const { action } = notificationContent(incident, { ...acme, customDomain: 'status.acme.example' }, baseUrl)
+  const { action } = notificationContent(incident, { ...acme, customDomain: 'status.acme.example' }, baseUrl, words)
   expect(action.url).toBe('https://status.acme.example/incidents/inc_1')
 })
 
 test('a message about the subscription asks to confirm it, or links to its settings', () => {
   const content = (confirmed: boolean) =>
-    subscriptionContent({ confirmed, at: noon, url: `${baseUrl}/s/t` }, acme, baseUrl)
+    subscriptionContent({ confirmed, at: noon, url: `${baseUrl}/s/t` }, acme, baseUrl, words)
   expect(content(false)).toMatchObject({
     subject: 'Confirm your subscription',
-    action: { label: 'Confirm your subscription', url: `${baseUrl}/s/t` },
+    action: { label: 'Confirm subscription', url: `${baseUrl}/s/t` },
     event: { type: 'subscription.confirm', data: { confirm_url: `${baseUrl}/s/t` } },
   })
   expect(content(true)).toMatchObject({
-    subject: 'You are already subscribed',
+    subject: 'You’re already subscribed',
     action: { label: 'Manage or unsubscribe' },
     event: { type: 'subscription.confirmed', data: { manage_url: `${baseUrl}/s/t` } },
   })
 })
 
 test('mails show the logo unless it is SVG, which no mail program shows', () => {
-  const logoOf = (logoUrl: string | null) => notificationContent(incident, { ...acme, logoUrl }, baseUrl).look.logoUrl
+  const logoOf = (logoUrl: string | null) =>
+    notificationContent(incident, { ...acme, logoUrl }, baseUrl, words).look.logoUrl
   expect(logoOf('/logos/abc.png')).toBe(`${baseUrl}/logos/abc.png`)
   expect(logoOf('https://cdn.example/a.webp?v=1')).toBe('https://cdn.example/a.webp?v=1')
   expect(logoOf('/logos/abc.svg')).toBe(null)

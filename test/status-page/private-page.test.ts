@@ -143,7 +143,7 @@ describe.each(accesses)('a page for $kind', (access) => {
       const page = await ask(at, browser, method)
       const text = await page.text()
       expect(page.status).toBe(401)
-      expect(text).toContain('This page is private')
+      expect(text).toMatch(/This page is private|Diese Seite ist privat/)
       expect(text).not.toMatch(secrets)
       expect(page.headers.get('cache-control')).toBe('private, no-store')
       expect(page.headers.get('x-robots-tag')).toContain('noindex')

@@ -66,10 +66,10 @@ describe('a service history view', () => {
     ])
     expect(days.map(({ key, mark, notes: happenings }) => [key, mark, happenings])).toEqual([
       ['2026-11-15', 'none', []],
-      ['2026-11-16', 'up', ['no data for 4 h']],
-      ['2026-11-17', 'maintenance', ['maintenance for 1 h']],
-      ['2026-11-18', 'degraded', ['degraded for 1 h']],
-      ['2026-11-19', 'down', ['down for 12 min', 'degraded for 48 min', 'maintenance for 3 h']],
+      ['2026-11-16', 'up', ['no data 4 h']],
+      ['2026-11-17', 'maintenance', ['maintenance 1 h']],
+      ['2026-11-18', 'degraded', ['degraded 1 h']],
+      ['2026-11-19', 'down', ['down 12 min', 'degraded 48 min', 'maintenance 3 h']],
       ['2026-11-20', 'up', []],
     ])
   })
@@ -166,10 +166,12 @@ describe('the page', () => {
     const { id } = await createIncident(acme.later(-2 * HOUR), { ...told, services })
     const html = await read(`${acme.slug}/services/${api}`)
     expect(html).toContain(
-      'aria-label="API, last 30 days: 99.583% by incidents in 20 d of data. 1 day with a partial outage, 20 days without any, 9 days without data."',
+      'aria-label="API, last 30 days: 99.583% by incidents in 20 d of data. 1 day with a partial outage, 20 days without problems and 9 days without data."',
     )
-    expect(html).toContain(`Partial outage for 2 h: <a href="/status/${acme.slug}/incidents/${id}">Disks</a>`)
-    expect(html).toContain('Down 2 h in 20 d by what incidents say.')
+    expect(html).toContain(
+      `Partial outage for 2 h: <a href="/status/${acme.slug}/incidents/${id}" dir="auto">Disks</a>`,
+    )
+    expect(html).toContain('Down 2 h in 20 d, going by incidents.')
   })
 
   test('shows the worst of what was measured and what incidents said', async () => {
@@ -180,10 +182,10 @@ describe('the page', () => {
     const told = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' }
     await createIncident(acme.ctx, { ...told, services: [{ serviceId: api, status: 'PARTIAL_OUTAGE' }] })
     expect(await read(`${acme.slug}/services/${api}`)).toContain(
-      'aria-label="API, last 30 days: 100% uptime. 1 day with a partial outage, 29 days without any."',
+      'aria-label="API, last 30 days: 100% uptime. 1 day with a partial outage and 29 days without problems."',
     )
     await updateOrganization(acme.ctx, { uptimeSource: 'INCIDENTS' })
-    expect(await read(`${acme.slug}/services/${api}`)).toContain('by incidents')
+    expect(await read(`${acme.slug}/services/${api}`)).toContain('last 30 days: No data.')
   })
 
   test('shows the days, the uptime and the incidents of a service', async () => {
@@ -219,7 +221,7 @@ describe('the page', () => {
 
     const html = await read(`${acme.slug}/services/${api}`)
     expect(html).toMatch(
-      /<svg class="days" viewBox="0 0 359 40" preserveAspectRatio="none" role="group" aria-label="API, last 90 days: 99.979% uptime in 40 d of data. 1 day with an outage, 40 days without any, 49 days without data.">/,
+      /<svg class="days" viewBox="0 0 359 40" preserveAspectRatio="none" role="group" aria-label="API, last 90 days: 99.979% uptime in 40 d of data. 1 day with an outage, 40 days without problems and 49 days without data.">/,
     )
     expect(await read(acme.slug)).toContain('<span class="figure">99.979%</span>')
     // One path per mark for any number of days, and one tooltip per day with notes or incidents.
@@ -228,12 +230,12 @@ describe('the page', () => {
       '<path class="down"',
       '<path class="none"',
     ])
-    expect(html).toContain('<title>Tuesday, 17 November 2026: down for 12 min, The &lt;disk&gt; is full</title>')
+    expect(html).toContain('<title>Tuesday, 17 November 2026: down 12 min, The &lt;disk&gt; is full</title>')
     expect(html).toContain('<a href="?day=2026-11-17" tabindex="-1" data-day="true">')
     // The tab key stops at the newest day alone.
     expect(html.match(/tabindex="0"/g)).toHaveLength(1)
-    expect(html).toContain('Down for 12 min.')
-    expect(html).toContain(`<a href="/status/${acme.slug}/incidents/${id}">The &lt;disk&gt; is full</a>`)
+    expect(html).toContain('Down 12 min.')
+    expect(html).toContain(`<a href="/status/${acme.slug}/incidents/${id}" dir="auto">The &lt;disk&gt; is full</a>`)
     expect(html).toContain('Down 12 min in 40 d monitored. Not counted: 49 d 12 h without data.')
     expect(html).toContain('last 90 days, by day. Median (solid line): about 130 ms.')
     expect(html).toMatch(/<path class="p50" d="M1780 37.3H1800"/)
@@ -245,9 +247,9 @@ describe('the page', () => {
       'aria-label="API, last 7 days: 99.871% uptime.',
     )
     const year = await read(`${acme.slug}/services/${api}?range=year`)
-    expect(year).toContain('aria-label="API, last 365 days: 99.979% uptime in 40 d of data."')
+    expect(year).toContain('aria-label="API, last 365 days: 99.979% uptime in 40 d of data"')
     expect(year).toMatch(
-      /<a href="\?day=2026-11-14&amp;days=7"[^>]*><title>7 days from Saturday, 14 November 2026: down for 12 min/,
+      /<a href="\?day=2026-11-14&amp;days=7"[^>]*><title>7 days from Saturday, 14 November 2026: down 12 min/,
     )
 
     const day = await read(`${acme.slug}/services/${api}?day=2026-11-17`)
@@ -339,7 +341,7 @@ describe('the page', () => {
     await enterState(acme.ctx, { id, serviceId: api }, 'DOWN', at(-HOUR))
     const html = await read(`${acme.slug}/services/${api}`)
     expect(html).toContain('97.916% uptime')
-    expect(html).toContain('Down for 1 h.')
+    expect(html).toContain('Down 1 h.')
   })
 })
 

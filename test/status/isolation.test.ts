@@ -143,7 +143,7 @@ const readers: Record<Reader, Record<string, string>> = {
     BlacklistOptions: 'target acknowledged',
     TestMonitorPayload: 'at outcome message latencyMs detail',
     DeleteMonitorPayload: 'id',
-    Subscriber: `id channel address state topics allServices services incidents createdAt confirmedAt stoppedAt stopReason bounces
+    Subscriber: `id channel address state topics language allServices services incidents createdAt confirmedAt stoppedAt stopReason bounces
       signingSecret`,
     Delivery: 'id subscriber channel event status attempts nextAttemptAt deferredUntil createdAt endedAt',
     DeliveryAttempt: 'at delivered status message durationMs',

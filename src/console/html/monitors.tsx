@@ -2,6 +2,7 @@ import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField } from '../../http/form.tsx'
+import { wordsOf } from '../../language/catalogue.ts'
 import type { MonitorFilter } from '../../monitoring/monitor-filter.ts'
 import { monitorsMatching } from '../../monitoring/monitor-filter.ts'
 import { pauseMonitor, resumeMonitor } from '../../monitoring/pause.ts'
@@ -179,10 +180,13 @@ interface MonitorRowProps {
   readonly days: readonly DayUptime[]
 }
 
+/** The console is in English. */
+const words = wordsOf('EN')
+
 function MonitorRow({ screen, monitor, days }: MonitorRowProps) {
   const { id, name, kind } = monitor
   const shown = shownState(monitor)
-  const bar = barView({ source: 'MONITORS', days, incidents: [] })
+  const bar = barView({ source: 'MONITORS', days, incidents: [] }, words)
   return (
     <li id={id} class="monitor-row" data-state={shown.state}>
       {screen.may('WRITE') ? <Choose id={id} name={name} /> : null}
@@ -193,7 +197,7 @@ function MonitorRow({ screen, monitor, days }: MonitorRowProps) {
           <LastAnswer screen={screen} monitor={monitor} />
         </span>
       </div>
-      <DayBars label={barLabel(name, bar)} bar={bar} />
+      <DayBars label={barLabel(name, bar, words)} bar={bar} />
     </li>
   )
 }

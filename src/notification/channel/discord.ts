@@ -26,10 +26,13 @@ function withWait(address: string): string {
 }
 
 /** Lengths as in https://docs.discord.com/developers/resources/message#embed-object-embed-limits. */
-function bodyOf({ page, headline, tone, facts, html, action, reason, event }: NotificationContent, manageUrl: string) {
+function bodyOf(
+  { page, words, headline, tone, facts, html, action, reason, event }: NotificationContent,
+  manageUrl: string,
+) {
   const said = [plainText(html), `[${action.label}](${action.url})`].filter(Boolean).map((text) => truncate(text, 3500))
   return {
-    username: truncate(`${page.name} status`.replace(/discord|clyde/gi, '…'), 80),
+    username: truncate(words.page.feed(page.name).replace(/discord|clyde/gi, '…'), 80),
     // Mentions in a message notify no user.
     allowed_mentions: { parse: [] },
     embeds: [
@@ -42,8 +45,8 @@ function bodyOf({ page, headline, tone, facts, html, action, reason, event }: No
         fields: [
           ...facts.map(([name, value]) => ({ name: truncate(name, 256), value: truncate(value, 1000), inline: false })),
           {
-            name: 'About this message',
-            value: `${truncate(reason, 600)} [Manage or unsubscribe](${manageUrl})`,
+            name: words.mail.about,
+            value: `${truncate(reason, 600)} [${words.mail.manage}](${manageUrl})`,
             inline: false,
           },
         ],

@@ -29,7 +29,7 @@ export const email: Channel = {
     const root = `${thread}@${mailer.domain}`
     return mailer.send({
       to: address,
-      fromName: `${content.page.name} status`,
+      fromName: content.words.page.feed(content.page.name),
       // It says what changed; `inReplyTo` keeps the thread together.
       subject: `[${content.page.name}] ${content.subject}`,
       text: textOf(mail),
@@ -43,10 +43,10 @@ export const email: Channel = {
 }
 
 /** Adds links to the page and to unsubscribe. */
-function contentOf({ page, ...content }: NotificationContent, manageUrl: string): MailContent {
+function contentOf({ page, words, ...content }: NotificationContent, manageUrl: string): MailContent {
   const links = [
-    { label: 'Status page', url: page.url },
-    { label: 'Manage or unsubscribe', url: manageUrl },
+    { label: words.mail.statusPage, url: page.url },
+    { label: words.mail.manage, url: manageUrl },
   ]
-  return { ...content, about: `${page.name} status`, links }
+  return { ...content, about: words.page.feed(page.name), links, language: words }
 }

@@ -7,6 +7,8 @@ export interface MailContent
   extends Pick<NotificationContent, 'headline' | 'tone' | 'facts' | 'html' | 'action' | 'reason'> {
   /** What it belongs to, above the headline in small. */
   readonly about: string
+  /** Its language (BCP 47) and direction; absent: English. */
+  readonly language?: { readonly tag: string; readonly dir: 'ltr' | 'rtl' }
   /** Absent: our own. */
   readonly look?: Look
   /** Where else its reader may want to go. */
@@ -43,11 +45,12 @@ export function htmlOf({
   action,
   reason,
   links,
+  language = { tag: 'en', dir: 'ltr' },
 }: MailContent): string {
   const accents = readableAccents(look.accentColor)
   const rows = facts.map(
     ([name, value]) =>
-      `<tr><td class="muted" style="padding:2px 16px 2px 0;color:${light.muted};vertical-align:top">${escapeHtml(name)}</td><td style="padding:2px 0">${escapeHtml(value)}</td></tr>`,
+      `<tr><td class="muted" style="padding:2px 0;padding-inline-end:16px;color:${light.muted};vertical-align:top">${escapeHtml(name)}</td><td style="padding:2px 0">${escapeHtml(value)}</td></tr>`,
   )
   const others = links.map(
     ({ label, url }) =>
@@ -56,16 +59,16 @@ export function htmlOf({
   const logo =
     look.logoUrl === null
       ? ''
-      : `<img src="${escapeHtml(look.logoUrl)}" alt="" height="32" style="height:32px;width:auto;max-width:160px;vertical-align:middle;margin-right:10px">`
+      : `<img src="${escapeHtml(look.logoUrl)}" alt="" height="32" style="height:32px;width:auto;max-width:160px;vertical-align:middle;margin-inline-end:10px">`
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="${language.tag}" dir="${language.dir}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${escapeHtml(headline)}</title>
 <style>${styleOf(tone, accents)}</style></head>
 <body class="body" style="margin:0;padding:24px 12px;background:${light.paper};color:${light.ink};font:16px/1.5 Inter,system-ui,-apple-system,'Segoe UI',sans-serif">
 <table class="card" role="presentation" width="100%" cellspacing="0" cellpadding="0" style="max-width:600px;margin:0 auto;background:${light.card};border-top:4px solid ${look.accentColor}">
 <tr><td style="padding:24px">
 <p class="muted" style="margin:0 0 20px;color:${light.muted};font-size:14px;font-weight:600">${logo}${escapeHtml(about)}</p>
-<h1 class="tone" style="margin:0 0 16px;padding-left:12px;border-left:4px solid ${tones[tone].light};font-size:22px;line-height:1.3">${escapeHtml(headline)}</h1>
+<h1 class="tone" style="margin:0 0 16px;padding-inline-start:12px;border-inline-start:4px solid ${tones[tone].light};font-size:22px;line-height:1.3">${escapeHtml(headline)}</h1>
 ${rows.length === 0 ? '' : `<table role="presentation" cellspacing="0" cellpadding="0" style="margin:0 0 16px;font-size:15px">${rows.join('')}</table>`}
 ${html === '' ? '' : `<div class="message" style="margin:0 0 16px">${html}</div>`}
 <p style="margin:24px 0 0"><a class="action" href="${escapeHtml(action.url)}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:${accents.light};color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(action.label)}</a></p>

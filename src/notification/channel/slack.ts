@@ -21,7 +21,7 @@ export const slack: Channel = {
     ),
 }
 
-function bodyOf({ page, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
+function bodyOf({ page, words, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
   const said = [
     `*${escapeText(headline)}*`,
     ...facts.map(([name, value]) => `${escapeText(name)}: ${escapeText(value)}`),
@@ -29,7 +29,7 @@ function bodyOf({ page, headline, tone, facts, html, action, reason }: Notificat
     link(action.url, action.label),
   ]
   return {
-    text: escapeText(`${page.name} status: ${headline}`),
+    text: escapeText(`${words.page.feed(page.name)}: ${headline}`),
     unfurl_links: false,
     attachments: [
       {
@@ -41,7 +41,7 @@ function bodyOf({ page, headline, tone, facts, html, action, reason }: Notificat
             elements: [
               {
                 type: 'mrkdwn',
-                text: truncate(`${escapeText(reason)} ${link(manageUrl, 'Manage or unsubscribe')}`, 2000),
+                text: truncate(`${escapeText(reason)} ${link(manageUrl, words.mail.manage)}`, 2000),
               },
             ],
           },

@@ -22,7 +22,7 @@ export const teams: Channel = {
 /** Teams takes 28 KB. */
 const MAX_TEXT_LENGTH = 5000
 
-function bodyOf({ page, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
+function bodyOf({ page, words, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
   const paragraph = (text: string, more: object = {}) => ({
     type: 'TextBlock',
     text: truncate(escapeText(text), MAX_TEXT_LENGTH),
@@ -34,7 +34,7 @@ function bodyOf({ page, headline, tone, facts, html, action, reason }: Notificat
     type: 'AdaptiveCard',
     version: '1.4',
     body: [
-      paragraph(`${page.name} status`, { isSubtle: true, size: 'Small' }),
+      paragraph(words.page.feed(page.name), { isSubtle: true, size: 'Small' }),
       paragraph(headline, { weight: 'Bolder', size: 'Medium', color: colours[tone] }),
       ...(facts.length === 0
         ? []
@@ -49,7 +49,7 @@ function bodyOf({ page, headline, tone, facts, html, action, reason }: Notificat
     ],
     actions: [
       { type: 'Action.OpenUrl', title: action.label, url: action.url },
-      { type: 'Action.OpenUrl', title: 'Manage or unsubscribe', url: manageUrl },
+      { type: 'Action.OpenUrl', title: words.mail.manage, url: manageUrl },
     ],
   }
   return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }

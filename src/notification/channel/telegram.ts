@@ -74,14 +74,17 @@ function withWait(outcome: SendResult, wait: number | null): SendResult {
 }
 
 /** Of the tags that Telegram knows, bold and links (https://core.telegram.org/bots/api#html-style). */
-function textOf({ page, headline, facts, html, action, reason }: NotificationContent, manageUrl: string): string {
+function textOf(
+  { page, words, headline, facts, html, action, reason }: NotificationContent,
+  manageUrl: string,
+): string {
   const link = (url: string, label: string) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`
   return [
-    `${escapeHtml(page.name)} status\n<b>${escapeHtml(headline)}</b>`,
+    `${escapeHtml(words.page.feed(page.name))}\n<b>${escapeHtml(headline)}</b>`,
     facts.map(([name, value]) => `${escapeHtml(name)}: ${escapeHtml(truncate(value, 500))}`).join('\n'),
     escapeHtml(truncate(plainText(html), MAX_MESSAGE_LENGTH)),
     link(action.url, action.label),
-    `${escapeHtml(reason)} ${link(manageUrl, 'Manage or unsubscribe')}`,
+    `${escapeHtml(reason)} ${link(manageUrl, words.mail.manage)}`,
   ]
     .filter(Boolean)
     .join('\n\n')

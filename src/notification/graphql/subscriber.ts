@@ -2,6 +2,7 @@ import { canReadOrganization, hasScope } from '../../core/access.ts'
 import { ChannelKind, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { rows } from '../../graphql/cost.ts'
+import { Language, languages } from '../../language/catalogue.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
 import { subscriberState } from '../list-filter.ts'
 import { secretsOf } from '../token.ts'
@@ -27,6 +28,11 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     }),
     state: t.field({ type: SubscriberState, resolve: subscriberState, description: 'The state of the subscription.' }),
     topics: t.expose('topics', { type: [Topic], description: 'What it is notified about.' }),
+    language: t.field({
+      type: Language,
+      description: 'The language of its messages, as far as the page offers it.',
+      resolve: ({ language }) => languages.find((each) => each === language) ?? 'EN',
+    }),
     allServices: t.exposeBoolean('allServices', { description: 'Whether it gets notified about every service.' }),
     services: t.prismaField({
       type: ['Service'],

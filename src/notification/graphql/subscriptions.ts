@@ -5,6 +5,7 @@ import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
 import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
+import { Language } from '../../language/catalogue.ts'
 import { subscribe, subscriberSerializer } from '../subscribe.ts'
 import {
   confirmSubscription,
@@ -46,6 +47,11 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
     incidentId: t.id({
       required: false,
       description: 'Only updates of this open incident, until it is resolved, and of the topics, if any are given.',
+    }),
+    language: t.field({
+      type: Language,
+      required: false,
+      description: 'The language of messages. Default: that of the page, also if the page does not offer it.',
     }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
@@ -133,6 +139,11 @@ const UpdateSubscriptionInput = builder.inputType('UpdateSubscriptionInput', {
     token: t.string({ description: TOKEN }),
     topics: t.field({ type: [Topic], required: false, description: CHOICES.topics }),
     serviceIds: t.idList({ required: false, description: CHOICES.serviceIds }),
+    language: t.field({
+      type: Language,
+      required: false,
+      description: 'The language of messages. Default: as before.',
+    }),
   }),
 })
 

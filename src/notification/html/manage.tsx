@@ -1,8 +1,7 @@
 import type { Subscriber } from '../../generated/prisma/client.ts'
-import type { StopReason } from '../../generated/prisma/enums.ts'
-import type { Catalogue } from '../../language/catalogue.ts'
+import type { Catalogue, Language } from '../../language/catalogue.ts'
 import type { PreferenceProps } from './preferences.tsx'
-import { PreferenceFields } from './preferences.tsx'
+import { LanguageField, PreferenceFields } from './preferences.tsx'
 
 export interface ManageProps {
   readonly subscriber: Pick<Subscriber, 'label' | 'confirmedAt' | 'stoppedAt' | 'stopReason'>
@@ -14,6 +13,9 @@ export interface ManageProps {
   /** The titles of the incidents that are followed until they are resolved. */
   readonly following: readonly string[]
   readonly words: Catalogue
+  /** The languages that the page offers, and that of the subscriber. */
+  readonly offered: readonly Language[]
+  readonly language: Language
   /** The signing secret of a webhook; null for other channels. */
   readonly secret: string | null
   /** A success message; null: none. */
@@ -24,12 +26,10 @@ export interface ManageProps {
 
 /** Renders a subscription for its subscriber: confirm it, change it, unsubscribe. */
 export function Manage(props: ManageProps) {
-  const { subscriber, done, problem } = props
+  const { subscriber, done, problem, words } = props
   return (
     <>
-      <p class="lead">
-        For <strong>{subscriber.label}</strong>
-      </p>
+      <p class="lead">{words.subscription.forAddress(<strong dir="ltr">{subscriber.label}</strong>)}</p>
       {done === null ? null : (
         <p class="done" role="status">
           {done}
@@ -46,12 +46,18 @@ export function Manage(props: ManageProps) {
 }
 
 function State(props: ManageProps) {
-  const { subscriber, name, path, confirmable, preferences, following, secret, words } = props
+  const { subscriber, name, path, confirmable, preferences, following, secret, words, offered, language } = props
+  const { subscription } = words
   const { confirmedAt, stoppedAt, stopReason } = subscriber
   // Following the link must not confirm: mail scanners follow links.
-  if (confirmable) return <Confirm name={name} path={path} />
-  if (stoppedAt !== null) return <p>{endings[stopReason ?? 'UNSUBSCRIBED']} Subscribe again to get updates.</p>
-  if (confirmedAt === null) return <p>This link has expired. Subscribe again to get a new one.</p>
+  if (confirmable) return <Confirm name={name} path={path} words={words} />
+  if (stoppedAt !== null)
+    return (
+      <p>
+        {subscription.ended[stopReason ?? 'UNSUBSCRIBED']} {subscription.again}
+      </p>
+    )
+  if (confirmedAt === null) return <p>{subscription.expired}</p>
   return (
     <>
       {following.length === 0 ? null : (
@@ -59,24 +65,25 @@ function State(props: ManageProps) {
           <h2>{words.subscribe.following}</h2>
           <ul>
             {following.map((title) => (
-              <li>{title}</li>
+              <li dir="auto">{title}</li>
             ))}
           </ul>
         </section>
       )}
       <form class="subscribe" action={path} method="post">
-        <PreferenceFields {...preferences} />
+        <PreferenceFields {...preferences} words={words} />
+        <LanguageField offered={offered} language={language} words={words} />
         <p class="actions">
-          <button type="submit">Save</button>
+          <button type="submit">{subscription.save}</button>
         </p>
       </form>
-      {secret === null ? null : <Secret secret={secret} path={path} />}
+      {secret === null ? null : <Secret secret={secret} path={path} words={words} />}
       <section>
-        <h2>Unsubscribe</h2>
+        <h2>{subscription.unsubscribe}</h2>
         <form action={`${path}/unsubscribe`} method="post">
           <p class="actions">
             <button type="submit" class="quiet">
-              Unsubscribe
+              {subscription.unsubscribe}
             </button>
           </p>
         </form>
@@ -85,43 +92,35 @@ function State(props: ManageProps) {
   )
 }
 
-function Confirm({ name, path }: Pick<ManageProps, 'name' | 'path'>) {
+function Confirm({ name, path, words: { subscription: words } }: Pick<ManageProps, 'name' | 'path' | 'words'>) {
   return (
     <form action={`${path}/confirm`} method="post">
-      <p>Confirm to get updates on the status of {name}.</p>
+      <p>{words.confirmText(name)}</p>
       <p class="actions">
-        <button type="submit">Confirm subscription</button>
+        <button type="submit">{words.confirm}</button>
       </p>
-      <p class="about">Didn’t ask for this? Ignore this page and we won’t send anything else.</p>
+      <p class="about">{words.notYou}</p>
     </form>
   )
 }
 
-function Secret({ secret, path }: { readonly secret: string; readonly path: string }) {
+function Secret({ secret, path, words }: Pick<ManageProps, 'path' | 'words'> & { readonly secret: string }) {
+  const { secret: said } = words.subscription
   return (
     <section>
-      <h2>Signing secret</h2>
-      <p>
-        We sign each message according to <a href="https://www.standardwebhooks.com">Standard Webhooks</a> with:
-      </p>
+      <h2>{said.title}</h2>
+      <p>{said.text(<a href="https://www.standardwebhooks.com">Standard Webhooks</a>)}</p>
       <p>
         <code>{secret}</code>
       </p>
       <form action={`${path}/secret`} method="post">
         <p class="actions">
           <button type="submit" class="quiet">
-            Rotate secret
+            {said.rotate}
           </button>
         </p>
-        <p class="about">We also sign with the old secret for 24 hours.</p>
+        <p class="about">{said.old}</p>
       </form>
     </section>
   )
 }
-
-const endings = {
-  UNSUBSCRIBED: 'You have unsubscribed.',
-  GONE: 'We stopped sending updates: the address no longer exists.',
-  BOUNCED: 'We stopped sending updates: the address rejected our messages.',
-  COMPLAINED: 'We stopped sending updates: a message was reported as spam.',
-} as const satisfies Record<StopReason, string>

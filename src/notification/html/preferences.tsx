@@ -1,4 +1,6 @@
 import type { Topic } from '../../generated/prisma/enums.ts'
+import type { Catalogue, Language } from '../../language/catalogue.ts'
+import { wordsOf } from '../../language/catalogue.ts'
 
 /** The options of a form, and the selected ones. */
 export interface PreferenceProps {
@@ -11,46 +13,72 @@ export interface PreferenceProps {
   readonly problem?: string | null
 }
 
-const topicLabels = {
-  INCIDENTS: 'Incidents: started, updated and resolved',
-  MAINTENANCES: 'Maintenance: scheduled, rescheduled, updated, started, completed and cancelled',
-  SERVICE_STATUS: 'Every status change (can be frequent)',
-} as const satisfies Record<Topic, string>
-
 /** Renders the form fields for topics and services. */
-export function PreferenceFields({ services, topics, serviceIds, problem = null }: PreferenceProps) {
+export function PreferenceFields({
+  services,
+  topics,
+  serviceIds,
+  problem = null,
+  words: { subscription: words },
+}: PreferenceProps & { readonly words: Catalogue }) {
   return (
     <>
       <fieldset
         class="form-field"
         {...(problem !== null && { 'aria-invalid': 'true', 'aria-describedby': 'topics-problem' })}
       >
-        <legend>Notify me about</legend>
+        <legend>{words.notifyMe}</legend>
         {problem === null ? null : (
           <p class="problem" id="topics-problem">
             {problem}
           </p>
         )}
-        {Object.entries(topicLabels).map(([topic, words]) => (
+        {Object.entries(words.topics).map(([topic, label]) => (
           <label class="tick">
             <input type="checkbox" name="topics" value={topic} checked={topics.some((each) => each === topic)} />{' '}
-            {words}
+            {label}
           </label>
         ))}
       </fieldset>
       {services.length === 0 ? null : (
         <details open={serviceIds.length > 0}>
-          <summary>Only some services</summary>
+          <summary>{words.onlySome}</summary>
           <fieldset>
-            <legend>Leave all unchecked to get updates about every service.</legend>
+            <legend>{words.allWhenNone}</legend>
             {services.map(({ id, name }) => (
               <label class="tick">
-                <input type="checkbox" name="serviceIds" value={id} checked={serviceIds.includes(id)} /> {name}
+                <input type="checkbox" name="serviceIds" value={id} checked={serviceIds.includes(id)} />{' '}
+                <span dir="auto">{name}</span>
               </label>
             ))}
           </fieldset>
         </details>
       )}
     </>
+  )
+}
+
+/** Renders the choice of a language; nothing when there is only one. */
+export function LanguageField({
+  offered,
+  language,
+  words,
+}: {
+  readonly offered: readonly Language[]
+  readonly language: Language
+  readonly words: Catalogue
+}) {
+  if (offered.length < 2) return null
+  return (
+    <div class="form-field">
+      <label for="language">{words.page.language}</label>
+      <select id="language" name="language">
+        {offered.map((each) => (
+          <option value={each} lang={wordsOf(each).tag} selected={each === language}>
+            {wordsOf(each).name}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }

@@ -8,7 +8,7 @@ import { shownLogo } from '../../account/logo.ts'
 import type { Page } from '../../account/page.ts'
 import { readPage } from '../../account/page.ts'
 import { slugText } from '../../account/page-settings.ts'
-import { DomainError, LimitExceeded, NotFound, RateLimited } from '../../core/errors.ts'
+import { DomainError, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { root } from '../../core/paths.ts'
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { Topic } from '../../generated/prisma/enums.ts'
@@ -19,7 +19,9 @@ import type { Site } from '../../http/layout.tsx'
 import { nodeRequest } from '../../http/node-request.ts'
 import { isOwnOrigin } from '../../http/own-origin.ts'
 import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
+import type { Catalogue, Language } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
+import { languageNamed, languageOfTag, offeredLanguages, preferredLanguage, segmentOf } from '../../language/choice.ts'
 import { addressKeys } from '../address.ts'
 import { pageUrl } from '../content.ts'
 import type { NotificationContext } from '../context.ts'
@@ -55,7 +57,6 @@ export function subscriptionPages(options: {
   readonly contextOf: (c: HttpContext) => NotificationContext
 }): Hono {
   const { site, contextOf } = options
-  const words = wordsOf('EN')
   const app = new Hono()
 
   // The second path is on the custom domain.
@@ -64,16 +65,21 @@ export function subscriptionPages(options: {
 
     app.post(path, (c) =>
       answer(c, async () => {
-        if (!isOwnOrigin(nodeRequest(c))) return c.text('Submit this form from its own page.', 403)
-        const form = new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))
         const page = await requestedPage(c, contextOf(c), site)
+        const language = languageFor(c, page)
+        const words = wordsOf(language)
+        if (!isOwnOrigin(nodeRequest(c))) return c.text(words.subscribe.ownOrigin, 403)
+        const form = new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))
         try {
-          await subscribe(contextOf(c), { slug: page.slug, ...addressIn(form), ...wantedIn(form) })
+          await subscribe(contextOf(c), { slug: page.slug, language, ...addressIn(form), ...wantedIn(form) })
         } catch (error) {
           if (!(error instanceof DomainError)) throw error
           return await showForm(c, page, { form, error })
         }
-        return respond(c, page, words.subscribe.sentTitle, <SubscriptionRequested words={words} />)
+        return respond(c, page, words, {
+          title: words.subscribe.sentTitle,
+          content: <SubscriptionRequested words={words} />,
+        })
       }),
     )
   }
@@ -87,21 +93,21 @@ export function subscriptionPages(options: {
 
   const steps = {
     '': {
-      done: 'Your settings are saved.',
+      done: ({ saved }) => saved,
       do: async (c, ctx, token) => {
         await updateSubscription(ctx, {
           token,
-          ...preferencesIn(new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))),
+          ...settingsIn(new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))),
         })
       },
     },
     '/confirm': {
-      done: 'You’re subscribed.',
+      done: ({ subscribed }) => subscribed,
       do: async (_c, ctx, token) => void (await confirmSubscription(ctx, token)),
     },
-    '/unsubscribe': { done: null, do: async (_c, ctx, token) => void (await unsubscribe(ctx, token)) },
+    '/unsubscribe': { done: () => null, do: async (_c, ctx, token) => void (await unsubscribe(ctx, token)) },
     '/secret': {
-      done: 'Your new signing secret is active.',
+      done: ({ secret }) => secret.rotated,
       do: async (_c, ctx, token) => void (await rotateWebhookSecret(ctx, token)),
     },
   } as const satisfies Record<string, Step>
@@ -111,11 +117,11 @@ export function subscriptionPages(options: {
       answer(c, async () => {
         try {
           await step.do(c, contextOf(c), c.req.param('token') ?? '')
-          return await showSubscription(c, { done: step.done, problem: null, status: 200 })
+          return await showSubscription(c, { done: step.done, problem: null })
         } catch (error) {
           if (!(error instanceof DomainError)) throw error
           // Throws NotFound when the subscription does not exist.
-          return await showSubscription(c, { done: null, problem: error.message, status: 400 })
+          return await showSubscription(c, { done: null, problem: error })
         }
       }),
     )
@@ -139,12 +145,14 @@ export function subscriptionPages(options: {
     refused: { readonly form: URLSearchParams; readonly error: DomainError } | null,
   ): Promise<Response> {
     const ctx = contextOf(c)
+    const language = languageFor(c, page)
+    const words = wordsOf(language)
     const fields = refused?.form ?? firstChoices(c)
     const content = (
       <SubscribeForm
         words={words}
         name={page.name}
-        action={c.req.path}
+        action={`${c.req.path}?language=${segmentOf(language)}`}
         pageUrl={pageUrl(page, site.baseUrl)}
         isMailEnabled={isMailEnabled(ctx.config)}
         way={wayOf(fields.get('way')) ?? 'EMAIL'}
@@ -158,18 +166,22 @@ export function subscriptionPages(options: {
     // RFC 9110 §10.2.3 allows a date as well as seconds.
     if (retryAt !== null) c.header('retry-after', retryAt.toUTCString())
     const status = refused === null ? 200 : retryAt === null ? 400 : 429
-    return respond(c, page, words.subscribe.title, content, status)
+    return respond(c, page, words, { title: words.subscribe.title, content, status })
   }
 
   async function showSubscription(
     c: HttpContext,
-    result: { readonly done: string | null; readonly problem: string | null; readonly status: 200 | 400 } | null,
+    result: { readonly done: Step['done'] | null; readonly problem: DomainError | null } | null,
   ): Promise<Response> {
     const ctx = contextOf(c)
     const subscriber = await subscriberByToken(ctx, c.req.param('token') ?? '')
     const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id: subscriber.organizationId } })
     const page = await readPage(ctx.db, 'id', subscriber.pageId ?? organization.pageId)
     if (page === null) throw new NotFound('Subscription not found.')
+    const languages = offeredLanguages(page.languages, page.defaultLanguage)
+    const language = languageNamed(subscriber.language, languages)
+    const words = wordsOf(language)
+    const { problem = null, done = null } = result ?? {}
     const content = (
       <Manage
         subscriber={subscriber}
@@ -180,23 +192,24 @@ export function subscriptionPages(options: {
         following={await followedTitles(ctx, subscriber.id)}
         words={words}
         secret={secretsOf(ctx.seal, subscriber, ctx.now())[0] ?? null}
-        done={result?.done ?? null}
-        problem={result?.problem ?? null}
+        done={done === null ? null : done(words.subscription)}
+        problem={problem && problemIn(problem, words)}
+        offered={languages.offered}
+        language={language}
       />
     )
-    return respond(c, page, words.subscription.title, content, result?.status ?? 200)
+    return respond(c, page, words, { title: words.subscription.title, content, status: problem === null ? 200 : 400 })
   }
 
   function respond(
     c: HttpContext,
     page: Page,
-    title: string,
-    content: Child,
-    status: ContentfulStatusCode = 200,
+    words: Catalogue,
+    shown: { readonly title: string; readonly content: Child; readonly status?: ContentfulStatusCode },
   ): Response {
     const { name, accentColor, logoUrl } = page
     const owner = { name, accentColor, logoUrl: shownLogo(logoUrl), url: pageUrl(page, site.baseUrl) }
-    return respondInOwnersFrame(c, site, owner, { title, sheets: ['subscribe.css'], content, status })
+    return respondInOwnersFrame(c, site, owner, { ...shown, words, sheets: ['subscribe.css'] })
   }
 
   return app
@@ -204,8 +217,25 @@ export function subscriptionPages(options: {
 
 /** An action of a subscriber and its success message. */
 interface Step {
-  readonly done: string | null
+  done(words: Catalogue['subscription']): string | null
   do(c: HttpContext, ctx: NotificationContext, token: string): Promise<void>
+}
+
+/** Returns the language of a form: the one in its address, or the reader’s, if the page offers it. */
+function languageFor(c: HttpContext, { languages, defaultLanguage }: Page): Language {
+  const offered = offeredLanguages(languages, defaultLanguage)
+  const asked = languageOfTag(c.req.query('language'))
+  return asked !== null && offered.offered.includes(asked)
+    ? asked
+    : preferredLanguage(c.req.header('accept-language'), offered)
+}
+
+/** Says why a step was refused. */
+function problemIn(error: DomainError, { subscribe, subscription }: Catalogue): string {
+  if (error instanceof TierLimitReached) return subscribe.problems.full
+  if (error instanceof NotFound) return subscription.expired
+  const isTopic = error instanceof Invalid && error.issues.some(({ path }) => path[0] === 'topics')
+  return isTopic ? subscribe.needsTopic : subscribe.problems.other
 }
 
 /** Reads the page of a form by the slug in its path or by the custom domain. @throws NotFound when there is none. */
@@ -292,6 +322,11 @@ function firstChoices(c: HttpContext): URLSearchParams {
 function wantedIn(form: URLSearchParams): Record<string, unknown> {
   const incidentId = form.get('incidentId')
   return incidentId === null ? preferencesIn(form) : { incidentId }
+}
+
+/** Returns what a subscriber set; the domain validates it. */
+function settingsIn(form: URLSearchParams): Record<string, unknown> {
+  return { ...preferencesIn(form), language: form.get('language') }
 }
 
 /** Returns the selected topics and services of a form; the domain validates them. */

@@ -1,4 +1,6 @@
 import type { Child } from 'hono/jsx'
+import type { DomainError } from '../../core/errors.ts'
+import { Conflict, Invalid, LimitExceeded, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
 import { fieldProblem, InputField } from '../../http/form.tsx'
@@ -41,7 +43,8 @@ export function wayOf(text: string | null | undefined): Way | null {
 
 /** Renders the form to subscribe: how, then what that way needs. Styles show only that, so it works without scripts. */
 export function SubscribeForm(props: SubscribeProps) {
-  const { words, name, action, isMailEnabled, state, incident, ...preferences } = props
+  const { words, name, action, isMailEnabled, incident, ...preferences } = props
+  const state = inWords(props.state, words)
   const { subscribe } = words
   const offered = ways.filter((way) => (isMailEnabled || way !== 'EMAIL') && (incident === null || isSent(way)))
   const chosen = offered.includes(props.way) ? props.way : offered[0]
@@ -63,10 +66,12 @@ export function SubscribeForm(props: SubscribeProps) {
         {isMailEnabled ? null : <p class="about">{subscribe.noMail}</p>}
       </fieldset>
       {offered.map((way) => (
-        <div class={`way way-${way.toLowerCase()}`}>{needs(way, props)}</div>
+        <div class={`way way-${way.toLowerCase()}`}>{needs(way, { ...props, state })}</div>
       ))}
       <div class="sent">
-        {incident === null ? <PreferenceFields {...preferences} problem={topicProblem(state, words)} /> : null}
+        {incident === null ? (
+          <PreferenceFields {...preferences} words={words} problem={topicProblem(state, words)} />
+        ) : null}
         <p class="actions">
           <button type="submit">{subscribe.submit}</button>
         </p>
@@ -83,12 +88,40 @@ const topicProblem = (state: FormState, { subscribe }: Catalogue) =>
 /** The fields that say themselves what is wrong. */
 const fields = ['email', 'webhook', 'slack', 'discord', 'teams', 'telegram.botToken', 'telegram.chatId', 'topics']
 
+/** The problems of fields as the reader’s language says them. */
+function inWords(state: FormState, { subscribe: { problems } }: Catalogue): FormState {
+  const { problem } = state
+  if (!(problem instanceof Invalid)) return state
+  const said: Readonly<Record<string, string>> = {
+    email: problems.email,
+    webhook: problems.url,
+    slack: problems.theirs('Slack'),
+    discord: problems.theirs('Discord'),
+    teams: problems.theirs('Microsoft Teams'),
+    'telegram.botToken': problems.botToken,
+    'telegram.chatId': problems.chatId,
+  }
+  const issues = problem.issues.flatMap((issue) => {
+    const message = said[issue.path.join('.')]
+    // Fields add the stop.
+    return message === undefined ? [issue] : [{ ...issue, message: message.replace(/[.。]$/, '') }]
+  })
+  return { ...state, problem: new Invalid(problem.code, problem.message, issues) }
+}
+
+/** Says why a form was refused, if no field is wrong. */
+function refusal(problem: DomainError, { subscribe: { problems } }: Catalogue): string {
+  if (problem instanceof RateLimited || problem instanceof LimitExceeded) return problems.tooMany
+  if (problem instanceof TierLimitReached) return problems.full
+  return problem instanceof Conflict ? problems.resolved : problems.other
+}
+
 function Problem({ state, words }: Pick<SubscribeProps, 'state' | 'words'>) {
   if (state.problem === null) return null
   const isShown = fields.some((name) => fieldProblem(state, name) !== null)
   return (
     <p class="problem" id="problem" role="alert">
-      {isShown ? words.subscribe.check : state.problem.message}
+      {isShown ? words.subscribe.check : refusal(state.problem, words)}
     </p>
   )
 }

@@ -18,12 +18,14 @@ export function respondWithFormPage(
   title: string,
   content: Child,
   status: ContentfulStatusCode = 200,
+  language?: { readonly tag: string; readonly dir: 'ltr' | 'rtl' },
 ): Response {
   const whole = (
     <Document
       assets={site.assets}
       title={`${title} · Allclear`}
       description={title}
+      {...(language && { language })}
       indexed={false}
       canonical={null}
       sheets={[site.assets.url('console.css')]}

@@ -19,14 +19,15 @@ interface LatencyChartProps {
 }
 
 /** Renders response times of a range: a solid line for the median, a dashed line for the 95th percentile. */
-export function LatencyChart({ points, range, zone, words: { range: words } = wordsOf('EN') }: LatencyChartProps) {
+export function LatencyChart({ points, range, zone, words: all = wordsOf('EN') }: LatencyChartProps) {
+  const { range: words } = all
   const isByHour = range === '24h' || range === '7d'
   const top = scaleMaximum(Math.max(...points.map(({ p95 }) => p95 ?? 0)))
   const first = points[0]
   return (
     <figure class="latency">
-      <figcaption>{summary(points, range, isByHour ? zone.time : zone.day, words)}</figcaption>
-      <p class="scale">{milliseconds(top)}</p>
+      <figcaption>{summary(points, range, isByHour ? zone.time : zone.day, all)}</figcaption>
+      <p class="scale">{milliseconds(top, all)}</p>
       <svg
         class="lines"
         viewBox={`0 0 ${points.length * STEP} ${HEIGHT}`}
@@ -53,13 +54,14 @@ function summary(
   points: readonly LatencyPoint[],
   range: RangeName,
   when: (at: Date) => string,
-  words: Catalogue['range'],
+  all: Catalogue,
 ): string {
+  const { range: words } = all
   const medians = points.flatMap(({ p50 }) => (p50 === null ? [] : [p50]))
   const slowest = points.reduce((worst, point) => ((point.p95 ?? 0) > (worst.p95 ?? 0) ? point : worst))
-  const [least, most] = [milliseconds(Math.min(...medians)), milliseconds(Math.max(...medians))]
+  const [least, most] = [milliseconds(Math.min(...medians), all), milliseconds(Math.max(...medians), all)]
   const times = least === most ? words.about(least) : words.fromTo(least, most)
-  const p95 = words.slowest(milliseconds(slowest.p95 ?? 0), when(slowest.at))
+  const p95 = words.slowest(milliseconds(slowest.p95 ?? 0, all), when(slowest.at))
   return [words.responseTimes[range], words.median(times), p95, words.precision].join(' ')
 }
 
@@ -83,7 +85,7 @@ function scaleMaximum(value: number): number {
 }
 
 /** Formats a latency with two significant digits, the precision of hourly figures: `85 ms`, `1.2 s`. */
-function milliseconds(value: number): string {
+function milliseconds(value: number, { number }: Catalogue): string {
   const rounded = Number(value.toPrecision(2))
-  return rounded < 1000 ? `${rounded} ms` : `${rounded / 1000} s`
+  return rounded < 1000 ? `${number(rounded)} ms` : `${number(rounded / 1000)} s`
 }

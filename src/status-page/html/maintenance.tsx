@@ -1,6 +1,5 @@
 import type { Repetition } from '../../status/page-state-query.ts'
 import { ruleInWords } from '../../status/recurrence.ts'
-import type { Zone } from '../time-format.ts'
 import type { MaintenanceView } from '../view.ts'
 import { joinNames } from '../view.ts'
 import type { PageContext } from './page-layout.tsx'
@@ -65,7 +64,7 @@ function Facts({ maintenance, context: { zone, words }, kind }: MaintenanceProps
         <Span from={startsAt} to={endsAt} zone={zone} words={words} />
         <span>{words.duration(endsAt.getTime() - startsAt.getTime())}</span>
       </p>
-      {repeats ? <Repeats repeats={repeats} zone={zone} /> : null}
+      {repeats ? <Repeats repeats={repeats} zone={zone} words={words} /> : null}
       {services.length === 0 ? null : (
         <p class="concerns">{words.incident.affected(joinNames({ services, serviceCount }, words))}</p>
       )}
@@ -74,11 +73,11 @@ function Facts({ maintenance, context: { zone, words }, kind }: MaintenanceProps
 }
 
 /** Says how a maintenance repeats, with the zone if it is not the page's. */
-function Repeats({ repeats, zone }: { readonly repeats: Repetition; readonly zone: Zone }) {
+function Repeats({ repeats, zone, words }: Pick<PageContext, 'zone' | 'words'> & { readonly repeats: Repetition }) {
   const { rule, firstStart, timeZone } = repeats
   return (
     <p class="concerns">
-      {ruleInWords(rule, firstStart)}
+      {ruleInWords(rule, firstStart, words)}
       {timeZone === zone.name ? '' : ` (${timeZone})`}
     </p>
   )

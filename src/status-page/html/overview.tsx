@@ -140,7 +140,7 @@ function Services(props: OverviewProps) {
           />
         ))
       )}
-      {props.hasBars && <Legend zone={context.zone} readAt={props.readAt} />}
+      {props.hasBars && <Legend zone={context.zone} words={context.words} readAt={props.readAt} />}
     </section>
   )
 }
@@ -176,7 +176,7 @@ function Section({ section, collapsed, items, groupBars, context }: SectionProps
       <Part>
         <summary class="line" data-status={shown}>
           <h3 {...context.ownersText}>{group.name}</h3>
-          {bar && <UptimeLine bar={bar} />}
+          {bar && <UptimeLine bar={bar} words={context.words} />}
           <ServiceMark status={shown} label={groupLabel(section, context.words)} />
         </summary>
       </Part>

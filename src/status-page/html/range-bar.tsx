@@ -3,7 +3,7 @@ import type { ServiceHistoryView } from '../service-history.ts'
 import type { BarUnit, RangeName } from '../service-range.ts'
 import { DEFAULT_RANGE, unitOf } from '../service-range.ts'
 import type { Zone } from '../time-format.ts'
-import { barLabel, DayBars, HEIGHT, legend, moreOf, STEP } from './uptime.tsx'
+import { barLabel, DayBars, HEIGHT, moreOf, STEP } from './uptime.tsx'
 
 /** Returns how a page names the times of a range's bars. */
 export function barNames(range: RangeName, zone: Zone, { range: words }: Catalogue): (from: Date) => string {
@@ -49,20 +49,20 @@ interface RangeBarProps extends Pick<RangesProps, 'range' | 'words'> {
  * Renders the bar of a range, in which each stroke is a link to what happened in its time. The newest is a stop for the tab key; the
  * script moves it with the arrow keys.
  */
-export function RangeBar({ range, name, history, words: { range: words } }: RangeBarProps) {
+export function RangeBar({ range, name, history, words }: RangeBarProps) {
   const { days, uptime } = history
   const unit = unitOf(range)
   return (
     <>
       <div class="bars" data-range={range}>
         <DayBars
-          label={unit === 'day' ? barLabel(name, history) : `${name}, ${words.last[range]}: ${uptime}.`}
+          label={unit === 'day' ? barLabel(name, history, words) : `${name}, ${words.range.last[range]}: ${uptime}`}
           bar={history}
           role="group"
         >
           {days.map((day, index) => {
-            const what = [...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day)]
-            const label = `${day.name}: ${what.length === 0 ? legend[day.mark] : what.join(', ')}`
+            const what = [...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day, words)]
+            const label = `${day.name}: ${what.length === 0 ? words.uptime.legend[day.mark] : what.join(', ')}`
             return (
               <a href={dayAddress(day.key, unit)} tabindex={index === days.length - 1 ? 0 : -1} data-day>
                 <title>{label}</title>
@@ -73,9 +73,9 @@ export function RangeBar({ range, name, history, words: { range: words } }: Rang
         </DayBars>
       </div>
       <p class="span">
-        <span>{words.begin[range]}</span>
+        <span>{words.range.begin[range]}</span>
         <span>{uptime}</span>
-        <span>{words.end[unit]}</span>
+        <span>{words.range.end[unit]}</span>
       </p>
     </>
   )

@@ -6,6 +6,7 @@ import { publicCacheControl } from '../../http/cache-control.ts'
 import type { Site } from '../../http/layout.tsx'
 import { pageHeaders } from '../../http/layout.tsx'
 import { logoPolicy } from '../../http/owner-frame.tsx'
+import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import { offeredLanguages } from '../../language/choice.ts'
 import type { PageState } from '../../status/page-state.ts'
@@ -183,11 +184,15 @@ function versionOfPage({ state, content }: PageData): string {
   return content.page === 'overview' ? `${version} ${content.histories.measured.readAt.getTime()}` : version
 }
 
-function groupBarsOf({ groups, services }: PageState, histories: ReadonlyMap<string, ServiceHistory>) {
+function groupBarsOf(
+  { groups, services }: PageState,
+  histories: ReadonlyMap<string, ServiceHistory>,
+  words: Catalogue,
+) {
   return new Map(
     groups.map(({ id }) => {
       const own = services.filter(({ groupId }) => groupId === id).flatMap((service) => histories.get(service.id) ?? [])
-      return [id, groupBar(own)] as const
+      return [id, groupBar(own, words)] as const
     }),
   )
 }
@@ -203,7 +208,7 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
           {...state}
           context={context}
           items={await renderServices(state.services, histories, context)}
-          groupBars={groupBarsOf(state, histories)}
+          groupBars={groupBarsOf(state, histories, context.words)}
           hasBars={histories.size > 0}
           readAt={measured.readAt}
           openIncidents={state.incidents.map(viewOf)}
@@ -221,11 +226,10 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
       const service = serviceIn(state, content.id)
       const { zone } = context
       const { range, history } = content
-      const views = await serviceHistoryViews(
-        new Map([[service.id, history]]),
-        zone,
-        barNames(range, zone, context.words),
-      )
+      const views = await serviceHistoryViews(new Map([[service.id, history]]), zone, {
+        words: context.words,
+        name: barNames(range, zone, context.words),
+      })
       const view = views.get(service.id)
       if (view === undefined) throw new NotFound('Service not found.')
       const ranges = rangesOf(state.tier)

@@ -3,7 +3,7 @@ import { coveragePercent, uptimePercent } from '../../monitoring/uptime.ts'
 import type { DayStretch, ServiceDay } from '../service-day.ts'
 import { historySummary } from '../service-history.ts'
 import type { Zone } from '../time-format.ts'
-import { formatDuration, monthKey, monthOf } from '../time-format.ts'
+import { monthKey, monthOf } from '../time-format.ts'
 import type { ServiceView } from '../view.ts'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
@@ -30,7 +30,7 @@ export function DayPage({ service, happened, readAt, context }: DayPageProps) {
   return (
     <PageLayout
       context={context}
-      title={`${service.name}, ${title} · ${owner.name} status`}
+      title={context.words.page.title(`${service.name}, ${title}`, owner.name)}
       description={words.description(service.name, title)}
       path={`${path}?day=${zone.dayKey(happened.from)}${happened.days === 7 ? '&days=7' : ''}`}
     >
@@ -41,7 +41,7 @@ export function DayPage({ service, happened, readAt, context }: DayPageProps) {
       <Part>
         <section id="day">
           <h1 id="day-title">{title}</h1>
-          <Figures happened={happened} words={words} />
+          <Figures happened={happened} words={context.words} />
           <Happened happened={happened} context={context} />
           <p class="about">
             {words.zone(zone.name)}{' '}
@@ -60,24 +60,25 @@ function titleOf({ from, to, days }: ServiceDay, zone: Zone, words: DayWords): s
 }
 
 interface FiguresProps extends Pick<DayPageProps, 'happened'> {
-  readonly words: DayWords
+  readonly words: Catalogue
 }
 
-function Figures({ happened: { source, tally }, words }: FiguresProps) {
+function Figures({ happened: { source, tally }, words: all }: FiguresProps) {
+  const { day: words, percent } = all
   const [uptime, known] = [uptimePercent(tally), coveragePercent(tally)]
   return (
     <>
       <dl class="figures">
         <div>
           <dt>{words.uptime[source]}</dt>
-          <dd>{uptime === null ? words.noData : `${uptime}%`}</dd>
+          <dd>{uptime === null ? words.noData : percent(uptime)}</dd>
         </div>
         <div>
           <dt>{words.known}</dt>
-          <dd>{known === null ? words.maintenanceOnly : `${known}%`}</dd>
+          <dd>{known === null ? words.maintenanceOnly : percent(known)}</dd>
         </div>
       </dl>
-      <p>{historySummary(source, tally)}</p>
+      <p>{historySummary(source, tally, all)}</p>
     </>
   )
 }
@@ -102,7 +103,7 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
                 <span>
                   <b>{words.conditions[stretch.condition]}</b> {timesOf(stretch, time, words)}
                 </span>
-                <span class="lasted">{lengthOf(stretch, words)}</span>
+                <span class="lasted">{lengthOf(stretch, context.words)}</span>
               </li>
             ))}
           </ul>
@@ -116,7 +117,9 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
               <li>
                 <span>
                   {status === null ? null : <b>{context.words.status[status]}: </b>}
-                  <a href={`${base}/incidents/${id}`}>{title}</a>
+                  <a href={`${base}/incidents/${id}`} {...context.ownersText}>
+                    {title}
+                  </a>
                 </span>
                 <Between from={startedAt} to={resolvedAt} zone={zone} words={words} />
               </li>
@@ -130,7 +133,9 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
           <ul class="happenings">
             {maintenances.map(({ id, title, startedAt, endedAt }) => (
               <li>
-                <a href={`${base}/history?month=${monthKey(monthOf(startedAt, zone))}#${id}`}>{title}</a>
+                <a href={`${base}/history?month=${monthKey(monthOf(startedAt, zone))}#${id}`} {...context.ownersText}>
+                  {title}
+                </a>
                 <Between from={startedAt} to={endedAt} zone={zone} words={words} />
               </li>
             ))}
@@ -165,12 +170,16 @@ function timesOf({ from, to, isCutAtStart, isOngoing }: DayStretch, time: (at: D
   return isOngoing ? words.since(begin) : words.between(begin, end)
 }
 
-function lengthOf({ from, to, isOngoing }: DayStretch, words: DayWords): string {
-  const length = formatDuration(to.getTime() - from.getTime())
-  return isOngoing ? words.soFar(length) : length
+function lengthOf({ from, to, isOngoing }: DayStretch, { day, duration }: Catalogue): string {
+  const length = duration(to.getTime() - from.getTime())
+  return isOngoing ? day.soFar(length) : length
 }
 
-function Neighbours({ happened, path, words }: FiguresProps & { readonly path: string }) {
+function Neighbours({
+  happened,
+  path,
+  words,
+}: Pick<DayPageProps, 'happened'> & { readonly path: string; readonly words: DayWords }) {
   const { earlier, later, days } = happened
   const address = (day: Date) => `${path}?day=${day.toISOString().slice(0, 10)}${days === 7 ? '&days=7' : ''}`
   const names = days === 7 ? words.weeks : words.days

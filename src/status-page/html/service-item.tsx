@@ -24,7 +24,9 @@ export async function renderServices(
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
     const history = histories.get(service.id)
-    const item = <ServiceItem service={service} bar={history ? barView(history) : null} context={context} />
+    const item = (
+      <ServiceItem service={service} bar={history ? barView(history, context.words) : null} context={context} />
+    )
     rendered.set(service.id, raw(`${item}`))
   }
   return rendered
@@ -48,7 +50,7 @@ function ServiceItem({ service, bar, context }: ServiceItemProps) {
             <span class="name" {...context.ownersText}>
               {name}
             </span>
-            {bar && <UptimeLine bar={bar} />}
+            {bar && <UptimeLine bar={bar} words={context.words} />}
             <ServiceMark status={shown} label={label} />
           </summary>
           {unknownSince && shown !== 'UNKNOWN' && (

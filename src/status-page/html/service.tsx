@@ -59,7 +59,7 @@ export function ServicePage(props: ServicePageProps) {
           <History {...props} />
         </section>
       </Part>
-      <Legend zone={zone} readAt={readAt} each={words.range.stroke[unitOf(props.range)](zone.name)} />
+      <Legend zone={zone} words={words} readAt={readAt} each={words.range.stroke[unitOf(props.range)](zone.name)} />
       <DayDialog words={words} />
     </PageLayout>
   )

@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx'
+import type { Catalogue } from '../../language/catalogue.ts'
 import type { BarView, DayIncident, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
-import { formatDuration } from '../time-format.ts'
-import { serviceStatusLabels } from '../view.ts'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { Time } from './time.tsx'
@@ -31,18 +30,18 @@ const lines: Readonly<Record<DayMark, readonly number[]>> = {
 const marks = Object.keys(lines) as DayMark[]
 
 /** Renders the bar and the figure of a line. */
-export function UptimeLine({ bar }: { readonly bar: BarView }) {
+export function UptimeLine({ bar, words }: { readonly bar: BarView; readonly words: Catalogue }) {
   return (
     <>
-      <DayBars label={`Last ${bar.marks.length} days`} bar={bar} />
+      <DayBars label={words.uptime.lastDays(bar.marks.length)} bar={bar} />
       <span class="figure">{bar.figure}</span>
     </>
   )
 }
 
 /** Describes a bar: its days, its uptime, and how many days have each mark. @param name of what the days are of. */
-export function barLabel(name: string, { marks, uptime }: BarView): string {
-  return `${name}, last ${marks.length} days: ${uptime}. ${countSummary(marks)}`
+export function barLabel(name: string, { marks, uptime }: BarView, words: Catalogue): string {
+  return words.uptime.bar(name, marks.length, uptime, countSummary(marks, words))
 }
 
 /** Renders a stroke per day, with one path per mark. */
@@ -88,22 +87,19 @@ function pathOf(days: readonly DayMark[], mark: DayMark): string {
   return path
 }
 
-/** Counts the days of each mark: `3 days with an outage, 85 days without.` */
-function countSummary(days: readonly DayMark[]): string {
-  const count = (mark: DayMark) => days.filter((day) => day === mark).length
-  const words = [
-    [count('down'), 'with an outage'],
-    [count('partial'), 'with a partial outage'],
-    [count('degraded'), 'degraded'],
-    [count('maintenance'), 'with maintenance only'],
-    [count('up'), 'without any'],
-    [count('none'), 'without data'],
-  ] as const
-  return `${words.flatMap(([many, what]) => (many === 0 ? [] : [`${many} ${many === 1 ? 'day' : 'days'} ${what}`])).join(', ')}.`
+/** Counts the days of each mark, the worst first: `3 days with an outage, 85 days without problems`. */
+function countSummary(days: readonly DayMark[], { uptime: { counts }, names }: Catalogue): string {
+  const marks = ['down', 'partial', 'degraded', 'maintenance', 'up', 'none'] as const
+  const counted = marks.flatMap((mark) => {
+    const count = days.filter((day) => day === mark).length
+    return count === 0 ? [] : [counts[mark](count)]
+  })
+  return names(counted, 0)
 }
 
 /** Counts the incidents of a day that are not named. */
-export const moreOf = ({ moreIncidents }: DayView) => (moreIncidents === 0 ? [] : [`${moreIncidents} more`])
+export const moreOf = ({ moreIncidents }: DayView, { incident }: Catalogue) =>
+  moreIncidents === 0 ? [] : [incident.more(moreIncidents)]
 
 interface DayListProps {
   readonly history: ServiceHistoryView
@@ -115,6 +111,7 @@ interface DayListProps {
 /** Lists the newest days with outages or incidents. */
 export function DayList({ history, addressOf, context }: DayListProps) {
   const { eventful, hasOlder } = history
+  const { words } = context
   if (eventful.length === 0) return null
   return (
     <>
@@ -125,24 +122,26 @@ export function DayList({ history, addressOf, context }: DayListProps) {
               <DayMarkShape mark={day.mark} /> {day.name}
             </a>{' '}
             <span class="happened">
-              {sentence(day.notes)}
+              {day.notes.length === 0 ? null : `${words.uptime.listed(day.notes)}.`}
               {day.incidents.map(({ id, title, effect }) => (
                 <>
                   {' '}
                   <span>
-                    {effect && `${effectWords(effect)}: `}
-                    <a href={`${context.base}/incidents/${id}`}>{title}</a>
+                    {effect && `${effectWords(effect, words)}: `}
+                    <a href={`${context.base}/incidents/${id}`} {...context.ownersText}>
+                      {title}
+                    </a>
                   </span>
                 </>
               ))}
-              {moreOf(day).map((more) => ` and ${more}`)}
+              {moreOf(day, words).map((more) => ` ${more}`)}
             </span>
           </li>
         ))}
       </ul>
       {hasOlder && (
         <p>
-          Only the newest days are listed. <a href={`${context.base}/history`}>Incident history</a>
+          {words.service.newestDays} <a href={`${context.base}/history`}>{words.service.history}</a>
         </p>
       )}
     </>
@@ -150,16 +149,9 @@ export function DayList({ history, addressOf, context }: DayListProps) {
 }
 
 /** `Partial outage for 12 min`. */
-function effectWords({ status, milliseconds }: NonNullable<DayIncident['effect']>): string {
-  return `${serviceStatusLabels[status]} for ${formatDuration(milliseconds)}`
+function effectWords({ status, milliseconds }: NonNullable<DayIncident['effect']>, words: Catalogue): string {
+  return words.uptime.lasting(words.status[status], milliseconds)
 }
-
-function sentence(items: readonly string[]): string {
-  const words = items.join(', ')
-  return words === '' ? '' : `${capitalized(words)}.`
-}
-
-const capitalized = (words: string) => `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`
 
 /** Renders the shape of a mark as in the bar. */
 export function DayMarkShape({ mark }: { readonly mark: DayMark }) {
@@ -171,37 +163,25 @@ export function DayMarkShape({ mark }: { readonly mark: DayMark }) {
   )
 }
 
-export const legend = {
-  up: 'no outage',
-  degraded: 'degraded',
-  partial: 'partial outage',
-  down: 'outage',
-  maintenance: 'maintenance only',
-  none: 'no data',
-} as const satisfies Record<DayMark, string>
-
-interface LegendProps extends Pick<PageContext, 'zone'> {
+interface LegendProps extends Pick<PageContext, 'zone' | 'words'> {
   readonly readAt: Date
   readonly each?: string
 }
 
 /** Explains the marks of the bars. @param readAt when the figures end. @param each what a stroke is, unless it is a day up to today. */
-export function Legend({ zone, readAt, each }: LegendProps) {
+export function Legend({ zone, words: { uptime: words }, readAt, each }: LegendProps) {
   return (
     <Part>
       <div class="legend">
         <p>
-          {each ?? `Each stroke is a day in ${zone.name}, the last one today:`}{' '}
+          {each ?? words.eachStroke(zone.name)}{' '}
           {marks.map((mark) => (
             <span>
-              <DayMarkShape mark={mark} /> {legend[mark]}
+              <DayMarkShape mark={mark} /> {words.legend[mark]}
             </span>
           ))}
         </p>
-        <p>
-          Uptime is what monitors measured; * by incidents: the time without an incident of outage. Figures up to{' '}
-          <Time at={readAt} zone={zone} />.
-        </p>
+        <p>{words.counted(<Time at={readAt} zone={zone} />)}</p>
       </div>
     </Part>
   )

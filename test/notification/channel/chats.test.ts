@@ -122,7 +122,7 @@ test('Teams gets an adaptive card with escaped text', async () => {
   expect(JSON.stringify(body)).toContain('\\\\[slow\\\\](https')
   expect(body[2]).toMatchObject({
     type: 'FactSet',
-    facts: [{ title: 'Impact', value: 'Major' }, { title: 'Services' }],
+    facts: [{ title: 'Impact', value: 'Major' }, { title: 'Affected' }],
   })
   expect(actions.map(({ type }: { type: string }) => type)).toEqual(['Action.OpenUrl', 'Action.OpenUrl'])
 })

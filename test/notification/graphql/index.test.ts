@@ -65,7 +65,7 @@ test('the response to a visitor is the same for known and unknown addresses', as
   const letters = await mail.arrived(2, ({ envelopeTo }) => envelopeTo.endsWith('known@reader.example'))
   expect(letters.map(({ subject }) => subject).sort()).toEqual([
     '[Acme] Confirm your subscription',
-    '[Acme] You are already subscribed',
+    '[Acme] You’re already subscribed',
   ])
   for (const letter of letters) expect(linkIn(letter, `${url}/subscriptions/`)).toMatch(/\/[0-9a-v]{32}$/)
 })

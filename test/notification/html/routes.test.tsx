@@ -47,7 +47,7 @@ describe('the form of a page', () => {
     })
     const html = await response.text()
     expect(response.status).toBe(400)
-    expect(html).toMatch(/id="slack-problem"[^>]*>Must be an http:\/\/ or https:\/\/ URL\./)
+    expect(html).toMatch(/id="slack-problem"[^>]*>Enter a webhook URL of Slack\.</)
     expect(html).toMatch(/name="slack"[^>]*aria-invalid="true" aria-describedby="slack-hint slack-problem"/)
     expect(html).toContain('Check the marked fields.')
     expect(html).toContain('value="&quot;&gt;&lt;b&gt;x"')
@@ -140,15 +140,45 @@ test('a visitor subscribes, confirms, changes the settings and unsubscribes with
   expect(mail.mails.map(({ subject }) => subject)).not.toContain('[Acme] Investigating: Before it is confirmed')
 
   const saved = await textOf(send(link, { topics: 'MAINTENANCES', serviceIds: mine.serviceId }))
-  expect(saved).toContain('Your settings are saved.')
+  expect(saved).toContain('Saved.')
   expect(saved).toMatch(/value="MAINTENANCES" checked/)
   expect(saved).not.toMatch(/value="INCIDENTS" checked/)
-  expect(await textOf(send(link, {}))).toContain('must name at least one')
+  expect(await textOf(send(link, {}))).toContain('Choose at least one.')
 
   const unsubscribe = second?.headers.find(({ key }) => key === 'list-unsubscribe')?.value.slice(1, -1) ?? ''
   const ended = await send(unsubscribe, { 'List-Unsubscribe': 'One-Click' }, { 'sec-fetch-site': 'cross-site' })
   expect(ended.status).toBe(200)
-  expect(await textOf(get(link))).toContain('You have unsubscribed')
+  expect(await textOf(get(link))).toContain('You’re unsubscribed.')
+})
+
+test('a visitor subscribes in a language, is written to in it, and chooses another', async () => {
+  const to = 'anna@reader.example'
+  const form = await textOf(get(`${formUrl}?language=de`))
+  expect(form).toContain('<html lang="de" dir="ltr">')
+  expect(form).toContain('action="' + new URL(formUrl).pathname + '?language=de"')
+  expect(await (await fetch(formUrl, { headers: { 'accept-language': 'pl' } })).text()).toContain('<html lang="pl"')
+  expect(await textOf(send(`${formUrl}?language=de`, { way: 'EMAIL', email: 'x', topics: 'INCIDENTS' }))).toContain(
+    'Geben Sie eine E-Mail-Adresse ein',
+  )
+  await textOf(send(`${formUrl}?language=de`, { way: 'EMAIL', email: to, topics: 'INCIDENTS' }))
+  const ours = ({ envelopeTo }: { readonly envelopeTo: string }) => envelopeTo === to
+  const [letter] = await mail.arrived(1, ours)
+  expect(letter?.subject).toBe('[Acme] Bestätigen Sie Ihr Abonnement')
+  expect(letter?.html).toContain('<html lang="de" dir="ltr">')
+  const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
+  expect(await textOf(send(`${link}/confirm`))).toContain('Sie sind angemeldet.')
+  const incident = await mine.incident('Suche langsam')
+  await mail.arrived(2, ours)
+  expect(await textOf(send(link, { topics: 'INCIDENTS', language: 'FR' }))).toContain('Enregistré.')
+  await mine.update(incident, 'Fertig.', 'RESOLVED')
+  await mail.arrived(3, ours)
+  expect(mail.mails.filter(ours).map(({ subject }) => subject)).toEqual([
+    '[Acme] Bestätigen Sie Ihr Abonnement',
+    '[Acme] Wird untersucht: Suche langsam',
+    '[Acme] Résolu : Suche langsam',
+  ])
+  expect((await send(link, { topics: 'INCIDENTS', language: 'XX' })).status).toBe(400)
+  await send(`${link}/unsubscribe`)
 })
 
 test('a visitor follows one incident until it is resolved, and nothing else', async () => {
@@ -163,7 +193,7 @@ test('a visitor follows one incident until it is resolved, and nothing else', as
   const [letter] = await mail.arrived(1, ours)
   const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
   const confirmed = await textOf(send(`${link}/confirm`))
-  expect(confirmed).toContain('<li>Search is slow</li>')
+  expect(confirmed).toContain('<li dir="auto">Search is slow</li>')
   expect(sound(confirmed)).toEqual([])
 
   await mine.incident('Another one')
@@ -186,7 +216,7 @@ test('a visitor follows one incident until it is resolved, and nothing else', as
   for (const incidentId of [foreign, 'inc_0000000000000000000000', '"><b>']) {
     const refused = await send(formUrl, { way: 'EMAIL', email: to, incidentId })
     expect(refused.status).toBe(400)
-    expect(await refused.text()).toContain('Incident not found.')
+    expect(await refused.text()).toContain('That didn’t work.')
   }
   expect(await textOf(get(`${formUrl}?incident=${foreign}`))).not.toContain('Of another page')
 })
