@@ -27,6 +27,8 @@ export interface SubscriberFilter extends CreationFilter {
   readonly state?: readonly SubscriberStateName[] | null | undefined
   /** Part of the address, as far as it is shown. */
   readonly address?: string | null | undefined
+  /** The page that they follow. */
+  readonly pageId?: string | null | undefined
 }
 
 /** Conditions of deliveries, which must match all of them; null and absent ones count as met. */
@@ -41,6 +43,11 @@ const states = {
   STOPPED: { stoppedAt: { not: null } },
 } as const satisfies Record<SubscriberStateName, Prisma.SubscriberWhereInput>
 
+/** Returns the condition of those who follow a page; no page stands for the first. */
+const ofPage = (pageId: string): Prisma.SubscriberWhereInput => ({
+  OR: [{ pageId }, { pageId: null, organization: { pageId } }],
+})
+
 /**
  * Returns the condition of subscribers that match a filter.
  * @throws Invalid for too long a text, too many values and an empty range.
@@ -53,6 +60,7 @@ export function subscribersMatching(filter: SubscriberFilter): Prisma.Subscriber
   return {
     ...(channel && { channel }),
     ...(state && { OR: state.in.map((each) => states[each]) }),
+    ...(filter.pageId && { AND: [ofPage(validIdOrEmpty(filter.pageId))] }),
     ...(address !== null && { label: containsText(address) }),
     ...(createdAt && { createdAt }),
   }

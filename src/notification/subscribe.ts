@@ -68,13 +68,17 @@ export async function subscribe(ctx: NotificationContext, input: unknown): Promi
   if (preferences.serviceIds.some((serviceId) => !shows(page, serviceId))) throw new NotFound('Service not found.')
   if (incidentId !== null) await requireOpenIncident(ctx, page, incidentId)
   const pageId = page.isFirst ? null : page.id
-  // The same address may follow several pages.
-  const address = pageId === null ? given : { ...given, hash: hashSecret(`${given.hash} ${pageId}`) }
+  const address = { ...given, hash: hashOnPage(given.hash, pageId) }
   const offered = offeredLanguages(page.languages, page.defaultLanguage)
   const wanted = { ...preferences, incidentId, pageId, language: languageNamed(language ?? null, offered) }
   if (hasScope(ctx.actor, id, 'WRITE')) return subscribeUnconfirmed(ctx, id, address, wanted)
   await requestSubscription(ctx, { id, tier }, address, wanted)
   return null
+}
+
+/** Returns the hash of an address on a page, which may follow several; null: the first page. */
+export function hashOnPage(hash: string, pageId: string | null): string {
+  return pageId === null ? hash : hashSecret(`${hash} ${pageId}`)
 }
 
 /** Stores the subscriber for a repeated request of an organization; for a visitor, only that the request was made. */

@@ -9,7 +9,7 @@ import { subscriberState, subscribersMatching } from './list-filter.ts'
 /** Subscribers read with one statement. */
 const BATCH = 500
 
-const HEAD = ['email', 'channel', 'state', 'topics', 'services', 'created', 'confirmed', 'stopped', 'reason']
+const HEAD = ['email', 'channel', 'state', 'topics', 'services', 'created', 'confirmed', 'stopped', 'reason', 'page']
 
 type Position = { readonly createdAt: Date; readonly id: string }
 
@@ -42,7 +42,11 @@ function readBatch(db: Context['db'], where: Prisma.SubscriberWhereInput, last: 
   const after = createdAt ? [{ OR: [{ createdAt: { gt: createdAt } }, { createdAt, id: { gt: id ?? '' } }] }] : []
   return db.subscriber.findMany({
     where: { AND: [where, ...after] },
-    include: { services: { select: { service: { select: { name: true } } } } },
+    include: {
+      services: { select: { service: { select: { name: true } } } },
+      page: { select: { slug: true } },
+      organization: { select: { slug: true } },
+    },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     take: BATCH,
   })
@@ -54,5 +58,6 @@ function lineOf(row: Row): string {
   const { label, channel, topics, allServices, services, createdAt, confirmedAt, stoppedAt, stopReason } = row
   const chosen = allServices ? '' : services.map(({ service }) => service.name).join('; ')
   const times = [createdAt, confirmedAt, stoppedAt].map((at) => at?.toISOString() ?? '')
-  return csvLine([label, channel, subscriberState(row), topics.join('; '), chosen, ...times, stopReason ?? ''])
+  const { slug } = row.page ?? row.organization
+  return csvLine([label, channel, subscriberState(row), topics.join('; '), chosen, ...times, stopReason ?? '', slug])
 }

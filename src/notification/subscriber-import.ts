@@ -1,18 +1,21 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { z } from 'zod'
+import { findPage } from '../account/page.ts'
 import { requireScope } from '../core/access.ts'
+import { NotFound } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Organization } from '../generated/prisma/client.ts'
+import { shows } from '../status/page-scope.ts'
 import { addressHash } from './address.ts'
 import { email } from './channel/email.ts'
 import type { NotificationContext } from './context.ts'
 import { readCsv } from './csv.ts'
 import type { Preferences } from './preferences.ts'
 import { preferenceFields, readPreferences, requirePreferences } from './preferences.ts'
-import { consumeUnconfirmedQuota, suppressionMessages } from './subscribe.ts'
+import { consumeUnconfirmedQuota, hashOnPage, suppressionMessages } from './subscribe.ts'
 import { requireSubscriberCapacity, startDispatch } from './subscriber.ts'
 import type { SuppressionReason } from './suppression.ts'
 import { suppressedAmong } from './suppression.ts'
@@ -37,7 +40,7 @@ export interface SkippedAddress {
   readonly message: string
 }
 
-const importInput = z.object({ csv: z.string(), ...preferenceFields })
+const importInput = z.object({ csv: z.string(), pageId: z.string().nullish(), ...preferenceFields })
 
 const MAX_PROBLEMS = 100
 /** Rows inserted with one statement. */
@@ -48,17 +51,22 @@ const LOOKUP_BATCH = 200
 /**
  * Subscribes email addresses without a confirmation; the organization has their consent. Stopped subscribers stay stopped, and
  * suppressed addresses are skipped. Needs a key with scope WRITE.
- * @param input `csv` by RFC 4180: addresses in the column `email`, or in the first column without this header.
- * @throws Invalid, NotFound for unknown services, TierLimitReached, and RateLimited when the addresses exceed the day's quota;
+ * @param input `csv` by RFC 4180: addresses in the column `email`, or in the first column without this header; `pageId`: the page
+ * that they follow, absent: the first.
+ * @throws Invalid, NotFound for an unknown page, or services that are unknown or not on it, TierLimitReached, and RateLimited when the addresses exceed the day's quota;
  * then none is subscribed.
  */
 export async function importSubscribers(ctx: NotificationContext, input: unknown): Promise<ImportResult> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { csv, ...chosen } = validate(importInput, input)
+  const { csv, pageId: named, ...chosen } = validate(importInput, input)
   const preferences = readPreferences(chosen)
-  const { addresses, problems } = await readAddresses(csv)
+  const followed = await findPage(ctx.db, organizationId, named ?? organizationId)
+  const pageId = followed.isFirst ? null : followed.id
+  const { addresses, problems } = await readAddresses(csv, pageId)
   return change(ctx, organizationId, async (tx) => {
     await requirePreferences(tx, organizationId, preferences)
+    const page = await findPage(tx.db, organizationId, followed.id)
+    if (preferences.serviceIds.some((id) => !shows(page, id))) throw new NotFound('Service not found.')
     const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     // Prisma takes a second for a list of thousands.
     const known = await tx.db.$queryRaw<{ addressHash: string }[]>`
@@ -77,7 +85,7 @@ export async function importSubscribers(ctx: NotificationContext, input: unknown
     await requireSubscriberCapacity(tx, organization, addresses.size)
     await consumeUnconfirmedQuota(tx, organization, addresses.size)
     await startDispatch(tx.db, organizationId, organization.lastSeq)
-    await insert({ ...ctx, ...tx }, organization, addresses, preferences)
+    await insert({ ...ctx, ...tx }, organization, addresses, { ...preferences, pageId })
     const subjectName = `${addresses.size} ${addresses.size === 1 ? 'address' : 'addresses'}`
     return [result, { kind: 'SUBSCRIBERS_IMPORTED', subjectId: organizationId, subjectName }]
   })
@@ -112,16 +120,17 @@ async function removeSuppressed(
   return skipped
 }
 
-/** Reads the distinct addresses of a CSV file by hash. */
+/** Reads the distinct addresses of a CSV file by their hash on the page. */
 async function readAddresses(
   csv: string,
+  pageId: string | null,
 ): Promise<{ addresses: Map<string, ImportedAddress>; problems: ImportResult['problems'][number][] }> {
   const addresses = new Map<string, ImportedAddress>()
   const problems: ImportResult['problems'][number][] = []
   for await (const { line, field } of addressFields(csv)) {
     const parsed = email.address.safeParse(field)
     if (parsed.success) {
-      const hash = addressHash('EMAIL', parsed.data.text)
+      const hash = hashOnPage(addressHash('EMAIL', parsed.data.text), pageId)
       if (!addresses.has(hash)) addresses.set(hash, { text: parsed.data.text, line })
     } else if (problems.length < MAX_PROBLEMS) problems.push({ line, message: 'must be an e-mail address' })
   }
@@ -149,7 +158,7 @@ async function insert(
   { db, seal, now }: NotificationContext,
   { id: organizationId, lastSeq, defaultLanguage }: Pick<Organization, 'id' | 'lastSeq' | 'defaultLanguage'>,
   addresses: ReadonlyMap<string, ImportedAddress>,
-  { topics, serviceIds }: Preferences,
+  { topics, serviceIds, pageId }: Preferences & { readonly pageId: string | null },
 ): Promise<void> {
   const owner = {}
   const at = now()
@@ -161,9 +170,9 @@ async function insert(
       rows.push({ addressHash, ...rowOf(seal, text) })
     }
     await db.$executeRaw`
-      INSERT INTO "Subscriber" (id, "organizationId", channel, address, "addressHash", label, destination, "tokenHash", token,
+      INSERT INTO "Subscriber" (id, "organizationId", "pageId", channel, address, "addressHash", label, destination, "tokenHash", token,
         topics, language, "allServices", "createdAt", "confirmableUntil", "confirmedAt", "sinceSeq")
-      SELECT id, ${organizationId}, 'EMAIL', address, "addressHash", label, destination, "tokenHash", token,
+      SELECT id, ${organizationId}, ${pageId}, 'EMAIL', address, "addressHash", label, destination, "tokenHash", token,
         ${topics}::"Topic"[], ${defaultLanguage}, ${serviceIds.length === 0}, ${at}, ${at}, ${at}, ${lastSeq}
       FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS imported (id text, address text, "addressHash" text,
         label text, destination text, "tokenHash" text, token text)`

@@ -33,6 +33,7 @@ test('an export has a line per subscriber, with the state and what it is notifie
   await unsubscribe(notified.system, notified.token(gone))
   const [head, ...rows] = await rowsOf(await textOf(exportSubscribers(owner, {})))
   expect(head?.slice(0, 3)).toEqual(['email', 'channel', 'state'])
+  expect(head?.at(-1)).toBe('page')
   expect(rows.map((row) => row.slice(0, 5)).sort()).toEqual([
     ['ada@a.example', 'EMAIL', 'ACTIVE', 'INCIDENTS; MAINTENANCES', 'Shop, "Europe"'],
     ['gone@a.example', 'EMAIL', 'STOPPED', 'INCIDENTS; MAINTENANCES', ''],

@@ -1,3 +1,4 @@
+import { findPage } from '../../account/page.ts'
 import { requireScope } from '../../core/access.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
@@ -6,6 +7,7 @@ import { isMailEnabled } from '../../notification/context.ts'
 import { subscribe } from '../../notification/subscribe.ts'
 import type { ImportResult } from '../../notification/subscriber-import.ts'
 import { importSubscribers } from '../../notification/subscriber-import.ts'
+import { PageChoice, readPageNames } from './page-choice.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { isDraft, readServiceNames, ServiceChoice } from './service-fields.tsx'
@@ -36,13 +38,17 @@ export function subscriberAddScreens({ form }: Screens): void {
     const { ctx, organization } = screen
     // A visitor may ask for a subscription as well, which is then to be confirmed: here it never is.
     requireScope(ctx, 'WRITE')
-    await subscribe(ctx, { ...addressIn(fields), ...preferencesIn(fields), slug: organization.slug })
+    const { slug } = await findPage(ctx.db, organization.id, fields.get('pageId') || organization.id)
+    await subscribe(ctx, { ...addressIn(fields), ...preferencesIn(fields), slug })
     return 'subscribers'
   })
   form('subscribers/import', showImport, async (screen, sent) => {
     if (isDraft(sent.fields)) return showImport(screen, { fields: sent.fields, problem: null })
     const csv = await textOf(sent)
-    const result = await importSubscribers(screen.ctx, { csv, ...preferencesIn(sent.fields) })
+    const result = await importSubscribers(screen.ctx, {
+      ...{ csv, pageId: sent.fields.get('pageId') || null },
+      ...preferencesIn(sent.fields),
+    })
     return showImported(screen, result)
   })
 }
@@ -68,7 +74,7 @@ async function textOf({ files, fields }: SubmittedForm): Promise<string> {
 async function showNew(screen: Screen, state: FormState): Promise<Response> {
   const [mail, ...channels] = ADDRESSES
   const others = [...channels, ...TELEGRAM]
-  const services = await readServiceNames(screen)
+  const [services, pages] = await Promise.all([readServiceNames(screen), readPageNames(screen)])
   const typed = others.some(({ name }) => state.fields.get(name) || fieldProblem(state, name) !== null)
   const content = (
     <form method="post" class="stack">
@@ -83,6 +89,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
           ))}
         </div>
       </details>
+      <PageChoice pages={pages} state={state} />
       <Preferences {...{ state, services }} />
       <p class="actions">
         <button type="submit">Add</button> <a href={screen.path('subscribers')}>Cancel</a>
@@ -120,7 +127,7 @@ function Preferences({ state, services }: PreferencesProps) {
 }
 
 async function showImport(screen: Screen, state: FormState): Promise<Response> {
-  const services = await readServiceNames(screen)
+  const [services, pages] = await Promise.all([readServiceNames(screen), readPageNames(screen)])
   const content = (
     <div id="import">
       <form method="post" class="stack" enctype="multipart/form-data">
@@ -134,6 +141,7 @@ async function showImport(screen: Screen, state: FormState): Promise<Response> {
           <input type="file" id="file" name="csv" accept=".csv,text/csv,text/plain" aria-describedby="file-hint" />
         </div>
         <TextField label="Or paste addresses" name="csv" state={state} hint="One per line." />
+        <PageChoice pages={pages} state={state} />
         <Preferences {...{ state, services }} />
         <p class="actions">
           <button type="submit">Import</button> <a href={screen.path('subscribers')}>Cancel</a>

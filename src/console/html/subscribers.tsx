@@ -12,6 +12,8 @@ import { Time } from '../../status-page/html/time.tsx'
 import { applyToEach, chosenIds } from './bulk.ts'
 import { Choose, ChooseAll, chosenIn, DeletionForm } from './choose.tsx'
 import { FirstStep } from './first-step.tsx'
+import type { NamedPage } from './page-choice.tsx'
+import { PageChoice, readPageNames } from './page-choice.tsx'
 import type { ListPage } from './paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, queryOf, readListPage, textParam } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
@@ -38,7 +40,13 @@ function filterOf({ c }: Screen): SubscriberFilter {
   const address = textParam(c, 'address')
   const channel = choiceParam(c, 'channel', Object.values(ChannelKind))
   const state = choiceParam(c, 'state', states)
-  return { ...(address && { address }), ...(channel && { channel }), ...(state && { state }) }
+  const pageId = textParam(c, 'pageId')
+  return {
+    ...(address && { address }),
+    ...(channel && { channel }),
+    ...(state && { state }),
+    ...(pageId && { pageId }),
+  }
 }
 
 /** Sends the subscribers of the list's filter as they are read. */
@@ -66,6 +74,7 @@ function sendExport(screen: Screen): Response {
 async function showList(screen: Screen, state: FormState): Promise<Response> {
   const { c, ctx, organization } = screen
   const filter = filterOf(screen)
+  const pages = await readPageNames(screen)
   const page = await readListPage(c, {
     path: screen.path('subscribers'),
     order: byCreation('Subscriber', 'desc', filter),
@@ -73,7 +82,7 @@ async function showList(screen: Screen, state: FormState): Promise<Response> {
     read: (slice): Promise<Subscriber[]> => ctx.db.subscriber.findMany(slice),
     count: (query) => ctx.db.subscriber.count(query),
   })
-  const content = <SubscriberList {...{ screen, state, filter, page }} />
+  const content = <SubscriberList {...{ screen, state, filter, pages, page }} />
   const actions = <Actions screen={screen} />
   return screen.show({ title: 'Subscribers', section: 'subscribers', content, actions }, state)
 }
@@ -102,10 +111,11 @@ interface SubscriberListProps {
   readonly screen: Screen
   readonly state: FormState
   readonly filter: SubscriberFilter
+  readonly pages: readonly NamedPage[]
   readonly page: ListPage<Subscriber>
 }
 
-function SubscriberList({ screen, state, filter, page }: SubscriberListProps) {
+function SubscriberList({ screen, state, filter, pages, page }: SubscriberListProps) {
   const isFiltered = Object.keys(filter).length > 0
   if (page.rows.length === 0 && !isFiltered) {
     return (
@@ -116,7 +126,7 @@ function SubscriberList({ screen, state, filter, page }: SubscriberListProps) {
   }
   return (
     <>
-      <Filters filter={filter} path={screen.path('subscribers')} />
+      <Filters filter={filter} pages={pages} path={screen.path('subscribers')} />
       {page.rows.length === 0 ? (
         <p class="lead">
           No subscriber matches. <a href={screen.path('subscribers')}>Show all</a>
@@ -127,7 +137,7 @@ function SubscriberList({ screen, state, filter, page }: SubscriberListProps) {
           {screen.may('WRITE') ? <BulkActions /> : null}
           <ul class="rows">
             {page.rows.map((subscriber) => (
-              <SubscriberRow {...{ screen, subscriber }} />
+              <SubscriberRow {...{ screen, subscriber, pages }} />
             ))}
           </ul>
         </form>
@@ -137,8 +147,8 @@ function SubscriberList({ screen, state, filter, page }: SubscriberListProps) {
   )
 }
 
-function Filters({ filter, path }: { readonly filter: SubscriberFilter; readonly path: string }) {
-  const { address, channel, state } = filter
+function Filters({ filter, pages, path }: Pick<SubscriberListProps, 'filter' | 'pages'> & { readonly path: string }) {
+  const { address, channel, state, pageId } = filter
   const common = { state: emptyForm }
   return (
     <FilterForm action={path}>
@@ -151,6 +161,7 @@ function Filters({ filter, path }: { readonly filter: SubscriberFilter; readonly
         value={state?.[0]}
         choices={choicesOf(subscriberStateNames)}
       />
+      <PageChoice pages={pages} state={emptyForm} value={pageId} all="Any" />
     </FilterForm>
   )
 }
@@ -166,8 +177,13 @@ function BulkActions() {
   )
 }
 
-function SubscriberRow({ screen, subscriber }: { readonly screen: Screen; readonly subscriber: Subscriber }) {
-  const { id, label, channel, createdAt, stopReason } = subscriber
+function SubscriberRow({
+  screen,
+  subscriber,
+  pages,
+}: Pick<SubscriberListProps, 'screen' | 'pages'> & { readonly subscriber: Subscriber }) {
+  const { id, label, channel, createdAt, stopReason, pageId } = subscriber
+  const page = pages.length > 1 ? pages.find((each) => each.id === (pageId ?? screen.organization.pageId)) : undefined
   return (
     <li id={id} class="chosen-row">
       {screen.may('WRITE') ? <Choose id={id} name={label} /> : null}
@@ -176,7 +192,8 @@ function SubscriberRow({ screen, subscriber }: { readonly screen: Screen; readon
         <span class="row-facts">
           {channelNames[channel]} · {subscriberStateNames[subscriberState(subscriber)]}
           {stopReason === null ? '' : `: ${stopReasonNames[stopReason]}`} · since{' '}
-          <Time at={createdAt} zone={screen.zone} /> ·{' '}
+          <Time at={createdAt} zone={screen.zone} />
+          {page ? ` · ${page.name}` : ''} ·{' '}
           <a href={screen.path(`deliveries?subscriberId=${id}`)} aria-label={`Deliveries to ${label}`}>
             Deliveries
           </a>

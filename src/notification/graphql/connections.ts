@@ -13,6 +13,7 @@ const SubscriberFilter = builder.inputType('SubscriberFilter', {
     channel: t.field({ type: [ChannelKind], required: false, description: 'With one of these values.' }),
     state: t.field({ type: [SubscriberState], required: false, description: 'With one of these values.' }),
     address: t.string({ required: false, description: `Part of the address, ${ANY_CASE}` }),
+    pageId: t.id({ required: false, description: 'Of this page.' }),
     createdAfter: t.field({ type: 'DateTime', required: false, description: 'Created at or after this time.' }),
     createdBefore: t.field({ type: 'DateTime', required: false, description: 'Created before this time.' }),
   }),

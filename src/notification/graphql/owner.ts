@@ -39,6 +39,7 @@ const ImportSubscribersInput = builder.inputType('ImportSubscribersInput', {
     }),
     topics: t.field({ type: [Topic], required: false, description: 'Default: incidents and maintenance.' }),
     serviceIds: t.idList({ required: false, description: 'Absent or empty: everything.' }),
+    pageId: t.id({ required: false, description: 'The page that they follow. Default: the first.' }),
   }),
 })
 

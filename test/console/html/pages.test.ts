@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testConsole } from '../../support/console.ts'
 import { png } from '../../support/pictures.ts'
+import { fewestStatements } from '../../support/statements.ts'
 
 const { app, database, organization } = await testConsole()
 const { prisma } = database
@@ -177,6 +178,46 @@ describe('another page', () => {
     expect((await admin.post(`${first}/delete`, {})).location).toBe('/console/acme/page')
     expect((await summary('acme')).status).toBe(200)
   })
+})
+
+describe('subscribers', () => {
+  test('are imported, listed and exported by page', async () => {
+    const path = await create('acme-readers')
+    const { id } = await row(path)
+    await admin.post('subscribers/import', { csv: 'both@a.example\nstaff@a.example', pageId: id })
+    await admin.post('subscribers/import', { csv: 'both@a.example' })
+    const addresses = ({ html }: { html: string }) =>
+      [...html.matchAll(/<span>(\w+@a\.example)/g)].map(([, each]) => each)
+    expect(addresses(await admin.get(`subscribers?pageId=${id}`)).sort()).toEqual(['both@a.example', 'staff@a.example'])
+    expect(addresses(await admin.get(`subscribers?pageId=${acme.organization.pageId}`))).toEqual(['both@a.example'])
+    const { html: csv } = await admin.get(`subscribers/export.csv?pageId=${id}`)
+    expect(
+      csv
+        .trim()
+        .split(/\r?\n/)
+        .slice(1)
+        .map((line) => line.split(',').at(-1)),
+    ).toEqual(['acme-readers', 'acme-readers'])
+    expect((await admin.get('pages')).html).toContain('aria-label="2 subscribers of Staff"')
+  })
+
+  test('follow no page of another organization', async () => {
+    const { organization: theirs } = await organization('theirs')
+    const sent = { csv: 'lost@a.example', email: 'lost@a.example', pageId: theirs.pageId }
+    expect((await admin.post('subscribers/import', sent)).status).toBe(404)
+    expect((await admin.post('subscribers/new', sent)).status).toBe(404)
+    expect(await prisma.subscriber.count({ where: { label: 'lost@a.example' } })).toBe(0)
+  })
+})
+
+test('the screens of pages take at most ten statements', async () => {
+  const path = await create('acme-fast')
+  for (const screen of ['pages', 'pages/new', path, `${path}/access`, `${path}/delete`, 'page', 'subscribers']) {
+    expect([screen, await fewestStatements(async () => void (await admin.get(screen)))]).toEqual([
+      screen,
+      expect.toSatisfy((count: number) => count <= 10),
+    ])
+  }
 })
 
 describe('the domain and the access of a page', () => {
