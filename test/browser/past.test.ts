@@ -174,6 +174,24 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  test('follow changes while they are open', async () => {
+    await using tab = await openTab()
+    await tab.page.goto(overview())
+    await tab.page.locator('#live[data-state=live]').waitFor()
+    await tab.page.locator(`#${api} summary`).focus()
+    await tab.page.keyboard.press('ArrowLeft')
+    await tab.page.keyboard.press('End')
+    await tab.page.keyboard.press('Enter')
+    const details = tab.page.getByRole('dialog')
+    await details.getByRole('heading').first().waitFor()
+    await mutate(app.baseUrl, key, 'createIncident', 'Incident', {
+      ...{ title: 'Seen in the open day', status: 'INVESTIGATING', impact: 'MINOR', message: 'We are looking.' },
+      services: [{ serviceId: api, status: 'DEGRADED_PERFORMANCE' }],
+    })
+    await details.getByText('Seen in the open day').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
   test.each(['light', 'dark'] as const)('open by a finger on a telephone, in the %s', async (colorScheme) => {
     await using tab = await openTab({ colorScheme, viewport: { width: 390, height: 844 }, hasTouch: true })
     await tab.page.goto(page())

@@ -16,7 +16,7 @@ import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { readServiceNames } from './service-fields.tsx'
 import type { FilteredPage } from './timeline-filters.tsx'
-import { dayRange, readFiltered, TimelineFilters } from './timeline-filters.tsx'
+import { dayRange, ofServiceNamed, readFiltered, TimelineFilters } from './timeline-filters.tsx'
 
 /** Services named per incident of the list. */
 const MAX_NAMES = 3
@@ -71,11 +71,11 @@ async function readPage(screen: Screen): Promise<ListPage<Row>> {
   const order = orderOf(
     'Incident',
     { startedAt: ['time', 'desc'], id: ['text', 'desc'] },
-    filterTag({ ...filter, text }),
+    filterTag({ ...filter, text, service: query['service'] }),
   )
   const where = {
     organizationId: organization.id,
-    AND: [incidentsMatching(filter)],
+    AND: [incidentsMatching(filter), ofServiceNamed(query)],
   } satisfies Prisma.IncidentWhereInput
   const { incident } = ctx.db
   if (text === null) {

@@ -15,7 +15,7 @@ import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { readServiceNames } from './service-fields.tsx'
 import type { FilteredPage } from './timeline-filters.tsx'
-import { dayRange, readFiltered, TimelineFilters } from './timeline-filters.tsx'
+import { dayRange, ofServiceNamed, readFiltered, TimelineFilters } from './timeline-filters.tsx'
 
 type Row = Prisma.MaintenanceGetPayload<object>
 
@@ -65,11 +65,11 @@ async function readPage(screen: Screen): Promise<ListPage<Row>> {
   const { after, before } = dayRange(query, zone)
   const filter = { startsAfter: after, startsBefore: before, status, serviceId: query['serviceId'] }
   const text = searchText('text', query['text'])
-  const tag = filterTag({ ...filter, text })
+  const tag = filterTag({ ...filter, text, service: query['service'] })
   const order = orderOf('Maintenance', { startsAt: ['time', 'desc'], id: ['text', 'desc'] }, tag)
   const where: Prisma.MaintenanceWhereInput = {
     organizationId: organization.id,
-    AND: [maintenancesMatching(filter)],
+    AND: [maintenancesMatching(filter), ofServiceNamed(query)],
   }
   const { maintenance } = ctx.db
   if (text === null) {

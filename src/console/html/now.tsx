@@ -121,7 +121,7 @@ function Calm({
     <>
       {waiting.length < all ? <p class="all-clear">Everything is operational.</p> : null}
       {begins === undefined ? null : <p class="lead">{begins}</p>}
-      <p>
+      <p class="actions">
         <a href={`/status/${slug}`}>See your status page</a>
       </p>
     </>

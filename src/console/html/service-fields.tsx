@@ -16,7 +16,7 @@ export interface OfferedService {
 const statuses = ['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE'] as const
 
 /** Services that a form offers at most; more are found by their names. */
-const MAX_OFFERED = 50
+export const MAX_OFFERED = 50
 
 /** Reads the names of all services, in page order. */
 export function readServiceNames({ ctx, organization }: Screen): Promise<OfferedService[]> {

@@ -12,7 +12,7 @@ import { NumberedPages, pageNumber } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
 
 /** Services per page. */
-const PER_PAGE = 100
+const PER_PAGE = 50
 
 /** Adds the list of services and groups, and what changes their order. */
 export function serviceListScreens({ get, action }: Screens): void {

@@ -1,5 +1,6 @@
 import type { DomainError } from '../../core/errors.ts'
 import { Invalid } from '../../core/errors.ts'
+import { containsText, searchText } from '../../core/list-filter.ts'
 import { DAY } from '../../core/time.ts'
 import { startOfDay } from '../../core/time-zone.ts'
 import { invalid } from '../../core/validation.ts'
@@ -8,6 +9,7 @@ import { FormProblem, InputField, SelectField } from '../../http/form.tsx'
 import type { Zone } from '../../status-page/time-format.ts'
 import type { ListPage } from './paging.tsx'
 import type { OfferedService } from './service-fields.tsx'
+import { MAX_OFFERED } from './service-fields.tsx'
 
 /** A page of a list, and why its filter was refused; null: it was not. */
 export interface FilteredPage<Row> extends ListPage<Row> {
@@ -38,12 +40,19 @@ export function TimelineFilters({
   readonly services: readonly OfferedService[]
 }) {
   const state = { fields: query, problem }
-  const ofServices = [{ value: '', text: 'All' }, ...services.map(({ id, name }) => ({ value: id, text: name }))]
+  // Of many services those are searched for whose name is typed; a link may name one of them.
+  const named = services.filter(({ id }) => id === query.get('serviceId'))
+  const offered = named.length > 0 && services.length > MAX_OFFERED ? named : services
+  const ofServices = [{ value: '', text: 'All' }, ...offered.map(({ id, name }) => ({ value: id, text: name }))]
   return (
     <form method="get" class="filters" id="filters">
-      <FormProblem state={state} fields={['from', 'to', 'text']} />
+      <FormProblem state={state} fields={['service', 'from', 'to', 'text']} />
       <SelectField label="State" name="state" state={state} choices={states} />
-      <SelectField label="Service" name="serviceId" state={state} choices={ofServices} />
+      {offered.length > MAX_OFFERED ? (
+        <InputField label="Service" name="service" type="search" state={state} maxlength={100} />
+      ) : (
+        <SelectField label="Service" name="serviceId" state={state} choices={ofServices} />
+      )}
       <InputField label="From" name="from" type="date" state={state} />
       <InputField label="To" name="to" type="date" state={state} />
       <InputField label="Text" name="text" type="search" state={state} maxlength={100} />
@@ -52,6 +61,12 @@ export function TimelineFilters({
       </button>
     </form>
   )
+}
+
+/** Returns the condition that a service has the name that is typed into the filter; null: none is. @throws Invalid for a long one. */
+export function ofServiceNamed({ service }: Readonly<Record<string, string>>) {
+  const text = searchText('service', service)
+  return text === null ? {} : { services: { some: { service: { name: containsText(text) } } } }
 }
 
 /**

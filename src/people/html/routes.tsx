@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { Unauthenticated } from '../../core/errors.ts'
+import { NotFound, Unauthenticated } from '../../core/errors.ts'
 import { FormProblem } from '../../http/form.tsx'
 import type { PeopleContext } from '../context.ts'
 import { addPasskeyEndpoints } from '../http/passkey.ts'
@@ -131,11 +131,14 @@ function addSignOut({ app, answer, site }: Pages): void {
   )
 }
 
-function addInvitation({ form, page, changeSession }: Pages): void {
+function addInvitation({ form, page, site, changeSession }: Pages): void {
   form(
     '/invitations/:token',
     async (c, ctx, state) => {
-      const invitation = await findInvitation(ctx, c.req.param('token') ?? '')
+      const invitation = await findInvitation(ctx, c.req.param('token') ?? '').catch(nullIfGone)
+      if (invitation === null) {
+        return respondWithFormPage(c, site, 'This invitation no longer works', <InvitationGone />, 410)
+      }
       const title = `Join ${invitation.organization.name}`
       const account = await userByEmail(ctx, invitation.email)
       if (ctx.actor.kind === 'user') return page(c, title, state, <AcceptInvitation {...{ invitation, state }} />)
@@ -152,6 +155,24 @@ function addInvitation({ form, page, changeSession }: Pages): void {
       await changeSession(c, ctx, joined.sessionToken)
       return c.redirect(`/console/${joined.invitation.organization.slug}/now`, 303)
     },
+  )
+}
+
+function nullIfGone(error: unknown): null {
+  if (error instanceof NotFound) return null
+  throw error
+}
+
+function InvitationGone() {
+  return (
+    <>
+      <p class="lead">
+        It was used or revoked, or has expired. If you have joined already, sign in; else ask for a new one.
+      </p>
+      <p class="actions">
+        <a href="/sign-in">Sign in</a>
+      </p>
+    </>
   )
 }
 

@@ -1,6 +1,8 @@
 // Opens what happened on a day over the page: by a click or a touch on its stroke, or by the keys. In a list of links, the arrow
 // keys move between strokes; on the line of a service they choose a stroke of its bar, and Enter opens it.
 
+import { morph } from './morph.ts'
+
 const DAY_MS = 86_400_000
 /** The width of a stroke with its gap in the units of the bar. */
 const STEP = 4
@@ -14,6 +16,36 @@ interface Choice {
 let choice: Choice | null = null
 /** Counts what was asked for: only the newest answer is shown. */
 let asked = 0
+/** The address of the day that is open; null: none is. */
+let openAddress: string | null = null
+
+/**
+ * Shows an open day as it is now. @param position the event that has changed the page: with it the address is one of its own, so that
+ * no cache answers from before the event.
+ */
+export async function refreshOpenDay(position: string, onShown: (root: ParentNode) => void): Promise<void> {
+  const dialog = document.querySelector<HTMLDialogElement>('#day-details')
+  const address = openAddress
+  if (!dialog?.open || address === null) return
+  const own = asked
+  try {
+    const section = await fetchDay(`${address}&at=${encodeURIComponent(position)}`)
+    const place = dialog.querySelector('div')
+    if (own !== asked || !section || !place) return
+    onShown(section)
+    const fresh = document.createElement('div')
+    fresh.append(...section.childNodes)
+    // Leaves what is focused, and how far somebody has scrolled.
+    morph(place, fresh)
+  } catch {
+    // The page says that the connection is lost.
+  }
+}
+
+async function fetchDay(address: string): Promise<Element | null> {
+  const response = await fetch(address, { headers: { accept: 'text/html' } })
+  return new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#day')
+}
 
 /** @param onShown is called with what is shown. */
 export function openDays(onShown: (root: ParentNode) => void): void {
@@ -112,12 +144,12 @@ async function show(dialog: HTMLDialogElement, address: string, onShown: (root: 
     dialog.showModal()
   }
   try {
-    const response = await fetch(address, { headers: { accept: 'text/html' } })
-    const section = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#day')
+    const section = await fetchDay(address)
     if (own !== asked || !dialog.open) return
     if (!section || !place) throw new Error('There is no such day.')
     onShown(section)
     place.replaceChildren(...section.childNodes)
+    openAddress = address
     dialog.scrollTop = 0
     dialog.querySelector('.whole')?.setAttribute('href', address)
     dialog.removeAttribute('aria-busy')

@@ -2,7 +2,7 @@
 // for another version, and on other pages than the overview, the script fetches what has changed since the page's version.
 // Without a WebSocket, it polls every few seconds: no change is a 204.
 
-import { openDays } from './day-details.ts'
+import { openDays, refreshOpenDay } from './day-details.ts'
 import type { Patch } from './event-subscription.ts'
 import { subscribeToEvents } from './event-subscription.ts'
 import { animationsFinished, morph } from './morph.ts'
@@ -205,6 +205,7 @@ function show(fresh: Document) {
   morph(body, fresh.body)
   applyFilter()
   announce(before)
+  void refreshOpenDay(cursor(), times.write)
 }
 
 /** Returns the text that a screen reader hears about each part of the page, by element id. */

@@ -254,6 +254,8 @@ describe('the list of incidents', () => {
     expect(await titles('from=2025-05-31&to=2025-05-31')).toEqual([false, false])
     expect(await titles('state=open&text=ARCHIVE')).toEqual([false, true])
     expect(await titles(`serviceId=${serviceId}`)).toEqual([true, false])
+    expect(await titles('service=ARCH')).toEqual([true, false])
+    expect(await titles('service=%25')).toEqual([false, false])
   })
 
   test('says what is wrong with a filter, and keeps it', async () => {
