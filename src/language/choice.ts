@@ -28,13 +28,24 @@ export function segmentOf(language: Language): string {
   return wordsOf(language).tag.toLowerCase()
 }
 
-/** Returns the language of a tag such as `pt-BR`, in any case; null: none of ours. */
+/** Other tags of our languages, which addresses may have too. */
+const aliases: Readonly<Record<string, Language>> = {
+  pt: 'PT_BR',
+  'pt-pt': 'PT_BR',
+  zh: 'ZH_HANS',
+  'zh-cn': 'ZH_HANS',
+  'zh-sg': 'ZH_HANS',
+}
+
+/** Returns the language of a tag such as `pt-BR`, `pt` or `zh-CN`, in any case; null: none of ours. */
 export function languageOfTag(tag: string | undefined): Language | null {
-  return languages.find((language) => segmentOf(language) === tag?.toLowerCase()) ?? null
+  const wanted = tag?.toLowerCase() ?? ''
+  const alias = Object.entries(aliases).find(([name]) => name === wanted)?.[1]
+  return alias ?? languages.find((language) => segmentOf(language) === wanted) ?? null
 }
 
 /** The pattern of a language in a path, for the router. */
-export const languagePattern = `(?:${languages.map(segmentOf).join('|')})`
+export const languagePattern = `(?:${[...languages.map(segmentOf), ...Object.keys(aliases)].join('|')})`
 
 const MAX_HEADER_LENGTH = 500
 const choices = new LRUCache<string, Language>({ max: 1000 })

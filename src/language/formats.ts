@@ -29,7 +29,11 @@ export interface Formats<Forms extends Plurals> {
 type Units = Readonly<Record<'day' | 'hour' | 'minute', string>>
 
 /** The units of languages for which `Intl` has longer ones. */
-const shortUnits: Readonly<Record<string, Units>> = { en: { day: 'd', hour: 'h', minute: 'min' } }
+const shortUnits: Readonly<Record<string, Units>> = {
+  en: { day: 'd', hour: 'h', minute: 'min' },
+  it: { day: 'g', hour: 'h', minute: 'min' },
+  nl: { day: 'd', hour: 'u', minute: 'min' },
+}
 
 /** Creates the formats of a locale such as `pt-BR`. */
 export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: string): Formats<Forms> {

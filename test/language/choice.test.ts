@@ -3,7 +3,7 @@ import type { Language } from '../../src/language/catalogue.ts'
 import { languages, wordsOf } from '../../src/language/catalogue.ts'
 import { languageOfTag, offeredLanguages, preferredLanguage, segmentOf } from '../../src/language/choice.ts'
 
-const page = (offered: Language[], byDefault: Language = 'EN') => ({ offered, byDefault })
+const page = (offered: readonly Language[], byDefault: Language = 'EN') => ({ offered, byDefault })
 
 describe('the language of a reader', () => {
   test.each<[string | undefined, Language]>([
@@ -30,6 +30,21 @@ describe('the language of a reader', () => {
     expect(preferredLanguage(header, page(['EN', 'DE', 'FR']))).toBe(language)
   })
 
+  test.each<[string, Language]>([
+    ['pt', 'PT_BR'],
+    ['pt-PT,en;q=0.5', 'PT_BR'],
+    ['zh-CN,zh;q=0.9', 'ZH_HANS'],
+    ['zh-SG', 'ZH_HANS'],
+    ['zh', 'ZH_HANS'],
+    ['zh-TW,en;q=0.5', 'EN'],
+    ['zh-HK', 'EN'],
+    ['ja-JP', 'JA'],
+    ['nl-BE', 'NL'],
+    ['it-CH', 'IT'],
+  ])('who reads %s gets it', (header, language) => {
+    expect(preferredLanguage(header, page(languages))).toBe(language)
+  })
+
   test('is the page’s default unless the page offers another that they understand', () => {
     expect(preferredLanguage('fr', page(['EN', 'DE']))).toBe('EN')
     expect(preferredLanguage('fr', page(['DE', 'EN'], 'DE'))).toBe('DE')
@@ -52,7 +67,10 @@ describe('the languages of a page', () => {
       expect(segmentOf(language)).toMatch(/^[a-z]{2}(-[a-z]+)?$/)
       expect(reserved).not.toContain(segmentOf(language))
     }
-    for (const tag of [undefined, '', 'xx', 'd', 'de-', 'history']) expect(languageOfTag(tag)).toBeNull()
+    for (const tag of ['pt', 'pt-PT', 'PT-br']) expect(languageOfTag(tag)).toBe('PT_BR')
+    for (const tag of ['zh', 'zh-CN', 'zh-hans']) expect(languageOfTag(tag)).toBe('ZH_HANS')
+    for (const tag of [undefined, 'zh-tw', 'constructor', '', 'xx', 'd', 'de-', 'history'])
+      expect(languageOfTag(tag)).toBeNull()
     expect(new Set(languages.map((language) => wordsOf(language).name)).size).toBe(languages.length)
   })
 })

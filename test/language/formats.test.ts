@@ -60,6 +60,17 @@ describe('formats', () => {
     expect(formatsOf(locale).ago(milliseconds)).toBe(said)
   })
 
+  test.each([
+    ['it', '88 g 18 h', '2 h 5 min'],
+    ['pt-BR', '88 dias 18 h', '2 h 5 min'],
+    ['nl', '88 d 18 u', '2 u 5 min'],
+    ['ja', '88 日 18 時間', '2 時間 5 分'],
+    ['zh-Hans', '88天 18小时', '2小时 5分钟'],
+  ])('durations of %s', (locale, days, hours) => {
+    const { duration } = formatsOf(locale)
+    expect([duration(88.76 * 86_400_000), duration(125 * 60_000)]).toEqual([days, hours])
+  })
+
   // Clocks go by summer time in the north in July, in the south in January.
   test.each([
     ['UTC', 'UTC', 'UTC'],

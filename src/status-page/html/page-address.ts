@@ -49,15 +49,23 @@ function addRoute(
   { language, path }: { readonly language: string; readonly path: string },
   answer: (c: Context, address: PageAddress | null) => Response | Promise<Response>,
 ): void {
+  /** An address with another tag of the language, such as `/zh-cn`, leads to the one that all others use. */
+  function answerIn(c: Context, address: PageAddress): Response | Promise<Response> {
+    const tag = c.req.param('language')
+    const own = inLanguage(address, languageOfTag(tag))
+    const prefix = `${address.root}/${tag}`
+    if (own.language === null || prefix === own.base) return answer(c, own)
+    return c.redirect(own.base + c.req.path.slice(prefix.length) + new URL(c.req.url).search, 302)
+  }
   routes.get(`/status/:slug${language}${path}`, (c) => {
     const slug = c.req.param('slug') ?? ''
     // The query also finds pages by id, which would give them a second address.
     const isId = typeOfId(slug) !== null
-    return answer(c, isId ? null : inLanguage(pageAddressOf(slug, finder), languageOfTag(c.req.param('language'))))
+    return isId ? answer(c, null) : answerIn(c, pageAddressOf(slug, finder))
   })
   routes.get(language + path || '/', async (c, next) => {
     const address = await pageAddressOfHost(c.req.header('host'), finder)
-    return address === null ? next() : answer(c, inLanguage(address, languageOfTag(c.req.param('language'))))
+    return address === null ? next() : answerIn(c, address)
   })
 }
 

@@ -82,6 +82,19 @@ describe('the language of a page', () => {
     expect((await get(`${path}?since=${version}`, 'de')).status).toBe(204)
   })
 
+  test('has one address, to which its other tags lead', async () => {
+    const { path } = await filledPage()
+    const pages = [
+      ['/zh-cn/history?month=2026-11', '/zh-hans/history?month=2026-11'],
+      ['/pt', '/pt-br'],
+    ] as const
+    for (const [asked, canonical] of pages) {
+      const sent = await get(path + asked)
+      expect([sent.status, sent.headers.get('location')]).toEqual([302, path + canonical])
+    }
+    expect(await (await get(`${path}/zh-hans`)).text()).toContain('<html lang="zh-Hans" dir="ltr">')
+  })
+
   test('is one that the page offers', async () => {
     const { acme, path } = await filledPage()
     await updateOrganization(acme.ctx, { languages: ['FR'], defaultLanguage: 'DE' })
