@@ -56,7 +56,7 @@ export async function readOpenGraphImage(
     state.incidents.find(({ id }) => id === incidentId) ?? (await findIncident(source.db, state.scope, incidentId))
   const zone = zoneOf(state.organization.timeZone, words)
   const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
-  const facts = [words.incidentStatus[status], words.impact[impact], zone.time(startedAt)].join(' · ')
+  const facts = printable([words.incidentStatus[status], words.impact[impact], zone.time(startedAt)].join(' · '))
   const headline = printable(title, words.picture.anIncident)
   return { ...of, image: { ...ownerFields(state), headline, facts, status: shown } }
 }
@@ -73,21 +73,22 @@ function pageImage(state: PageState, words: Catalogue): OpenGraphImage {
   const { status, organization } = state
   const text = pageHeadline(state, zoneOf(organization.timeZone, words), words)
   const headline = printable(text, pageLabel(status, words))
-  return { ...ownerFields(state), headline, facts: words.picture.live, status: status.shown }
+  return { ...ownerFields(state), headline, facts: printable(words.picture.live), status: status.shown }
 }
 
 function ownerFields({ organization: { name, slug, accentColor } }: PageState) {
   return { owner: printable(name, slug), accentColor }
 }
 
-/** Returns the text if the image's font has its characters (Latin, Greek, Cyrillic), or `fallback`. */
-function printable(text: string, fallback: string): string {
-  const composed = text.normalize('NFC')
+/** Returns the first text whose characters the image's font has (Latin, Greek, Cyrillic); empty: none, and boxes say nothing. */
+function printable(...texts: readonly string[]): string {
+  return texts.map((text) => text.normalize('NFC')).find(isPrintable) ?? ''
+}
+
+function isPrintable(composed: string): boolean {
   return /^[ -~\u00a0-\u0254\u0384-\u03ce\u0400-\u0479\u048a-\u04ff\u1e00-\u1eff\u2010-\u2027\u2030-\u203a\u20ac\u2122\u2190-\u2193]*$/.test(
     composed,
   )
-    ? composed
-    : fallback
 }
 
 /** Returns the image as SVG, in the font Inter. */
@@ -95,13 +96,15 @@ export function openGraphImageSvg({ owner, accentColor, headline, facts, status 
   const { ink, tint } = statusColours[status]
   const lines = wrap(headline, 23.5, 3)
   const top = 345 - lines.length * 37
+  // Without words, the icon alone says it.
+  const left = headline === '' ? 540 : 96
   const { width, height } = OPEN_GRAPH_IMAGE_SIZE
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="Inter">
 <rect width="${width}" height="${height}" fill="#fbfbf9"/>
 <rect width="${width}" height="16" fill="${escapeXml(accentColor)}"/>
 <text x="72" y="118" font-size="46" font-weight="700" fill="#1a1f22">${escapeXml(clip(owner, 40))}</text>
 <rect x="48" y="170" width="1104" height="350" rx="28" fill="${tint}"/>
-<path transform="translate(96 285) scale(7.5)" fill="${ink}" fill-rule="evenodd" d="${statusShapes[status]}"/>
+<path transform="translate(${left} 285) scale(7.5)" fill="${ink}" fill-rule="evenodd" d="${statusShapes[status]}"/>
 <g font-size="62" font-weight="700" fill="${ink}">
 ${lines.map((line, index) => `<text x="268" y="${top + 55 + index * 76}">${escapeXml(line)}</text>`).join('\n')}
 </g>

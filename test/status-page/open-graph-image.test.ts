@@ -50,6 +50,12 @@ describe('an Open Graph image', () => {
     expect(word).toMatch(/^W{10,20}…$/)
   })
 
+  test('shows the icon alone where the font lacks the characters', () => {
+    const svg = openGraphImageSvg({ ...picture, headline: '', facts: '' })
+    expect(linesOf(svg)).toEqual([''])
+    expect(svg).toContain('<path transform="translate(540 285)')
+  })
+
   test('escapes any name', () => {
     const hostile = `</text><image href="http://evil.example"/>&'`
     const svg = openGraphImageSvg({ ...picture, owner: hostile, headline: hostile })

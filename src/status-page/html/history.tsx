@@ -59,7 +59,7 @@ function Paging({ context: { base, words }, month, page, pages, earlier, later }
   const path = (to: Month, at = 1) => `${base}/history?month=${monthKey(to)}${at > 1 ? `&page=${at}` : ''}`
   return (
     <nav class="paging" aria-label={words.history.months}>
-      {earlier === null ? null : <a href={path(earlier)}>← {monthName(earlier, words)}</a>}
+      {earlier === null ? null : <a href={path(earlier)}>‹ {monthName(earlier, words)}</a>}
       {pages > 1 ? (
         <span>
           {page > 1 ? <a href={path(month, page - 1)}>{words.history.newer}</a> : null}{' '}
@@ -67,7 +67,7 @@ function Paging({ context: { base, words }, month, page, pages, earlier, later }
           {page < pages ? <a href={path(month, page + 1)}>{words.history.older}</a> : null}
         </span>
       ) : null}
-      {later === null ? null : <a href={path(later)}>{monthName(later, words)} →</a>}
+      {later === null ? null : <a href={path(later)}>{monthName(later, words)} ›</a>}
     </nav>
   )
 }

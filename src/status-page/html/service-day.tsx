@@ -187,12 +187,12 @@ function Neighbours({
     <nav class="paging" aria-label={names.label}>
       {earlier === null ? null : (
         <a href={address(earlier)} rel="prev" data-day>
-          ← {names.earlier}
+          ‹ {names.earlier}
         </a>
       )}
       {later === null ? null : (
         <a href={address(later)} rel="next" data-day>
-          {names.later} →
+          {names.later} ›
         </a>
       )}
     </nav>

@@ -344,14 +344,14 @@ describe('the history', () => {
     await createIncident(acme.ctx, { ...incident, title: 'Now' })
     await createIncident(acme.ctx, { ...incident, title: 'Long ago', startedAt: back(100) })
     const path = `${pathOf(acme)}/history`
-    await expect.poll(() => read(path)).toContain('← August 2026')
+    await expect.poll(() => read(path)).toContain('‹ August 2026')
     const present = await read(path)
     expect(present).toContain('<h1>November 2026</h1>')
     expect(present).toContain('Now')
     expect(present).not.toContain('Long ago')
     const past = await read(`${path}?month=2026-08`)
     expect(past).toContain('Long ago')
-    expect(past).toContain('November 2026 →')
+    expect(past).toContain('November 2026 ›')
     expect(past).not.toContain('←')
     expect(await read(`${path}?month=2026-09`)).toContain('No incidents and no maintenance in September 2026.')
     expect(nestingFaults(past)).toEqual([])
@@ -426,10 +426,10 @@ describe('the history', () => {
     const { id } = await plan(past, 'long over', -40 * 24)
     await advanceMaintenance(acme.ctx, id)
     const path = `${pathOf(acme)}/history`
-    await expect.poll(() => read(path)).toContain('← October 2026')
+    await expect.poll(() => read(path)).toContain('‹ October 2026')
     expect(await read(`${path}?month=2026-10`)).toContain('long over')
     expect(await read(`${path}?month=2026-10`)).not.toContain('←')
-    expect(await read(`${path}?month=2026-09`)).toContain('October 2026 →')
+    expect(await read(`${path}?month=2026-09`)).toContain('October 2026 ›')
   })
 
   test('starts months in its owner’s time zone', async () => {
