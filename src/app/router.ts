@@ -46,6 +46,7 @@ import { subscribeSheet, subscriptionPages } from '../notification/html/routes.t
 import { peoplePages } from '../people/html/routes.tsx'
 import { sessionToken } from '../people/http/session-cookie.ts'
 import { documentKinds } from '../status-page/document.ts'
+import { embedRoutes, embedStylesheet } from '../status-page/html/embed.tsx'
 import { liveScript, statusPages, statusStylesheet } from '../status-page/html/routes.tsx'
 import { documentRoutes } from '../status-page/http/documents.ts'
 import type { PageCache } from '../status-page/page-cache.ts'
@@ -62,6 +63,7 @@ export const pageAssets = [
   consoleScript,
   consoleSheet,
   docsSheet,
+  embedStylesheet,
   graphiqlScript,
   liveScript,
   pushScript,
@@ -161,6 +163,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   // Before the pages at the root, which belong to the status page on a custom domain.
   app.route('/', documentRoutes({ site, db: dependencies.db, cache: pageCache, pngRenderer, now: dependencies.now }))
   app.route('/', statusPages({ site, db: dependencies.db, cache: pageCache, now: dependencies.now }))
+  app.route('/', embedRoutes({ site, db: dependencies.db, cache: pageCache, now: dependencies.now }))
   app.route('/', site.assets.routes)
   // Routes before this one compress their answers themselves, if at all, and once.
   app.get('*', compress({ encoding: 'gzip' }))

@@ -77,6 +77,7 @@ export const pagePaths: readonly ServedPath[] = [
     page(`${base}/subscribe`, 'Subscribe to a status page'),
     form(`${base}/subscribe`, 'Request a subscription'),
     form(`${base}/access`, 'Open a private page by its password, or ask for a link'),
+    page(`${base}/embed`, 'The status line that other sites embed'),
     page(`${base}/access`, 'Redirect to the status page'),
     page(`${base}/access/{token}`, 'Open a private page by a mailed link'),
     form(`${base}/access/{token}`, 'Open a private page by a mailed link'),

@@ -36,6 +36,8 @@ interface PageSettings
     | 'defaultLanguage'
   > {
   readonly customDomain: string | null
+  /** The origins of sites that may embed its status line. */
+  readonly embedOrigins: readonly string[]
   readonly links: readonly PageLink[]
 }
 

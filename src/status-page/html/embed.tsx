@@ -1,0 +1,120 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { NotFound } from '../../core/errors.ts'
+import { root } from '../../core/paths.ts'
+import { publicCacheControl } from '../../http/cache-control.ts'
+import { errorPage } from '../../http/error-page.tsx'
+import { pageHeaders } from '../../http/layout.tsx'
+import type { Language } from '../../language/catalogue.ts'
+import { wordsOf } from '../../language/catalogue.ts'
+import { languageOfTag } from '../../language/choice.ts'
+import type { PageState } from '../../status/page-state.ts'
+import { documentLanguage } from '../document.ts'
+import { sharedState, versionOf } from '../shared-state.ts'
+import { statusShapes } from '../status-shapes.ts'
+import { zoneOf } from '../time-format.ts'
+import { headline } from '../view.ts'
+import type { PageAddress } from './page-address.ts'
+import { addPageRoute, documentPath, inLanguage } from './page-address.ts'
+import { createRenderedPage, sendPage, sendStalePage } from './page-response.tsx'
+import type { PageSource } from './rendered-page.tsx'
+
+/** The style sheet of the status line; minified as `embed.css`. */
+export const embedStylesheet = new URL('src/status-page/embed.css', root)
+
+/** How often an embedded status line loads itself again, in seconds: it has no script. */
+const REFRESH_S = 60
+
+const themes = ['light', 'dark'] as const
+type Theme = (typeof themes)[number]
+
+/**
+ * Creates the route of the status line, which other sites embed in a frame: one line with the state of a page and a link to it. Only sites
+ * that the owner has listed may. It is cached like a page.
+ */
+export function embedRoutes(options: PageSource): Hono {
+  const { site, cache } = options
+
+  async function answer(c: Context, address: PageAddress | null): Promise<Response> {
+    if (address === null) return errorPage(c, site, { status: 404 })
+    const theme = themes.find((name) => name === c.req.query('theme')) ?? null
+    const asked = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, address.origin, 'embed', theme, asked])
+    try {
+      const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
+        const state = await sharedState(options, address.owner)
+        const stateVersion = versionOf(state)
+        if (previous?.stateVersion === stateVersion) return previous
+        const language = documentLanguage(state, asked)
+        const own = inLanguage(address, asked === language ? language : null)
+        const line = <StatusLine {...{ state, language, theme, site }} address={own} />
+        const headers = { ...headersOf(state), 'last-modified': state.readAt.toUTCString() }
+        const of = { organizationId: state.organization.id, language, offered: null, stateVersion }
+        return createRenderedPage({ ...of, headers }, `<!DOCTYPE html>${line}`)
+      })
+      return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
+    } catch (error) {
+      if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+      throw error
+    }
+  }
+
+  const routes = new Hono()
+  addPageRoute(routes, options, '/embed', answer)
+  return routes
+}
+
+/** Without script and forms; in a frame of the listed sites only. */
+function headersOf({ organization }: PageState): Readonly<Record<string, string>> {
+  const { embedOrigins } = organization
+  const ancestors = embedOrigins.length === 0 ? "'none'" : embedOrigins.join(' ')
+  return {
+    ...pageHeaders,
+    'cache-control': publicCacheControl,
+    'content-security-policy': `default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors ${ancestors}`,
+    'x-robots-tag': 'noindex',
+    refresh: String(REFRESH_S),
+  }
+}
+
+interface StatusLineProps extends Pick<PageSource, 'site'> {
+  readonly state: PageState
+  readonly language: Language
+  readonly theme: Theme | null
+  readonly address: PageAddress
+}
+
+function StatusLine({ state, language, theme, address, site }: StatusLineProps) {
+  const { organization, status, services, incidents } = state
+  const words = wordsOf(language)
+  const sentence = headline({ status, services, incidents }, zoneOf(organization.timeZone, words), words)
+  const title = words.page.feed(organization.name)
+  return (
+    <html lang={words.tag} dir={words.dir} data-theme={theme ?? undefined}>
+      <head>
+        <meta charset="utf-8" />
+        <title>{title}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <link rel="stylesheet" href={site.assets.url('embed.css')} />
+      </head>
+      <body>
+        <main id="main" data-status={status.shown}>
+          <a href={address.origin + (address.base || '/')} target="_blank" rel="noopener" title={title}>
+            <svg viewBox="0 0 16 16" aria-hidden="true">
+              <path fill-rule="evenodd" d={statusShapes[status.shown]} />
+            </svg>
+            <span dir="auto">{sentence}</span>
+          </a>
+        </main>
+      </body>
+    </html>
+  )
+}
+
+/** Returns the HTML with which a site embeds the status line. @param address of the page. @param name of the page. */
+export function embedSnippet(address: Pick<PageAddress, 'origin' | 'root' | 'language'>, name: string): string {
+  const source = address.origin + documentPath(address, '/embed')
+  const title = <i title={wordsOf(address.language ?? 'EN').page.feed(name)} />
+  const escaped = String(title).replace(/^<i title="(.*)"><\/i>$/s, '$1')
+  return `<iframe src="${source}" title="${escaped}" width="320" height="40" loading="lazy" style="border:0"></iframe>`
+}
