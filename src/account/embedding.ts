@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
-import { NotFound } from '../core/errors.ts'
-import { hasChanges } from '../core/optimistic-lock.ts'
+import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Page } from './page.ts'
-import { readPage } from './page.ts'
+import { countEdit, findPage, pageUpdated } from './page.ts'
 
 /** The sites that may embed a page's status line, at most. */
 export const MAX_EMBED_ORIGINS = 20
@@ -39,25 +38,23 @@ const embedding = z.object({
     .array(embedOrigin)
     .max(MAX_EMBED_ORIGINS, `must be at most ${MAX_EMBED_ORIGINS}`)
     .transform((origins) => [...new Set(origins)]),
+  version: versionInput,
 })
 
 /**
  * Sets which sites may embed the status line of a page. Requires a key with scope ADMIN.
  * @param input `pageId`, or the id of the organization for its first page; and `origins`, which replace the list.
- * @throws Invalid for what is no origin, NotFound for an unknown page.
+ * @throws Invalid for what is no origin, NotFound for an unknown page, Conflict when it has changed since the given version.
  */
 export async function updatePageEmbedding(ctx: Context, input: unknown): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { pageId, origins } = validate(embedding, input)
+  const { pageId, origins, version } = validate(embedding, input)
   return change(ctx, organizationId, async ({ db }) => {
-    const own = pageId === organizationId ? { isFirst: true } : { id: pageId }
-    const row = await db.page.findFirst({ where: { ...own, organizationId }, select: { id: true, embedOrigins: true } })
-    if (row === null) throw new NotFound('Page not found.')
-    const isChanged = hasChanges(row, { embedOrigins: origins })
-    if (isChanged) await db.page.update({ where: { id: row.id }, data: { embedOrigins: origins } })
-    const page = await readPage(db, 'id', row.id)
-    if (page === null) throw new NotFound('Page not found.')
-    const subjectId = page.isFirst ? organizationId : page.id
-    return isChanged ? [page, { kind: 'PAGE_UPDATED', subjectId, subjectName: page.name }] : [page]
+    const page = await findPage(db, organizationId, pageId)
+    requireVersion(page, version)
+    if (!hasChanges(page, { embedOrigins: origins })) return [page]
+    await db.page.update({ where: { id: page.id }, data: { embedOrigins: origins } })
+    await countEdit(db, page)
+    return [await findPage(db, organizationId, page.id), pageUpdated(page)]
   })
 }

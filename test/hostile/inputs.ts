@@ -83,6 +83,13 @@ export const inputs: readonly HostileCase[] = [
   ]),
   mutation('101 items', 'createMonitors', () => ({ items: monitors(101, (n) => `Hostile ${n}`) })),
   mutation('an idempotency key of 100 kB', 'createIncident', () => incident('Hostile', { idempotencyKey: unicode })),
+  mutation('origins of 100 kB, and a thousand', 'updatePageEmbedding', ({ organizationId }) => ({
+    pageId: organizationId,
+    origins: [
+      'https://' + 'a.'.repeat(50_000),
+      ...Array.from({ length: 1000 }, () => 'https://a.example; script-src *'),
+    ],
+  })),
   mutation('a title of 100 kB', 'createIncident', () => incident(unicode)),
   mutation('1,000 services of an incident that are none', 'createIncident', () =>
     incident('Hostile', { services: ids(1000).map((serviceId) => ({ serviceId, status: 'OPERATIONAL' })) }),

@@ -7,6 +7,7 @@ const paths = [
   '/history.rss',
   '/maintenance.ics',
   '/badge.svg',
+  '/embed',
   '/picture.png',
   ...['summary', 'status', 'components', 'incidents', 'incidents/unresolved', 'scheduled-maintenances'].map(
     (name) => `/api/v2/${name}.json`,

@@ -69,7 +69,7 @@ const readers: Record<Reader, Record<string, string>> = {
   organization: {
     Query: 'organization',
     Mutation: `updateOrganization deleteOrganization createPage updatePage deletePage requestDomain removeDomain createApiKey revokeApiKey
-      updatePageAccess createPageToken revokePageToken
+      updatePageAccess updatePageEmbedding createPageToken revokePageToken
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
@@ -86,7 +86,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
       services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members`,
-    StatusPage: 'domain allServices version access tokens',
+    StatusPage: 'domain allServices version access embedOrigins tokens',
     PageAccess: 'kind mailDomains ranges',
     PageToken: 'id name createdAt lastUsedAt',
     CreatePageTokenPayload: 'id secret token',
@@ -705,6 +705,7 @@ function sampleOf(path: string): unknown {
     agreement: 1,
     graceSeconds: 60,
     password: 'correct horse',
+    origins: 'https://www.a.example',
     mailDomains: 'a.example',
     ranges: '192.0.2.0/24',
     csv: 'reader@a.example',

@@ -105,7 +105,7 @@ async function showSettings(screen: Screen, state: FormState, draft: PageDraft =
   const actions = (
     <>
       <a href={screen.path('pages')}>All pages</a> <a href={screen.path(`pages/${page.id}/access`)}>Access</a>{' '}
-      <a href={`/status/${page.slug}`}>View page</a>
+      <a href={screen.path(`pages/${page.id}/embed`)}>Status line</a> <a href={`/status/${page.slug}`}>View page</a>
     </>
   )
   return screen.show({ title: 'Page', section: 'page', content, actions, hasForeignPictures: true }, state)

@@ -211,7 +211,7 @@ async function showPage(screen: Screen, state: FormState, draft: PageDraft = {})
   const actions = (
     <>
       <a href={screen.path('pages')}>All pages</a> <a href={screen.path(`${path}/access`)}>Access</a>{' '}
-      <a href={`/status/${page.slug}`}>View page</a>
+      <a href={screen.path(`${path}/embed`)}>Status line</a> <a href={`/status/${page.slug}`}>View page</a>
     </>
   )
   return screen.show({ title: name, section: 'page', content, actions, hasForeignPictures: true }, state)

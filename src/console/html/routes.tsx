@@ -27,6 +27,7 @@ import { operatorScreens } from './operator.tsx'
 import { organizationDeletionScreens } from './organization-delete.tsx'
 import { pageScreens } from './page.tsx'
 import { pageAccessScreens } from './page-access.tsx'
+import { pageEmbedScreens } from './page-embed.tsx'
 import { pageListScreens } from './pages.tsx'
 import { peopleScreens } from './people.tsx'
 import { planScreens } from './plan.tsx'
@@ -88,6 +89,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       organizationDeletionScreens(screens)
       pageListScreens(screens)
       pageAccessScreens(screens)
+      pageEmbedScreens(screens)
       peopleScreens(screens)
       resetLinkScreens(screens)
       keyScreens(screens)

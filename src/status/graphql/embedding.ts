@@ -1,8 +1,9 @@
 import { MAX_EMBED_ORIGINS, updatePageEmbedding } from '../../account/embedding.ts'
-import { Invalid, NotFound } from '../../core/errors.ts'
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/cost.ts'
 import { ownerOnly } from '../../graphql/owner-only.ts'
+import { PAGE_VERSION, VERSION_READ } from '../../graphql/version.ts'
 import { StatusPage } from './page.ts'
 
 builder.objectFields(StatusPage, (t) => ({
@@ -22,6 +23,7 @@ const UpdatePageEmbeddingInput = builder.inputType('UpdatePageEmbeddingInput', {
     origins: t.stringList({
       description: `Their origins, such as https://www.example.com, at most ${MAX_EMBED_ORIGINS}. Replaces the current list; empty: none.`,
     }),
+    version: t.int({ ...VERSION_READ, description: PAGE_VERSION }),
   }),
 })
 
@@ -30,7 +32,7 @@ builder.mutationField('updatePageEmbedding', (t) =>
     type: StatusPage,
     description: 'Sets which sites may embed the status line of a page. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: UpdatePageEmbeddingInput }) },
-    errors: { types: [Invalid, NotFound] },
+    errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updatePageEmbedding(ctx, input),
   }),
 )

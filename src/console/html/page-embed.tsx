@@ -1,0 +1,62 @@
+import { updatePageEmbedding } from '../../account/embedding.ts'
+import type { FormState } from '../../http/form.tsx'
+import { TextField } from '../../http/form.tsx'
+import { embedSnippet } from '../../status-page/html/embed.tsx'
+import { currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
+import { pageIn } from './page-fields.tsx'
+import type { Screen, Screens } from './screen.tsx'
+
+/** Adds the screen of the sites that may embed a page's status line. */
+export function pageEmbedScreens({ form }: Screens): void {
+  form('pages/:id/embed', showEmbed, async (screen, { fields }) => {
+    const { id: pageId } = await pageIn(screen)
+    const origins = (fields.get('origins') ?? '').split(/[\s,]+/).filter((each) => each !== '')
+    await updatePageEmbedding(screen.ctx, { pageId, origins, version: readVersion(fields) })
+    return `pages/${pageId}/embed`
+  })
+}
+
+async function showEmbed(screen: Screen, state: FormState): Promise<Response> {
+  const page = await pageIn(screen)
+  const { version, embedOrigins } = page
+  const { site } = screen.ctx
+  const value = embedOrigins.join('\n')
+  const address = { origin: site.baseUrl, root: `/status/${page.slug}`, language: null }
+  const content = (
+    <>
+      <form method="post" class="stack" id="embed">
+        <EditProblem state={state} version={version} fields={['origins']} />
+        <VersionField version={version} />
+        <TextField
+          label="Sites"
+          name="origins"
+          state={state}
+          value={value}
+          rows={4}
+          placeholder="https://www.example.com"
+          hint={currentValue(state, version, {
+            name: 'origins',
+            value,
+            hint: 'One a line, at most 20. Others see an empty frame.',
+          })}
+        />
+        <p class="actions">
+          <button type="submit">Save</button>
+        </p>
+      </form>
+      <section>
+        <h2>On the site</h2>
+        <p>Paste this where the status line is to stand. It has no script and sets no cookie.</p>
+        <pre tabindex={0}>
+          <code>{embedSnippet(address, page.name)}</code>
+        </pre>
+        <p>
+          Add <code>?theme=light</code> or <code>?theme=dark</code> to its address for one theme, and{' '}
+          <code>?language=de</code> for another language of the page.
+        </p>
+      </section>
+    </>
+  )
+  const actions = <a href={`/status/${page.slug}/embed`}>View status line</a>
+  return screen.show({ title: `Status line of ${page.name}`, section: 'page', content, actions }, state)
+}
