@@ -86,7 +86,7 @@ export const inputs: readonly HostileCase[] = [
   mutation('origins of 100 kB, and a thousand', 'updatePageEmbedding', ({ organizationId }) => ({
     pageId: organizationId,
     origins: [
-      'https://' + 'a.'.repeat(50_000),
+      `https://${'a.'.repeat(50_000)}`,
       ...Array.from({ length: 1000 }, () => 'https://a.example; script-src *'),
     ],
   })),

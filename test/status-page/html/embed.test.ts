@@ -14,7 +14,14 @@ const { id: serviceId } = await mutate(url, key, 'createService', 'Service', { n
 const line = (query = '') => fetch(`${url}/status/${slug}/embed${query}`)
 const policyOf = ({ headers }: Response) => headers.get('content-security-policy') ?? ''
 const allow = (origins: string[]) =>
-  mutate(url, key, 'updatePageEmbedding', 'StatusPage', { pageId: id, origins }, 'embedOrigins')
+  mutate<{ embedOrigins: string[] }>(
+    url,
+    key,
+    'updatePageEmbedding',
+    'StatusPage',
+    { pageId: id, origins },
+    'embedOrigins',
+  )
 
 test('stands in frames of the sites that the owner lists', async () => {
   expect(policyOf(await line())).toContain("frame-ancestors 'none'")
