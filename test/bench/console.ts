@@ -32,8 +32,8 @@ const EVENTS = 10_000
 const PEOPLE = 199
 const KEYS = 200
 const SLUG = 'bench-console'
-const seconds = 1
-const rounds = 1
+const seconds = 2
+const rounds = 3
 
 /** What any screen may take (issue of the console): statements, milliseconds of the main thread, bytes, bytes of script. */
 const MOST = { statements: 10, milliseconds: 40, bytes: 100_000, script: 40_000 }

@@ -159,6 +159,22 @@ test('a session that is revoked while a page is open ends its live connection, a
   expect(await prisma.service.count({ where: { name: 'kept.example.com' } })).toBe(1)
 })
 
+test.each([
+  ['Asia/Tokyo', /^.+ \(.+ UTC\)$/],
+  ['Africa/Abidjan', /^[^(]+ UTC$/],
+])(
+  'times are shown in the zone %s of the reader, with the organization’s where they differ',
+  async (timezoneId, text) => {
+    const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
+    const { token } = await signIn(organization, 'VIEWER')
+    await using tab = await open(ours, { timezoneId })
+    await tab.page.context().addCookies([{ name: 'allclear_session', value: token, url: app.baseUrl }])
+    await tab.page.goto(`${app.baseUrl}/console/example/log`)
+    await tab.page.locator('#live[data-state="live"]').waitFor()
+    expect(await tab.page.locator('main time').first().textContent()).toMatch(text)
+  },
+)
+
 test('what is shown only once stays, whatever happens meanwhile', async () => {
   const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
   const owner = await signIn(organization, 'OWNER')

@@ -135,13 +135,15 @@ function isOtherChoice({ options, multiple, selectedIndex }: HTMLSelectElement):
   return [...options].some(({ selected }, index) => selected !== asSent[index])
 }
 
-/** Shows times in the reader's zone, with the organization's beside them. */
+/** Shows times in the reader's zone, with the organization's beside them where they differ. */
 function setReaderTimes(root: Document): void {
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-  if (zone === body.dataset['timeZone']) return
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  const style = { dateStyle: 'medium', timeStyle: 'short' } as const
+  const own = new Intl.DateTimeFormat(undefined, style)
+  const theirs = new Intl.DateTimeFormat(undefined, { ...style, timeZone: body.dataset['timeZone'] ?? 'UTC' })
   for (const time of root.querySelectorAll('time')) {
-    time.textContent = `${format.format(new Date(time.dateTime))} (${time.textContent})`
+    const at = new Date(time.dateTime)
+    // Zones of other names may have the same time, all year or in a part of it.
+    if (own.format(at) !== theirs.format(at)) time.textContent = `${own.format(at)} (${time.textContent})`
   }
 }
 
