@@ -1,0 +1,62 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort } from './free-port.ts'
+import { temporaryDirectory } from './scratch.ts'
+
+/** Why there is no Caddy to test with; null: there is one. */
+export const caddyMissing = isInstalled() ? null : 'Caddy is not installed'
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('caddy', ['version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Returns the configuration in `docs/custom-domains.md`. */
+async function documentedConfiguration(): Promise<string> {
+  const guide = await readFile('docs/custom-domains.md', 'utf8')
+  const [, block] = /With Caddy:\s*```text\n(.*?)```/s.exec(guide) ?? []
+  if (block === undefined) throw new Error('docs/custom-domains.md has no configuration of Caddy')
+  return block
+}
+
+/** Starts Caddy in front of a service as `docs/custom-domains.md` says, with a CA of its own. Returns its port for TLS. */
+export async function startCaddy(service: string): Promise<{ readonly port: number; stop(): Promise<void> }> {
+  const directory = await temporaryDirectory()
+  const [port, httpPort] = [await freePort(), await freePort()]
+  const own = `admin off\nauto_https disable_redirects\nskip_install_trust\nhttps_port ${port}\nhttp_port ${httpPort}\nstorage file_system ${directory.path}\n`
+  const file = join(directory.path, 'Caddyfile')
+  const configuration = (await documentedConfiguration())
+    .replaceAll('http://127.0.0.1:4000', service)
+    .replaceAll('127.0.0.1:4000', service.replace('http://', ''))
+    .replace('{\n', `{\n${own}`)
+    .replace('on_demand\n', 'on_demand\nissuer internal\n')
+  await writeFile(file, configuration)
+  const child = spawn('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, HOME: directory.path, XDG_DATA_HOME: directory.path, XDG_CONFIG_HOME: directory.path },
+  })
+  let log = ''
+  const up = new Promise<void>((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log += text
+      if (log.includes('serving initial configuration')) resolve()
+    })
+    child.once('close', () => reject(new Error(`Caddy ended: ${log}`)))
+  })
+  const ended = once(child, 'close')
+  await up
+  return {
+    port,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      await directory.remove()
+    },
+  }
+}
