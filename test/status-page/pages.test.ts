@@ -323,3 +323,35 @@ describe('pages', () => {
     expect(await other.run('updateOrganization', { slug })).toMatchObject({ code: 'CONFLICT' })
   })
 })
+
+test('uptime counts what the page counts through which it is read', async () => {
+  const acme = await organization()
+  const serviceId = await acme.service('Shop')
+  await acme.run('createMonitor', { name: 'Shop', serviceId, intervalSeconds: 60, heartbeat: { graceSeconds: 60 } })
+  await acme.run('createPage', { slug: `${acme.slug}-b`, name: 'By hand', uptimeSource: 'INCIDENTS' })
+  const uptimes = 'services { uptime { source } days(n: 1) { source } }'
+  const { data } = await post(url, {
+    query: `{ first: statusPage(slug: "${acme.slug}") { ${uptimes} } other: statusPage(slug: "${acme.slug}-b") { ${uptimes} } }`,
+  })
+  const counted = (source: string) => ({ services: [{ uptime: { source }, days: [{ source }] }] })
+  expect(data).toEqual({ first: counted('MONITORS'), other: counted('INCIDENTS') })
+})
+
+test('a page is created and changed together with its access, and nothing is overwritten unseen', async () => {
+  const acme = await organization()
+  const slug = `${acme.slug}-b`
+  const fields = '... on StatusPage { id version access { kind ranges } }'
+  const access = { kind: 'ADDRESSES', ranges: ['192.0.2.0/24'] }
+  const page = await acme.run('createPage', { slug, name: 'Staff', access }, fields)
+  expect(page).toMatchObject({ version: 1, access })
+  expect((await fetch(`${url}/status/${slug}`)).status).toBe(401)
+  const { id, version } = page
+  const opened = await acme.run('updatePage', { id, version, access: { kind: 'PUBLIC' } }, fields)
+  expect(opened).toMatchObject({ version: 2, access: { kind: 'PUBLIC' } })
+  const late = { __typename: 'ConflictError' }
+  const closed = { pageId: id, access: { kind: 'MEMBERS' }, version }
+  expect(await acme.run('updatePageAccess', closed, '... on PageAccess { kind }')).toMatchObject(late)
+  expect(await acme.run('removeDomain', { pageId: id, version }, fields)).toMatchObject(late)
+  expect(await acme.run('updatePage', { id, name: 'Late', version }, fields)).toMatchObject(late)
+  expect((await fetch(`${url}/status/${slug}`)).status).toBe(200)
+})

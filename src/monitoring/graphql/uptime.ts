@@ -6,6 +6,7 @@ import { builder } from '../../graphql/builder.ts'
 import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
 import { costs } from '../../graphql/cost.ts'
 import { batchPerOperation } from '../../graphql/loader.ts'
+import { countedUptime } from '../../graphql/place-mark.ts'
 import type { ServiceDay, UptimeSettings } from '../service-uptime.ts'
 import { readServiceDays, readServiceUptimes } from '../service-uptime.ts'
 import type { Condition, Span, Tally } from '../uptime.ts'
@@ -102,6 +103,8 @@ const UptimeDayRef = builder.objectRef<ShownDay>('UptimeDay').implement({
 interface Subject {
   readonly id: string
   readonly organizationId: string
+  /** What the page above it counts; null: what the organization does. */
+  readonly source?: UptimeSource | null
 }
 
 /** Reads the organizations of subjects, once per request. */
@@ -139,20 +142,28 @@ const serviceUptimeOf = batchPerOperation(async (ctx, asked: readonly AskedSpan[
 
 const nothingKnown: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 
-/** Groups what is asked by organization. */
+/** Groups what is asked by organization and by what uptime counts. */
 async function byOrganization<T extends Subject>(
   ctx: GraphContext,
   asked: readonly T[],
 ): Promise<[UptimeSettings, T[]][]> {
-  const groups = new Map<string, T[]>()
+  const groups = new Map<string, { readonly first: T; readonly all: T[] }>()
   for (const each of asked) {
-    const group = groups.get(each.organizationId)
-    if (group) group.push(each)
-    else groups.set(each.organizationId, [each])
+    const key = `${each.organizationId} ${each.source ?? ''}`
+    const group = groups.get(key)
+    if (group) group.all.push(each)
+    else groups.set(key, { first: each, all: [each] })
   }
   return Promise.all(
-    [...groups].map(async ([id, group]): Promise<[UptimeSettings, T[]]> => [await organizationOf(ctx, id), group]),
+    [...groups.values()].map(
+      async ({ first, all }): Promise<[UptimeSettings, T[]]> => [await settingsOf(ctx, first), all],
+    ),
   )
+}
+
+async function settingsOf(ctx: GraphContext, { organizationId, source }: Subject): Promise<UptimeSettings> {
+  const settings = await organizationOf(ctx, organizationId)
+  return source ? { ...settings, uptimeSource: source } : settings
 }
 
 interface AskedDays extends Subject {
@@ -186,9 +197,9 @@ const serviceDaysOf = daysLoader((ctx, settings, ids, count) =>
 )
 
 /** Returns what to read for the last `n` days of a subject. @throws Invalid when `n` is not from 1 to 730. */
-function askedDays({ id, organizationId }: Subject, n: number): AskedDays {
+function askedDays({ id, organizationId, source = null }: Subject, n: number): AskedDays {
   if (n < 1 || n > MAX_DAYS) throw invalid([{ path: ['n'], message: `must be from 1 to ${MAX_DAYS}` }])
-  return { id, organizationId, count: n }
+  return { id, organizationId, source, count: n }
 }
 const MAX_DAYS = 730
 
@@ -222,11 +233,12 @@ builder.prismaObjectFields('Service', (t) => ({
     type: UptimeRef,
     extensions: { ...CACHEABLE, ...UPTIME },
     description:
-      'Its availability: by all its monitors, down when any was down, known when any was known; or by its incidents, see `source`.',
+      'Its availability: by all its monitors, down when any was down, known when any was known; or by its incidents, see `source`. Read through a page, it counts what that page counts.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
-    resolve: async (service, args, ctx) => {
+    resolve: async (service, args, ctx, info) => {
       const { id, organizationId } = service
-      return serviceUptimeOf(ctx, { id, organizationId, ...(await spanOf(ctx, service, args)) })
+      const source = countedUptime.above(info.path)
+      return serviceUptimeOf(ctx, { id, organizationId, source, ...(await spanOf(ctx, service, args)) })
     },
   }),
   days: t.field({
@@ -234,6 +246,9 @@ builder.prismaObjectFields('Service', (t) => ({
     extensions: { ...CACHEABLE, ...DAYS },
     description: 'The last `n` days, including today; no more than the page shows.',
     args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
-    resolve: async (service, { n }, ctx) => [...(await serviceDaysOf(ctx, askedDays(service, n)))],
+    resolve: async ({ id, organizationId }, { n }, ctx, info) => {
+      const source = countedUptime.above(info.path)
+      return [...(await serviceDaysOf(ctx, askedDays({ id, organizationId, source }, n)))]
+    },
   }),
 }))

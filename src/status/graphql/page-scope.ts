@@ -2,28 +2,22 @@ import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { isObjectType } from 'graphql'
 import type { Page } from '../../account/page.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
+import type { Path } from '../../graphql/place-mark.ts'
+import { countedUptime, createPlaceMark } from '../../graphql/place-mark.ts'
 import { shows } from '../page-scope.ts'
 
-/** A place in an answer. */
-interface Path {
-  readonly prev: Path | undefined
-}
-
-/** The pages below which an answer is being made, by the field that is read from them. */
-const pages = new WeakMap<Path, Page>()
+/** The pages below which an answer is being made. */
+const pages = createPlaceMark<Page>()
 
 /** Narrows what is below a field to what a page shows. */
 export function below(path: Path, page: Page): void {
   if (page.serviceIds !== null || !page.isFirst) pages.set(path, page)
+  if (!page.isFirst) countedUptime.set(path, page.uptimeSource)
 }
 
 /** Returns the page that an answer is below; null: none, or a first page that shows all services. */
 export function pageAbove(path: Path): Page | null {
-  for (let place: Path | undefined = path; place; place = place.prev) {
-    const page = pages.get(place)
-    if (page) return page
-  }
-  return null
+  return pages.above(path)
 }
 
 /** Lists of services, by type. */
