@@ -5,7 +5,7 @@ import type { UptimeSource } from '../generated/prisma/enums.ts'
 import type { IncidentPast, ServiceIncident } from '../status/incident-effect-reader.ts'
 import { readIncidentPast } from '../status/incident-effect-reader.ts'
 import type { ImpairedStatus } from '../status/incident-effects.ts'
-import { worstEffect } from '../status/incident-effects.ts'
+import { worstEffects } from '../status/incident-effects.ts'
 import type { Span, Stretch } from './uptime.ts'
 import { coveragePercent, stretches, tallies, tally, uptimePercent } from './uptime.ts'
 import type { DayUptime } from './uptime-days.ts'
@@ -89,9 +89,10 @@ export async function readServiceDays(
     const history = reportedHistory(service, past)
     const effects = history.incidents.flatMap((incident) => incident.effects)
     const own = days.get(id) ?? reportedDays(history, spans)
+    const worst = worstEffects(effects, own)
     found.set(
       id,
-      own.map((day) => ({ ...day, source, incidentStatus: worstEffect(effects, day) })),
+      own.map((day, index) => ({ ...day, source, incidentStatus: worst[index] ?? null })),
     )
   }
   return found

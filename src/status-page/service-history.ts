@@ -12,7 +12,7 @@ import { daySpans, readDays } from '../monitoring/uptime-days.ts'
 import { readMaintenance } from '../monitoring/uptime-history.ts'
 import type { IncidentPast, ServiceIncident } from '../status/incident-effect-reader.ts'
 import type { ImpairedStatus } from '../status/incident-effects.ts'
-import { worstEffect } from '../status/incident-effects.ts'
+import { worstEffect, worstEffects } from '../status/incident-effects.ts'
 import type { PageState, ServiceState } from '../status/page-state.ts'
 import { bounds } from './bounds.ts'
 import type { Zone } from './time-format.ts'
@@ -203,21 +203,17 @@ export function barView({ source, days, incidents }: ServiceHistory, words: Cata
   const percent = uptimePercent(total)
   const figure = percent === null ? words.uptime.noData : words.percent(percent)
   const effects = incidents.flatMap((incident) => incident.effects)
-  const marks = days.map((day, index) => {
-    const span = effects.length === 0 ? null : dayOf(days, index)
-    return worstMark(tallyMark(source, day.tally), span === null ? null : worstEffect(effects, span))
-  })
+  const worst = worstEffects(effects, openEnded(days))
+  const marks = days.map(({ tally }, index) => worstMark(tallyMark(source, tally), worst[index] ?? null))
   if (percent === null) return { marks, uptime: figure, figure }
   const isReported = source === 'INCIDENTS'
   const uptime = isReported ? words.uptime.byIncidents(figure) : words.uptime.measured(figure)
   return { marks, uptime: withCoverage(uptime, total, words), figure: `${figure}${isReported ? '*' : ''}` }
 }
 
-/** Returns the span of a day. An incident may have begun after the figures of today end. */
-function dayOf(days: readonly DayUptime[], index: number): Span | null {
-  const day = days[index]
-  if (day === undefined) return null
-  return index < days.length - 1 ? day : { from: day.from, to: new Date(8.64e15) }
+/** Returns the spans of days; the last one has no end: an incident may have begun after the figures of today end. */
+function openEnded(days: readonly DayUptime[]): Span[] {
+  return days.map(({ from, to }, index) => ({ from, to: index < days.length - 1 ? to : new Date(8.64e15) }))
 }
 
 /** Formats the bar of a group: the worst of its services on each day, and their uptime on average. */
@@ -242,8 +238,9 @@ function serviceHistoryView(
 ): ServiceHistoryView {
   const { source, days, incidents } = history
   const bar = barView(history, words)
+  const spans = openEnded(days)
   const views = days.map(({ from, tally }, index): DayView => {
-    const open = incidentsOn(dayOf(days, index), incidents)
+    const open = incidentsOn(spans[index], incidents)
     const shown = open.slice(0, bounds.eventful.incidents)
     const more = { incidents: shown, moreIncidents: open.length - shown.length }
     return { ...nameOf(from), mark: bar.marks[index] ?? 'none', notes: dayNotes(source, tally, words), ...more }
@@ -258,8 +255,8 @@ function serviceHistoryView(
   }
 }
 
-function incidentsOn(day: Span | null, incidents: readonly ServiceIncident[]): DayIncident[] {
-  if (day === null) return []
+function incidentsOn(day: Span | undefined, incidents: readonly ServiceIncident[]): DayIncident[] {
+  if (day === undefined) return []
   return incidents
     .filter(({ startedAt, resolvedAt }) => startedAt < day.to && (!resolvedAt || resolvedAt > day.from))
     .map(({ id, title, effects }) => {

@@ -246,23 +246,33 @@ async function fill(prisma: PrismaClient, incidents: number, now: Date): Promise
     return { id, organizationId, title: `Payments are slow, case ${nth}`, createdAt: startedAt, ...state }
   })
   await prisma.incident.createMany({ data: rows })
+  const affected = (nth: number) => [0, 1].map((which) => serviceIds[(nth * 2 + which) % services] ?? '')
   await prisma.incidentService.createMany({
     data: ids.flatMap((incidentId, nth) =>
-      [0, 1].map((which) => ({
-        ...{ incidentId, serviceId: serviceIds[(nth * 2 + which) % services] ?? '' },
+      affected(nth).map((serviceId) => ({
+        ...{ incidentId, serviceId },
         status: nth < open ? ('DEGRADED_PERFORMANCE' as const) : ('OPERATIONAL' as const),
       })),
     ),
   })
-  await prisma.incidentUpdate.createMany({
-    data: rows.flatMap(({ id, startedAt, status }) =>
-      (['INVESTIGATING', 'IDENTIFIED', status] as const).map((each, nth) => ({
+  const updates = rows.flatMap(({ id, startedAt, status }, incident) =>
+    (['INVESTIGATING', 'IDENTIFIED', status] as const).map((each, nth) => ({
+      incident,
+      row: {
         ...{ id: newId('IncidentUpdate'), organizationId, incidentId: id, status: each },
         message: 'We see that some payments take longer than usual, and are looking for the reason.',
         html: '<p>We see that some payments take longer than usual, and are looking for the reason.</p>',
         createdAt: new Date(startedAt.getTime() + nth * MINUTE),
-      })),
-    ),
+      },
+    })),
+  )
+  await prisma.incidentUpdate.createMany({ data: updates.map(({ row }) => row) })
+  await prisma.incidentUpdateService.createMany({
+    data: updates.flatMap(({ incident, row: { id, status } }) => {
+      const said = { INVESTIGATING: 'DEGRADED_PERFORMANCE', IDENTIFIED: null, RESOLVED: 'OPERATIONAL' } as const
+      const given = said[status]
+      return given === null ? [] : affected(incident).map((serviceId) => ({ updateId: id, serviceId, status: given }))
+    }),
   })
   await prisma.$executeRaw`ANALYZE`
   return { slug, organizationId, incidentId: ids[0] ?? '' }

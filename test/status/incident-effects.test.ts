@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { HOUR } from '../../src/core/time.ts'
 import type { ServiceStatus } from '../../src/generated/prisma/enums.ts'
 import { ServiceStatus as statuses } from '../../src/generated/prisma/enums.ts'
-import { effectsOf, worstEffect } from '../../src/status/incident-effects.ts'
+import { effectsOf, worstEffect, worstEffects } from '../../src/status/incident-effects.ts'
 import { noon } from '../support/context.ts'
 
 const at = (hours: number) => new Date(noon.getTime() + hours * HOUR)
@@ -330,5 +330,23 @@ describe('the worst effect in a span', () => {
     [-1, 0, null],
   ])('from %s to %s is %s', (from, to, worst) => {
     expect(worstEffect(all, { from: at(from), to: at(to) })).toBe(worst)
+  })
+
+  test('is that of each of many spans, as a comparison with every effect finds it', () => {
+    const order = [null, slow, partial, major]
+    const hour = fc.integer({ min: -5, max: 30 })
+    const effect = fc.tuple(hour, hour, fc.constantFrom(slow, partial, major))
+    fc.assert(
+      fc.property(fc.array(effect), fc.uniqueArray(hour, { minLength: 1 }), (drawn, bounds) => {
+        const found = drawn.map(([from, to, status]) => ({ from: at(from), to: at(to), status }))
+        const sorted = bounds.toSorted((one, other) => one - other)
+        const spans = sorted.slice(1).map((to, index) => ({ from: at(sorted[index] ?? 0), to: at(to) }))
+        const naive = spans.map(({ from, to }) => {
+          const within = found.filter((each) => each.from < to && each.to > from)
+          return order[Math.max(0, ...within.map(({ status }) => order.indexOf(status)))]
+        })
+        expect(worstEffects(found, spans)).toEqual(naive)
+      }),
+    )
   })
 })
