@@ -76,23 +76,34 @@ export async function readMeasured(
   return { readAt: now, spans, days, maintenance }
 }
 
-/** Adds what incidents said of the services of a page to what was measured. Yields the event loop between services. */
+/**
+ * Adds what incidents said of the services of a page to what was measured. Yields the event loop between services. A history that has not
+ * changed since `previous` is the same object.
+ */
 export async function joinHistories(
   state: PageState,
   services: readonly ServiceState[],
   measured: Measured,
+  previous: ServiceHistories | null = null,
 ): Promise<ServiceHistories> {
   const owner = {}
   const histories = new Map<string, ServiceHistory>()
   let size = 0
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
-    const history = historyOf(sourceOf(state, service), service, measured, state.incidentPast)
+    const joined = historyOf(sourceOf(state, service), service, measured, state.incidentPast)
+    const earlier = previous?.histories.get(service.id)
+    const history = earlier && isSameHistory(earlier, joined) ? earlier : joined
     histories.set(service.id, history)
     size += history.days.length + history.incidents.length
   }
   return { measured, size, histories }
 }
+
+const noIncidents: readonly ServiceIncident[] = []
+
+const isSameHistory = (one: ServiceHistory, other: ServiceHistory) =>
+  one.source === other.source && one.days === other.days && one.incidents === other.incidents
 
 function historyOf(
   source: UptimeSource,
@@ -100,7 +111,7 @@ function historyOf(
   measured: Measured,
   past: IncidentPast,
 ): ServiceHistory {
-  const incidents = past.incidents.get(id) ?? []
+  const incidents = past.incidents.get(id) ?? noIncidents
   const days =
     source === 'MONITORS'
       ? (measured.days.get(id) ?? [])
@@ -197,8 +208,19 @@ export async function serviceHistoryViews(
   return views
 }
 
+/** The bars of histories in a language: most are the same after a change of the page. */
+const bars = new WeakMap<Catalogue, WeakMap<ServiceHistory, BarView>>()
+
 /** Formats the bar of a history. */
-export function barView({ source, days, incidents }: ServiceHistory, words: Catalogue): BarView {
+export function barView(history: ServiceHistory, words: Catalogue): BarView {
+  const known = bars.get(words) ?? new WeakMap<ServiceHistory, BarView>()
+  bars.set(words, known)
+  const bar = known.get(history) ?? newBar(history, words)
+  known.set(history, bar)
+  return bar
+}
+
+function newBar({ source, days, incidents }: ServiceHistory, words: Catalogue): BarView {
   const total = sumOf(days.map(({ tally }) => tally))
   const percent = uptimePercent(total)
   const figure = percent === null ? words.uptime.noData : words.percent(percent)
@@ -218,10 +240,10 @@ function openEnded(days: readonly DayUptime[]): Span[] {
 
 /** Formats the bar of a group: the worst of its services on each day, and their uptime on average. */
 export function groupBar(histories: readonly ServiceHistory[], words: Catalogue): BarView {
-  const bars = histories.map((history) => barView(history, words))
-  const longest = Math.max(0, ...bars.map(({ marks }) => marks.length))
+  const own = histories.map((history) => barView(history, words))
+  const longest = Math.max(0, ...own.map(({ marks }) => marks.length))
   const marks = Array.from({ length: longest }, (_, index) =>
-    bars.reduce<DayMark>((worst, bar) => worseMark(worst, bar.marks[index] ?? 'none'), 'none'),
+    own.reduce<DayMark>((worst, bar) => worseMark(worst, bar.marks[index] ?? 'none'), 'none'),
   )
   const percent = uptimePercent(sumOf(histories.flatMap(({ days }) => days.map(({ tally }) => tally))))
   if (percent === null) return { marks, uptime: words.uptime.noData, figure: words.uptime.noData }

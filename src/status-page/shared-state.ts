@@ -25,7 +25,7 @@ export async function sharedState(source: StateSource, owner: string): Promise<P
   const { db, cache, now } = source
   const { state } = await cache.states.get(owner, async (previous) => {
     if (previous !== null && isYoung(previous.state, now()) && (await isCurrent(db, previous.state))) return previous
-    const state = await readPageState(db, owner, now())
+    const state = await readPageState(db, owner, now(), previous?.state)
     return { organizationId: state.organization.id, state }
   })
   return state
@@ -43,7 +43,7 @@ export function sharedHistories({ db, cache, now }: StateSource, state: PageStat
     const isKept = previous !== null && previous.position.days === position.days && isYoung(previous.measured, at)
     if (isKept && previous.position.page === position.page) return previous
     const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at)
-    return { organizationId, position, ...(await joinHistories(state, state.services, measured)) }
+    return { organizationId, position, ...(await joinHistories(state, state.services, measured, previous)) }
   })
 }
 

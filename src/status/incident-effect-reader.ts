@@ -17,37 +17,48 @@ export interface ServiceIncident {
 
 /** What incidents said of services. */
 export interface IncidentPast {
-  /** By service id, newest start first. */
+  /** By service id, newest start first. A list that has not changed since an earlier reading is the same array. */
   readonly incidents: ReadonlyMap<string, readonly ServiceIncident[]>
   /** When it was read: effects of open incidents end here. */
   readonly readAt: Date
   /** Since when it is complete: there may be more incidents than are read. */
   readonly completeSince: Date
+  readonly known: KnownIncidents
 }
+
+/** Resolved incidents as they were read, so that the next reading need not work out again what has not changed. */
+interface KnownIncidents {
+  readonly serviceIds: readonly string[]
+  /** By their JSON. */
+  readonly byJson: ReadonlyMap<string, readonly EffectOnService[]>
+}
+
+type EffectOnService = readonly [serviceId: string, ServiceIncident]
 
 /** The incidents, and the rows of all their updates, that are read at most: those that ended last. */
 const MAX_INCIDENTS = 1000
 const MAX_ROWS = 20_000
 
-/** An incident in JSON; times are in epoch milliseconds. */
-type IncidentJson = readonly [id: string, title: string, startedAt: number, resolvedAt: number | null]
-/** What an update of an incident says of a service, or (null) of none; both by their index. Oldest first within an incident. */
-type UpdateJson = readonly [
-  incident: number,
-  at: number,
-  isResolved: boolean,
-  service: number | null,
-  ServiceStatus | null,
-]
-/** The current status that an incident gives a service. */
-type CurrentJson = readonly [incident: number, service: number, ServiceStatus]
-
 /** What `incidentPastJson` gives. */
 export interface IncidentPastJson {
-  readonly incidents: readonly IncidentJson[]
-  readonly updates: readonly UpdateJson[]
-  readonly current: readonly CurrentJson[]
+  /** Each an `IncidentJson`, so that one that is known need not be parsed. Those that ended last come first. */
+  readonly incidents: readonly string[]
+  /** The index of the first incident of which not all rows were read; null: none. */
+  readonly cut: number | null
 }
+
+/** An incident; times are in epoch milliseconds, services are given by their index. */
+type IncidentJson = readonly [
+  id: string,
+  title: string,
+  startedAt: number,
+  resolvedAt: number | null,
+  updates: readonly UpdateJson[] | null,
+  /** The status that it gives each service now. */
+  current: readonly (readonly [service: number, ServiceStatus])[] | null,
+]
+/** What an update says of a service, or (null) of none. Oldest first. */
+type UpdateJson = readonly [at: number, isResolved: boolean, service: number | null, ServiceStatus | null]
 
 /** Reads what incidents that were not resolved before a time said of services of an organization. Runs one statement. */
 export async function readIncidentPast(
@@ -63,7 +74,7 @@ export async function readIncidentPast(
       ? []
       : await db.$queryRaw<{ past: string }[]>`
           SELECT ${incidentPastJson(Prisma.sql`${organizationId}`, wanted, since)}::text AS past`
-  const past = row === undefined ? { incidents: [], updates: [], current: [] } : JSON.parse(row.past)
+  const past = row === undefined ? { incidents: [], cut: null } : JSON.parse(row.past)
   return incidentPastOf(past, serviceIds, since, now)
 }
 
@@ -95,44 +106,90 @@ export function incidentPastJson(organizationId: Prisma.Sql, wanted: Prisma.Sql,
         SELECT wanted.nth, link.status FROM "IncidentUpdateService" AS link JOIN wanted ON wanted.id = link."serviceId"
         WHERE link."updateId" = posted.id
       ) AS link ON true ORDER BY 1, 2, posted.id LIMIT ${MAX_ROWS + 1}
+    ), part AS (
+      SELECT nth, 'incident' AS of, id, title, "startedAt", "resolvedAt",
+        NULL::timestamptz AS at, NULL::boolean AS resolved, NULL::bigint AS service, NULL::"ServiceStatus" AS status
+      FROM incident
+      UNION ALL SELECT nth, 'said', NULL, NULL, NULL, NULL, at, resolved, service, status FROM said
+      UNION ALL SELECT nth, 'current', NULL, NULL, NULL, NULL, NULL, NULL, service, status FROM current
+    ), whole AS (
+      -- Grouped rather than joined: nothing tells the planner how many rows there are.
+      SELECT nth, json_build_array(max(id), max(title), ${time('max("startedAt")')}, ${time('max("resolvedAt")')},
+        json_agg(json_build_array(${time('at')}, resolved, service, status) ORDER BY at, service) FILTER (WHERE of = 'said'),
+        json_agg(json_build_array(service, status) ORDER BY service) FILTER (WHERE of = 'current'))::text AS incident
+      FROM part GROUP BY nth
     )
     SELECT json_build_object(
-      'incidents', (SELECT coalesce(json_agg(json_build_array(id, title, ${time('"startedAt"')}, ${time('"resolvedAt"')})
-        ORDER BY nth), '[]') FROM incident),
-      'updates', (SELECT coalesce(json_agg(json_build_array(nth, ${time('at')}, resolved, service, status)), '[]') FROM said),
-      'current', (SELECT coalesce(json_agg(json_build_array(nth, service, status)), '[]') FROM current)))`
+      'incidents', (SELECT coalesce(json_agg(incident ORDER BY nth), '[]') FROM whole),
+      'cut', least((SELECT max(nth) FROM said HAVING count(*) > ${MAX_ROWS}),
+        (SELECT max(nth) FROM current HAVING count(*) > ${MAX_ROWS}))))`
 }
 
-/** Returns what incidents said of services. @param serviceIds by their index in the JSON. */
+/**
+ * Returns what incidents said of services.
+ * @param serviceIds by their index in the JSON. @param known of an earlier reading: what has not changed is taken from there.
+ */
 export function incidentPastOf(
   json: IncidentPastJson,
   serviceIds: readonly string[],
   since: Date,
   now: Date,
+  known: IncidentPast | null = null,
 ): IncidentPast {
-  const cut = Math.min(
-    json.incidents.length > MAX_INCIDENTS ? MAX_INCIDENTS : Number.POSITIVE_INFINITY,
-    ...[json.updates, json.current].map((rows) => rows[MAX_ROWS]?.[0] ?? Number.POSITIVE_INFINITY),
-  )
-  const timelines = timelinesOf(json.updates)
+  const cut = Math.min(MAX_INCIDENTS, json.cut ?? MAX_INCIDENTS)
+  const before = known !== null && isSame(known.known.serviceIds, serviceIds) ? known : null
+  const byJson = new Map<string, readonly EffectOnService[]>()
   const incidents = new Map<string, ServiceIncident[]>()
-  for (const [nth, service, current] of json.current) {
-    const [found, serviceId] = [json.incidents[nth], serviceIds[service]]
-    if (nth >= cut || found === undefined || serviceId === undefined) continue
-    const [id, title, started, resolved] = found
-    const times = { startedAt: new Date(started), resolvedAt: resolved === null ? null : new Date(resolved) }
-    const updates = (timelines.get(nth) ?? []).map(({ statuses, ...update }) => {
-      return { ...update, status: statuses.get(service) ?? null }
-    })
-    const incident = { id, title, ...times, effects: effectsOf({ ...times, current }, updates, now) }
-    const list = incidents.get(serviceId)
-    if (list) list.push(incident)
-    else incidents.set(serviceId, [incident])
+  for (const text of json.incidents.slice(0, cut)) {
+    const effects = before?.known.byJson.get(text) ?? effectsIn(JSON.parse(text), serviceIds, now)
+    // What an open incident says goes on.
+    if (effects.every(([, { resolvedAt }]) => resolvedAt !== null)) byJson.set(text, effects)
+    for (const [serviceId, incident] of effects) {
+      const list = incidents.get(serviceId)
+      if (list) list.push(incident)
+      else incidents.set(serviceId, [incident])
+    }
   }
-  for (const list of incidents.values()) list.sort((one, other) => +other.startedAt - +one.startedAt)
   const firstLeftOut = json.incidents[cut]
-  const completeSince = firstLeftOut === undefined ? since : new Date(firstLeftOut[3] ?? now)
-  return { incidents, readAt: now, completeSince }
+  return {
+    incidents: new Map(
+      Array.from(incidents, ([id, list]) => {
+        list.sort((one, other) => other.startedAt.getTime() - one.startedAt.getTime())
+        const earlier = before?.incidents.get(id)
+        return [id, earlier && isSame(earlier, list) ? earlier : list]
+      }),
+    ),
+    readAt: now,
+    completeSince: firstLeftOut === undefined ? since : endOf(JSON.parse(firstLeftOut), now),
+    known: { serviceIds, byJson },
+  }
+}
+
+function isSame<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((each, index) => each === other[index])
+}
+
+function endOf([, , , resolved]: IncidentJson, now: Date): Date {
+  return resolved === null ? now : new Date(resolved)
+}
+
+/** Returns what an incident said of each service. */
+function effectsIn(
+  [id, title, started, resolved, rows, given]: IncidentJson,
+  serviceIds: readonly string[],
+  now: Date,
+): EffectOnService[] {
+  const times = { startedAt: new Date(started), resolvedAt: resolved === null ? null : new Date(resolved) }
+  const timeline = timelineOf(rows ?? [])
+  return (given ?? []).flatMap(([service, current]): EffectOnService[] => {
+    const serviceId = serviceIds[service]
+    if (serviceId === undefined) return []
+    const updates = timeline.map(({ at, isResolved, statuses }) => {
+      return { at, isResolved, status: statuses.get(service) ?? null }
+    })
+    const effects = effectsOf({ ...times, current }, updates, now)
+    return [[serviceId, { id, title, ...times, effects }]]
+  })
 }
 
 /** An update with the statuses that it gives services, by their index. */
@@ -140,17 +197,15 @@ interface Update extends Pick<ServiceUpdate, 'at' | 'isResolved'> {
   readonly statuses: Map<number, ServiceStatus>
 }
 
-/** Returns the updates of each incident, oldest first, by the index of the incident. */
-function timelinesOf(rows: readonly UpdateJson[]): Map<number, Update[]> {
-  const timelines = new Map<number, Update[]>()
-  for (const [nth, at, isResolved, service, status] of rows) {
-    const timeline = timelines.get(nth) ?? []
-    timelines.set(nth, timeline)
+/** Returns the updates of an incident, oldest first. */
+function timelineOf(rows: readonly UpdateJson[]): Update[] {
+  const timeline: Update[] = []
+  for (const [at, isResolved, service, status] of rows) {
     const last = timeline.at(-1)
     // The rows of an update are next to each other, and no two updates of an incident have the same time.
     const update = last?.at.getTime() === at ? last : { at: new Date(at), isResolved, statuses: new Map() }
     if (update !== last) timeline.push(update)
     if (service !== null && status !== null) update.statuses.set(service, status)
   }
-  return timelines
+  return timeline
 }

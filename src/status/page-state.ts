@@ -99,9 +99,15 @@ const bounds = {
 /**
  * Reads what a public page shows, by its id or slug, with one statement: all parts agree with the cursor. By the id of an
  * organization, reads its first page with all services.
+ * @param previous an earlier state of the page, from which is taken what incidents said long ago.
  * @throws NotFound when there is no such page.
  */
-export async function readPageState(db: Database, idOrSlug: string, now: Date): Promise<PageState> {
+export async function readPageState(
+  db: Database,
+  idOrSlug: string,
+  now: Date,
+  previous: PageState | null = null,
+): Promise<PageState> {
   const isPossibleName = /^[a-z0-9_-]{1,63}$/.test(idOrSlug)
   const type = typeOfId(idOrSlug)
   const by = type === 'Organization' ? 'organization' : type === 'StatusPage' ? 'page' : 'slug'
@@ -113,7 +119,7 @@ export async function readPageState(db: Database, idOrSlug: string, now: Date): 
   if (!row) throw new NotFound('Status page not found.')
   const json: PageStateJson = JSON.parse(row.state)
   const ids = json.services.map(({ id }) => id)
-  const incidentPast = incidentPastOf(json.incidentPast, ids, since.past, now)
+  const incidentPast = incidentPastOf(json.incidentPast, ids, since.past, now, previous?.incidentPast)
   return { ...pageStateOf(json), incidentPast, readAt: now, size: row.state.length }
 }
 

@@ -4,7 +4,7 @@ import { transaction } from '../../src/core/context.ts'
 import { NotFound } from '../../src/core/errors.ts'
 import { DAY, HOUR } from '../../src/core/time.ts'
 import { decodeCursor } from '../../src/event-log/event.ts'
-import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { createIncident, deleteIncident, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
 import { cancelMaintenance, scheduleMaintenance } from '../../src/status/maintenance.ts'
 import { readPageState } from '../../src/status/page-state.ts'
 import { createService, reorderServices, updateService } from '../../src/status/service.ts'
@@ -62,7 +62,12 @@ describe('the state of a page', () => {
       recentIncidents: [],
       hasMoreRecent: false,
       withoutIncidentSince: noon,
-      incidentPast: { incidents: new Map(), readAt: noon, completeSince: at(-92 * DAY) },
+      incidentPast: {
+        incidents: new Map(),
+        readAt: noon,
+        completeSince: at(-92 * DAY),
+        known: { serviceIds: [], byJson: new Map() },
+      },
     })
   })
 
@@ -185,4 +190,41 @@ test('the cursor agrees with all parts under concurrent writes', async () => {
   await written
   expect(seen).toEqual(seen.toSorted((one, other) => one - other))
   expect((await read(acme)).services).toHaveLength(40)
+})
+
+describe('what incidents said, read after an earlier state', () => {
+  test('is what a fresh reading gives after any change, and the same list where nothing changed', async () => {
+    const acme = await tenant('PRO')
+    const { ctx } = acme
+    const [api = '', web = ''] = await acme.services('API', 'Web')
+    const said = (serviceId: string) => [{ serviceId, status: 'MAJOR_OUTAGE' }]
+    const times = { startedAt: at(-3 * HOUR), resolvedAt: at(-2 * HOUR) }
+    const past = await createIncident(ctx, { ...told, ...times, status: 'RESOLVED', services: said(api) })
+    const open = await createIncident(ctx, { ...told, services: said(web) })
+    let earlier = await read(acme)
+    const changes: readonly [keeps: readonly string[], () => Promise<unknown>][] = [
+      [[api], () => postIncidentUpdate(ctx, { incidentId: open.id, status: 'IDENTIFIED', message: 'A disk.' })],
+      [[api], () => postIncidentUpdate(ctx, { incidentId: open.id, status: 'RESOLVED', message: 'Replaced.' })],
+      [[api, web], () => updateOrganization(ctx, { description: 'All of it.' })],
+      [[web], () => updateIncident(ctx, { id: past.id, startedAt: at(-4 * HOUR) })],
+      [[web], () => updateIncident(ctx, { id: past.id, title: 'Was down' })],
+      [[api], () => postIncidentUpdate(ctx, { incidentId: open.id, status: 'MONITORING', message: 'Again.' })],
+      // Services are known by their order.
+      [[], () => reorderServices(ctx, { ids: [web, api] })],
+      [[], () => deleteIncident(ctx, past.id)],
+    ]
+    let hours = 0
+    for (const [keeps, change] of changes) {
+      await change()
+      // What an open incident says goes on.
+      const now = at(++hours * HOUR)
+      const state = await readPageState(prisma, acme.slug, now, earlier)
+      expect(state.incidentPast).toEqual((await read(acme, now)).incidentPast)
+      const kept = [api, web].filter(
+        (id) => state.incidentPast.incidents.get(id) === earlier.incidentPast.incidents.get(id),
+      )
+      expect(kept).toEqual(keeps)
+      earlier = state
+    }
+  })
 })
