@@ -7,11 +7,12 @@ import type { PageDraft } from '../../status-page/html/rendered-page.tsx'
 import { currentValue, EditProblem, PreviewButton, readVersion, VersionField } from './edit-fields.tsx'
 import { DomainSection, domainForms } from './page-domain.tsx'
 import { PageFields, pageFields, readLogoFile, readPageFields, ShownServices } from './page-fields.tsx'
+import { LanguageFields, languageFields, readLanguages } from './page-languages.tsx'
 import { preview, readDraft, sendPreview } from './page-preview.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { isDraft, readServiceNames } from './service-fields.tsx'
 
-const FIELDS = [...pageFields, 'contactEmail', 'timeZone'] as const
+const FIELDS = [...pageFields, ...languageFields, 'contactEmail', 'timeZone'] as const
 
 /** Reads the first page. Needs the role ADMIN. */
 const firstPage = ({ ctx, organization }: Screen) => findPage(ctx.db, requireScope(ctx, 'ADMIN'), organization.id)
@@ -37,6 +38,7 @@ export function pageScreens(screens: Screens): void {
 const organizationFields = ({ fields }: SubmittedForm) => ({
   contactEmail: fields.get('contactEmail'),
   timeZone: fields.get('timeZone'),
+  ...readLanguages(fields),
   version: readVersion(fields),
 })
 
@@ -71,6 +73,7 @@ async function showSettings(screen: Screen, state: FormState, draft: PageDraft =
               hint: 'Such as Europe/Berlin. Days of the uptime begin there.',
             })}
           />
+          <LanguageFields {...{ organization, version }} state={settings} />
           <InputField
             label="Contact address"
             name="contactEmail"

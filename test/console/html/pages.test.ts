@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { languages } from '../../../src/language/catalogue.ts'
 import { testConsole } from '../../support/console.ts'
 import { png } from '../../support/pictures.ts'
 import { fewestStatements } from '../../support/statements.ts'
@@ -220,6 +221,29 @@ test('the screens of pages take at most ten statements', async () => {
   }
 })
 
+test('the languages of pages are chosen, with the default one, and all of them are also later ones', async () => {
+  const before = (await admin.get('page')).html
+  expect(before.match(/name="languages" value="\w+" checked/g)).toHaveLength(languages.length)
+  const choose = async (defaultLanguage: string, chosen: readonly string[]) => {
+    const { location } = await admin.post('page', await firstPage({ defaultLanguage, languages: chosen }))
+    expect(location).toBe('/console/acme/page')
+    return prisma.organization.findUniqueOrThrow({
+      where: { id: organizationId },
+      select: { languages: true, defaultLanguage: true },
+    })
+  }
+  expect(await choose('DE', ['FR'])).toEqual({ languages: ['DE', 'FR'], defaultLanguage: 'DE' })
+  const { html } = await admin.get('page')
+  expect(html).toContain('<option value="DE" selected="">Deutsch</option>')
+  expect(html.match(/name="languages" value="\w+" checked/g)).toEqual([
+    'name="languages" value="DE" checked',
+    'name="languages" value="FR" checked',
+  ])
+  const refused = await admin.post('page', await firstPage({ defaultLanguage: 'XX', languages: [] }))
+  expect(refused.status).toBe(422)
+  expect(await choose('EN', languages)).toEqual({ languages: [], defaultLanguage: 'EN' })
+})
+
 describe('the domain and the access of a page', () => {
   test('are not overwritten unseen', async () => {
     const path = await create('acme-race')
@@ -247,7 +271,7 @@ describe('the domain and the access of a page', () => {
 })
 
 /** What the form of the first page sends. */
-async function firstPage(changes: Record<string, string>) {
+async function firstPage(changes: Record<string, string | readonly string[]>) {
   const { timeZone, contactEmail } = await prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })
   return { ...(await shown('page')), timeZone, contactEmail, ...changes }
 }
