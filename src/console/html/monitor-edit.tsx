@@ -37,6 +37,9 @@ export function monitorEditScreens({ form }: Screens): void {
 }
 
 const MAX_NAME_LENGTH = 100
+/** Of more services the editor shows short names, so that a thousand long ones stay below 100 kB. */
+const MANY_SERVICES = 250
+const KEPT_CHARACTERS = 14
 
 /** The fields of a kind's editor, in order. */
 function fieldsOf(kind: MonitorKind, services: readonly Choice[]): readonly EditorField[] {
@@ -114,7 +117,15 @@ async function readServiceChoices({ ctx, organization }: Screen): Promise<Choice
     select: { id: true, name: true },
     orderBy: [{ position: 'asc' }, { id: 'asc' }],
   })
-  return services.map(({ id, name }) => ({ value: id, text: name }))
+  const isLong = services.length > MANY_SERVICES
+  return services.map(({ id, name }) => ({ value: id, text: isLong ? shortened(name) : name }))
+}
+
+/** Keeps the beginning and the end of a name, which tell names apart. */
+function shortened(name: string): string {
+  const characters = [...name]
+  if (characters.length <= 2 * KEPT_CHARACTERS + 1) return name
+  return `${characters.slice(0, KEPT_CHARACTERS).join('')}…${characters.slice(-KEPT_CHARACTERS).join('')}`
 }
 
 function hasSecret(monitor: Monitor): boolean {

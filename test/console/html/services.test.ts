@@ -126,7 +126,14 @@ describe('services', () => {
     // Names may have a hundred characters.
     await prisma.$executeRaw`
       UPDATE "Service" SET name = rpad(name, 100, ' of all the regions') WHERE "organizationId" = ${where.organizationId}`
-    for (const path of ['services', 'incidents/new', 'incidents', 'maintenance/new', 'maintenance']) {
+    for (const path of [
+      'services',
+      'incidents/new',
+      'incidents',
+      'maintenance/new',
+      'maintenance',
+      'monitors/new?kind=TCP',
+    ]) {
       const page = await editor.get(path)
       const statements = await fewestStatements(async () => void (await editor.get(path)))
       expect([path, page.html.length < 100_000, page.html.length]).toEqual([path, true, page.html.length])
