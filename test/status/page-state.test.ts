@@ -41,6 +41,7 @@ describe('the state of a page', () => {
         languages: [],
         defaultLanguage: 'EN',
         customDomain: null,
+        embedOrigins: [],
       },
       scope: { organizationId: acme.id, serviceIds: null },
       tier: 'FREE',
