@@ -24,6 +24,7 @@ const rooms = [
   'status',
   'monitoring',
   'notification',
+  'alerting',
   'billing',
   'status-page',
   'docs',
@@ -31,7 +32,17 @@ const rooms = [
   'demo',
   'app',
 ]
-const features = ['account', 'people', 'blacklist', 'status', 'monitoring', 'notification', 'billing', 'status-page']
+const features = [
+  'account',
+  'people',
+  'blacklist',
+  'status',
+  'monitoring',
+  'notification',
+  'alerting',
+  'billing',
+  'status-page',
+]
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(tsx?|m?js)$/.test(file) && !file.startsWith('generated'))

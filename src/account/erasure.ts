@@ -22,6 +22,8 @@ const erasedTables = [
   ['Delivery', ofOrganization],
   ['NotificationPayload', ofOrganization],
   ['Subscriber', ofOrganization],
+  ['AlertDelivery', ofOrganization],
+  ['Alert', ofOrganization],
   ['Suppression', ofOrganization],
   ['Event', ofOrganization],
   ['IncidentUpdate', ofOrganization],

@@ -3,6 +3,11 @@ import { notDeleted } from '../account/deletion.ts'
 import { eraseDeleted } from '../account/erasure.ts'
 import type { Quota } from '../account/quota.ts'
 import { deleteOldUsage } from '../account/quota.ts'
+import { ALERT_CHANNEL } from '../alerting/deliver.ts'
+import { createAlertWorker } from '../alerting/delivery-worker.ts'
+import { dispatchAlerts } from '../alerting/dispatch-alerts.ts'
+import { deleteOldAlerts } from '../alerting/retention.ts'
+import { EARLIEST_ATTENTION, tendAlerts } from '../alerting/tend-alerts.ts'
 import { reconcileDueInvoices } from '../billing/check-plan-invoice.ts'
 import { deleteOldCheckouts } from '../billing/checkout.ts'
 import type { BillingContext } from '../billing/context.ts'
@@ -11,7 +16,7 @@ import { deleteExpiredAnswers } from '../core/idempotency.ts'
 import { renderStored, UNRENDERED } from '../core/markdown-rendering.ts'
 import type { Metrics } from '../core/metrics.ts'
 import type { LoopState } from '../core/poll-loop.ts'
-import { startPollLoop } from '../core/poll-loop.ts'
+import { startPollLoop, worseState } from '../core/poll-loop.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
@@ -42,7 +47,7 @@ const CLOSE_DAYS_INTERVAL = 15 * MINUTE
 
 /** The running background jobs. */
 export interface Background {
-  /** The state of the delivery to subscribers. */
+  /** The worse state of the deliveries to subscribers and of alerts. */
   deliveryState(): LoopState
   /** Looks for due deliveries now, so that `deliveryState` is current. */
   check(): Promise<void>
@@ -83,9 +88,18 @@ export async function startBackground(
     site,
     metrics,
     agenda,
+    read: (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events),
   })
   closers.push(function notifications() {
     return notifier.close()
+  })
+  const sending = { outbound, mailer, now }
+  const alerts = createAlertWorker({ ctx, pool: database.pool, seal, usage, tools: sending, site, metrics, agenda })
+  const unlistenAlerts = await database.listen(ALERT_CHANNEL, alerts.wake)
+  alerts.start()
+  closers.push(async function alertDeliveries() {
+    await unlistenAlerts()
+    await alerts.close()
   })
 
   /** Repeats work after the milliseconds that it returns, or after `retry` when it fails. */
@@ -112,6 +126,7 @@ export async function startBackground(
   }
 
   repeatWhenDue(earliestOf('Maintenance', notDeleted), () => runDueMaintenance(ctx))
+  repeatWhenDue(EARLIEST_ATTENTION, () => tendAlerts({ ...ctx, seal }))
   repeatWhenDue(earliestOf('MaintenanceSeries', notDeleted), () => runDueSeries(ctx))
   repeatWhenDue(earliestOf('CustomDomain', notDeleted), () => checkDueDomains(ctx, { dns, outbound }))
   if (ctx.billing.btcpay) {
@@ -122,6 +137,7 @@ export async function startBackground(
   repeat(async () => ((await closeDays(ctx)) ? SECOND : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
   repeat(async () => ((await withLongDeadline(ctx, deleteExpired)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(async () => ((await withLongDeadline(ctx, deleteOldDeliveries)) ? MIN_PAUSE : HOUR), HOUR)
+  repeat(async () => ((await withLongDeadline(ctx, deleteOldAlerts)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(async () => ((await eraseDeleted(ctx)) ? MIN_PAUSE : MINUTE), MINUTE)
   const rendering = repeat(async () => ((await renderStored(ctx)) ? MIN_PAUSE : HOUR), MINUTE)
   closers.push(agenda.add(dueIfAny(UNRENDERED), rendering.wake))
@@ -130,5 +146,8 @@ export async function startBackground(
   repeat(() => withLongDeadline(ctx, deleteOldUsage).then(() => DAY), DAY)
   repeat(() => withLongDeadline(ctx, deleteOldCheckouts).then(() => DAY), DAY)
   repeat(() => withLongDeadline(ctx, deleteExpiredTokens).then(() => HOUR), HOUR)
-  return { deliveryState: notifier.state, check: notifier.check }
+  return {
+    deliveryState: () => worseState(notifier.state(), alerts.state()),
+    check: async () => void (await Promise.all([notifier.check(), alerts.check()])),
+  }
 }

@@ -13,6 +13,7 @@ import '../status/graphql/index.ts'
 import { narrowToPages } from '../status/graphql/page-scope.ts'
 import '../monitoring/graphql/index.ts'
 import '../notification/graphql/index.ts'
+import '../alerting/graphql/index.ts'
 import '../billing/graphql/index.ts'
 import '../status-page/graphql/index.ts'
 

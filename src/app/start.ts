@@ -165,7 +165,20 @@ async function compose(
   }
   const usage = createQuota(database.pool)
   const sendMail = mailer === null ? undefined : createAccountMail({ now, log }, mailer)
-  const dependencies = { config, db, now, log, checker, seal, sendMail, usage, tools, billing, ...monitoring.parts }
+  const dependencies = {
+    config,
+    db,
+    now,
+    log,
+    checker,
+    seal,
+    sendMail,
+    mailer,
+    usage,
+    tools,
+    billing,
+    ...monitoring.parts,
+  }
   const serving = { dependencies, database, metrics, heartbeats: monitoring.parts, readiness }
   const web = loaded && (await openWeb({ ...serving, loaded, site }, closers))
   const ofWorker = {

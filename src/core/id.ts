@@ -15,10 +15,19 @@ export const idPrefixes = {
   Monitor: 'mon',
   Subscriber: 'sub',
   Delivery: 'dlv',
+  AlertChannel: 'alc',
+  Alert: 'alr',
 } as const
 
 /** The same for what is no node of the GraphQL API. */
-const otherPrefixes = { User: 'usr', Session: 'ses', Invitation: 'inv', PushBrowser: 'psh', PageToken: 'ptk' } as const
+const otherPrefixes = {
+  User: 'usr',
+  Session: 'ses',
+  Invitation: 'inv',
+  PushBrowser: 'psh',
+  PageToken: 'ptk',
+  AlertDelivery: 'ald',
+} as const
 
 export type IdType = keyof typeof idPrefixes
 type OtherIdType = keyof typeof otherPrefixes

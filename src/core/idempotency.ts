@@ -252,6 +252,7 @@ const tables = {
   MaintenanceSeries: 'maintenanceSeries',
   Monitor: 'monitor',
   Subscriber: 'subscriber',
+  AlertChannel: 'alertChannel',
 } as const
 
 /** Reads a row by its id, whose prefix names the table. @throws NotFound when it was deleted. */

@@ -196,6 +196,10 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   CHECK_PLAN_CHANGED: false,
   SUBSCRIBERS_IMPORTED: false,
   SUBSCRIBER_DELETED: false,
+  ALERT_CHANNEL_CREATED: false,
+  ALERT_CHANNEL_UPDATED: false,
+  ALERT_CHANNEL_DELETED: false,
+  ALERT_ACKNOWLEDGED: false,
 }
 
 /** Returns whether events of a kind change the public page. */

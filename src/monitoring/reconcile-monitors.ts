@@ -58,7 +58,7 @@ async function applyVerdict(
   const after = { ...monitor, state: next.state, stateSince: next.since }
   if (next.state !== monitor.state) {
     await enterState(tx, monitor, next.state, next.since, cause)
-    events.push(monitorEvent('MONITOR_STATE_CHANGED', monitor))
+    events.push({ ...monitorEvent('MONITOR_STATE_CHANGED', monitor), since: next.since })
     if (monitor.state === 'DOWN') events.push(...(await leaveIncident(tx, monitor, 'RECOVERED', next.since)))
   }
   if (next.state === 'DOWN') events.push(...(await joinIncident(tx, after, { since: next.since, cause })))

@@ -70,7 +70,7 @@ export function addressHash(channel: ChannelKind, text: string): string {
 }
 
 /** Returns whether the URL itself is allowed. The addresses of its host name are checked on every request. */
-function isAllowedUrl(url: string, allowPrivate: boolean): boolean {
+export function isAllowedUrl(url: string, allowPrivate: boolean): boolean {
   const host = readHost(new URL(url).hostname)
   if (host?.kind === 'address') return mayReach(host.address, allowPrivate)
   return host?.kind === 'name' || allowPrivate

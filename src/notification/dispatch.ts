@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { readEventsAfter } from '../event-log/event.ts'
+import type { Event } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { notifyDeliveryWorkers } from './delivery.ts'
 import type { Notification } from './payload.ts'
@@ -11,11 +12,15 @@ import { dispatchPush } from './push/dispatch-push.ts'
 /** How many events of one organization are turned into deliveries in one transaction. */
 const BATCH = 100
 
+/** Reads events in the transaction that moves the position, so that each is read once. */
+export type EventReader = (tx: Context, organizationId: string, events: readonly Event[]) => Promise<void>
+
 /**
  * Creates deliveries for new events, one per event and interested subscriber, and notifications for the browsers of members, in
  * the transaction that moves the position. Does nothing while another worker dispatches. Returns whether there may be more.
+ * @param read reads the events as well; absent: nobody does.
  */
-export function dispatch(ctx: Context, organizationId: string): Promise<boolean> {
+export function dispatch(ctx: Context, organizationId: string, read?: EventReader): Promise<boolean> {
   return transaction(ctx, async (tx) => {
     const [position] = await tx.db.$queryRaw<{ seq: number }[]>`
       SELECT seq FROM "Dispatch" WHERE "organizationId" = ${organizationId} FOR UPDATE SKIP LOCKED`
@@ -28,6 +33,7 @@ export function dispatch(ctx: Context, organizationId: string): Promise<boolean>
       const announcement = await buildNotification(tx.db, event)
       if (announcement) made += await deliver(tx, organizationId, event.seq, announcement)
     }
+    await read?.(tx, organizationId, events)
     const seq = events.at(-1)?.seq
     if (seq !== undefined) await tx.db.dispatch.update({ where: { organizationId }, data: { seq } })
     if (made > 0) await notifyDeliveryWorkers(tx)

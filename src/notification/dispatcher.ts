@@ -7,6 +7,7 @@ import { CHECK_PATIENCE_MS, loopState } from '../core/poll-loop.ts'
 import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
 import { dueIfAny } from '../database/agenda.ts'
+import type { EventReader } from './dispatch.ts'
 import { dispatch, findUndispatched, UNDISPATCHED } from './dispatch.ts'
 
 /** Creates deliveries from the event logs of all organizations. */
@@ -27,8 +28,8 @@ export interface Dispatcher {
 /** The timeout of one transaction, in milliseconds. */
 const TIMEOUT = 30 * SECOND
 
-/** Creates a dispatcher that works as the system. */
-export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Dispatcher {
+/** Creates a dispatcher that works as the system. @param read reads the events as well; absent: nobody does. */
+export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>, read?: EventReader): Dispatcher {
   const grown = new Set<string>()
   let all = false
   let closed = false
@@ -64,7 +65,7 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>): Di
 
   async function dispatchAll(id: string): Promise<void> {
     try {
-      while (!closed && (await withTimeout(dispatch(ctx, id)))) {}
+      while (!closed && (await withTimeout(dispatch(ctx, id, read)))) {}
     } catch (error) {
       ctx.log.error({ err: error, organization: id }, 'notification: could not dispatch events; trying again')
     }

@@ -11,6 +11,7 @@ import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { SendTools } from './channel/channel.ts'
 import { DELIVERY_CHANNEL } from './delivery.ts'
 import { createDeliveryWorker } from './delivery-worker.ts'
+import type { EventReader } from './dispatch.ts'
 import { createDispatcher } from './dispatcher.ts'
 import { PUSH_CHANNEL } from './push/dispatch-push.ts'
 import { createPushWorker } from './push/push-worker.ts'
@@ -41,13 +42,15 @@ export async function startNotifier(parts: {
   readonly site: { readonly baseUrl: string }
   readonly metrics: Metrics
   readonly agenda: Agenda
+  /** Reads the events that the dispatcher reads; absent: nobody does. */
+  readonly read?: EventReader
 }): Promise<Notifier> {
-  const { ctx, database, seal, usage, tools, site, metrics, agenda } = parts
+  const { ctx, database, seal, usage, tools, site, metrics, agenda, read } = parts
   const { pool } = database
   const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, site, metrics, agenda })
   const pushTools = { outbound: tools.outbound, now: ctx.now, seal, config: ctx.config, site }
   const pushes = createPushWorker({ ctx, pool, tools: pushTools, agenda })
-  const dispatcher = createDispatcher(ctx, pool)
+  const dispatcher = createDispatcher(ctx, pool, read)
   const unlistenLog = await listenToLogs(database, dispatcher.wake)
   const unlistenDeliveries = await database.listen(DELIVERY_CHANNEL, worker.wake)
   const unlistenPushes = await database.listen(PUSH_CHANNEL, pushes.wake)

@@ -19,6 +19,8 @@ const typeNames = {
   Monitor: 'Monitor',
   Subscriber: 'Subscriber',
   Delivery: 'Delivery',
+  AlertChannel: 'Alert channel',
+  Alert: 'Alert',
 } as const satisfies Partial<Record<IdType, string>>
 
 type Owned = keyof typeof typeNames

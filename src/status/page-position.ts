@@ -10,8 +10,12 @@ export interface PagePosition {
   readonly days: number
 }
 
-/** Events about access, the check plan and subscribers change nothing that the page shows. */
+/** Events about access, the check plan, subscribers and alerts change nothing that the page shows. */
 const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
+  'ALERT_ACKNOWLEDGED',
+  'ALERT_CHANNEL_CREATED',
+  'ALERT_CHANNEL_DELETED',
+  'ALERT_CHANNEL_UPDATED',
   'API_KEY_CREATED',
   'API_KEY_REVOKED',
   'CHECK_PLAN_CHANGED',

@@ -54,6 +54,8 @@ const seenBy: Record<IdType, ((ctx: GraphContext, node: Owned) => boolean) | typ
   Monitor: organizationSees,
   Subscriber: organizationSees,
   Delivery: organizationSees,
+  AlertChannel: organizationSees,
+  Alert: organizationSees,
 }
 
 /** What the caller may not see is answered as what does not exist. */

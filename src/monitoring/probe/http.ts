@@ -183,14 +183,19 @@ function expirySoon(
 ): string | null {
   if (certificate === null || !verifyCertificate) return null
   const leftMs = certificate.validTo.getTime() - tools.now().getTime()
-  return leftMs < certificateDays * DAY ? `TLS certificate expires ${inDays(leftMs)}` : null
+  return leftMs < certificateDays * DAY ? `${CERTIFICATE} expires ${inDays(leftMs)}` : null
 }
+
+const CERTIFICATE = 'TLS certificate'
+
+/** Returns whether the message of a probe is about a certificate that has expired or will soon. */
+export const isCertificateProblem = (message: string): boolean => message.startsWith(`${CERTIFICATE} expire`)
 
 /** Returns how long ago the certificate expired; null when it has another problem. */
 function expired(certificate: Certificate | null, { tools }: ProbeRun): string | null {
   const agoMs = tools.now().getTime() - (certificate?.validTo.getTime() ?? Number.POSITIVE_INFINITY)
   if (certificate?.problem !== 'CERT_HAS_EXPIRED' || agoMs < 0) return null
-  return `TLS certificate expired ${agoMs < DAY ? 'today' : `${days(agoMs)} ago`}`
+  return `${CERTIFICATE} expired ${agoMs < DAY ? 'today' : `${days(agoMs)} ago`}`
 }
 
 function inDays(ms: number): string {

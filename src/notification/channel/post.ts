@@ -10,6 +10,8 @@ const MAX_ANSWER_BYTES = 4096
 /** A body to post. */
 export interface Post {
   readonly url: string
+  /** POST when absent. */
+  readonly method?: 'PUT'
   readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -19,14 +21,14 @@ export interface Post {
  * @param lasting what an answer that is no success means, when it is not passing.
  */
 export async function post(
-  { url, body, headers = {} }: Post,
+  { url, method, body, headers = {} }: Post,
   { outbound, now }: Pick<SendTools, 'outbound' | 'now'>,
   lasting: (answer: Answer) => 'REFUSED' | 'GONE' | null,
 ): Promise<SendResult> {
   const answer = await outbound.request(
     {
       url,
-      method: 'POST',
+      method: method ?? 'POST',
       headers: Object.entries({ 'content-type': 'application/json', ...headers }).map(([name, value]) => ({
         name,
         value,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { SECOND } from '../../core/time.ts'
-import type { Channel, Message } from './channel.ts'
+import type { Channel, Message, SendResult, SendTools } from './channel.ts'
 import { webhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
@@ -17,15 +17,28 @@ export const webhook: Channel = {
   ),
   async send(message, tools) {
     const { id, address, secrets } = message
-    const body = bodyOf(message)
-    const timestamp = Math.floor(tools.now().getTime() / SECOND)
-    const headers = {
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': secrets.map((secret) => signatureOf(secret, id, timestamp, body)).join(' '),
-    }
-    return post({ url: address, body, headers }, tools, ({ status }) => (status === 410 ? 'GONE' : null))
+    return postSigned({ id, url: address, body: bodyOf(message), secrets }, tools)
   },
+}
+
+/** Posts a body that is signed by Standard Webhooks. @param message the id is the same for all attempts. */
+export function postSigned(
+  message: {
+    readonly id: string
+    readonly url: string
+    readonly body: string
+    readonly secrets: readonly string[]
+  },
+  tools: SendTools,
+): Promise<SendResult> {
+  const { id, url, body, secrets } = message
+  const timestamp = Math.floor(tools.now().getTime() / SECOND)
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': secrets.map((secret) => signatureOf(secret, id, timestamp, body)).join(' '),
+  }
+  return post({ url, body, headers }, tools, ({ status }) => (status === 410 ? 'GONE' : null))
 }
 
 function bodyOf({ content: { event }, manageUrl, unsubscribeUrl }: Message): string {

@@ -115,6 +115,10 @@ export const eventKinds = describedValues<EventKind>({
   CHECK_PLAN_CHANGED: 'The check plan changed.',
   SUBSCRIBERS_IMPORTED: 'Subscribers were imported.',
   SUBSCRIBER_DELETED: 'A subscriber was deleted.',
+  ALERT_CHANNEL_CREATED: 'An alert channel was created.',
+  ALERT_CHANNEL_UPDATED: 'An alert channel changed.',
+  ALERT_CHANNEL_DELETED: 'An alert channel was deleted.',
+  ALERT_ACKNOWLEDGED: 'Somebody acknowledged an alert.',
 })
 builder.enumType(EventKind, { name: 'EventKind', description: 'The kind of an event.', values: eventKinds })
 builder.enumType(ActorKind, {

@@ -1,0 +1,244 @@
+import { z } from 'zod'
+import { zoneName } from '../account/page-settings.ts'
+import { tierOf } from '../account/tier.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { NotFound, TierLimitReached } from '../core/errors.ts'
+import { newId, typeOfId } from '../core/id.ts'
+import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { invalid, nameText, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
+import type { NewEvent } from '../event-log/event.ts'
+import type { AlertChannel, Tier } from '../generated/prisma/client.ts'
+import type { EventKind } from '../generated/prisma/enums.ts'
+import { AlertChange } from '../generated/prisma/enums.ts'
+import { startDispatch } from '../notification/subscriber.ts'
+import { suppressedAmong } from '../notification/suppression.ts'
+import { newSecret } from '../notification/token.ts'
+import { findOwned, requireDistinct, requireServices } from '../status/ownership.ts'
+import type { AddressInput } from './channel-address.ts'
+import { addressFields, hasAddress, kindByKey, readAddress } from './channel-address.ts'
+import type { AlertingContext } from './context.ts'
+import { sealedAddress, sealedSecret } from './message.ts'
+import { formatMinutes, parseMinutes } from './quiet-hours.ts'
+
+/** Alert channels of an organization. */
+export const maxChannels: Readonly<Record<Tier, number>> = { FREE: 3, PRO: 20, TEAM: 100 }
+
+/** Monitors, or services, that a channel may name. */
+const MAX_CHOSEN = 500
+/** A day, in minutes. */
+const MAX_MINUTES = 1440
+
+const allChanges = Object.values(AlertChange)
+
+const changes = z
+  .array(z.enum(AlertChange))
+  .min(1, 'must name at least one change')
+  .max(allChanges.length * 2)
+  .transform((given) => allChanges.filter((each) => given.includes(each)))
+const ids = z.array(z.string()).max(MAX_CHOSEN, `must have at most ${MAX_CHOSEN} ids`)
+const time = z.string().transform((text, ctx) => {
+  const minutes = parseMinutes(text)
+  if (minutes !== null) return minutes
+  ctx.addIssue({ code: 'custom', message: 'must be a time of day, such as 22:00' })
+  return z.NEVER
+})
+const minutes = (least: number) => z.int().min(least).max(MAX_MINUTES)
+
+const settings = {
+  when: changes.nullish(),
+  monitorIds: ids.nullish(),
+  serviceIds: ids.nullish(),
+  remindAfterMinutes: minutes(5).nullish(),
+  escalate: z.object({ channelId: z.string(), afterMinutes: minutes(1) }).nullish(),
+  quietHours: z
+    .object({ from: time, to: time, timeZone: zoneName.nullish() })
+    .refine(({ from, to }) => from !== to, { message: 'must not end when they begin', path: ['to'] })
+    .nullish(),
+  ...addressFields,
+}
+
+const newChannel = z.object({ name: nameText, ...settings })
+const channelEdit = z.object({ id: z.string(), name: nameText.optional(), version: versionInput, ...settings })
+
+/**
+ * Creates an alert channel, which hears of what happens from now on. Needs a key with scope WRITE.
+ * @throws Invalid, NotFound for a monitor, service or channel that is not the organization's, and TierLimitReached.
+ */
+export async function createAlertChannel(ctx: AlertingContext, input: unknown): Promise<AlertChannel> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const given = validate(newChannel, input)
+  const { kind, data, label, destination } = readAddress(ctx, given)
+  return change(ctx, organizationId, async (tx) => {
+    const tier = await tierOf(tx, organizationId)
+    const limit = maxChannels[tier]
+    if ((await tx.db.alertChannel.count({ where: { organizationId } })) >= limit)
+      throw new TierLimitReached(`The ${tier} tier allows ${limit} alert channels, and all are in use.`, limit)
+    if (kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, label)
+    const id = newId('AlertChannel')
+    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const chosen = await chosenSettings(tx, organizationId, id, given, organization.timeZone)
+    await startDispatch(tx.db, organizationId, organization.lastSeq)
+    const channel = await tx.db.alertChannel.create({
+      data: {
+        changes: allChanges,
+        ...chosen,
+        id,
+        organizationId,
+        name: given.name,
+        kind,
+        address: ctx.seal.seal(JSON.stringify(data), sealedAddress(id)),
+        label,
+        destination,
+        secret: kind === 'WEBHOOK' ? newWebhookSecret(ctx, id) : null,
+        sinceSeq: organization.lastSeq,
+        createdAt: tx.now(),
+      },
+    })
+    return [channel, channelEvent('ALERT_CHANNEL_CREATED', channel)]
+  })
+}
+
+/**
+ * Updates the given fields of an alert channel; null removes reminders, escalation and quiet hours. Its kind stays. Needs a key with
+ * scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ */
+export async function updateAlertChannel(ctx: AlertingContext, input: unknown): Promise<AlertChannel> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, version, name, ...given } = validate(channelEdit, input)
+  const address = hasAddress(given) ? readAddress(ctx, given) : null
+  return change(ctx, organizationId, async (tx) => {
+    const before = await ownChannel(tx, organizationId, id)
+    requireVersion(before, version)
+    if (address !== null) requireSameKind(before, address.kind, given)
+    if (address?.kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, address.label)
+    const { timeZone } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const chosen = { name, ...(await chosenSettings(tx, organizationId, id, given, timeZone)) }
+    if (address === null && !hasChanges(before, chosen)) return [before]
+    const channel = await tx.db.alertChannel.update({
+      where: { id },
+      data: {
+        ...chosen,
+        ...(address && {
+          address: ctx.seal.seal(JSON.stringify(address.data), sealedAddress(id)),
+          label: address.label,
+          destination: address.destination,
+        }),
+        version: { increment: 1 },
+      },
+    })
+    // What was not sent yet goes to where the channel leads now.
+    if (address)
+      await tx.db.alertDelivery.updateMany({
+        where: { channelId: id, status: 'PENDING' },
+        data: { destination: address.destination },
+      })
+    return [channel, channelEvent('ALERT_CHANNEL_UPDATED', channel)]
+  })
+}
+
+/** Deletes an alert channel with its deliveries. Needs a key with scope WRITE. @throws NotFound. */
+export async function deleteAlertChannel(ctx: Context, id: string): Promise<AlertChannel> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const channel = await ownChannel(tx, organizationId, id)
+    await tx.db.alertChannel.updateMany({ where: { escalateToId: id }, data: { escalateAfterMinutes: null } })
+    await tx.db.alertChannel.delete({ where: { id } })
+    return [channel, channelEvent('ALERT_CHANNEL_DELETED', channel)]
+  })
+}
+
+/** Reads an alert channel of an organization. @throws NotFound. */
+export function ownChannel({ db }: Pick<Context, 'db'>, organizationId: string, id: string): Promise<AlertChannel> {
+  return findOwned('AlertChannel', id, (known) => db.alertChannel.findUnique({ where: { id: known, organizationId } }))
+}
+
+/** Returns the signing secret of a webhook channel; null for other kinds. */
+export function signingSecret(ctx: Pick<AlertingContext, 'seal'>, channel: Pick<AlertChannel, 'id' | 'secret'>) {
+  return channel.secret === null ? null : ctx.seal.open(channel.secret, sealedSecret(channel.id))
+}
+
+/** Creates a sealed signing secret of a channel. */
+function newWebhookSecret({ seal }: Pick<AlertingContext, 'seal'>, id: string): string {
+  return seal.seal(seal.open(newSecret(seal, id), `${id} secret`), sealedSecret(id))
+}
+
+const channelEvent = (kind: EventKind, { id, name }: AlertChannel): NewEvent => ({
+  kind,
+  subjectId: id,
+  subjectName: name,
+})
+
+type Given = Omit<z.output<typeof newChannel>, 'name'>
+
+/** Returns the columns of the given settings; absent ones stay. @throws Invalid, and NotFound for what is another organization's. */
+async function chosenSettings(
+  tx: Context,
+  organizationId: string,
+  id: string,
+  { when, monitorIds, serviceIds, remindAfterMinutes, escalate, quietHours }: Given,
+  timeZone: string,
+) {
+  await requireMonitors(tx, organizationId, monitorIds ?? [])
+  requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
+  await requireServices(tx, organizationId, serviceIds ?? [])
+  if (escalate?.channelId === id)
+    throw invalid([{ path: ['escalate', 'channelId'], message: 'must be another channel' }])
+  if (escalate) await ownChannel(tx, organizationId, escalate.channelId)
+  return {
+    ...(when && { changes: when }),
+    ...(monitorIds && { monitorIds }),
+    ...(serviceIds && { serviceIds }),
+    ...(remindAfterMinutes !== undefined && { remindAfterMinutes }),
+    ...(escalate !== undefined && escalationColumns(escalate)),
+    ...(quietHours !== undefined && quietColumns(quietHours, timeZone)),
+  }
+}
+
+const escalationColumns = (escalate: Given['escalate']) => ({
+  escalateToId: escalate?.channelId ?? null,
+  escalateAfterMinutes: escalate?.afterMinutes ?? null,
+})
+
+const quietColumns = (hours: Given['quietHours'], timeZone: string) => ({
+  quietFrom: hours?.from ?? null,
+  quietTo: hours?.to ?? null,
+  quietZone: hours ? (hours.timeZone ?? timeZone) : null,
+})
+
+/** @throws NotFound unless every id is that of a monitor of the organization. */
+async function requireMonitors({ db }: Context, organizationId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  requireDistinct(ids, (index) => ['monitorIds', index])
+  const isValid = ids.every((id) => typeOfId(id) === 'Monitor')
+  const count = isValid ? await db.monitor.count({ where: { organizationId, id: { in: [...ids] } } }) : 0
+  if (count !== ids.length) throw new NotFound('Monitor not found.')
+}
+
+/** @throws Invalid when an edit gives the address of another kind. */
+function requireSameKind(before: AlertChannel, kind: AlertChannel['kind'], given: AddressInput): void {
+  if (before.kind === kind) return
+  const key = Object.keys(kindByKey).find((each) => given[each as keyof AddressInput] != null) ?? ''
+  throw invalid([{ path: [key], message: `must not be given: this channel is of kind ${before.kind}, which stays` }])
+}
+
+/** @throws Invalid for a mailbox whose reader has complained, or which bounced. */
+async function requireUnblocked(
+  ctx: Context & Pick<AlertingContext, 'seal'>,
+  organizationId: string,
+  text: string,
+): Promise<void> {
+  const found = await suppressedAmong(ctx, organizationId, [{ channel: 'EMAIL', text }])
+  if (found.get(text) !== 'BLOCKED') return
+  const message = 'receives no mail from this service any more: its reader complained, or mail bounced'
+  throw invalid([{ path: ['mail', 'address'], message }])
+}
+
+/** Returns the quiet hours of a channel as an input gives them; null: none. */
+export function quietHoursInput({ quietFrom, quietTo, quietZone }: AlertChannel) {
+  return quietFrom === null || quietTo === null || quietZone === null
+    ? null
+    : { from: formatMinutes(quietFrom), to: formatMinutes(quietTo), timeZone: quietZone }
+}

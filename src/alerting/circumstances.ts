@@ -1,0 +1,14 @@
+import type { Context } from '../core/context.ts'
+import type { Monitor } from '../generated/prisma/client.ts'
+import { underMaintenance } from '../status/shown-status.ts'
+import type { Circumstances } from './rules.ts'
+
+/** Reads what silences an alert of a monitor. */
+export async function circumstancesOf(
+  { db }: Pick<Context, 'db'>,
+  { serviceId }: Pick<Monitor, 'id' | 'serviceId'>,
+): Promise<Pick<Circumstances, 'parentDown' | 'underMaintenance'>> {
+  const maintained =
+    serviceId === null ? 0 : await db.maintenanceService.count({ where: { serviceId, ...underMaintenance } })
+  return { parentDown: false, underMaintenance: maintained > 0 }
+}

@@ -1,0 +1,117 @@
+import type { Context } from '../core/context.ts'
+import { newId } from '../core/id.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { AlertChannel } from '../generated/prisma/client.ts'
+import type { AlertItem } from './item.ts'
+import { isOver, readItems, serializeItems } from './item.ts'
+import { acknowledgeTokenHash } from './message.ts'
+import { quietHoursOf, quietUntil } from './quiet-hours.ts'
+import { GATHER_MS, MAX_GATHER_MS } from './rules.ts'
+import { senders } from './senders.ts'
+
+/** The database channel that announces new alert deliveries. */
+export const ALERT_CHANNEL = 'alert_delivery'
+
+/** The most alerts that one message tells of; more begin another. */
+const MAX_ITEMS = 200
+
+/**
+ * Creates the deliveries of items to a channel, in the transaction of what they tell: to programs one each, at once; to people one
+ * for all that come within seconds, also those that wait since before. In quiet hours all wait until these end.
+ * @returns when they are sent.
+ */
+export async function deliver(
+  tx: Pick<Context, 'db' | 'now'> & { readonly seal: SecretBox },
+  channel: AlertChannel,
+  items: readonly AlertItem[],
+): Promise<Date> {
+  const now = tx.now()
+  const hours = quietHoursOf(channel)
+  const quietEnd = hours && quietUntil(hours, now)
+  if (senders[channel.kind].isMachine) {
+    for (const item of items) await deliverToMachine(tx, channel, item, quietEnd)
+  } else {
+    await deliverToPeople(tx, channel, items, quietEnd)
+  }
+  await tx.db.$executeRaw`SELECT pg_notify(${ALERT_CHANNEL}, '')`
+  return quietEnd ?? now
+}
+
+type Tx = Pick<Context, 'db' | 'now'> & { readonly seal: SecretBox }
+
+async function deliverToMachine(tx: Tx, channel: AlertChannel, item: AlertItem, quietEnd: Date | null): Promise<void> {
+  const where = { channelId: channel.id, thread: item.alertId, status: 'PENDING', openUntil: { gt: tx.now() } } as const
+  if (isOver(item)) {
+    // What begins and ends in quiet hours is told to nobody.
+    const data = { status: 'CANCELLED', dueAt: null, openUntil: null, endedAt: tx.now() } as const
+    const { count } = await tx.db.alertDelivery.updateMany({ where, data })
+    if (count > 0) return
+  }
+  await create(tx, channel, item.alertId, [item], quietEnd)
+}
+
+async function deliverToPeople(
+  tx: Tx,
+  channel: AlertChannel,
+  items: readonly AlertItem[],
+  quietEnd: Date | null,
+): Promise<void> {
+  const now = tx.now()
+  const [waiting] = await tx.db.$queryRaw<{ id: string; items: never; createdAt: Date }[]>`
+    SELECT id, items, "createdAt" FROM "AlertDelivery"
+    WHERE "channelId" = ${channel.id} AND status = 'PENDING' AND "openUntil" > ${now} AND "dueAt" = "openUntil"
+    ORDER BY position DESC LIMIT 1 FOR UPDATE`
+  const merged = waiting === undefined ? null : mergeItems(readItems(waiting.items), items, channel)
+  if (waiting === undefined || merged === null || merged.length > MAX_ITEMS) {
+    const until = quietEnd ?? new Date(now.getTime() + GATHER_MS)
+    for (let from = 0; from < items.length; from += MAX_ITEMS)
+      await create(tx, channel, channel.id, mergeItems([], items.slice(from, from + MAX_ITEMS), channel), until)
+    return
+  }
+  const until = quietEnd ?? new Date(Math.min(now.getTime() + GATHER_MS, waiting.createdAt.getTime() + MAX_GATHER_MS))
+  await tx.db.$executeRaw`
+    UPDATE "AlertDelivery" SET items = ${serializeItems(merged)}::jsonb, "openUntil" = ${until}, "dueAt" = ${until}
+    WHERE id = ${waiting.id}`
+}
+
+/**
+ * Adds items to those of a message that was not sent yet: of each alert the last counts. The end of an alert that the channel does not
+ * want to hear of says how long it lasted.
+ */
+export function mergeItems(
+  before: readonly AlertItem[],
+  more: readonly AlertItem[],
+  channel: Pick<AlertChannel, 'changes'>,
+): AlertItem[] {
+  const merged = new Map(before.map((item) => [item.alertId, item]))
+  for (const item of more) {
+    const known = merged.get(item.alertId)
+    const isUnwanted = isOver(item) && !channel.changes.some((each) => each === 'UP' || each === item.change)
+    merged.set(item.alertId, known && isUnwanted ? { ...known, lastedMs: item.lastedMs } : item)
+  }
+  return [...merged.values()]
+}
+
+async function create(
+  tx: Tx,
+  channel: AlertChannel,
+  thread: string,
+  items: readonly AlertItem[],
+  until: Date | null,
+): Promise<void> {
+  const id = newId('AlertDelivery')
+  await tx.db.alertDelivery.create({
+    data: {
+      id,
+      organizationId: channel.organizationId,
+      channelId: channel.id,
+      destination: channel.destination,
+      thread,
+      items: JSON.parse(serializeItems(items)),
+      openUntil: until,
+      tokenHash: acknowledgeTokenHash(tx.seal, id),
+      dueAt: until ?? tx.now(),
+      createdAt: tx.now(),
+    },
+  })
+}

@@ -1,0 +1,214 @@
+import type pg from 'pg'
+import type { Quota } from '../account/quota.ts'
+import { consumeHourly } from '../account/quota.ts'
+import type { Context } from '../core/context.ts'
+import { withDeadline } from '../core/deadline.ts'
+import type { Metrics } from '../core/metrics.ts'
+import type { LoopState } from '../core/poll-loop.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { nextUtcDay, nextUtcHour, SECOND, utcDay } from '../core/time.ts'
+import type { Agenda } from '../database/agenda.ts'
+import { earliestOf, IDLE_MS } from '../database/agenda.ts'
+import { createLeasedWorker } from '../database/leased-worker.ts'
+import type { AlertChannel, AlertDelivery, Organization, PrismaClient } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import { createDestinationLimiter } from '../network/destination-limiter.ts'
+import type { Attempt } from '../notification/attempt.ts'
+import { progressAfter, readAttempts } from '../notification/attempt.ts'
+import { MAX_MAILS_PER_HOUR, mailBudgets } from '../notification/budget.ts'
+import type { SendTools } from '../notification/channel/channel.ts'
+import { suppressedAmong, suppressionIds } from '../notification/suppression.ts'
+import type { AlertItem } from './item.ts'
+import { readItems } from './item.ts'
+import { buildMessage } from './message.ts'
+import type { Sent } from './send.ts'
+import { sendAlert } from './send.ts'
+
+/** Sends the alert deliveries that are due. */
+export interface AlertWorker {
+  /** Claims what is due once and starts it. Returns the milliseconds until the next poll. */
+  poll(): Promise<number>
+  start(): void
+  state(): LoopState
+  check(): Promise<void>
+  /** Polls at once. */
+  wake(): void
+  /** Resolves once all that is claimed has ended. */
+  idle(): Promise<void>
+  /** Stops claiming and waits for what runs. */
+  close(): Promise<void>
+}
+
+/** Longer than the slowest send (45 s) and storing its result. What a crashed worker had claimed waits this long. */
+const LEASE = 60 * SECOND
+const SEND_DEADLINE = 48 * SECOND
+const CONCURRENCY = 32
+/** To one host, from all organizations. */
+const PER_HOST = { atOnce: 4, perMinute: 600 } as const
+/** The pause of a delivery whose host has enough, in milliseconds; jitter adds up to as much again. */
+const POSTPONE_MS = 2 * SECOND
+const pauses = { noRoom: SECOND, full: 5, partial: 0.25 * SECOND, soonest: 0.25 * SECOND, wake: 20 } as const
+
+/** Selects the first pending delivery of each channel and thread, so that news arrives in order. */
+const isFirstPending = Prisma.sql`NOT EXISTS (
+  SELECT 1 FROM "AlertDelivery" AS earlier
+  WHERE earlier."channelId" = "AlertDelivery"."channelId" AND earlier.thread = "AlertDelivery".thread
+    AND earlier.position < "AlertDelivery".position AND earlier.status = 'PENDING')`
+
+type Due = AlertDelivery & {
+  readonly dueAt: Date
+  readonly channel: AlertChannel
+  readonly organization: Organization
+}
+
+/** What to write of a delivery. */
+type Progress = Pick<AlertDelivery, 'status' | 'dueAt'>
+
+/** Creates a worker that sends alerts as the system. */
+export function createAlertWorker(parts: {
+  readonly ctx: Context & { readonly db: PrismaClient }
+  readonly pool: Pick<pg.Pool, 'query'>
+  readonly seal: SecretBox
+  /** Counts mails per mailbox and organization. */
+  readonly usage: Quota
+  readonly tools: SendTools
+  /** Our public URL, without a trailing slash. */
+  readonly site: { readonly baseUrl: string }
+  readonly metrics: Pick<Metrics, 'deliveries'>
+  /** Wakes the worker when something is due; absent: it looks every second. */
+  readonly agenda?: Agenda
+  /** From 0 to 1, for jitter. */
+  readonly random?: () => number
+}): AlertWorker {
+  const { ctx, seal, usage, tools, site, metrics, agenda, random = Math.random } = parts
+  const { db, now, log } = ctx
+  const hosts = createDestinationLimiter(PER_HOST)
+  let forget: (() => void) | undefined
+
+  const worker = createLeasedWorker<Due>({
+    ctx,
+    table: 'AlertDelivery',
+    dueColumn: 'dueAt',
+    where: () => isFirstPending,
+    leaseMs: LEASE,
+    maxClaimed: CONCURRENCY,
+    batch: CONCURRENCY,
+    read: async (ids) =>
+      (await db.alertDelivery.findMany({
+        where: { id: { in: [...ids] }, status: 'PENDING', dueAt: { not: null } },
+        include: { channel: true, organization: true },
+      })) as Due[],
+    accept(claims) {
+      for (const { row } of claims) worker.run(row, () => deliver(row))
+    },
+    async nextDueAt() {
+      const [next] = await db.$queryRaw<{ at: Date | null }[]>`SELECT (${EARLIEST}) AS at`
+      return next?.at ?? null
+    },
+    idleMs: agenda && IDLE_MS,
+    onEnd: () => worker.wake(),
+    pauses,
+    name: { room: 'alerting', rows: 'deliveries' },
+  })
+
+  async function deliver(row: Due): Promise<boolean> {
+    const [first, ...others] = readItems(row.items)
+    if (first === undefined || row.organization.deletedAt !== null || (await isBlocked(row)))
+      return store(row, null, { status: 'CANCELLED', dueAt: null })
+    const release = hosts.tryAcquire(row.destination)
+    if (release === null) return store(row, null, postponed())
+    try {
+      const later = await deferral(row)
+      if (later !== null) return await store(row, null, { status: 'PENDING', dueAt: later })
+      return await attempt(row, [first, ...others])
+    } finally {
+      release()
+    }
+  }
+
+  async function attempt(row: Due, items: readonly [AlertItem, ...AlertItem[]]): Promise<boolean> {
+    const at = now()
+    const begun = performance.now()
+    const { result, answer } = await send(row, items)
+    if (result.kind === 'postponed') return store(row, null, postponed())
+    const { kind, status } = result
+    metrics.deliveries.inc({ channel: `ALERT_${row.channel.kind}`, outcome: kind })
+    const message = kind === 'failed' && answer !== null ? `${result.message} ${answer}` : result.message
+    const durationMs = Math.round(performance.now() - begun)
+    const failed = readAttempts(row.attempts).length
+    const triedSince = row.openUntil ?? row.createdAt
+    const progress = progressAfter(result, { triedSince, failed }, now(), random())
+    return store(row, { at, delivered: kind === 'delivered', status, message, durationMs }, progress)
+  }
+
+  async function send(row: Due, items: readonly [AlertItem, ...AlertItem[]]): Promise<Sent> {
+    try {
+      const { channel, organization } = row
+      const message = buildMessage({ delivery: row, items, channel, organization }, seal, site.baseUrl)
+      return await withDeadline(SEND_DEADLINE, 'Sending', sendAlert(channel.kind, message, tools))
+    } catch (error) {
+      log.error({ err: error, delivery: row.id }, 'alerting: could not render or send a message')
+      const message = 'Not sent because of an internal error, which is logged.'
+      return {
+        result: { kind: 'failed', status: null, message, permanence: 'TEMPORARY', retryAfterMs: null },
+        answer: null,
+      }
+    }
+  }
+
+  /** Only the holder of the lease records a failure; a success counts from any worker. */
+  async function store(row: Due, made: Attempt | null, { status, dueAt }: Progress): Promise<boolean> {
+    const attempts = JSON.stringify(made === null ? [] : [made])
+    await db.$executeRaw`
+      UPDATE "AlertDelivery" SET status = ${status}::"DeliveryStatus", "dueAt" = ${dueAt},
+        attempts = attempts || ${attempts}::jsonb, "endedAt" = ${dueAt === null ? now() : null}
+      WHERE id = ${row.id} AND status = 'PENDING' AND (${status} = 'DELIVERED' OR "dueAt" = ${row.dueAt})`
+    return true
+  }
+
+  const postponed = (): Progress => ({
+    status: 'PENDING',
+    dueAt: new Date(now().getTime() + POSTPONE_MS * (1 + random())),
+  })
+
+  const mailboxOf = ({ channel }: Due) =>
+    channel.kind === 'MAIL' ? ({ channel: 'EMAIL', text: channel.label } as const) : null
+
+  /** Returns whether a mailbox gets no mail any more: its reader has complained, or mail bounced. */
+  async function isBlocked(row: Due): Promise<boolean> {
+    const mailbox = mailboxOf(row)
+    if (mailbox === null) return false
+    const found = await suppressedAmong({ db, seal }, row.organizationId, [mailbox])
+    return found.get(mailbox.text) === 'BLOCKED'
+  }
+
+  /** Consumes a mail of the quotas of its mailbox and its organization. Returns until when it waits; null: it can be sent. */
+  async function deferral(row: Due): Promise<Date | null> {
+    const mailbox = mailboxOf(row)
+    if (mailbox === null || readAttempts(row.attempts).length > 0) return null
+    const at = now()
+    const subject = `mailbox ${suppressionIds(seal)(null, mailbox)}`
+    if (!(await consumeHourly(usage, subject, at, MAX_MAILS_PER_HOUR))) return nextUtcHour(at)
+    const limit = mailBudgets[row.organization.tier].mails
+    const { granted } = await usage.consume(`mails ${row.organizationId}`, utcDay(at), limit)
+    return granted ? null : nextUtcDay(at)
+  }
+
+  return {
+    poll: worker.poll,
+    state: worker.state,
+    check: worker.check,
+    start() {
+      worker.start()
+      forget = agenda?.add(EARLIEST, worker.wake)
+    },
+    wake: worker.wake,
+    idle: worker.idle,
+    close() {
+      forget?.()
+      return worker.close()
+    },
+  }
+}
+
+const EARLIEST = earliestOf('AlertDelivery', isFirstPending)

@@ -1,0 +1,234 @@
+import { Conflict, Invalid, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
+import { AlertChange } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { text } from '../../graphql/cost.ts'
+import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
+import { acknowledgeAlert } from '../acknowledge.ts'
+import { createAlertChannel, deleteAlertChannel, updateAlertChannel } from '../channel.ts'
+import type { ChannelTest } from '../test-channel.ts'
+import { testAlertChannel } from '../test-channel.ts'
+import { Alert } from './alert.ts'
+import { AlertChannel } from './alert-channel.ts'
+
+type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
+
+const optional = (description: string) => ({ required: false, description }) as const
+
+const MailInput = builder.inputType('AlertMailInput', {
+  description: 'A mail address.',
+  fields: (t) => ({
+    address: t.string({ description: 'The address, such as that of a person or of a gateway to SMS.' }),
+  }),
+})
+const UrlInput = builder.inputType('AlertUrlInput', {
+  description: 'A URL that takes messages.',
+  fields: (t) => ({
+    url: t.string({ description: 'The URL, which is kept secret.' }),
+  }),
+})
+const TelegramInput = builder.inputType('AlertTelegramInput', {
+  description: 'A Telegram chat and the bot that writes to it.',
+  fields: (t) => ({
+    botToken: t.string({ description: 'The token of your bot, from @BotFather.' }),
+    chatId: t.string({ description: 'A chat that the bot may write to: its id, or the @name of a channel.' }),
+  }),
+})
+const NtfyInput = builder.inputType('AlertNtfyInput', {
+  description: 'A topic of an ntfy server.',
+  fields: (t) => ({
+    server: t.string(optional('The URL of the server. Default: https://ntfy.sh.')),
+    topic: t.string({ description: 'The topic. Whoever knows it can read along, unless the server protects it.' }),
+    token: t.string(optional('An access token, for a protected topic.')),
+  }),
+})
+const GotifyInput = builder.inputType('AlertGotifyInput', {
+  description: 'An application of a Gotify server.',
+  fields: (t) => ({
+    server: t.string({ description: 'The URL of the server.' }),
+    token: t.string({ description: 'The token of the application.' }),
+  }),
+})
+const PushoverInput = builder.inputType('AlertPushoverInput', {
+  description: 'A Pushover user or group.',
+  fields: (t) => ({
+    token: t.string({ description: 'The token of your application.' }),
+    user: t.string({ description: 'The key of the user or group.' }),
+    device: t.string(optional('Only this device. Default: all.')),
+  }),
+})
+const PagerDutyInput = builder.inputType('AlertPagerDutyInput', {
+  description: 'A PagerDuty service.',
+  fields: (t) => ({
+    routingKey: t.string({ description: 'The integration key of its Events API v2 integration.' }),
+    region: t.string(optional('US or EU. Default: US.')),
+  }),
+})
+const OpsgenieInput = builder.inputType('AlertOpsgenieInput', {
+  description: 'An Opsgenie integration.',
+  fields: (t) => ({
+    apiKey: t.string({ description: 'The key of an API integration.' }),
+    region: t.string(optional('US or EU. Default: US.')),
+  }),
+})
+const MatrixInput = builder.inputType('AlertMatrixInput', {
+  description: 'A Matrix room.',
+  fields: (t) => ({
+    server: t.string({ description: 'The URL of the homeserver.' }),
+    roomId: t.string({ description: 'The id of the room, such as !abc:example.org.' }),
+    accessToken: t.string({ description: 'The access token of a user in the room.' }),
+  }),
+})
+
+const QuietHoursInput = builder.inputType('QuietHoursInput', {
+  description: 'Hours in which a channel is left in peace.',
+  fields: (t) => ({
+    from: t.string({ description: 'When they begin, such as 22:00.' }),
+    to: t.string({ description: 'When they end; before `from`: the next day.' }),
+    timeZone: t.string({ required: false, description: 'Default: the zone of the organization.' }),
+  }),
+})
+
+const EscalateInput = builder.inputType('EscalateInput', {
+  description: 'Who hears of an alert that nobody acknowledges.',
+  fields: (t) => ({
+    channelId: t.id({ description: 'Another channel, which is notified whatever it wants itself.' }),
+    afterMinutes: t.int({ description: 'After how many minutes, 1 to 1440.' }),
+  }),
+})
+
+const addressInputs = (t: InputFields) => ({
+  mail: t.field({ type: MailInput, required: false, description: 'A mail address.' }),
+  webhook: t.field({ type: UrlInput, required: false, description: 'A webhook.' }),
+  slack: t.field({ type: UrlInput, required: false, description: 'A Slack incoming webhook.' }),
+  discord: t.field({ type: UrlInput, required: false, description: 'A Discord webhook.' }),
+  teams: t.field({ type: UrlInput, required: false, description: 'A Microsoft Teams workflow.' }),
+  telegram: t.field({ type: TelegramInput, required: false, description: 'A Telegram chat.' }),
+  ntfy: t.field({ type: NtfyInput, required: false, description: 'A topic of an ntfy server.' }),
+  gotify: t.field({ type: GotifyInput, required: false, description: 'A Gotify application.' }),
+  pushover: t.field({ type: PushoverInput, required: false, description: 'A Pushover user or group.' }),
+  pagerduty: t.field({ type: PagerDutyInput, required: false, description: 'A PagerDuty service.' }),
+  opsgenie: t.field({ type: OpsgenieInput, required: false, description: 'An Opsgenie integration.' }),
+  mattermost: t.field({ type: UrlInput, required: false, description: 'A Mattermost incoming webhook.' }),
+  matrix: t.field({ type: MatrixInput, required: false, description: 'A Matrix room.' }),
+})
+
+const settingInputs = (t: InputFields) => ({
+  when: t.field({ type: [AlertChange], required: false, description: 'What it is notified of. Default: everything.' }),
+  monitorIds: t.idList({
+    required: false,
+    description: 'Only these monitors, and those of `serviceIds`. Neither, or empty: all, those without a service too.',
+  }),
+  serviceIds: t.idList({ required: false, description: 'Only monitors of these services, and `monitorIds`.' }),
+  remindAfterMinutes: t.int({
+    required: false,
+    description: 'Reminds it of an alert that nobody has acknowledged this often, 5 to 1440. Null: never.',
+  }),
+  escalate: t.field({
+    type: EscalateInput,
+    required: false,
+    description: 'Notifies another channel when nobody acknowledges an alert. Null: none.',
+  }),
+  quietHours: t.field({
+    type: QuietHoursInput,
+    required: false,
+    description: 'When it is left in peace: what comes then waits until they end. Null: never.',
+  }),
+})
+
+const CreateAlertChannelInput = builder.inputType('CreateAlertChannelInput', {
+  description:
+    'The address: exactly one of mail, webhook, slack, discord, teams, telegram, ntfy, gotify, pushover, pagerduty, opsgenie, mattermost and matrix.',
+  fields: (t) => ({
+    name: t.string({ description: 'The channel’s name.' }),
+    ...addressInputs(t),
+    ...settingInputs(t),
+    idempotencyKey: t.string(IDEMPOTENCY_KEY),
+  }),
+})
+
+builder.mutationField('createAlertChannel', (t) =>
+  t.field({
+    type: AlertChannel,
+    description:
+      'Creates an alert channel, which is notified of what happens to monitors from now on. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: CreateAlertChannelInput }) },
+    errors: { types: [Invalid, NotFound, Conflict, TierLimitReached] },
+    resolve: createRowResolver('createAlertChannel', createAlertChannel),
+  }),
+)
+
+const UpdateAlertChannelInput = builder.inputType('UpdateAlertChannelInput', {
+  description: 'Omitted fields stay unchanged, and so does the kind. An address replaces the current one.',
+  fields: (t) => ({
+    id: t.id({ description: 'The channel to change.' }),
+    name: t.string({ required: false, description: 'The channel’s name.' }),
+    ...addressInputs(t),
+    ...settingInputs(t),
+    version: t.int({
+      required: false,
+      description: 'The version that you read. The update fails with a conflict when there is a newer one.',
+    }),
+  }),
+})
+
+builder.mutationField('updateAlertChannel', (t) =>
+  t.field({
+    type: AlertChannel,
+    description: 'Changes an alert channel. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: UpdateAlertChannelInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input: given }, ctx) => updateAlertChannel(ctx, given),
+  }),
+)
+
+const DeleteAlertChannelPayload = deletionPayload('AlertChannel')
+
+builder.mutationField('deleteAlertChannel', (t) =>
+  t.field({
+    type: DeleteAlertChannelPayload,
+    description: 'Deletes an alert channel with its deliveries. Requires a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => deleteAlertChannel(ctx, id),
+  }),
+)
+
+const TestAlertChannelPayload = builder.objectRef<ChannelTest>('TestAlertChannelPayload').implement({
+  description: 'What the provider answered to a test.',
+  fields: (t) => ({
+    delivered: t.exposeBoolean('delivered', { description: 'Whether it accepted the message.' }),
+    status: t.exposeInt('status', {
+      nullable: true,
+      description: 'The status that it answered, of HTTP or SMTP; null: there was no answer.',
+    }),
+    message: t.exposeString('message', { extensions: text(300) }),
+    answer: t.exposeString('answer', {
+      nullable: true,
+      extensions: text(300),
+      description: 'The text of its answer, without your secrets, cut to 300 characters; null: it had none.',
+    }),
+  }),
+})
+
+builder.mutationField('testAlertChannel', (t) =>
+  t.field({
+    type: TestAlertChannelPayload,
+    description:
+      'Sends a test to an alert channel now, also in its quiet hours, and returns what the provider answered. Requires a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound, RateLimited] },
+    resolve: (_root, { id }, ctx) => testAlertChannel(ctx, id),
+  }),
+)
+
+builder.mutationField('acknowledgeAlert', (t) =>
+  t.field({
+    type: Alert,
+    description:
+      'Acknowledges an alert: nobody is reminded of it any more, and it is not escalated. Requires a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => acknowledgeAlert(ctx, id),
+  }),
+)

@@ -1,0 +1,155 @@
+import { createHmac } from 'node:crypto'
+import { hashSecret } from '../account/secret.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { AlertChannel, AlertDelivery, Organization } from '../generated/prisma/client.ts'
+import type { AlertChange } from '../generated/prisma/enums.ts'
+import { durationInWords } from '../monitoring/duration.ts'
+import type { Tone } from '../notification/content.ts'
+import { timeIn } from '../notification/content.ts'
+import type { AlertItem } from './item.ts'
+import { isOver } from './item.ts'
+import type { AlertMessage } from './sender/sender.ts'
+
+/** The path of the pages that acknowledge alerts, which need no login; the token follows it. */
+export const ACKNOWLEDGE_PATH = '/alerts'
+
+/** What a message is built from. */
+export interface MessageParts {
+  readonly delivery: Pick<AlertDelivery, 'id'>
+  readonly items: readonly [AlertItem, ...AlertItem[]]
+  readonly channel: Pick<AlertChannel, 'id' | 'name' | 'address' | 'secret'>
+  readonly organization: Pick<Organization, 'name' | 'slug' | 'timeZone'>
+}
+
+/** Returns the token of a delivery's link, which is derived and stored nowhere but as a hash. */
+export function acknowledgeToken(seal: SecretBox, deliveryId: string): string {
+  return createHmac('sha256', seal.keyFor('alert acknowledgements')).update(deliveryId).digest('base64url')
+}
+
+/** Returns what is stored of a delivery's token. */
+export const acknowledgeTokenHash = (seal: SecretBox, deliveryId: string) =>
+  hashSecret(acknowledgeToken(seal, deliveryId))
+
+/** Returns whether a text has the form of a token; other texts are not looked up. */
+export const isAcknowledgeToken = (text: string) => /^[-\w]{43}$/.test(text)
+
+/** What the address and the secret of a channel are sealed for. */
+export const sealedAddress = (id: string) => `${id} alert address`
+export const sealedSecret = (id: string) => `${id} alert secret`
+
+/** Renders the message of a delivery. @param baseUrl our public URL, without a trailing slash. */
+export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: string): AlertMessage {
+  const { delivery, items, channel, organization } = parts
+  const [first, ...others] = items
+  const console = `${baseUrl}/console/${organization.slug}`
+  const time = timeIn(organization.timeZone)
+  const isOpen = items.some((item) => !isOver(item) && item.by === null)
+  return {
+    id: delivery.id,
+    items,
+    organization,
+    channel: channel.name,
+    title: titleOf(items),
+    lines:
+      others.length === 0
+        ? detailsOf(first, time)
+        : items.map(
+            (item) => `${wordsOf(item)}${item.message === '' ? '' : ` (${item.message})`}, ${time(item.since)}`,
+          ),
+    tone: toneOf(items),
+    acknowledgeUrl: isOpen ? `${baseUrl}${ACKNOWLEDGE_PATH}/${acknowledgeToken(seal, delivery.id)}` : null,
+    url:
+      others.length === 0 && first.monitor.id !== '' ? `${console}/monitors/${first.monitor.id}` : `${console}/alerts`,
+    settingsUrl: `${console}/alerts/channels/${channel.id}`,
+    address: JSON.parse(seal.open(channel.address, sealedAddress(channel.id))),
+    secrets: channel.secret === null ? [] : [seal.open(channel.secret, sealedSecret(channel.id))],
+  }
+}
+
+/** The most monitors that a title names. */
+const MAX_NAMED = 3
+
+/** Returns the news in one line: what changed, and of which monitors, or of how many. */
+function titleOf(items: readonly [AlertItem, ...AlertItem[]]): string {
+  const [first, ...others] = items
+  if (others.length === 0) return wordsOf(first)
+  const groups = new Map<string, string[]>()
+  for (const item of items) {
+    const name = item.about === 'FLAPPING' ? 'Flapping' : changeWords[item.change]
+    groups.set(name, [...(groups.get(name) ?? []), item.monitor.name])
+  }
+  return [...groups]
+    .map(([name, monitors]) =>
+      monitors.length > MAX_NAMED ? `${name}: ${monitors.length} monitors` : `${name}: ${monitors.join(', ')}`,
+    )
+    .join(' · ')
+}
+
+/** Says what an item tells, in a few words. */
+function wordsOf({ about, change, monitor: { name }, count, by }: AlertItem): string {
+  switch (about) {
+    case 'CHANGE':
+      return `${changeWords[change]}: ${name}`
+    case 'FLAPPING':
+      return `Flapping: ${name} failed ${count} times`
+    case 'REMINDER':
+      return `Still ${changeWords[change].toLowerCase()}: ${name}`
+    case 'ESCALATION':
+      return `Not acknowledged: ${changeWords[change].toLowerCase()}: ${name}`
+    case 'ACKNOWLEDGED':
+      return `Acknowledged by ${by ?? 'somebody'}: ${name}`
+    case 'CLOSED':
+      return `Closed: ${name}`
+    case 'TEST':
+      return 'Test: alerts reach this channel'
+  }
+}
+
+function detailsOf(item: AlertItem, time: (at: Date) => string): string[] {
+  const { about, change, message, since, lastedMs, count, by } = item
+  if (about === 'TEST') return [message]
+  return [
+    ...(message === '' ? [] : [message]),
+    `Since ${time(since)}`,
+    ...(lastedMs === null ? [] : [`${isOver(item) ? 'It lasted' : 'For'} ${durationInWords(lastedMs)}`]),
+    ...(count > 1 ? [`It failed ${count} times`] : []),
+    ...(by === null || about === 'ACKNOWLEDGED' ? [] : [`Acknowledged by ${by}`]),
+    ...(change === 'WORKER_SILENT' ? ['No worker probes it: check your Allclear workers.'] : []),
+  ]
+}
+
+/** The words of each change, as titles begin with. */
+export const changeWords = {
+  DOWN: 'Down',
+  DEGRADED: 'Degraded',
+  UP: 'Up',
+  UNKNOWN: 'Unknown',
+  CERTIFICATE: 'Certificate expires',
+  LISTED: 'Listed',
+  DELISTED: 'Delisted',
+  WORKER_SILENT: 'Not probed',
+} as const satisfies Record<AlertChange, string>
+
+const tones = {
+  DOWN: 'major',
+  LISTED: 'major',
+  WORKER_SILENT: 'major',
+  DEGRADED: 'minor',
+  CERTIFICATE: 'minor',
+  UNKNOWN: 'minor',
+  UP: 'good',
+  DELISTED: 'good',
+} as const satisfies Record<AlertChange, Tone>
+
+const order: readonly Tone[] = ['major', 'minor', 'neutral', 'planned', 'good']
+
+/** Returns the tone of the worst item. */
+function toneOf(items: readonly AlertItem[]): Tone {
+  const found = new Set(
+    items.map(({ about, change }): Tone => {
+      if (about === 'TEST' || about === 'ACKNOWLEDGED' || about === 'CLOSED') return 'neutral'
+      return tones[change]
+    }),
+  )
+  return order.find((tone) => found.has(tone)) ?? 'neutral'
+}

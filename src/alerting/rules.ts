@@ -1,0 +1,71 @@
+import { HOUR, MINUTE } from '../core/time.ts'
+import type { AlertChange, AlertSilence } from '../generated/prisma/enums.ts'
+
+/** A monitor that fails again within this time has the same alert (contract §6). */
+export const FLAPPING_MS = 30 * MINUTE
+/** From this beginning on, changes of one alert are no longer told one by one. */
+export const FLAPPING_FROM = 3
+/** How long a flapping monitor must keep its state until that is told. */
+export const SETTLED_MS = 10 * MINUTE
+
+/** What decides whether an alert is told. */
+export interface Circumstances {
+  /** Whether a monitor on which this one depends is down. */
+  readonly parentDown: boolean
+  /** Whether the service of the monitor is under maintenance. */
+  readonly underMaintenance: boolean
+  /** How often the alert has begun. */
+  readonly count: number
+  /** Whether the monitor keeps its state for long enough. */
+  readonly settled: boolean
+}
+
+/**
+ * Returns why nobody is notified of a failing monitor; null: those concerned are. Of several reasons it is the one that ends last:
+ * what is planned, then what somebody else's alert tells, then what is told as flapping.
+ */
+export function silenceOf({ parentDown, underMaintenance, count, settled }: Circumstances): AlertSilence | null {
+  if (underMaintenance) return 'MAINTENANCE'
+  if (parentDown) return 'PARENT_DOWN'
+  return count >= FLAPPING_FROM && !settled ? 'FLAPPING' : null
+}
+
+/** An alert, as far as the next thing to tell depends on it. */
+export interface Attention {
+  readonly endedAt: Date | null
+  readonly acknowledgedAt: Date | null
+  readonly silence: AlertSilence | null
+}
+
+/** Returns whether an alert still asks for somebody's attention: then it is reminded of, and escalated. */
+export function needsAttention({ endedAt, acknowledgedAt, silence }: Attention): boolean {
+  return endedAt === null && acknowledgedAt === null && silence === null
+}
+
+/** Returns the changes of which a channel must want one to be told of a change. */
+export const wantedFor: Readonly<Record<AlertChange, readonly AlertChange[]>> = {
+  DOWN: ['DOWN'],
+  DEGRADED: ['DEGRADED'],
+  UP: ['UP'],
+  UNKNOWN: ['UNKNOWN'],
+  // A certificate that ends soon is told to those who want to know of degraded monitors, and so on.
+  CERTIFICATE: ['CERTIFICATE', 'DEGRADED'],
+  LISTED: ['LISTED', 'DOWN'],
+  DELISTED: ['DELISTED', 'UP'],
+  WORKER_SILENT: ['WORKER_SILENT', 'UNKNOWN'],
+}
+
+/** How long a message to people waits for more, and at most, in milliseconds. */
+export const GATHER_MS = 15_000
+export const MAX_GATHER_MS = MINUTE
+
+/** How long a child of a monitor that is up again may take until it is told itself: its next probes come meanwhile. */
+export function graceAfterParent(intervalSeconds: number): number {
+  return Math.min(Math.max(2 * intervalSeconds * 1000, MINUTE), HOUR)
+}
+
+/** Returns when an alert that is silent for a reason is looked at again; null: it is not silent. */
+export function nextLook(silence: AlertSilence | null, now: Date): Date | null {
+  if (silence === null) return null
+  return new Date(now.getTime() + (silence === 'FLAPPING' ? SETTLED_MS : MINUTE))
+}

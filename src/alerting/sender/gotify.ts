@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { post } from '../../notification/channel/post.ts'
+import type { Tone } from '../../notification/content.ts'
+import { bodyOf, defineSender, secretText, serverUrl } from './sender.ts'
+
+/**
+ * Gotify (https://gotify.net/docs/pushmsg, https://gotify.net/api-docs#/message/createMessage): 400 means that the message is invalid,
+ * 401 and 403 that the token is none of an application, 404 that there is no such server.
+ */
+export const gotify = defineSender({
+  name: 'Gotify',
+  kind: 'PEOPLE',
+  fields: z.object({
+    server: serverUrl,
+    token: secretText(/^[-._A-Za-z0-9]+$/, 'must be the token of an application'),
+  }),
+  describe: ({ server }) => ({ label: new URL(server).host, destination: new URL(server).host, url: server }),
+  send: ({ server, token }, message, tools) => {
+    const { title, tone, url, acknowledgeUrl } = message
+    const text = bodyOf(message) || title
+    const body = {
+      title,
+      message: acknowledgeUrl === null ? text : `${text}\n\nAcknowledge: ${acknowledgeUrl}`,
+      priority: priorities[tone],
+      // https://gotify.net/docs/msgextras
+      extras: { 'client::display': { contentType: 'text/plain' }, 'client::notification': { click: { url } } },
+    }
+    const headers = { 'x-gotify-key': token }
+    return post({ url: `${server}/message`, body: JSON.stringify(body), headers }, tools, ({ status }) =>
+      [400, 401, 403, 404].includes(status) ? 'REFUSED' : null,
+    )
+  },
+})
+
+/** Its apps ring from 8 on, and show from 4 on. */
+const priorities = { good: 5, planned: 4, minor: 6, major: 8, neutral: 5 } as const satisfies Record<Tone, number>

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { post } from '../../notification/channel/post.ts'
+import { truncate } from '../../notification/channel/truncate.ts'
+import type { Tone } from '../../notification/content.ts'
+import type { AlertMessage } from './sender.ts'
+import { bodyOf, defineSender, serverUrl } from './sender.ts'
+
+/** A post takes 16,383 characters, and attachments count towards that. */
+const MAX_TEXT_LENGTH = 5000
+
+/**
+ * Mattermost's incoming webhooks (https://developers.mattermost.com/integrate/webhooks/incoming/), with an attachment
+ * (https://developers.mattermost.com/integrate/reference/message-attachments/). 400, 403, 404 and 501 mean that the message is
+ * invalid, the webhook unknown, or webhooks switched off.
+ */
+export const mattermost = defineSender({
+  name: 'Mattermost',
+  kind: 'PEOPLE',
+  fields: z.object({
+    url: serverUrl.refine((url) => /\/hooks\/[a-z0-9]{10,64}$/.test(url), {
+      message: 'must be the URL of an incoming webhook, such as https://chat.example.com/hooks/…',
+    }),
+  }),
+  describe: ({ url }) => ({
+    label: `${new URL(url).host}/…${url.slice(-4)}`,
+    destination: new URL(url).host,
+    url,
+  }),
+  send: ({ url }, message, tools) =>
+    post({ url, body: JSON.stringify(payloadOf(message)) }, tools, ({ status }) =>
+      [400, 401, 403, 404, 501].includes(status) ? 'REFUSED' : null,
+    ),
+})
+
+function payloadOf(message: AlertMessage) {
+  const { title, tone, url, acknowledgeUrl, organization } = message
+  const links = [...(acknowledgeUrl === null ? [] : [`[Acknowledge](${acknowledgeUrl})`]), `[Open in Allclear](${url})`]
+  const text = truncate(escapeMarkdown(bodyOf(message)), MAX_TEXT_LENGTH)
+  return {
+    username: truncate(organization.name, 64),
+    attachments: [
+      {
+        fallback: title,
+        color: colours[tone],
+        title: truncate(title, 200),
+        title_link: url,
+        text: [text, links.join(' · ')].filter(Boolean).join('\n\n'),
+      },
+    ],
+  }
+}
+
+/** Keeps what monitors say from being markdown, and from calling people. */
+const escapeMarkdown = (text: string) => text.replace(/[\\`*_[\]<>#~|]/g, '\\$&').replace(/@/g, '@\u200b')
+
+const colours = {
+  good: '#0b6e5a',
+  planned: '#1f5a94',
+  minor: '#c98a00',
+  major: '#b3261e',
+  neutral: '#5b6166',
+} as const satisfies Record<Tone, string>

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { post } from '../../notification/channel/post.ts'
+import { truncate } from '../../notification/channel/truncate.ts'
+import type { Tone } from '../../notification/content.ts'
+import { bodyOf, defineSender, secretText, serverUrl } from './sender.ts'
+
+/** The most bytes of a message (https://docs.ntfy.sh/publish/#limitations): 4,096; longer ones become attachments. */
+const MAX_LENGTH = 1300
+
+/**
+ * ntfy (https://docs.ntfy.sh/publish/#publish-as-json): JSON is posted to the root of the server. 401 and 403 mean that the topic is
+ * closed to us, 400 that the message is invalid, 404 that there is no such server, and 413 that it is too large.
+ */
+export const ntfy = defineSender({
+  name: 'ntfy',
+  kind: 'PEOPLE',
+  fields: z.object({
+    server: serverUrl.default('https://ntfy.sh'),
+    topic: z
+      .string()
+      .trim()
+      .regex(/^[-_A-Za-z0-9]{1,64}$/, 'must have 1 to 64 letters, digits, - or _'),
+    token: secretText(/^[-_A-Za-z0-9]+$/, 'must be an access token, such as tk_…').nullish(),
+  }),
+  describe: ({ server, topic }) => ({
+    label: `${new URL(server).host}/${topic}`,
+    destination: new URL(server).host,
+    url: server,
+  }),
+  send: ({ server, topic, token }, message, tools) => {
+    const { title, tone, url, acknowledgeUrl } = message
+    const body = {
+      topic,
+      title: truncate(title, 200),
+      message: truncate(bodyOf(message) || title, MAX_LENGTH),
+      priority: priorities[tone],
+      tags: [tags[tone]],
+      click: url,
+      ...(acknowledgeUrl !== null && { actions: [{ action: 'view', label: 'Acknowledge', url: acknowledgeUrl }] }),
+    }
+    const headers: Record<string, string> = token == null ? {} : { authorization: `Bearer ${token}` }
+    return post({ url: `${server}/`, body: JSON.stringify(body), headers }, tools, ({ status }) =>
+      [400, 401, 403, 404, 413].includes(status) ? 'REFUSED' : null,
+    )
+  },
+})
+
+/** https://docs.ntfy.sh/publish/#message-priority: 5 rings long, 4 rings, 3 is normal. */
+const priorities = { good: 3, planned: 3, minor: 4, major: 5, neutral: 3 } as const satisfies Record<Tone, number>
+
+/** https://docs.ntfy.sh/emojis/ */
+const tags = {
+  good: 'white_check_mark',
+  planned: 'wrench',
+  minor: 'warning',
+  major: 'rotating_light',
+  neutral: 'grey_question',
+} as const satisfies Record<Tone, string>

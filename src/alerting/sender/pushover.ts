@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { SECOND } from '../../core/time.ts'
+import { post } from '../../notification/channel/post.ts'
+import { truncate } from '../../notification/channel/truncate.ts'
+import { bodyOf, defineSender, secretText } from './sender.ts'
+
+const HOST = 'api.pushover.net'
+
+/** The form of its tokens and keys (https://pushover.net/api#identifiers). */
+const key = (what: string) => secretText(/^[A-Za-z0-9]{30}$/, `must be ${what}: 30 letters and digits`)
+
+/**
+ * Pushover (https://pushover.net/api): any 4xx means that the input is invalid or the month's messages are used up, and that the same
+ * message must not be sent again; otherwise it is tried again after five seconds at the earliest. Lengths as documented there.
+ */
+export const pushover = defineSender({
+  name: 'Pushover',
+  kind: 'PEOPLE',
+  fields: z.object({
+    token: key('the token of an application'),
+    user: key('the key of a user or a group'),
+    device: secretText(/^[-_A-Za-z0-9]{1,25}$/, 'must be the name of a device').nullish(),
+  }),
+  describe: ({ user, device }) => ({
+    label: `user …${user.slice(-4)}${device == null ? '' : `, ${device}`}`,
+    destination: HOST,
+    url: null,
+  }),
+  send: ({ token, user, device }, message, tools) => {
+    const { title, tone, url, acknowledgeUrl, items } = message
+    const body = {
+      token,
+      user,
+      ...(device != null && { device }),
+      title: truncate(title, 250),
+      message: truncate(bodyOf(message) || title, 1024),
+      url: acknowledgeUrl ?? url,
+      url_title: acknowledgeUrl === null ? 'Open in Allclear' : 'Acknowledge',
+      // 1 ignores the user's own quiet hours.
+      priority: tone === 'major' ? 1 : 0,
+      timestamp: Math.floor(items[0].at.getTime() / SECOND),
+    }
+    return post({ url: `https://${HOST}/1/messages.json`, body: JSON.stringify(body) }, tools, ({ status }) =>
+      status >= 400 && status < 500 ? 'REFUSED' : null,
+    )
+  },
+})

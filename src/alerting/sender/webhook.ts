@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { AlertChange } from '../../generated/prisma/enums.ts'
+import { webhook as channel, postSigned } from '../../notification/channel/standard-webhook.ts'
+import type { AlertItem } from '../item.ts'
+import { defineSender } from './sender.ts'
+
+/** Webhooks by Standard Webhooks 1.0 (https://www.standardwebhooks.com), one for each alert. */
+export const webhook = defineSender({
+  name: 'Webhook',
+  kind: 'MACHINE',
+  fields: z.object({
+    url: z.string().transform((text, ctx) => {
+      const parsed = channel.address.safeParse(text)
+      if (parsed.success) return parsed.data.text
+      ctx.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'must be a URL' })
+      return z.NEVER
+    }),
+  }),
+  describe({ url }) {
+    const { label, destination } = channel.address.parse(url)
+    return { label, destination, url }
+  },
+  send: ({ url }, { id, items, acknowledgeUrl, secrets }, tools) =>
+    postSigned({ id, url, body: JSON.stringify(eventOf(items[0], acknowledgeUrl)), secrets }, tools),
+})
+
+/** The type of each change (contract §10). */
+const types = {
+  DOWN: 'monitor.down',
+  DEGRADED: 'monitor.degraded',
+  UP: 'monitor.up',
+  UNKNOWN: 'monitor.unknown',
+  CERTIFICATE: 'certificate.expiring',
+  LISTED: 'blacklist.listed',
+  DELISTED: 'blacklist.delisted',
+  WORKER_SILENT: 'worker.silent',
+} as const satisfies Record<AlertChange, string>
+
+function eventOf({ alertId, about, change, monitor, state, since, message, at, count }: AlertItem, url: string | null) {
+  return {
+    type: about === 'TEST' ? 'test' : types[change],
+    timestamp: at.toISOString(),
+    data: {
+      alert: { id: alertId, about: about.toLowerCase(), count },
+      monitor,
+      state,
+      since: since.toISOString(),
+      message,
+      acknowledge_url: url,
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { consumeHourly } from '../account/quota.ts'
+import { requireScope } from '../core/access.ts'
+import { RateLimited } from '../core/errors.ts'
+import { newId } from '../core/id.ts'
+import { HOUR } from '../core/time.ts'
+import { ownChannel } from './channel.ts'
+import type { AlertingContext } from './context.ts'
+import { buildMessage } from './message.ts'
+import { sendAlert } from './send.ts'
+
+/** Tests of one organization in an hour. */
+const MAX_TESTS = 60
+
+/** What the provider said to a test. */
+export interface ChannelTest {
+  readonly delivered: boolean
+  /** Its status, of HTTP or SMTP; null: no answer. */
+  readonly status: number | null
+  /** What happened, in a sentence, or the mail server's own words. */
+  readonly message: string
+  /** The text of its answer in one line, without secrets; null: none. */
+  readonly answer: string | null
+}
+
+/**
+ * Sends a test to a channel now, also in its quiet hours, and returns what the provider answered. Needs a key with scope WRITE.
+ * @throws NotFound. @throws RateLimited after 60 tests in an hour.
+ */
+export async function testAlertChannel(ctx: AlertingContext, id: string): Promise<ChannelTest> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const channel = await ownChannel(ctx, organizationId, id)
+  const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const now = ctx.now()
+  if (!(await consumeHourly(ctx.usage, `alert tests ${organizationId}`, now, MAX_TESTS)))
+    throw new RateLimited('You have sent too many tests. Try again later.', new Date(now.getTime() + HOUR))
+  const item = {
+    alertId: newId('Alert'),
+    about: 'TEST',
+    // The end of something: so that it wakes nobody, and opens nothing that stays open.
+    change: 'UP',
+    monitor: { id: '', name: 'Test' },
+    state: 'UP',
+    since: now,
+    message: `Alerts of ${organization.name} reach this channel.`,
+    at: now,
+    count: 1,
+    lastedMs: null,
+    by: null,
+  } as const
+  const parts = { delivery: { id: newId('AlertDelivery') }, items: [item], channel, organization } as const
+  const tools = { outbound: ctx.tools.outbound, mailer: ctx.mailer ?? null, now: ctx.now }
+  const { result, answer } = await sendAlert(channel.kind, buildMessage(parts, ctx.seal, ctx.site.baseUrl), tools)
+  if (result.kind === 'postponed')
+    return { delivered: false, status: null, message: 'Not sent: this host gets too many requests now.', answer: null }
+  const { kind, status, message } = result
+  return { delivered: kind === 'delivered', status, message, answer }
+}
