@@ -48,7 +48,7 @@ const MAX_FORM_BYTES = 8 * 1024
 
 /** What custom domains serve besides their page: nothing of it. Everything else there is guarded. */
 const elsewhere =
-  /^\/(?:assets|status|docs|graphql|subscriptions|logos|console|sign-in|sign-up|sign-out|setup|invitations|\.well-known|api\/(?:v1|blacklist-monitor)|healthz|readyz|metrics|robots\.txt|openapi\.json)(?:\/|$)/
+  /^\/(?:assets|status|docs|graphql|subscriptions|alerts|logos|console|sign-in|sign-up|sign-out|setup|invitations|\.well-known|api\/(?:v1|blacklist-monitor)|healthz|readyz|metrics|robots\.txt|openapi\.json)(?:\/|$)/
 
 /**
  * Guards every path of private pages: all below `/status/{slug}`, and all of a custom domain but `elsewhere`. Routes behind it need not

@@ -10,6 +10,7 @@ import { challengeRoutes } from '../account/http/challenge.ts'
 import { logoRoutes } from '../account/http/logo.ts'
 import type { PageGuard } from '../account/page-guard.ts'
 import { checksPerDay } from '../account/plan.ts'
+import { alertPages } from '../alerting/html/routes.tsx'
 import { BILLING_PATH } from '../billing/checkout.ts'
 import { billingPages, successScript } from '../billing/html/routes.tsx'
 import { billingPaths } from '../billing/http/openapi.ts'
@@ -169,6 +170,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.get('*', compress({ encoding: 'gzip' }))
   app.route('/', docsPages(site))
   app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
+  app.route('/', alertPages({ site, contextOf: visitorIn }))
   app.route('/', peoplePages({ site, contextOf: personIn }))
   app.route('/', consolePages({ site, contextOf: personIn, onChange: options.onChange, pngRenderer }))
   app.route('/', billingPages({ site, config, ...payers }))

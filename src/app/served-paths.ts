@@ -67,6 +67,8 @@ export const pagePaths: readonly ServedPath[] = [
   page('/subscriptions/{token}/unsubscribe', 'Redirect to the subscription page'),
   form('/subscriptions/{token}/unsubscribe', 'End a subscription in one click (RFC 8058)'),
   form('/subscriptions/{token}/secret', 'Create a new webhook secret'),
+  page('/alerts/{token}', 'The alerts of a message'),
+  form('/alerts/{token}', 'Acknowledge the alerts of a message'),
   ...['/status/{slug}', '/status/{slug}/{language}', '', '/{language}'].flatMap((base) => [
     ...(base === '' ? [] : [page(base, 'A status page')]),
     page(`${base}/history`, 'The past incidents of a status page'),

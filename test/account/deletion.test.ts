@@ -115,6 +115,22 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       },
     },
   })
+  const channel = { id: newId('AlertChannel'), organizationId: id, name: 'Ops', kind: 'MAIL', address: '' } as const
+  await prisma.alertChannel.create({
+    data: { ...channel, label: '', destination: 'mail', sinceSeq: 0, createdAt: noon },
+  })
+  const monitor = { monitorId: heartbeatId, monitorName: 'Backup' }
+  await prisma.alert.create({
+    data: {
+      ...{ id: newId('Alert'), organizationId: id, ...monitor, change: 'DOWN', state: 'DOWN', since: noon },
+      ...{ message: '', openedAt: noon, dueAt: noon },
+      recipients: { create: { channelId: channel.id, notifiedAt: noon, count: 1, remindAt: noon } },
+    },
+  })
+  const sent = { channelId: channel.id, destination: 'mail', thread: '', items: [], tokenHash: slug }
+  await prisma.alertDelivery.create({
+    data: { id: newId('AlertDelivery'), organizationId: id, ...sent, dueAt: noon, createdAt: noon },
+  })
   await prisma.suppression.create({
     data: { id: `own-${slug}`, organizationId: id, reason: 'UNSUBSCRIBED', createdAt: noon },
   })

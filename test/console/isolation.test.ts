@@ -4,11 +4,16 @@ import { Role } from '../../src/generated/prisma/enums.ts'
 import type { Browser } from '../support/console.ts'
 import { testConsole } from '../support/console.ts'
 import { tablesOf } from '../support/database.ts'
-import { filledOrganization } from '../support/filled-organization.ts'
+import { filledOrganization, mutate } from '../support/filled-organization.ts'
 
 const { app, database, signIn } = await testConsole()
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
-const fill = () => filledOrganization(app.baseUrl, { startsAt: hours(8), endsAt: hours(10) }, null)
+const fill = async () => {
+  const made = await filledOrganization(app.baseUrl, { startsAt: hours(8), endsAt: hours(10) }, null)
+  const named = { name: 'Ops', ntfy: { topic: 'ops' } }
+  const channel = await mutate(app.baseUrl, made.key, 'createAlertChannel', 'AlertChannel', named)
+  return { ...made, ids: { ...made.ids, AlertChannel: channel.id } }
+}
 const mine = await fill()
 const theirs = await fill()
 
@@ -36,6 +41,7 @@ const idsIn = ({ ids }: typeof mine): Record<string, string> => ({
   subscribers: ids.Subscriber,
   deliveries: ids.Delivery,
   keys: ids.ApiKey,
+  alerts: ids.AlertChannel,
   pages: ids.StatusPage,
   groups: ids.ServiceGroup,
   updates: ids.IncidentUpdate,

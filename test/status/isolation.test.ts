@@ -11,6 +11,7 @@ import {
   isUnionType,
 } from 'graphql'
 import { afterAll, describe, expect, test } from 'vitest'
+import { addressKeys } from '../../src/alerting/channel-address.ts'
 import { schema } from '../../src/app/schema.ts'
 import { idPrefixes, newId } from '../../src/core/id.ts'
 import { testApp } from '../support/app.ts'
@@ -77,6 +78,7 @@ const readers: Record<Reader, Record<string, string>> = {
       deleteMaintenance createMaintenanceSeries updateMaintenanceSeries endMaintenanceSeries deleteMaintenanceSeries
       createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
       deleteSubscriber importSubscribers redeliver startCheckout
+      createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel acknowledgeAlert
       createServices updateServices deleteServices updateIncidentServices
       createMonitors updateMonitors pauseMonitors resumeMonitors deleteMonitors deleteSubscribers`,
     Subscription: 'monitorChecks organizationEvents',
@@ -85,7 +87,8 @@ const readers: Record<Reader, Record<string, string>> = {
     User: 'id name email',
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
-      services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members`,
+      services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members
+      alertChannels alerts`,
     StatusPage: 'domain allServices version access embedOrigins tokens',
     PageAccess: 'kind mailDomains ranges',
     PageToken: 'id name createdAt lastUsedAt',
@@ -147,6 +150,13 @@ const readers: Record<Reader, Record<string, string>> = {
       signingSecret`,
     Delivery: 'id subscriber channel event status attempts nextAttemptAt deferredUntil createdAt endedAt',
     DeliveryAttempt: 'at delivered status message durationMs',
+    AlertChannel: `id name kind address when monitors services remindAfterMinutes escalateTo escalateAfterMinutes quietHours
+      signingSecret deliveries version createdAt`,
+    QuietHours: 'from to timeZone',
+    AlertDelivery: 'id status attempts answer nextAttemptAt createdAt endedAt',
+    Alert: `id monitor monitorName change state since message count openedAt endedAt acknowledgedAt acknowledgedBy silence`,
+    TestAlertChannelPayload: 'delivered status message answer',
+    DeleteAlertChannelPayload: 'id',
     ImportSubscribersPayload: 'imported known skippedCount skipped problems',
     ImportSkipped: 'line reason message',
     ImportProblem: 'line message',
@@ -246,14 +256,22 @@ const { baseUrl: url } = await testApp({
   },
   now: () => now,
 })
-const fill = (hook: string | null = `${receiver.url}/hook`) =>
-  filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, hook)
+const fill = async (hook: string | null = `${receiver.url}/hook`) => {
+  const made = await filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, hook)
+  const named = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
+  const channel = await mutate(url, made.key, 'createAlertChannel', 'AlertChannel', named)
+  const alert = { id: newId('Alert'), organizationId: made.id, monitorId: made.ids.Monitor, monitorName: 'Health' }
+  await database.prisma.alert.create({
+    data: { ...alert, change: 'DOWN', state: 'DOWN', since: now, message: 'Refused', openedAt: now },
+  })
+  return { ...made, ids: { ...made.ids, AlertChannel: channel.id, Alert: alert.id } }
+}
 const mine = await fill()
 const theirs = await fill()
 
 /** What of `mine` the public page does not show. */
 const hidden = new RegExp(
-  `${mine.id}|${mine.ids.ApiKey}|ops@acme|${mine.ids.Monitor}|${mine.heartbeatId}|monitored|s3cret|${mine.ids.Subscriber}|${mine.ids.Delivery}|hook`,
+  `${mine.id}|${mine.ids.ApiKey}|ops@acme|${mine.ids.Monitor}|${mine.heartbeatId}|monitored|s3cret|${mine.ids.Subscriber}|${mine.ids.Delivery}|${mine.ids.AlertChannel}|${mine.ids.Alert}|hook`,
 )
 
 /** Those who have no key of `mine`. */
@@ -292,6 +310,7 @@ function everything(named: GraphQLNamedType, reader: Reader, path: readonly stri
   if (!isObjectType(named)) return ''
   const above = path.filter((name) => name in idPrefixes && !tenants.has(name))
   const isThing = named.name in idPrefixes && !tenants.has(named.name)
+  if (isThing && above.includes(named.name)) return '{ id }'
   if (isThing && above.length > 0 && [named.name, ...above].includes('Monitor')) return '{ id }'
   const fields = Object.values(named.getFields()).filter(
     ({ name, type }) =>
@@ -629,6 +648,11 @@ const leftOut = new Set([
   'UpdateMaintenanceSeriesInput.version',
   ...kinds.map((kind) => `CreateMonitorInput.${kind}`),
   ...[...kinds, 'heartbeat', 'version'].map((field) => `UpdateMonitorInput.${field}`),
+  // A channel has one address, which stays of its kind, and escalates to another one.
+  ...addressKeys
+    .filter((key) => key !== 'webhook')
+    .flatMap((key) => [`CreateAlertChannelInput.${key}`, `UpdateAlertChannelInput.${key}`]),
+  'UpdateAlertChannelInput.escalate',
 ])
 
 /** What a value of an enum has to be where the first one would not do. */
@@ -647,11 +671,15 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
     serviceId: 'Service',
     serviceIds: 'Service',
     incidentId: 'Incident',
+    monitorIds: 'Monitor',
+    channelId: 'AlertChannel',
   } as const
   if (field in byField) return byField[field as keyof typeof byField]
   if (mutation === 'redeliver') return 'Delivery'
   if (mutation.endsWith('Page')) return 'StatusPage'
   const types = [
+    'AlertChannel',
+    'Alert',
     'ServiceGroup',
     'Service',
     'IncidentUpdate',
@@ -710,6 +738,10 @@ function sampleOf(path: string): unknown {
     ranges: '192.0.2.0/24',
     csv: 'reader@a.example',
     email: 'reader@a.example',
+    remindAfterMinutes: 10,
+    afterMinutes: 10,
+    from: '22:00',
+    to: '07:00',
   }
   if (!(field in values)) throw new Error(`The tests have no value for ${path}.`)
   return values[field]

@@ -25,6 +25,9 @@ export interface FilledOrganization {
     readonly Subscriber: string
     /** To the subscriber, of the incident, and over. */
     readonly Delivery: string
+    /** Empty: tests that need them add them. */
+    readonly AlertChannel: string
+    readonly Alert: string
   }
   /** A monitor that waits for its first heartbeat. */
   readonly heartbeatId: string
@@ -146,6 +149,8 @@ export async function filledOrganization(
       Monitor: monitor.id,
       Subscriber: subscriber,
       Delivery: hook === null ? '' : await delivered(url, key, incident.id),
+      AlertChannel: '',
+      Alert: '',
     },
   }
 }

@@ -1,0 +1,261 @@
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { signingSecret } from '../../src/alerting/channel.ts'
+import { deleteMonitor } from '../../src/monitoring/monitor.ts'
+import { pauseMonitor } from '../../src/monitoring/pause.ts'
+import { dispatch } from '../../src/notification/dispatch.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance.ts'
+import { runDueMaintenance } from '../../src/status/maintenance-job.ts'
+import { testDatabase } from '../support/database.ts'
+import type { Received } from '../support/receiver.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { alertedIn, read, toReceiver } from './setup.ts'
+
+const database = await testDatabase()
+const { prisma } = database
+const receiver = await startReceiver()
+const alerted = alertedIn(database, { outbound: toReceiver(receiver), mailer: null })
+afterAll(() => receiver.close())
+beforeEach(() => {
+  receiver.received.length = 0
+  receiver.answer = () => ({ status: 200 })
+})
+
+const hook = { webhook: { url: 'https://hooks.example.com/alerts' } }
+const ntfy = { ntfy: { topic: 'ops' } }
+const pagerduty = { pagerduty: { routingKey: 'a'.repeat(32) } }
+const told = (such: (request: Received) => boolean = () => true) =>
+  receiver.received.filter(such).map(({ body }) => JSON.parse(body))
+const titles = () => told(({ headers }) => headers['x-host'] === 'ntfy.sh').map(({ title }) => title)
+
+describe('a channel hears of its monitors', () => {
+  test('without a service too: down and up, signed, once each', async () => {
+    const tenant = await alerted.tenant()
+    const channel = await alerted.channel(tenant, hook)
+    const monitor = await alerted.monitor(tenant, 'API')
+    await alerted.goes(tenant, [monitor], 'UP')
+    await alerted.goes(tenant, [monitor], 'DOWN', 'HTTP 500 instead of 2xx')
+    await alerted.run(tenant)
+    alerted.time += 5
+    await alerted.goes(tenant, [monitor], 'UP')
+    await alerted.run(tenant, 2)
+    const [down, up] = receiver.received
+    const secret = signingSecret(alerted.own(tenant), channel) ?? ''
+    const timestamp = new Date(Number(down?.headers['webhook-timestamp']) * 1000)
+    const id = String(down?.headers['webhook-id'])
+    expect(new Webhook(secret).sign(id, timestamp, down?.body ?? '')).toBe(down?.headers['webhook-signature'])
+    expect(JSON.parse(down?.body ?? '')).toMatchObject({
+      type: 'monitor.down',
+      data: {
+        monitor: { id: monitor.id, name: 'API' },
+        state: 'DOWN',
+        message: 'HTTP 500 instead of 2xx',
+        acknowledge_url: expect.stringMatching(/^https:\/\/allclear\.example\/alerts\/[-\w]{43}$/),
+      },
+    })
+    expect(JSON.parse(up?.body ?? '')).toMatchObject({ type: 'monitor.up', data: { acknowledge_url: null } })
+    expect(receiver.received).toHaveLength(2)
+  })
+
+  test('that it chose, by monitor or service, and of the changes that it wants', async () => {
+    const tenant = await alerted.tenant()
+    const [shop = ''] = await tenant.services('Shop')
+    const api = await alerted.monitor(tenant, 'API')
+    const cart = await alerted.monitor(tenant, 'Cart', { serviceId: shop })
+    const other = await alerted.monitor(tenant, 'Other')
+    await alerted.channel(tenant, { ...hook, monitorIds: [api.id], serviceIds: [shop], when: ['DOWN', 'CERTIFICATE'] })
+    await alerted.goes(tenant, [api, cart, other], 'DOWN', 'Refused')
+    alerted.time += 1
+    await alerted.goes(tenant, [api, other], 'UP')
+    alerted.time += 1
+    await alerted.goes(tenant, [api], 'DEGRADED', 'TLS certificate expires in 3 days')
+    await alerted.goes(tenant, [cart], 'DEGRADED', 'Answered in 900 ms, more than 500 ms')
+    await alerted.run(tenant)
+    expect(told().map(({ type, data }) => `${type} ${data.monitor.name}`)).toEqual([
+      'monitor.down API',
+      'monitor.down Cart',
+      'certificate.expiring API',
+    ])
+  })
+
+  test('as listed and delisted, when it watches blacklists', async () => {
+    const tenant = await alerted.tenant()
+    await alerted.channel(tenant, hook)
+    const list = await alerted.monitor(tenant, 'Relay', { http: null, blacklist: { target: '192.0.2.1' } })
+    await alerted.goes(tenant, [list], 'DOWN', 'Listed on SpamCop')
+    alerted.time += 1
+    await alerted.goes(tenant, [list], 'UP')
+    await alerted.run(tenant)
+    expect(told().map(({ type }) => type)).toEqual(['blacklist.listed', 'blacklist.delisted'])
+  })
+
+  test('and of nothing that was before it', async () => {
+    const tenant = await alerted.tenant()
+    const monitor = await alerted.monitor(tenant, 'API')
+    await alerted.goes(tenant, [monitor], 'DOWN')
+    await alerted.channel(tenant, hook)
+    await alerted.run(tenant)
+    expect(told()).toEqual([])
+  })
+})
+
+describe('messages to people', () => {
+  test('tell of many monitors that fail within a minute at once', async () => {
+    const tenant = await alerted.tenant('PRO')
+    await alerted.channel(tenant, ntfy)
+    for (let each = 0; each < 20; each += 1) {
+      const monitor = await alerted.monitor(tenant, `M${each}`)
+      await alerted.goes(tenant, [monitor], 'DOWN', 'Refused')
+      if (each % 5 === 0) await alerted.run(tenant, 0.15, 0.05)
+    }
+    await alerted.run(tenant, 2)
+    expect(titles()).toEqual(['Down: 20 monitors'])
+  })
+
+  test('tell of one monitor within seconds, and of what is over by then as over', async () => {
+    const tenant = await alerted.tenant()
+    await alerted.channel(tenant, ntfy)
+    const [one, two] = [await alerted.monitor(tenant, 'One'), await alerted.monitor(tenant, 'Two')]
+    await alerted.goes(tenant, [one], 'DOWN', 'Refused')
+    await alerted.run(tenant, 0.25)
+    expect(titles()).toEqual(['Down: One'])
+    await alerted.goes(tenant, [two], 'DOWN', 'Refused')
+    await alerted.run(tenant, 0.1, 0.1)
+    await alerted.goes(tenant, [two], 'UP')
+    await alerted.run(tenant, 1)
+    expect(titles()).toEqual(['Down: One', 'Up: Two'])
+  })
+
+  test('wait for the end of quiet hours, and then tell how it is', async () => {
+    const tenant = await alerted.tenant()
+    const quietHours = { from: '13:00', to: '15:00', timeZone: 'Europe/Berlin' }
+    await alerted.channel(tenant, { ...ntfy, quietHours })
+    await alerted.channel(tenant, { ...pagerduty, quietHours })
+    const [one, two] = [await alerted.monitor(tenant, 'One'), await alerted.monitor(tenant, 'Two')]
+    alerted.time = 60
+    await alerted.goes(tenant, [one, two], 'DOWN', 'Refused')
+    await alerted.run(tenant, 10, 5)
+    await alerted.goes(tenant, [two], 'UP')
+    await alerted.run(tenant, 40, 10)
+    expect(receiver.received).toEqual([])
+    // 15:00 in Berlin.
+    alerted.time = 120
+    await alerted.run(tenant, 1)
+    expect(titles()).toEqual(['Down: One · Up: Two'])
+    // What began and ended in quiet hours wakes nobody.
+    const events = told(({ headers }) => headers['x-host'] === 'events.pagerduty.com')
+    expect(events.map((event) => `${event.event_action} ${event.payload.source}`)).toEqual(['trigger One'])
+  })
+})
+
+describe('quiet where it should be', () => {
+  test('during maintenance, but what is down afterwards is told', async () => {
+    alerted.time = 0
+    const tenant = await alerted.tenant()
+    const [shop = ''] = await tenant.services('Shop')
+    const monitor = await alerted.monitor(tenant, 'Cart', { serviceId: shop })
+    await alerted.channel(tenant, ntfy)
+    const [startsAt, endsAt] = [0, 30].map((minutes) => new Date(alerted.now().getTime() + minutes * 60_000))
+    await scheduleMaintenance(alerted.own(tenant), {
+      title: 'Disks',
+      message: 'New disks.',
+      startsAt,
+      endsAt,
+      serviceIds: [shop],
+    })
+    alerted.time += 1
+    await runDueMaintenance(alerted.system)
+    await alerted.goes(tenant, [monitor], 'DOWN', 'Refused')
+    await alerted.run(tenant, 20, 5)
+    expect(titles()).toEqual([])
+    alerted.time = 31
+    await runDueMaintenance(alerted.system)
+    await alerted.run(tenant, 2)
+    expect(titles()).toEqual(['Down: Cart'])
+  })
+
+  test('flapping is told once, and its count when it is over', async () => {
+    const tenant = await alerted.tenant()
+    await alerted.channel(tenant, ntfy)
+    const monitor = await alerted.monitor(tenant, 'API')
+    for (let outage = 0; outage < 6; outage += 1) {
+      await alerted.goes(tenant, [monitor], 'DOWN', 'Refused')
+      await alerted.run(tenant, 2)
+      await alerted.goes(tenant, [monitor], 'UP')
+      await alerted.run(tenant, 2)
+    }
+    expect(titles()).toEqual(['Down: API', 'Up: API', 'Down: API', 'Up: API', 'Flapping: API failed 3 times'])
+    await alerted.run(tenant, 12, 1)
+    expect(told().at(-1)).toMatchObject({ title: 'Up: API', message: expect.stringContaining('It failed 6 times') })
+    expect(titles()).toHaveLength(6)
+  })
+})
+
+describe('PagerDuty and its like', () => {
+  test('hear the end of what they were told, whatever they want, also when a monitor is paused or deleted', async () => {
+    const tenant = await alerted.tenant()
+    await alerted.channel(tenant, { ...pagerduty, when: ['DOWN'] })
+    const monitors = [
+      await alerted.monitor(tenant, 'One'),
+      await alerted.monitor(tenant, 'Two'),
+      await alerted.monitor(tenant, 'Three'),
+    ]
+    await alerted.goes(tenant, monitors, 'DOWN', 'Refused')
+    await alerted.run(tenant)
+    const [one, two, three] = monitors
+    await pauseMonitor(alerted.own(tenant), two?.id ?? '')
+    await deleteMonitor(alerted.own(tenant), three?.id ?? '')
+    await alerted.goes(tenant, one ? [one] : [], 'UP')
+    await alerted.run(tenant)
+    const keys = new Map<string, string[]>()
+    for (const { dedup_key: key, event_action: action, payload } of told())
+      keys.set(key, [...(keys.get(key) ?? []), `${action} ${payload.source}`])
+    expect([...keys.values()].sort()).toEqual([
+      ['trigger One', 'resolve One'],
+      ['trigger Three', 'resolve Three'],
+      ['trigger Two', 'resolve Two'],
+    ])
+  })
+})
+
+describe('nothing is lost, and nothing told twice', () => {
+  test('however many workers dispatch', async () => {
+    const tenant = await alerted.tenant()
+    await alerted.channel(tenant, hook)
+    await alerted.goes(tenant, [await alerted.monitor(tenant, 'API')], 'DOWN')
+    await Promise.all([1, 2, 3].map(() => dispatch(alerted.system, tenant.id, read)))
+    await alerted.run(tenant)
+    expect(told()).toHaveLength(1)
+  })
+
+  test('what fails is tried again with the same id, and later news waits for it', async () => {
+    const tenant = await alerted.tenant()
+    await alerted.channel(tenant, hook)
+    const monitor = await alerted.monitor(tenant, 'API')
+    receiver.answer = () => ({ status: 503 })
+    await alerted.goes(tenant, [monitor], 'DOWN')
+    await alerted.run(tenant)
+    await alerted.goes(tenant, [monitor], 'UP')
+    await alerted.run(tenant)
+    expect(told().map(({ type }) => type)).toEqual(['monitor.down'])
+    receiver.answer = () => ({ status: 200 })
+    await alerted.run(tenant, 2)
+    expect(told().map(({ type }) => type)).toEqual(['monitor.down', 'monitor.down', 'monitor.up'])
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+    expect(ids[0]).toBe(ids[1])
+    expect(ids[2]).not.toBe(ids[0])
+  })
+
+  test('what a killed worker had claimed is sent when its lease is over', async () => {
+    const tenant = await alerted.tenant()
+    await alerted.channel(tenant, hook)
+    await alerted.goes(tenant, [await alerted.monitor(tenant, 'API')], 'DOWN')
+    await dispatch(alerted.system, tenant.id, read)
+    const lease = new Date(alerted.now().getTime() + 60_000)
+    await prisma.alertDelivery.updateMany({ where: { organizationId: tenant.id }, data: { dueAt: lease } })
+    await alerted.run(tenant)
+    expect(told()).toEqual([])
+    await alerted.run(tenant, 2)
+    expect(told()).toHaveLength(1)
+  })
+})
