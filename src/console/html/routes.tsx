@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { root } from '../../core/paths.ts'
 import { respondWithFormPage } from '../../people/html/frame.tsx'
 import { accountScreens } from './account.tsx'
+import { alertScreens } from './alerts.tsx'
 import { blacklistScreens } from './blacklists.tsx'
 import { deliveryScreens } from './deliveries.tsx'
 import { incidentScreens } from './incident.tsx'
@@ -82,6 +83,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       monitorEditScreens(screens)
       monitorDeletionScreens(screens)
       monitorScreens(screens)
+      alertScreens(screens)
       subscriberScreens(screens)
       subscriberAddScreens(screens)
       deliveryScreens(screens)

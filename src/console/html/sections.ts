@@ -7,6 +7,7 @@ export const sections = [
   { name: 'maintenance', title: 'Maintenance', scope: 'READ' },
   { name: 'services', title: 'Services', scope: 'READ' },
   { name: 'monitors', title: 'Monitors', scope: 'READ' },
+  { name: 'alerts', title: 'Alerts', scope: 'READ' },
   { name: 'subscribers', title: 'Subscribers', scope: 'READ' },
   { name: 'deliveries', title: 'Deliveries', scope: 'READ' },
   { name: 'page', title: 'Page', scope: 'ADMIN' },

@@ -1,0 +1,246 @@
+import { quietHoursInput } from '../../alerting/channel.ts'
+import type { AddressKey } from '../../alerting/channel-address.ts'
+import { nameText } from '../../core/validation.ts'
+import type { AlertChannel, Monitor, Service } from '../../generated/prisma/client.ts'
+import type { FormState } from '../../http/form.tsx'
+import { CheckboxesField, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
+import { isMailEnabled } from '../../notification/context.ts'
+import { addressForms, addressKeyOf, changeChoices, kindLabel } from './alert-words.ts'
+import { EditProblem, VersionField } from './edit-fields.tsx'
+import type { Screen } from './screen.tsx'
+
+/** What the editor of an alert channel offers. */
+export interface ChannelChoices {
+  readonly monitors: readonly Pick<Monitor, 'id' | 'name'>[]
+  readonly services: readonly Pick<Service, 'id' | 'name'>[]
+  /** The other channels, to escalate to. */
+  readonly others: readonly Pick<AlertChannel, 'id' | 'name'>[]
+}
+
+/** Monitors that are offered; an organization with more chooses services. */
+const MAX_OFFERED = 200
+
+/** Reads what the editor offers. @param id the edited channel; null: a new one. */
+export async function readChoices({ ctx, organization }: Screen, id: string | null): Promise<ChannelChoices> {
+  const where = { organizationId: organization.id }
+  const select = { id: true, name: true } as const
+  const orderBy = [{ name: 'asc' }, { id: 'asc' }] as const
+  const [monitors, services, others] = await Promise.all([
+    ctx.db.monitor.findMany({ where, select, orderBy: [...orderBy], take: MAX_OFFERED }),
+    ctx.db.service.findMany({ where, select, orderBy: [...orderBy], take: MAX_OFFERED }),
+    ctx.db.alertChannel.findMany({ where: { ...where, id: { not: id ?? '' } }, select, orderBy: [...orderBy] }),
+  ])
+  return { monitors, services, others }
+}
+
+/** The fields of an address in a form, as `ntfy.topic`. */
+export function addressIn(fields: URLSearchParams, key: AddressKey): Record<string, string> | null {
+  const given = addressForms[key].flatMap(({ name, choices }) => {
+    const value = fields.get(`${key}.${name}`)?.trim() ?? ''
+    return value === '' ? [] : [{ name, value, isChoice: choices !== undefined }]
+  })
+  if (given.every(({ isChoice }) => isChoice)) return null
+  return Object.fromEntries(given.map(({ name, value }) => [name, value]))
+}
+
+/** Reads the settings of a form, as the input's members. */
+export function settingsIn(fields: URLSearchParams): Record<string, unknown> {
+  const number = (name: string) => (fields.get(name)?.trim() ? Number(fields.get(name)) : null)
+  const chosen = (name: string) => (fields.has(`${name}.shown`) ? fields.getAll(name) : undefined)
+  const channelId = fields.get('escalate.channelId') || null
+  const [from, to] = [fields.get('quietHours.from') || null, fields.get('quietHours.to') || null]
+  const timeZone = fields.get('quietHours.timeZone')?.trim() || null
+  return {
+    name: fields.get('name') ?? undefined,
+    when: chosen('when'),
+    monitorIds: chosen('monitorIds'),
+    serviceIds: chosen('serviceIds'),
+    remindAfterMinutes: number('remindAfterMinutes'),
+    escalate: channelId === null ? null : { channelId, afterMinutes: number('escalate.afterMinutes') ?? 15 },
+    quietHours: from === null && to === null ? null : { from: from ?? '', to: to ?? '', timeZone },
+  }
+}
+
+const fieldNames = ['name', 'when', 'monitorIds', 'serviceIds', 'remindAfterMinutes', 'escalate', 'quietHours']
+
+/** Renders the editor of an alert channel. */
+export function ChannelForm(props: {
+  readonly screen: Screen
+  readonly state: FormState
+  readonly kind: AlertChannel['kind']
+  /** Null: a new channel. */
+  readonly channel: AlertChannel | null
+  readonly choices: ChannelChoices
+}) {
+  const { screen, state, kind, channel, choices } = props
+  const key = addressKeyOf(kind)
+  const isMissing = kind === 'MAIL' && !isMailEnabled(screen.ctx.config)
+  return (
+    <form method="post" class="stack" id="channel-form">
+      <EditProblem state={state} version={channel?.version ?? 0} fields={[...fieldNames, key]} />
+      {channel === null ? <input type="hidden" name="kind" value={key} /> : <VersionField version={channel.version} />}
+      {isMissing ? <p class="problem">Mail is not available: the operator has not set up SMTP_URL.</p> : null}
+      <InputField
+        label="Name"
+        name="name"
+        state={state}
+        value={channel?.name ?? kindLabel(kind)}
+        {...textRules(nameText)}
+      />
+      {channel === null ? <AddressFields {...{ state, addressKey: key, isNew: true }} /> : null}
+      <CheckboxesField
+        label="Notify about"
+        name="when"
+        state={state}
+        values={channel?.changes ?? changeChoices.map(({ value }) => value)}
+        choices={changeChoices}
+      />
+      <Scope {...{ state, channel, choices }} />
+      <Timing {...{ screen, state, channel, choices }} />
+      {channel === null ? null : (
+        <details open={fieldProblem(state, key) !== null}>
+          <summary>Replace the address ({channel.label})</summary>
+          <div class="stack">
+            <AddressFields {...{ state, addressKey: key, isNew: false }} />
+          </div>
+        </details>
+      )}
+      <p class="actions">
+        <button type="submit">{channel === null ? 'Create channel' : 'Save'}</button>
+        <a href={screen.path('alerts')}>Cancel</a>
+      </p>
+    </form>
+  )
+}
+
+function AddressFields({
+  state,
+  addressKey,
+  isNew,
+}: {
+  readonly state: FormState
+  readonly addressKey: AddressKey
+  readonly isNew: boolean
+}) {
+  return (
+    <>
+      {addressForms[addressKey].map(({ name, choices, required, ...field }) => {
+        const common = { ...field, name: `${addressKey}.${name}`, state, ...(isNew && required && { required }) }
+        return choices === undefined ? (
+          <InputField {...common} autocomplete="off" maxlength={2048} />
+        ) : (
+          <SelectField {...{ ...common, choices }} value={choices[0]?.value} />
+        )
+      })}
+    </>
+  )
+}
+
+interface PartProps {
+  readonly state: FormState
+  readonly channel: AlertChannel | null
+  readonly choices: ChannelChoices
+}
+
+/** Chooses monitors and services. */
+function Scope({ state, channel, choices: { monitors, services } }: PartProps) {
+  const options = (all: readonly { readonly id: string; readonly name: string }[]) =>
+    all.map(({ id, name }) => ({ value: id, text: name }))
+  if (monitors.length + services.length === 0) return null
+  const isChosen = channel !== null && channel.monitorIds.length + channel.serviceIds.length > 0
+  return (
+    <details open={isChosen || fieldProblem(state, 'monitorIds') !== null}>
+      <summary>Only some monitors or services</summary>
+      <div class="stack">
+        {services.length === 0 ? null : (
+          <CheckboxesField
+            label="Services"
+            name="serviceIds"
+            state={state}
+            values={channel?.serviceIds ?? []}
+            choices={options(services)}
+            hint="All of their monitors."
+          />
+        )}
+        {monitors.length === 0 ? null : (
+          <CheckboxesField
+            label="Monitors"
+            name="monitorIds"
+            state={state}
+            values={channel?.monitorIds ?? []}
+            choices={options(monitors)}
+            hint="Nothing chosen: every monitor, those without a service too."
+          />
+        )}
+      </div>
+    </details>
+  )
+}
+
+/** Sets reminders, escalation and quiet hours. */
+function Timing({ screen, state, channel, choices: { others } }: PartProps & { readonly screen: Screen }) {
+  const quiet = channel === null ? null : quietHoursInput(channel)
+  const escalates = [{ value: '', text: 'Nobody' }, ...others.map(({ id, name }) => ({ value: id, text: name }))]
+  const wrong = ['remindAfterMinutes', 'escalate', 'quietHours'].some((name) => fieldProblem(state, name) !== null)
+  const isSet = quiet !== null || channel?.remindAfterMinutes != null || channel?.escalateToId != null
+  return (
+    <details open={wrong || isSet}>
+      <summary>Reminders, escalation and quiet hours</summary>
+      <div class="stack">
+        <InputField
+          label="Remind every … minutes"
+          name="remindAfterMinutes"
+          type="number"
+          min={5}
+          max={1440}
+          state={state}
+          value={channel?.remindAfterMinutes}
+          hint="While it lasts and nobody has acknowledged it. Empty: never."
+        />
+        {others.length === 0 ? null : (
+          <>
+            <SelectField
+              label="When nobody acknowledges, notify"
+              name="escalate.channelId"
+              state={state}
+              value={channel?.escalateToId ?? ''}
+              choices={escalates}
+            />
+            <InputField
+              label="After … minutes"
+              name="escalate.afterMinutes"
+              type="number"
+              min={1}
+              max={1440}
+              state={state}
+              value={channel?.escalateAfterMinutes ?? 15}
+            />
+          </>
+        )}
+        <InputField
+          label="Quiet from"
+          name="quietHours.from"
+          state={state}
+          value={quiet?.from}
+          pattern="([01][0-9]|2[0-3]):[0-5][0-9]"
+          placeholder="22:00"
+          hint="What comes in quiet hours waits until they end."
+        />
+        <InputField
+          label="Quiet until"
+          name="quietHours.to"
+          state={state}
+          value={quiet?.to}
+          pattern="([01][0-9]|2[0-3]):[0-5][0-9]"
+          placeholder="07:00"
+        />
+        <InputField
+          label="Time zone"
+          name="quietHours.timeZone"
+          state={state}
+          value={quiet?.timeZone ?? screen.organization.timeZone}
+        />
+      </div>
+    </details>
+  )
+}
