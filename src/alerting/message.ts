@@ -3,6 +3,7 @@ import { hashSecret } from '../account/secret.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { AlertChannel, AlertDelivery, Organization } from '../generated/prisma/client.ts'
 import type { AlertChange } from '../generated/prisma/enums.ts'
+import { wordsOf } from '../language/catalogue.ts'
 import { durationInWords } from '../monitoring/duration.ts'
 import type { Tone } from '../notification/content.ts'
 import { timeIn } from '../notification/content.ts'
@@ -42,7 +43,7 @@ export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: stri
   const { delivery, items, channel, organization } = parts
   const [first, ...others] = items
   const console = `${baseUrl}/console/${organization.slug}`
-  const time = timeIn(organization.timeZone)
+  const time = timeIn(organization.timeZone, wordsOf('EN'))
   const isOpen = items.some((item) => !isOver(item) && item.by === null)
   return {
     id: delivery.id,
@@ -54,7 +55,7 @@ export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: stri
       others.length === 0
         ? detailsOf(first, time)
         : items.map(
-            (item) => `${wordsOf(item)}${item.message === '' ? '' : ` (${item.message})`}, ${time(item.since)}`,
+            (item) => `${summaryOf(item)}${item.message === '' ? '' : ` (${item.message})`}, ${time(item.since)}`,
           ),
     tone: toneOf(items),
     acknowledgeUrl: isOpen ? `${baseUrl}${ACKNOWLEDGE_PATH}/${acknowledgeToken(seal, delivery.id)}` : null,
@@ -72,7 +73,7 @@ const MAX_NAMED = 3
 /** Returns the news in one line: what changed, and of which monitors, or of how many. */
 function titleOf(items: readonly [AlertItem, ...AlertItem[]]): string {
   const [first, ...others] = items
-  if (others.length === 0) return wordsOf(first)
+  if (others.length === 0) return summaryOf(first)
   const groups = new Map<string, string[]>()
   for (const item of items) {
     const name = item.about === 'FLAPPING' ? 'Flapping' : changeWords[item.change]
@@ -86,7 +87,7 @@ function titleOf(items: readonly [AlertItem, ...AlertItem[]]): string {
 }
 
 /** Says what an item tells, in a few words. */
-function wordsOf({ about, change, monitor: { name }, count, by }: AlertItem): string {
+function summaryOf({ about, change, monitor: { name }, count, by }: AlertItem): string {
   switch (about) {
     case 'CHANGE':
       return `${changeWords[change]}: ${name}`

@@ -5,6 +5,7 @@ import type { Alert } from '../../generated/prisma/client.ts'
 import { errorPage } from '../../http/error-page.tsx'
 import type { Site } from '../../http/layout.tsx'
 import { Document, pageHeaders } from '../../http/layout.tsx'
+import { wordsOf } from '../../language/catalogue.ts'
 import { timeIn } from '../../notification/content.ts'
 import type { LinkedAlerts } from '../acknowledge.ts'
 import { acknowledgeByToken, linkedAlerts } from '../acknowledge.ts'
@@ -44,7 +45,7 @@ function page(c: HttpContext, site: Site, linked: LinkedAlerts): Response {
   const { organization, alerts, isUsed } = linked
   const open = alerts.filter(isOpen)
   const title = headingOf(open, isUsed)
-  const time = timeIn(organization.timeZone)
+  const time = timeIn(organization.timeZone, wordsOf('EN'))
   const whole = (
     <Document
       assets={site.assets}

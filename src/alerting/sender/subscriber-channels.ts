@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { textAsHtml } from '../../core/markdown.ts'
+import type { Catalogue } from '../../language/catalogue.ts'
+import { wordsOf } from '../../language/catalogue.ts'
 import type { Address, Channel } from '../../notification/channel/channel.ts'
 import { discord as discordChannel } from '../../notification/channel/discord.ts'
 import { slack as slackChannel } from '../../notification/channel/slack.ts'
@@ -57,8 +59,7 @@ function contentOf(message: AlertMessage): NotificationContent {
   return {
     page: { name: organization.name, slug: organization.slug, url },
     look: { accentColor: '#0d6656', logoUrl: null },
-    from: organization.name,
-    manageLabel: acknowledgeUrl === null ? 'Channel settings' : 'Open in Allclear',
+    words: wordsFor(acknowledgeUrl === null ? 'Channel settings' : 'Open in Allclear'),
     subject: title,
     headline: title,
     tone,
@@ -70,6 +71,12 @@ function contentOf(message: AlertMessage): NotificationContent {
     reason: `Alert channel ${channel}.`,
     event: { type: 'alert', at: items[0].at, data: {} },
   }
+}
+
+/** Returns the words that a channel adds, with what its second link is called; the sender is the organization. */
+function wordsFor(manage: string): Catalogue {
+  const words = wordsOf('EN')
+  return { ...words, page: { ...words.page, feed: (name) => name }, mail: { ...words.mail, manage } }
 }
 
 const urlFields = z.object({ url: z.string() })
