@@ -9,7 +9,7 @@ export interface Section {
 export const sections: readonly Section[] = [
   { title: 'Start', slugs: ['getting-started', 'console'] },
   { title: 'Status pages', slugs: ['status-pages', 'private-pages', 'subscribers', 'custom-domains', 'feeds'] },
-  { title: 'Monitoring', slugs: ['monitors', 'alerts', 'uptime', 'blacklist-checks'] },
+  { title: 'Monitoring', slugs: ['monitors', 'uptime', 'alerts', 'blacklist-checks'] },
   { title: 'API', slugs: ['graphql', 'rest'] },
   {
     title: 'Operate',
