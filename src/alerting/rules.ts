@@ -1,4 +1,4 @@
-import { HOUR, MINUTE } from '../core/time.ts'
+import { MINUTE } from '../core/time.ts'
 import type { AlertChange, AlertSilence } from '../generated/prisma/enums.ts'
 
 /** A monitor that fails again within this time has the same alert (contract §6). */
@@ -10,8 +10,6 @@ export const SETTLED_MS = 10 * MINUTE
 
 /** What decides whether an alert is told. */
 export interface Circumstances {
-  /** Whether a monitor on which this one depends is down. */
-  readonly parentDown: boolean
   /** Whether the service of the monitor is under maintenance. */
   readonly underMaintenance: boolean
   /** How often the alert has begun. */
@@ -21,12 +19,11 @@ export interface Circumstances {
 }
 
 /**
- * Returns why nobody is notified of a failing monitor; null: those concerned are. Of several reasons it is the one that ends last:
- * what is planned, then what somebody else's alert tells, then what is told as flapping.
+ * Returns why nobody is notified of a failing monitor; null: those concerned are. What is planned comes before what is told as
+ * flapping, because it ends later.
  */
-export function silenceOf({ parentDown, underMaintenance, count, settled }: Circumstances): AlertSilence | null {
+export function silenceOf({ underMaintenance, count, settled }: Circumstances): AlertSilence | null {
   if (underMaintenance) return 'MAINTENANCE'
-  if (parentDown) return 'PARENT_DOWN'
   return count >= FLAPPING_FROM && !settled ? 'FLAPPING' : null
 }
 
@@ -58,11 +55,6 @@ export const wantedFor: Readonly<Record<AlertChange, readonly AlertChange[]>> = 
 /** How long a message to people waits for more, and at most, in milliseconds. */
 export const GATHER_MS = 15_000
 export const MAX_GATHER_MS = MINUTE
-
-/** How long a child of a monitor that is up again may take until it is told itself: its next probes come meanwhile. */
-export function graceAfterParent(intervalSeconds: number): number {
-  return Math.min(Math.max(2 * intervalSeconds * 1000, MINUTE), HOUR)
-}
 
 /** Returns when an alert that is silent for a reason is looked at again; null: it is not silent. */
 export function nextLook(silence: AlertSilence | null, now: Date): Date | null {

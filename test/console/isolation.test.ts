@@ -4,7 +4,7 @@ import { Role } from '../../src/generated/prisma/enums.ts'
 import type { Browser } from '../support/console.ts'
 import { testConsole } from '../support/console.ts'
 import { tablesOf } from '../support/database.ts'
-import { filledOrganization, mutate } from '../support/filled-organization.ts'
+import { dispatched, filledOrganization, mutate } from '../support/filled-organization.ts'
 
 const { app, database, signIn } = await testConsole()
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
@@ -12,6 +12,7 @@ const fill = async () => {
   const made = await filledOrganization(app.baseUrl, { startsAt: hours(8), endsAt: hours(10) }, null)
   const named = { name: 'Ops', ntfy: { topic: 'ops' } }
   const channel = await mutate(app.baseUrl, made.key, 'createAlertChannel', 'AlertChannel', named)
+  await dispatched(database.prisma, made.id)
   return { ...made, ids: { ...made.ids, AlertChannel: channel.id } }
 }
 const mine = await fill()

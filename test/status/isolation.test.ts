@@ -18,7 +18,7 @@ import { testApp } from '../support/app.ts'
 import { tablesOf, testDatabase } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import type { FilledOrganization } from '../support/filled-organization.ts'
-import { filledOrganization, mutate } from '../support/filled-organization.ts'
+import { dispatched, filledOrganization, mutate } from '../support/filled-organization.ts'
 import { freePort } from '../support/free-port.ts'
 import { post, websocketClient } from '../support/graphql-client.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -260,6 +260,7 @@ const fill = async (hook: string | null = `${receiver.url}/hook`) => {
   const made = await filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, hook)
   const named = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
   const channel = await mutate(url, made.key, 'createAlertChannel', 'AlertChannel', named)
+  await dispatched(database.prisma, made.id)
   const alert = { id: newId('Alert'), organizationId: made.id, monitorId: made.ids.Monitor, monitorName: 'Health' }
   await database.prisma.alert.create({
     data: { ...alert, change: 'DOWN', state: 'DOWN', since: now, message: 'Refused', openedAt: now },

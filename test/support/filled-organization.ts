@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
+import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { newOrganization, post } from './graphql-client.ts'
 
 /** An organization that has one of everything, and the ids of it. */
@@ -180,4 +181,15 @@ async function delivered(url: string, key: string, subjectId: string): Promise<s
   if (ended.length === 2 && found) return found.node.id
   await sleep(50)
   return delivered(url, key, subjectId)
+}
+
+/** Waits until the dispatcher has read all events of an organization that it follows. */
+export async function dispatched(prisma: Pick<PrismaClient, 'dispatch' | 'organization'>, id: string): Promise<void> {
+  await vi.waitUntil(
+    async () => {
+      const { lastSeq } = await prisma.organization.findUniqueOrThrow({ where: { id } })
+      return (await prisma.dispatch.findUnique({ where: { organizationId: id } }))?.seq === lastSeq
+    },
+    { timeout: 60_000 },
+  )
 }

@@ -94,7 +94,6 @@ export const changeChoices = [
 
 /** Why nobody is notified of an alert. */
 export const silenceWords = {
-  PARENT_DOWN: 'silent: a monitor on which it depends is down',
   MAINTENANCE: 'silent during maintenance',
   FLAPPING: 'flapping',
 } as const satisfies Record<AlertSilence, string>

@@ -5,7 +5,7 @@ CREATE TYPE "AlertChannelKind" AS ENUM ('MAIL', 'WEBHOOK', 'SLACK', 'DISCORD', '
 CREATE TYPE "AlertChange" AS ENUM ('DOWN', 'DEGRADED', 'UP', 'UNKNOWN', 'CERTIFICATE', 'LISTED', 'DELISTED', 'WORKER_SILENT');
 
 -- CreateEnum
-CREATE TYPE "AlertSilence" AS ENUM ('PARENT_DOWN', 'MAINTENANCE', 'FLAPPING');
+CREATE TYPE "AlertSilence" AS ENUM ('MAINTENANCE', 'FLAPPING');
 
 -- AlterEnum
 -- This migration adds more than one value to an enum.
