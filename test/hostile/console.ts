@@ -9,19 +9,24 @@ const urlencoded = { ...own, 'content-type': 'application/x-www-form-urlencoded'
 const cookieOf = ({ session }: Target) => ({ cookie: `__Host-allclear=${session}` })
 
 /** A form that a browser sends. */
-const form = (body: string | Buffer, headers: Readonly<Record<string, string>> = urlencoded): Sent => ({
+export const form = (body: string | Buffer, headers: Readonly<Record<string, string>> = urlencoded): Sent => ({
   method: 'POST',
   headers,
   body,
 })
 
 /** A case of a member's one request. */
-function asMember(name: string, statuses: readonly number[], path: string, sent: Sent = {}): HostileCase {
+export function asMember(
+  name: string,
+  statuses: readonly number[],
+  path: string | ((target: Target) => Promise<string>),
+  sent: Sent = {},
+): HostileCase {
   return {
     name: `the console: ${name}`,
     statuses,
-    send: (target) =>
-      ask(target.url, `/console/${target.slug}/${path}`, {
+    send: async (target) =>
+      ask(target.url, `/console/${target.slug}/${typeof path === 'string' ? path : await path(target)}`, {
         ...sent,
         headers: { ...host, ...sent.headers, ...cookieOf(target) },
       }),

@@ -8,6 +8,7 @@ import { inputs } from './inputs.ts'
 import { names } from './names.ts'
 import { pages } from './pages.ts'
 import { probes } from './probes.ts'
+import { severalPages } from './several-pages.ts'
 import { sockets } from './sockets.ts'
 import { streams } from './streams.ts'
 
@@ -17,6 +18,6 @@ import { streams } from './streams.ts'
  * service would deliver all that later cases announce.
  */
 export const corpus: readonly HostileCase[] = [
-  ...[documents, inputs, sockets, streams, consoleForms],
+  ...[documents, inputs, sockets, streams, consoleForms, severalPages],
   ...[pages, guides, probes, names, domains, bodies],
 ].flat()
