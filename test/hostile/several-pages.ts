@@ -41,7 +41,8 @@ function toPrivatePage(
 }
 
 const urlencoded = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
-const series = 'title=a&message=b&startsAt=2999-01-01T02%3A00&durationMinutes=60&preview=1'
+const nextYear = new Date().getUTCFullYear() + 1
+const series = `title=a&message=b&startsAt=${nextYear}-01-01T02%3A00&durationMinutes=60&preview=1`
 const ids = Array.from({ length: 1500 }, (_, index) => `serviceIds=svc_${String(index).padStart(24, '0')}`).join('&')
 
 /** Forms of pages, their access and their tokens, of repeating maintenance, and the question for a certificate. */
@@ -76,12 +77,12 @@ export const severalPages: readonly HostileCase[] = [
   asMember('a read token with a name of 1 MB', [422], ofFirstPage('tokens'), form(`name=${'a'.repeat(10 ** 6)}`)),
   asMember('a read token that is none', [404], ofFirstPage(`tokens/${'z'.repeat(5000)}/revoke`)),
   ...[
-    `repeat=RULE&rule=${'FREQ=DAILY;'.repeat(50_000)}`,
-    'repeat=RULE&rule=FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=31',
-    'repeat=RULE&rule=FREQ=SECONDLY;INTERVAL=1',
-    `repeat=RULE&rule=FREQ=YEARLY;BYYEARDAY=${Array.from({ length: 366 }, (_, day) => day + 1).join()}`,
+    `repeat=CUSTOM&rule=${'FREQ=DAILY;'.repeat(50_000)}`,
+    'repeat=CUSTOM&rule=FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=31',
+    'repeat=CUSTOM&rule=FREQ=SECONDLY;INTERVAL=1',
+    `repeat=CUSTOM&rule=FREQ=YEARLY;BYYEARDAY=${Array.from({ length: 366 }, (_, day) => day + 1).join()}`,
     'repeat=DAILY&startsAt=9999-12-31T23%3A59',
-    `repeat=WEEKLY&${'weekdays=MO&'.repeat(1500)}`,
+    `repeat=WEEKLY&${'days=MO&'.repeat(1500)}`,
   ].map((rest) =>
     asMember(`a series: ${rest.slice(0, 60)}`, [200, 422], 'maintenance/series/new', form(`${series}&${rest}`)),
   ),

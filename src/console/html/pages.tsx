@@ -83,6 +83,7 @@ async function showList(screen: Screen): Promise<Response> {
           const { id, name, slug, isFirst, serviceIds } = page
           const domain = domains.find(({ pageId }) => pageId === id)
           const kind = accesses.find(({ pageId }) => pageId === id)?.kind ?? 'PUBLIC'
+          const readers = accessKinds.find(({ value }) => value === kind)?.text
           const count = subscribers.find(({ pageId }) => pageId === (isFirst ? null : id))?._count ?? 0
           return (
             <tr id={id}>
@@ -94,8 +95,8 @@ async function showList(screen: Screen): Promise<Response> {
               </td>
               <td>{serviceIds === null ? 'All' : serviceIds.length}</td>
               <td>
-                <a href={screen.path(`pages/${id}/access`)} aria-label={`Access to ${name}`}>
-                  {accessKinds.find(({ value }) => value === kind)?.text}
+                <a href={screen.path(`pages/${id}/access`)} aria-label={`${readers}: access to ${name}`}>
+                  {readers}
                 </a>
               </td>
               <td>{domain ? `${domain.name}: ${domainStates[domain.state]}` : '–'}</td>
