@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { logoUrlAt, shownLogo } from '../account/logo.ts'
 import type { Page } from '../account/page.ts'
 import { htmlOf } from '../core/markdown-rendering.ts'
-import type { IncidentImpact, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { IncidentImpact } from '../generated/prisma/enums.ts'
 import type { Catalogue } from '../language/catalogue.ts'
+import type { ShownStatus } from '../status/shown-status.ts'
 import type { NotificationPayload } from './payload.ts'
 
 /** The page that a notification is about. */
@@ -224,7 +225,8 @@ const toneOfStatus = {
   DEGRADED_PERFORMANCE: 'minor',
   PARTIAL_OUTAGE: 'major',
   MAJOR_OUTAGE: 'major',
-} as const satisfies Record<ServiceStatus, Tone>
+  UNKNOWN: 'neutral',
+} as const satisfies Record<ShownStatus, Tone>
 
 /** Converts a constant to words: `MAJOR_OUTAGE` to `major outage`. */
 const toWords = (constant: string) => constant.toLowerCase().replaceAll('_', ' ')

@@ -41,7 +41,8 @@ const servicePayload = z.object({
   step: z.literal('STATUS_CHANGED'),
   id: z.string(),
   title: z.string(),
-  status: z.enum(ServiceStatus),
+  /** UNKNOWN: its monitors know nothing any more. */
+  status: z.enum({ ...ServiceStatus, UNKNOWN: 'UNKNOWN' }),
 })
 
 const payloadSchema = z.discriminatedUnion('about', [incidentPayload, maintenancePayload, servicePayload])
@@ -199,6 +200,6 @@ async function buildServicePayload(
     step: 'STATUS_CHANGED',
     id: subjectId,
     title: subjectName,
-    status: shownServiceOf(found).status,
+    status: shownServiceOf(found).shown,
   }
 }

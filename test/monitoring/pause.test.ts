@@ -7,6 +7,7 @@ import { joinIncident } from '../../src/monitoring/incident.ts'
 import { createMonitor } from '../../src/monitoring/monitor.ts'
 import { pauseMonitor, resumeMonitor } from '../../src/monitoring/pause.ts'
 import { enterState } from '../../src/monitoring/state-intervals.ts'
+import { buildNotification } from '../../src/notification/payload.ts'
 import { noIds, tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -44,6 +45,10 @@ describe('a pause', () => {
       'INCIDENT_UPDATE_POSTED API is down',
       'SERVICE_STATUS_CHANGED API',
     ])
+    // Nobody says any more that it is degraded, or up.
+    const event = await prisma.event.findFirstOrThrow({ where: { organizationId: acme.id }, orderBy: { seq: 'desc' } })
+    const { payload } = (await buildNotification(prisma, event)) ?? {}
+    expect(payload).toMatchObject({ about: 'SERVICE', title: 'API', status: 'UNKNOWN' })
     expect(await pauseMonitor(acme.later(2 * MINUTE), monitor.id)).toEqual(paused)
     expect(await acme.news()).toHaveLength(7)
   })

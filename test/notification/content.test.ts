@@ -86,6 +86,7 @@ describe('a rendered payload', () => {
       ],
     ],
     [service, ['Under maintenance: API', 'planned', 'service.status_changed']],
+    [{ ...service, status: 'UNKNOWN' }, ['No data: API', 'neutral', 'service.status_changed']],
   ] as const satisfies [NotificationPayload, readonly string[]][])('$0.about $0.step', (payload, words) => {
     expect(said(payload)).toEqual(words)
   })
