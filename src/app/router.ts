@@ -48,6 +48,7 @@ import { peoplePages } from '../people/html/routes.tsx'
 import { sessionToken } from '../people/http/session-cookie.ts'
 import { documentKinds } from '../status-page/document.ts'
 import { embedRoutes, embedStylesheet } from '../status-page/html/embed.tsx'
+import { respondMissingPath } from '../status-page/html/missing-page.tsx'
 import { liveScript, statusPages, statusStylesheet } from '../status-page/html/routes.tsx'
 import { documentRoutes } from '../status-page/http/documents.ts'
 import type { PageCache } from '../status-page/page-cache.ts'
@@ -163,8 +164,9 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.route('/', libraries.routes)
   // Before the pages at the root, which belong to the status page on a custom domain.
   app.route('/', documentRoutes({ site, db: dependencies.db, cache: pageCache, pngRenderer, now: dependencies.now }))
-  app.route('/', statusPages({ site, db: dependencies.db, cache: pageCache, now: dependencies.now }))
-  app.route('/', embedRoutes({ site, db: dependencies.db, cache: pageCache, now: dependencies.now }))
+  const pageSource = { site, db: dependencies.db, cache: pageCache, now: dependencies.now }
+  app.route('/', statusPages(pageSource))
+  app.route('/', embedRoutes(pageSource))
   app.route('/', site.assets.routes)
   // Routes before this one compress their answers themselves, if at all, and once.
   app.get('*', compress({ encoding: 'gzip' }))
@@ -191,11 +193,11 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     }),
   )
 
-  app.notFound((c) =>
-    wantsJson(c)
-      ? errorResponse(c, new NotFound('No route matches this path.'), dependencies.now(), dependencies.log)
-      : errorPage(c, site, { status: 404 }),
-  )
+  app.notFound(async (c) => {
+    if (wantsJson(c))
+      return errorResponse(c, new NotFound('No route matches this path.'), dependencies.now(), dependencies.log)
+    return (await respondMissingPath(c, pageSource)) ?? errorPage(c, site, { status: 404 })
+  })
   app.onError((error, c) => {
     if (wantsJson(c)) return errorResponse(c, error, dependencies.now(), dependencies.log)
     if (error instanceof NotFound) return errorPage(c, site, { status: 404 })

@@ -74,6 +74,7 @@ export const de: Catalogue = {
     skip: 'Zum Inhalt springen',
     ownersLinks: (owner) => `Links von ${owner}`,
     getUpdates: 'Benachrichtigen lassen',
+    notFound: 'Seite nicht gefunden',
     current: 'Aktueller Status',
     timesIn: (zone) => `Zeiten in ${zone}.`,
     feeds: 'Feeds',

@@ -84,6 +84,7 @@ export const en = {
     skip: 'Skip to content',
     ownersLinks: (owner: string) => `${owner} links`,
     getUpdates: 'Get updates',
+    notFound: 'Page not found',
     current: 'Current status',
     timesIn: (zone: string) => `Times in ${zone}.`,
     feeds: 'Feeds',

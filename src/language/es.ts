@@ -69,6 +69,7 @@ export const es: Catalogue = {
     skip: 'Ir al contenido',
     ownersLinks: (owner) => `Enlaces de ${owner}`,
     getUpdates: 'Recibir avisos',
+    notFound: 'Página no encontrada',
     current: 'Estado actual',
     timesIn: (zone) => `Horas en ${zone}.`,
     feeds: 'Fuentes',

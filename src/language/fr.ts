@@ -74,6 +74,7 @@ export const fr: Catalogue = {
     skip: 'Aller au contenu',
     ownersLinks: (owner) => `Liens de ${owner}`,
     getUpdates: 'S’abonner',
+    notFound: 'Page introuvable',
     current: 'État actuel',
     timesIn: (zone) => `Heures en ${zone}.`,
     feeds: 'Flux',

@@ -73,6 +73,7 @@ export const it: Catalogue = {
     skip: 'Vai al contenuto',
     ownersLinks: (owner) => `Link di ${owner}`,
     getUpdates: 'Ricevi aggiornamenti',
+    notFound: 'Pagina non trovata',
     current: 'Stato attuale',
     timesIn: (zone) => `Orari in ${zone}.`,
     feeds: 'Feed',

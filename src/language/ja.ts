@@ -69,6 +69,7 @@ export const ja: Catalogue = {
     skip: '本文へ移動',
     ownersLinks: (owner) => `${owner}のリンク`,
     getUpdates: '通知を受け取る',
+    notFound: 'ページが見つかりません',
     current: '現在のステータス',
     timesIn: (zone) => `時刻は${zone}です。`,
     feeds: 'フィード',

@@ -67,6 +67,7 @@ export const nl: Catalogue = {
     skip: 'Naar de inhoud',
     ownersLinks: (owner) => `Links van ${owner}`,
     getUpdates: 'Meldingen ontvangen',
+    notFound: 'Pagina niet gevonden',
     current: 'Huidige status',
     timesIn: (zone) => `Tijden in ${zone}.`,
     feeds: 'Feeds',

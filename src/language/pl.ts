@@ -90,6 +90,7 @@ export const pl: Catalogue = {
     skip: 'Przejdź do treści',
     ownersLinks: (owner) => `Odnośniki: ${owner}`,
     getUpdates: 'Powiadomienia',
+    notFound: 'Nie znaleziono strony',
     current: 'Aktualny status',
     timesIn: (zone) => `Godziny w strefie ${zone}.`,
     feeds: 'Kanały',

@@ -73,6 +73,7 @@ export const ptBr: Catalogue = {
     skip: 'Ir para o conteúdo',
     ownersLinks: (owner) => `Links de ${owner}`,
     getUpdates: 'Receber atualizações',
+    notFound: 'Página não encontrada',
     current: 'Status atual',
     timesIn: (zone) => `Horários em ${zone}.`,
     feeds: 'Feeds',

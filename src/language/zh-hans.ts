@@ -70,6 +70,7 @@ export const zhHans: Catalogue = {
     skip: '跳到正文',
     ownersLinks: (owner) => `${owner} 的链接`,
     getUpdates: '订阅更新',
+    notFound: '未找到页面',
     current: '当前状态',
     timesIn: (zone) => `时间为 ${zone} 时区。`,
     feeds: '订阅源',

@@ -13,6 +13,7 @@ import { parseDay } from '../service-day.ts'
 import { DEFAULT_RANGE, rangeNames } from '../service-range.ts'
 import { parseMonth } from '../time-format.ts'
 import { findPage, pageNotFound } from './find-page.tsx'
+import { respondMissing } from './missing-page.tsx'
 import type { PageAddress } from './page-address.ts'
 import { addPageRoute } from './page-address.ts'
 import { sendChanges, sendPage, sendStalePage } from './page-response.tsx'
@@ -33,7 +34,7 @@ export function statusPages(options: PageSource): Hono {
   const { site, cache } = options
 
   async function answer(c: Context, address: PageAddress | null, request: PageRequest | null): Promise<Response> {
-    if (address === null || request === null) return errorPage(c, site, { status: 404 })
+    if (address === null || request === null) return missing(c, address)
     try {
       const { value, asOf } = await cache.pages.getOrStale(pageKey(address, request), (previous) =>
         renderPage(options, address, request, previous),
@@ -50,10 +51,14 @@ export function statusPages(options: PageSource): Hono {
     }
   }
 
-  function notFound(c: Context, { root, base, owner, language }: PageAddress, { page }: PageRequest) {
+  const missing = async (c: Context, address: PageAddress | null) =>
+    (address && (await respondMissing(c, options, address))) ?? errorPage(c, site, { status: 404 })
+
+  function notFound(c: Context, address: PageAddress, { page }: PageRequest) {
+    const { root, base, owner, language } = address
     // The page may have offered this language before.
     if (language !== null) return c.redirect(root + pathAfter(c, base) || '/', 302)
-    return page === 'overview' && base !== '' ? pageNotFound(c, site, owner) : errorPage(c, site, { status: 404 })
+    return page === 'overview' && base !== '' ? pageNotFound(c, site, owner) : missing(c, address)
   }
 
   const routes = new Hono()

@@ -49,6 +49,24 @@ test('says how the page is, in its language, and leads to it in a new tab', asyn
   expect(await (await line('?theme="><script>&language=xx')).text()).toContain('<html lang="en" dir="ltr"><head>')
 })
 
+test('a page that the status page does not have is missing in the owner’s look and language', async () => {
+  for (const path of ['incidents/none', 'services/none', 'history?month=never', 'nothing/here']) {
+    const response = await fetch(`${url}/status/${slug}/${path}`, { headers: { accept: 'text/html' } })
+    const html = await response.text()
+    expect([path, response.status]).toEqual([path, 404])
+    expect(html).toContain('<h1>Page not found</h1>')
+    expect(html).toContain(`<a class="name" href="/status/${slug}">`)
+    expect(html).not.toContain('Blacklist')
+  }
+  const german = await fetch(`${url}/status/${slug}/de/nichts`, { headers: { accept: 'text/html' } })
+  expect(await german.text()).toContain('Seite nicht gefunden')
+})
+
+test('an unknown path among those that open a private page shows nothing of it', async () => {
+  const html = await (await fetch(`${url}/status/${slug}/access/a/b`, { headers: { accept: 'text/html' } })).text()
+  expect(html).not.toContain('class="name"')
+})
+
 test('is not found where there is no page', async () => {
   expect((await fetch(`${url}/status/nobody-here/embed`)).status).toBe(404)
 })

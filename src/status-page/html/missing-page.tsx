@@ -1,0 +1,43 @@
+import type { Context } from 'hono'
+import { shownLogo } from '../../account/logo.ts'
+import { NotFound } from '../../core/errors.ts'
+import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
+import { wordsOf } from '../../language/catalogue.ts'
+import { languageOfTag } from '../../language/choice.ts'
+import { documentLanguage } from '../document.ts'
+import { sharedState } from '../shared-state.ts'
+import type { PageAddress } from './page-address.ts'
+import { inLanguage, pageAddressOf } from './page-address.ts'
+import type { PageSource } from './rendered-page.tsx'
+
+/** Answers in the owner's look that a status page has nothing at this address. Null: there is no such status page. */
+export async function respondMissing(c: Context, source: PageSource, address: PageAddress): Promise<Response | null> {
+  const state = await sharedState(source, address.owner).catch(nullIfNotFound)
+  if (state === null) return null
+  const { name, accentColor, logoUrl } = state.organization
+  const language = documentLanguage(state, address.language)
+  const { base } = inLanguage(address, address.language === language ? language : null)
+  const words = wordsOf(language)
+  const content = (
+    <p class="lead">
+      <a href={base || '/'}>{words.page.current}</a> · <a href={`${base}/history`}>{words.history.title}</a>
+    </p>
+  )
+  const owner = { name, url: base || '/', accentColor, logoUrl: shownLogo(logoUrl) }
+  return respondInOwnersFrame(c, source.site, owner, { title: words.page.notFound, words, content, status: 404 })
+}
+
+/**
+ * Answers for a path below `/status/{slug}` that no route has, as `respondMissing` does. Null: it is elsewhere, or among the paths
+ * that open a private page, which everybody may ask for.
+ */
+export function respondMissingPath(c: Context, source: PageSource): Promise<Response | null> {
+  const [, slug, first] = /^\/status\/([a-z0-9-]{2,63})\/([^/]*)/.exec(c.req.path) ?? []
+  if (slug === undefined || first === 'access') return Promise.resolve(null)
+  return respondMissing(c, source, inLanguage(pageAddressOf(slug, source), languageOfTag(first)))
+}
+
+function nullIfNotFound(error: unknown): null {
+  if (error instanceof NotFound) return null
+  throw error
+}
