@@ -377,7 +377,7 @@ describe('the reader', () => {
     await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id })
     await page.goto(app.baseUrl + acme.path)
     const reached: string[] = []
-    for (let step = 0; step < 19; step++) {
+    for (let step = 0; step < 24; step++) {
       await page.keyboard.press('Tab')
       reached.push(
         await page.evaluate(() => {
@@ -402,7 +402,12 @@ describe('the reader', () => {
       'Deutsch',
       'Français',
       'Español',
+      'Italiano',
+      'Português (Brasil)',
+      'Nederlands',
       'Polski',
+      '日本語',
+      '简体中文',
       '', // the icons of feeds and of the calendar
       '',
       'JSON',

@@ -36,7 +36,7 @@ test.each([true, false])(
     await page.getByRole('heading', { name: 'Slow answers' }).waitFor()
     await page.goto(linkIn(told ?? {}, `${url}/subscriptions/`))
     await page.getByRole('button', { name: 'Unsubscribe' }).click()
-    await page.getByText('You have unsubscribed').waitFor()
+    await page.getByText('You’re unsubscribed.').waitFor()
     expect(complaints).toEqual([])
   },
 )
