@@ -1,0 +1,68 @@
+import { afterAll, expect, test } from 'vitest'
+import { testConsole } from '../../support/console.ts'
+import { freePort } from '../../support/free-port.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+const { app, organization } = await testConsole()
+const acme = await organization('acme')
+const editor = await acme.signIn('EDITOR')
+const receiver = await startReceiver()
+afterAll(() => receiver.close())
+
+test('a channel is created, tested, told of a real outage, acknowledged by its link, and deleted, without a script', async () => {
+  expect((await editor.get('alerts')).html).toContain('Nobody is alerted yet')
+  expect((await editor.get('alerts/channels/new')).html).toContain('?kind=pagerduty')
+  expect((await editor.get('alerts/channels/new?kind=webhook')).html).toContain('name="webhook.url"')
+  const refused = await editor.post('alerts/channels/new', { kind: 'webhook', name: 'Hook', 'webhook.url': 'ftp://x' })
+  expect(refused).toMatchObject({ status: 422, html: expect.stringContaining('Must be an http:// or https:// URL.') })
+
+  const fields = {
+    kind: 'webhook',
+    name: 'Hook',
+    'webhook.url': `${receiver.url}/secret-path`,
+    remindAfterMinutes: '5',
+  }
+  const created = await editor.post('alerts/channels/new', fields)
+  expect(created.location).toMatch(/^\/console\/acme\/alerts\/channels\/alc_/)
+  const path = created.location ?? ''
+  const page = await editor.get(path)
+  expect(page.html).toContain('whsec_')
+  expect(page.html).not.toContain('secret-path')
+
+  receiver.answer = () => ({
+    status: 418,
+    headers: { 'content-type': 'text/plain' },
+    body: 'I am a <teapot> secret-path',
+  })
+  const tested = await editor.post(`${path}/test`, { test: 'true' })
+  expect(tested.html).toContain('Answered with status 418.')
+  expect(tested.html).toContain('I am a &lt;teapot&gt; •••')
+  receiver.answer = () => ({ status: 200 })
+
+  const tcp = { host: '127.0.0.1', port: await freePort() }
+  await mutateAs(editor, { name: 'Database', failureThreshold: 1, intervalSeconds: 60, tcp })
+  const [down] = await receiver.arrived(1, ({ body }) => JSON.parse(body).type === 'monitor.down')
+  const { acknowledge_url: url } = JSON.parse(down?.body ?? '').data
+  expect((await editor.get('alerts')).html).toMatch(/Down: Database[\s\S]*Acknowledge/)
+
+  for (const method of ['GET', 'HEAD', 'GET']) expect((await fetch(url, { method })).status).toBe(200)
+  expect(await (await fetch(url)).text()).toContain('Acknowledge this alert?')
+  const acknowledged = await (await fetch(url, { method: 'POST' })).text()
+  expect(acknowledged).toContain('acknowledged by the link sent to Hook')
+  expect(acknowledged).not.toContain('<button')
+  expect((await fetch(`${app.baseUrl}/alerts/${'a'.repeat(43)}`)).status).toBe(404)
+  expect((await editor.get('alerts')).html).toContain('acknowledged by the link sent to Hook')
+
+  const edited = await editor.post(path, { name: 'Renamed', version: '1', 'when.shown': 'true', when: ['DOWN', 'UP'] })
+  expect(edited.status).toBe(303)
+  expect((await editor.get('alerts')).html).toContain('Renamed')
+  expect((await editor.post(`${path}/delete`, {})).status).toBe(303)
+  expect((await editor.get(path)).status).toBe(404)
+})
+
+async function mutateAs(person: typeof editor, input: object): Promise<void> {
+  const query =
+    'mutation ($input: CreateMonitorInput!) { createMonitor(input: $input) { ... on Monitor { id } ... on Error { message } } }'
+  const { data } = await person.graphql(query, { input })
+  expect(data).toMatchObject({ createMonitor: { id: expect.any(String) } })
+}
