@@ -106,6 +106,7 @@ let untouched: object[]
 beforeAll(async () => {
   stranger = await signIn(theirs, 'OWNER')
   viewer = await signIn(mine, 'VIEWER')
+  await dispatched(database.prisma, mine.id)
   untouched = await rowsOf(mine)
 })
 
