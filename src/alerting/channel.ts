@@ -23,7 +23,7 @@ import { sealedAddress, sealedSecret } from './message.ts'
 import { formatMinutes, parseMinutes } from './quiet-hours.ts'
 
 /** Alert channels of an organization. */
-export const maxChannels: Readonly<Record<Tier, number>> = { FREE: 3, PRO: 20, TEAM: 100 }
+const maxChannels: Readonly<Record<Tier, number>> = { FREE: 3, PRO: 20, TEAM: 100 }
 
 /** Monitors, or services, that a channel may name. */
 const MAX_CHOSEN = 500

@@ -78,7 +78,7 @@ async function deliverToPeople(
  * Adds items to those of a message that was not sent yet: of each alert the last counts. The end of an alert that the channel does not
  * want to hear of says how long it lasted.
  */
-export function mergeItems(
+function mergeItems(
   before: readonly AlertItem[],
   more: readonly AlertItem[],
   channel: Pick<AlertChannel, 'changes'>,

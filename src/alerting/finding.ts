@@ -45,7 +45,7 @@ export async function findingOf(
 }
 
 /** Returns the change that a failing state is. */
-export function changeOf(kind: MonitorKind, state: 'DOWN' | 'DEGRADED', cause: string): AlertChange {
+function changeOf(kind: MonitorKind, state: 'DOWN' | 'DEGRADED', cause: string): AlertChange {
   if (kind === 'BLACKLIST' && state === 'DOWN') return 'LISTED'
   if (kind === 'HTTP' && isCertificateProblem(cause)) return 'CERTIFICATE'
   return state

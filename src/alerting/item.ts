@@ -7,7 +7,7 @@ import { AlertChange, MonitorState } from '../generated/prisma/enums.ts'
  * that it lasts; ESCALATION: that nobody has acknowledged it; ACKNOWLEDGED: that somebody has; CLOSED: that it is over, although the
  * monitor is not up; TEST: nothing.
  */
-export const subjects = ['CHANGE', 'FLAPPING', 'REMINDER', 'ESCALATION', 'ACKNOWLEDGED', 'CLOSED', 'TEST'] as const
+const subjects = ['CHANGE', 'FLAPPING', 'REMINDER', 'ESCALATION', 'ACKNOWLEDGED', 'CLOSED', 'TEST'] as const
 
 const item = z.object({
   alertId: z.string(),

@@ -23,7 +23,7 @@ export interface MessageParts {
 }
 
 /** Returns the token of a delivery's link, which is derived and stored nowhere but as a hash. */
-export function acknowledgeToken(seal: SecretBox, deliveryId: string): string {
+function acknowledgeToken(seal: SecretBox, deliveryId: string): string {
   return createHmac('sha256', seal.keyFor('alert acknowledgements')).update(deliveryId).digest('base64url')
 }
 

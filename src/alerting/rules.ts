@@ -4,9 +4,9 @@ import type { AlertChange, AlertSilence } from '../generated/prisma/enums.ts'
 /** A monitor that fails again within this time has the same alert (contract §6). */
 export const FLAPPING_MS = 30 * MINUTE
 /** From this beginning on, changes of one alert are no longer told one by one. */
-export const FLAPPING_FROM = 3
+const FLAPPING_FROM = 3
 /** How long a flapping monitor must keep its state until that is told. */
-export const SETTLED_MS = 10 * MINUTE
+const SETTLED_MS = 10 * MINUTE
 
 /** What decides whether an alert is told. */
 export interface Circumstances {

@@ -46,7 +46,7 @@ export function shownAnswer(
 const MIN_SECRET_LENGTH = 6
 
 /** Returns the texts of an address, and of its URLs the parts, longest first. */
-export function secretsIn({ address, secrets }: Pick<AlertMessage, 'address' | 'secrets'>): string[] {
+function secretsIn({ address, secrets }: Pick<AlertMessage, 'address' | 'secrets'>): string[] {
   const texts = Object.values(address as Readonly<Record<string, unknown>>).filter((each) => typeof each === 'string')
   const parts = texts.flatMap((text) => (URL.canParse(text) ? [text, ...new URL(text).pathname.split('/')] : [text]))
   return [...parts, ...secrets].filter(({ length }) => length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length)

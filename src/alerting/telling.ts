@@ -70,7 +70,7 @@ export function createTelling(tx: AlertWorkContext, channels: readonly AlertChan
 const isProblem = (item: AlertItem) => !isOver(item) && item.about !== 'ACKNOWLEDGED'
 
 /** Returns whether a channel wants to hear of a change of a monitor. */
-export function wants(
+function wants(
   channel: Pick<AlertChannel, 'changes' | 'monitorIds' | 'serviceIds'>,
   monitor: Pick<Monitor, 'id' | 'serviceId'> | null,
   { change }: Pick<AlertItem, 'change'>,

@@ -155,7 +155,7 @@ test('a visitor subscribes in a language, is written to in it, and chooses anoth
   const to = 'anna@reader.example'
   const form = await textOf(get(`${formUrl}?language=de`))
   expect(form).toContain('<html lang="de" dir="ltr">')
-  expect(form).toContain('action="' + new URL(formUrl).pathname + '?language=de"')
+  expect(form).toContain(`action="${new URL(formUrl).pathname}?language=de"`)
   expect(await (await fetch(formUrl, { headers: { 'accept-language': 'pl' } })).text()).toContain('<html lang="pl"')
   expect(await textOf(send(`${formUrl}?language=de`, { way: 'EMAIL', email: 'x', topics: 'INCIDENTS' }))).toContain(
     'Geben Sie eine E-Mail-Adresse ein',
