@@ -81,7 +81,7 @@ test('an outage opens and resolves an incident, the open page follows, and the u
   expect(await page.evaluate(() => 'same' in window)).toBe(true)
   await page.locator(`#${serviceId} summary .name`).click()
   await page.locator(`#${serviceId} .days-link`).click()
-  await page.locator('.eventful li', { hasText: 'Down for 2 min' }).waitFor()
+  await page.locator('.eventful li', { hasText: 'Down 2 min' }).waitFor()
   expect(tab.complaints).toEqual([])
 
   time = new Date(time.getTime() + 30 * SECOND)

@@ -115,8 +115,8 @@ describe('the days of a service', () => {
     await tab.page.keyboard.press('Enter')
     await tab.page.waitForURL(page())
     await tab.page.locator('#live[data-state=live]').waitFor()
-    await tab.page.getByText('Down for 12 min.').waitFor()
-    await tab.page.getByText('Degraded for 1 h.').waitFor()
+    await tab.page.getByText('Down 12 min.').waitFor()
+    await tab.page.getByText('Degraded 1 h.').waitFor()
     await tab.page.getByText('Median (solid line)').waitFor()
     await mutate(app.baseUrl, key, 'createIncident', 'Incident', {
       ...{ title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are looking.' },
@@ -225,7 +225,7 @@ describe('the days of a service', () => {
     await tab.page.goto(overview())
     await tab.page.locator(`#${api} summary`).click()
     await tab.page.locator(`#${api} .days-link`).click()
-    await tab.page.getByText('Down for 12 min.').waitFor()
+    await tab.page.getByText('Down 12 min.').waitFor()
     await tab.page.locator('.latency svg').waitFor()
     await tab.page.getByLabel('Open a day').fill(dayKey(20))
     await tab.page.getByRole('button', { name: 'Open' }).click()

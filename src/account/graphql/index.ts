@@ -40,7 +40,18 @@ builder.enumType(UptimeSource, {
 builder.enumType(Language, {
   name: 'Language',
   description: 'A language in which pages, mails and feeds are written.',
-  values: describedValues({ DE: 'German.', EN: 'English.', ES: 'Spanish.', FR: 'French.', PL: 'Polish.' }),
+  values: describedValues({
+    DE: 'German.',
+    EN: 'English.',
+    ES: 'Spanish.',
+    FR: 'French.',
+    IT: 'Italian.',
+    JA: 'Japanese.',
+    NL: 'Dutch.',
+    PL: 'Polish.',
+    PT_BR: 'Portuguese as in Brazil.',
+    ZH_HANS: 'Chinese in simplified characters.',
+  }),
 })
 builder.enumType(CheckPlan, {
   name: 'CheckPlan',

@@ -91,7 +91,8 @@ export const AlertChannel = builder.prismaNode('AlertChannel', {
       nullable: true,
       description: 'How often it is reminded of an alert that nobody has acknowledged; null: never.',
     }),
-    escalateTo: t.relation('escalateTo', {
+    // An id: through the channel, a small query could ask for a circle.
+    escalateToId: t.exposeID('escalateToId', {
       nullable: true,
       description: 'The channel that is notified when nobody acknowledges an alert; null: none.',
     }),
