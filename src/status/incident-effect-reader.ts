@@ -180,32 +180,26 @@ function effectsIn(
   now: Date,
 ): EffectOnService[] {
   const times = { startedAt: new Date(started), resolvedAt: resolved === null ? null : new Date(resolved) }
-  const timeline = timelineOf(rows ?? [])
-  return (given ?? []).flatMap(([service, current]): EffectOnService[] => {
+  const effects: EffectOnService[] = []
+  for (const [service, current] of given ?? []) {
     const serviceId = serviceIds[service]
-    if (serviceId === undefined) return []
-    const updates = timeline.map(({ at, isResolved, statuses }) => {
-      return { at, isResolved, status: statuses.get(service) ?? null }
-    })
-    const effects = effectsOf({ ...times, current }, updates, now)
-    return [[serviceId, { id, title, ...times, effects }]]
-  })
-}
-
-/** An update with the statuses that it gives services, by their index. */
-interface Update extends Pick<ServiceUpdate, 'at' | 'isResolved'> {
-  readonly statuses: Map<number, ServiceStatus>
-}
-
-/** Returns the updates of an incident, oldest first. */
-function timelineOf(rows: readonly UpdateJson[]): Update[] {
-  const timeline: Update[] = []
-  for (const [at, isResolved, service, status] of rows) {
-    const last = timeline.at(-1)
-    // The rows of an update are next to each other, and no two updates of an incident have the same time.
-    const update = last?.at.getTime() === at ? last : { at: new Date(at), isResolved, statuses: new Map() }
-    if (update !== last) timeline.push(update)
-    if (service !== null && status !== null) update.statuses.set(service, status)
+    if (serviceId === undefined) continue
+    const said = effectsOf({ ...times, current }, updatesFor(service, rows ?? []), now)
+    effects.push([serviceId, { id, title, ...times, effects: said }])
   }
-  return timeline
+  return effects
+}
+
+/** Returns the updates of an incident as far as they concern a service, oldest first. */
+function updatesFor(service: number, rows: readonly UpdateJson[]): ServiceUpdate[] {
+  const updates: ServiceUpdate[] = []
+  let last: number | null = null
+  for (const [time, isResolved, named, said] of rows) {
+    const status = named === service ? said : null
+    // The rows of an update are next to each other, and no two updates of an incident have the same time.
+    if (time !== last) updates.push({ at: new Date(time), isResolved, status })
+    else if (status !== null) updates[updates.length - 1] = { at: new Date(time), isResolved, status }
+    last = time
+  }
+  return updates
 }

@@ -35,38 +35,43 @@ export interface EffectCause {
  * @param updates of the incident, oldest first.
  */
 export function effectsOf(incident: EffectCause, updates: readonly ServiceUpdate[], now: Date): IncidentEffect[] {
-  const { startedAt, resolvedAt } = incident
   const changes = changesOf(incident, updates)
+  if (!changes.some(({ status }) => isImpaired(status))) return []
+  const start = incident.startedAt.getTime()
   // An open incident says what it says from its very first millisecond.
-  const end = resolvedAt ?? new Date(Math.max(+now, +(changes.at(-1)?.at ?? now) + 1))
+  const end = incident.resolvedAt?.getTime() ?? Math.max(now.getTime(), (changes.at(-1)?.at ?? now.getTime()) + 1)
   const effects: IncidentEffect[] = []
   for (const [index, { at, status }] of changes.entries()) {
-    const from = later(at, startedAt)
-    const to = earlier(changes[index + 1]?.at ?? end, end)
+    const from = Math.max(at, start)
+    const to = Math.min(changes[index + 1]?.at ?? end, end)
     const last = effects.at(-1)
     if (!isImpaired(status) || from >= to) continue
-    if (last?.status === status && +last.to === +from) effects[effects.length - 1] = { ...last, to }
-    else effects.push({ from, to, status })
+    if (last?.status === status && last.to.getTime() === from) {
+      effects[effects.length - 1] = { ...last, to: new Date(to) }
+    } else effects.push({ from: new Date(from), to: new Date(to), status })
   }
   return effects
 }
 
 interface Change {
-  readonly at: Date
+  /** Epoch milliseconds. */
+  readonly at: number
   readonly status: ServiceStatus
 }
 
 function changesOf({ startedAt, resolvedAt, current }: EffectCause, updates: readonly ServiceUpdate[]): Change[] {
   const lastOpen = updates.findLastIndex(({ isResolved }) => !isResolved)
   // The last resolution counts by its own time. A past incident may have been recorded as resolved, with what it was.
-  const counting = resolvedAt === null ? updates : updates.slice(0, Math.max(lastOpen + 1, 1))
-  const changes = counting.flatMap(({ at, isResolved, status }, index): Change[] => [
-    ...(status === null ? [] : [{ at: index === 0 ? startedAt : at, status }]),
-    ...(isResolved && index <= lastOpen ? [{ at, status: 'OPERATIONAL' } as const] : []),
-  ])
+  const counting = resolvedAt === null ? updates.length : Math.max(lastOpen + 1, 1)
+  const changes: Change[] = []
+  for (const [index, { at, isResolved, status }] of updates.slice(0, counting).entries()) {
+    if (status !== null) changes.push({ at: (index === 0 ? startedAt : at).getTime(), status })
+    if (isResolved && index <= lastOpen) changes.push({ at: at.getTime(), status: 'OPERATIONAL' })
+  }
   const said = changes.at(-1)
   if (resolvedAt !== null || current === null || current === (said?.status ?? 'OPERATIONAL')) return changes
-  return [...changes, { at: said === undefined ? startedAt : (updates.at(-1)?.at ?? startedAt), status: current }]
+  const since = said === undefined ? startedAt : (updates.at(-1)?.at ?? startedAt)
+  return [...changes, { at: since.getTime(), status: current }]
 }
 
 const severity = { DEGRADED_PERFORMANCE: 1, PARTIAL_OUTAGE: 2, MAJOR_OUTAGE: 3 } as const satisfies Record<
@@ -118,6 +123,3 @@ function firstEndingAfter(spans: readonly (readonly [from: number, to: number])[
   }
   return low
 }
-
-const earlier = (one: Date, other: Date) => (one < other ? one : other)
-const later = (one: Date, other: Date) => (one > other ? one : other)
