@@ -181,10 +181,12 @@ async function fill(prisma: PrismaClient, now: Date) {
     data: serviceIds.map((id, position) => ({ id, organizationId, name: `Service ${position}`, position, createdAt })),
   })
   const serviceId = serviceIds[0] ?? ''
-  const [monitorId = ''] = await fillMonitors(prisma, organizationId, serviceIds, now)
+  const monitorIds = await fillMonitors(prisma, organizationId, serviceIds, now)
+  const [monitorId = ''] = monitorIds
   const incidentId = await fillIncidents(prisma, organizationId, serviceIds, now)
   await fillSubscribers(prisma, organizationId, now)
   await fillPeople(prisma, organizationId, now)
+  await fillAlerts(prisma, organizationId, monitorIds, now)
   await lengthenNames(prisma, organizationId)
   const paths = [
     ...['now', 'incidents', 'incidents/new', `incidents/${incidentId}`, 'maintenance', 'maintenance/new', 'services'],
@@ -195,6 +197,10 @@ async function fill(prisma: PrismaClient, now: Date) {
       'subscribers/new',
       'deliveries',
       'page',
+      'pages',
+      'pages/new',
+      'alerts',
+      'alerts/channels/new?kind=ntfy',
       'people',
       'keys',
       'plan',
@@ -205,6 +211,29 @@ async function fill(prisma: PrismaClient, now: Date) {
   ].map((path) => `${SLUG}/${path}`)
   const ofOperator = ['organizations', 'payments', 'workers', 'lists', 'settings'].map((path) => `operator/${path}`)
   return { token, paths: [...paths, ...ofOperator] }
+}
+
+/** Writes alerts of as many monitors, of which the newest last, and channels. */
+async function fillAlerts(
+  prisma: PrismaClient,
+  organizationId: string,
+  monitorIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  const at = (index: number) => new Date(now.getTime() - index * MINUTE)
+  await prisma.alert.createMany({
+    data: monitorIds.map((monitorId, index) => ({
+      ...{ id: newId('Alert'), organizationId, monitorId, monitorName: `Monitor ${index}` },
+      ...{ change: 'DOWN' as const, state: 'DOWN' as const, message: 'The connection was refused (ECONNREFUSED).' },
+      ...{ since: at(index), openedAt: at(index), endedAt: index < 300 ? null : now },
+    })),
+  })
+  await prisma.alertChannel.createMany({
+    data: Array.from({ length: 100 }, (_, index) => ({
+      ...{ id: newId('AlertChannel'), organizationId, name: `Channel ${index}`, kind: 'NTFY' as const, address: '' },
+      ...{ label: 'ntfy.sh/allclear', destination: 'ntfy.sh', changes: ['DOWN' as const], sinceSeq: 0, createdAt: now },
+    })),
+  })
 }
 
 async function fillMonitors(

@@ -13,24 +13,41 @@ import type { Screen } from './screen.tsx'
 export interface ChannelChoices {
   readonly monitors: readonly Pick<Monitor, 'id' | 'name'>[]
   readonly services: readonly Pick<Service, 'id' | 'name'>[]
+  /** Whether there are more of either. */
+  readonly hasMore: boolean
   /** The other channels, to escalate to. */
   readonly others: readonly Pick<AlertChannel, 'id' | 'name'>[]
 }
 
-/** Monitors that are offered; an organization with more chooses services. */
-const MAX_OFFERED = 200
+/** The most monitors, and services, that are offered besides those that are chosen. */
+const MAX_OFFERED = 100
 
-/** Reads what the editor offers. @param id the edited channel; null: a new one. */
-export async function readChoices({ ctx, organization }: Screen, id: string | null): Promise<ChannelChoices> {
+/** Reads what the editor offers: what is chosen always, so that saving keeps it. @param channel the edited one; null: a new one. */
+export async function readChoices(
+  { ctx: { db }, organization }: Screen,
+  channel: AlertChannel | null,
+): Promise<ChannelChoices> {
   const where = { organizationId: organization.id }
   const select = { id: true, name: true } as const
-  const orderBy = [{ name: 'asc' }, { id: 'asc' }] as const
-  const [monitors, services, others] = await Promise.all([
-    ctx.db.monitor.findMany({ where, select, orderBy: [...orderBy], take: MAX_OFFERED }),
-    ctx.db.service.findMany({ where, select, orderBy: [...orderBy], take: MAX_OFFERED }),
-    ctx.db.alertChannel.findMany({ where: { ...where, id: { not: id ?? '' } }, select, orderBy: [...orderBy] }),
+  const orderBy = [{ name: 'asc' as const }, { id: 'asc' as const }]
+  const chosen = (ids: readonly string[] = []) => ({ where: { ...where, id: { in: [...ids] } }, select, orderBy })
+  const rest = (ids: readonly string[] = []) => {
+    return { where: { ...where, id: { notIn: [...ids] } }, select, orderBy, take: MAX_OFFERED + 1 }
+  }
+  const { monitorIds, serviceIds } = channel ?? {}
+  const [ownMonitors, monitors, ownServices, services, others] = await Promise.all([
+    db.monitor.findMany(chosen(monitorIds)),
+    db.monitor.findMany(rest(monitorIds)),
+    db.service.findMany(chosen(serviceIds)),
+    db.service.findMany(rest(serviceIds)),
+    db.alertChannel.findMany({ where: { ...where, id: { not: channel?.id ?? '' } }, select, orderBy }),
   ])
-  return { monitors, services, others }
+  return {
+    monitors: [...ownMonitors, ...monitors.slice(0, MAX_OFFERED)],
+    services: [...ownServices, ...services.slice(0, MAX_OFFERED)],
+    hasMore: monitors.length > MAX_OFFERED || services.length > MAX_OFFERED,
+    others,
+  }
 }
 
 /** The fields of an address in a form, as `ntfy.topic`. */
@@ -143,7 +160,7 @@ interface PartProps {
 }
 
 /** Chooses monitors and services. */
-function Scope({ state, channel, choices: { monitors, services } }: PartProps) {
+function Scope({ state, channel, choices: { monitors, services, hasMore } }: PartProps) {
   const options = (all: readonly { readonly id: string; readonly name: string }[]) =>
     all.map(({ id, name }) => ({ value: id, text: name }))
   if (monitors.length + services.length === 0) return null
@@ -152,6 +169,7 @@ function Scope({ state, channel, choices: { monitors, services } }: PartProps) {
     <details open={isChosen || fieldProblem(state, 'monitorIds') !== null}>
       <summary>Only some monitors or services</summary>
       <div class="stack">
+        {hasMore ? <p class="hint">Only the first {MAX_OFFERED} are offered. Choose others over GraphQL.</p> : null}
         {services.length === 0 ? null : (
           <CheckboxesField
             label="Services"

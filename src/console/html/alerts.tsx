@@ -25,7 +25,7 @@ import { deliveryStatusNames } from './subscriber-words.ts'
 import { Table } from './table.tsx'
 
 /** Alerts and deliveries shown at most. */
-const MAX_OPEN = 100
+const MAX_OPEN = 50
 const MAX_PAST = 20
 const MAX_DELIVERIES = 20
 
@@ -75,7 +75,7 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
     ctx.db.alert.findMany({
       where: { ...where, endedAt: null },
       orderBy: [{ openedAt: 'desc' }, { id: 'desc' }],
-      take: MAX_OPEN,
+      take: MAX_OPEN + 1,
     }),
     ctx.db.alert.findMany({
       where: { ...where, endedAt: { not: null } },
@@ -104,7 +104,17 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
         <FormProblem state={state} />
         <section>
           <h2>Now</h2>
-          {open.length === 0 ? <p class="lead">Nothing is wrong.</p> : <AlertList {...{ screen, alerts: open }} />}
+          {open.length === 0 ? (
+            <p class="lead">Nothing is wrong.</p>
+          ) : (
+            <AlertList {...{ screen, alerts: open.slice(0, MAX_OPEN) }} />
+          )}
+          {open.length > MAX_OPEN ? (
+            <p class="hint">
+              These are the newest {MAX_OPEN}.{' '}
+              <a href={screen.path('monitors?state=DOWN')}>All monitors that are down</a>
+            </p>
+          ) : null}
         </section>
         <section>
           <h2>Channels</h2>
@@ -214,7 +224,7 @@ async function showChannel(screen: Screen, state: FormState, test: ChannelTest |
   const { c, ctx, organization } = screen
   const channel = await ownChannel(ctx, organization.id, idOf(c))
   const [choices, deliveries] = await Promise.all([
-    readChoices(screen, channel.id),
+    readChoices(screen, channel),
     ctx.db.alertDelivery.findMany({
       where: { channelId: channel.id },
       orderBy: { position: 'desc' },

@@ -1,9 +1,11 @@
 import { afterAll, expect, test } from 'vitest'
+import { newId } from '../../../src/core/id.ts'
+import { writeMonitors } from '../../monitoring/histories.ts'
 import { testConsole } from '../../support/console.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
-const { app, organization } = await testConsole()
+const { app, database, organization } = await testConsole()
 const acme = await organization('acme')
 const editor = await acme.signIn('EDITOR')
 const receiver = await startReceiver()
@@ -58,6 +60,43 @@ test('a channel is created, tested, told of a real outage, acknowledged by its l
   expect((await editor.get('alerts')).html).toContain('Renamed')
   expect((await editor.post(`${path}/delete`, {})).status).toBe(303)
   expect((await editor.get(path)).status).toBe(404)
+})
+
+test('with more monitors and alerts than a screen shows, what is chosen is kept, and the rest is named', async () => {
+  const many = await organization('many')
+  const owner = await many.signIn('EDITOR')
+  const { prisma } = database
+  const now = new Date()
+  const past = { organizationId: many.organization.id, states: [['DOWN', now]] as const, lastKnownAt: now }
+  const ids = await writeMonitors(prisma, Array<typeof past>(130).fill(past))
+  const last = ids.toSorted().at(-1) ?? ''
+  const channel = await owner.post('alerts/channels/new', { kind: 'ntfy', name: 'Phone', 'ntfy.topic': 'acme-alerts' })
+  const path = channel.location ?? ''
+  await prisma.alertChannel.updateMany({
+    where: { organizationId: many.organization.id },
+    data: { monitorIds: [last] },
+  })
+  const form = (await owner.get(path)).html
+  expect(form).toContain('Only the first 100 are offered.')
+  expect(form).toContain(`value="${last}" checked`)
+  const edited = { name: 'Phone', version: '1', 'monitorIds.shown': 'true', monitorIds: [last] }
+  expect((await owner.post(path, edited)).status).toBe(303)
+  const stored = await prisma.alertChannel.findFirstOrThrow({ where: { organizationId: many.organization.id } })
+  expect(stored.monitorIds).toEqual([last])
+
+  const about = {
+    organizationId: many.organization.id,
+    change: 'DOWN',
+    state: 'DOWN',
+    message: 'Refused.',
+    since: now,
+  } as const
+  await prisma.alert.createMany({
+    data: ids.map((monitorId) => ({ ...about, id: newId('Alert'), monitorId, monitorName: 'Site', openedAt: now })),
+  })
+  const { html } = await owner.get('alerts')
+  expect(html.match(/>Down: Site</g)).toHaveLength(50)
+  expect(html).toContain('These are the newest 50.')
 })
 
 async function mutateAs(person: typeof editor, input: object): Promise<void> {
