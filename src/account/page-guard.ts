@@ -233,11 +233,9 @@ export async function requireThing(
   if (pages.length === 0) return null
   const passes = pages.flatMap((page) => passOf(ctx.pageGuard, page, ctx) ?? [])
   const whole = passes.find(({ page }) => page.serviceIds === null) ?? (passes.length === pages.length && passes[0])
-  if (whole) return whole
-  const concerned = passes.length === 0 ? [] : await servicesOf(ctx.db, thing)
-  const shown = passes.find(({ page }) => concerned === null || concerned.some((id) => page.serviceIds?.includes(id)))
-  if (shown) return shown
-  throw pageIsPrivate()
+  const pass = whole || (await passShowing(ctx.db, passes, thing))
+  if (pass === null) throw pageIsPrivate()
+  return pass
 }
 
 /**
@@ -252,10 +250,17 @@ export async function pageShowing(
   const passes = pages.flatMap((page) => passOf(ctx.pageGuard, page, ctx) ?? [])
   const whole = passes.find(({ page }) => page.serviceIds === null)
   if (whole || pages.length === 0) return whole ?? null
-  const concerned = passes.length === 0 ? [] : await servicesOf(ctx.db, thing)
-  const shown = passes.find(({ page }) => concerned === null || concerned.some((id) => page.serviceIds?.includes(id)))
-  if (!shown && passes.length < pages.length) throw pageIsPrivate()
-  return shown ?? null
+  const shown = await passShowing(ctx.db, passes, thing)
+  if (shown === null && passes.length < pages.length) throw pageIsPrivate()
+  return shown
+}
+
+/** Returns the first pass of a page that shows a thing; null: none. */
+async function passShowing(db: Database, passes: readonly PagePass[], thing: PageThing): Promise<PagePass | null> {
+  if (passes.length === 0) return null
+  const concerned = await servicesOf(db, thing)
+  const isShown = ({ page }: PagePass) => concerned === null || concerned.some((id) => page.serviceIds?.includes(id))
+  return passes.find(isShown) ?? null
 }
 
 /** Returns the services that a thing is about; null: every page shows it. */
