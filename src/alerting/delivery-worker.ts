@@ -1,12 +1,9 @@
-import type pg from 'pg'
 import type { Quota } from '../account/quota.ts'
-import { consumeHourly } from '../account/quota.ts'
 import type { Context } from '../core/context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Metrics } from '../core/metrics.ts'
-import type { LoopState } from '../core/poll-loop.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { nextUtcDay, nextUtcHour, SECOND, utcDay } from '../core/time.ts'
+import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
 import { earliestOf, IDLE_MS } from '../database/agenda.ts'
 import { createLeasedWorker } from '../database/leased-worker.ts'
@@ -15,33 +12,18 @@ import { Prisma } from '../generated/prisma/client.ts'
 import { createDestinationLimiter } from '../network/destination-limiter.ts'
 import type { Attempt } from '../notification/attempt.ts'
 import { progressAfter, readAttempts } from '../notification/attempt.ts'
-import { MAX_MAILS_PER_HOUR, mailBudgets } from '../notification/budget.ts'
+import { consumeMail } from '../notification/budget.ts'
 import type { SendTools } from '../notification/channel/channel.ts'
-import { suppressedAmong, suppressionIds } from '../notification/suppression.ts'
+import { internalFailure } from '../notification/channel/channel.ts'
+import type { DeliveryWorker } from '../notification/delivery-worker.ts'
+import { LEASE, SEND_DEADLINE } from '../notification/delivery-worker.ts'
+import { suppressedAmong } from '../notification/suppression.ts'
 import type { AlertItem } from './item.ts'
 import { readItems } from './item.ts'
 import { buildMessage } from './message.ts'
 import type { Sent } from './send.ts'
 import { sendAlert } from './send.ts'
 
-/** Sends the alert deliveries that are due. */
-export interface AlertWorker {
-  /** Claims what is due once and starts it. Returns the milliseconds until the next poll. */
-  poll(): Promise<number>
-  start(): void
-  state(): LoopState
-  check(): Promise<void>
-  /** Polls at once. */
-  wake(): void
-  /** Resolves once all that is claimed has ended. */
-  idle(): Promise<void>
-  /** Stops claiming and waits for what runs. */
-  close(): Promise<void>
-}
-
-/** Longer than the slowest send (45 s) and storing its result. What a crashed worker had claimed waits this long. */
-const LEASE = 60 * SECOND
-const SEND_DEADLINE = 48 * SECOND
 const CONCURRENCY = 32
 /** To one host, from all organizations. */
 const PER_HOST = { atOnce: 4, perMinute: 600 } as const
@@ -67,7 +49,6 @@ type Progress = Pick<AlertDelivery, 'status' | 'dueAt'>
 /** Creates a worker that sends alerts as the system. */
 export function createAlertWorker(parts: {
   readonly ctx: Context & { readonly db: PrismaClient }
-  readonly pool: Pick<pg.Pool, 'query'>
   readonly seal: SecretBox
   /** Counts mails per mailbox and organization. */
   readonly usage: Quota
@@ -79,7 +60,7 @@ export function createAlertWorker(parts: {
   readonly agenda?: Agenda
   /** From 0 to 1, for jitter. */
   readonly random?: () => number
-}): AlertWorker {
+}): DeliveryWorker {
   const { ctx, seal, usage, tools, site, metrics, agenda, random = Math.random } = parts
   const { db, now, log } = ctx
   const hosts = createDestinationLimiter(PER_HOST)
@@ -148,11 +129,7 @@ export function createAlertWorker(parts: {
       return await withDeadline(SEND_DEADLINE, 'Sending', sendAlert(channel.kind, message, tools))
     } catch (error) {
       log.error({ err: error, delivery: row.id }, 'alerting: could not render or send a message')
-      const message = 'Not sent because of an internal error, which is logged.'
-      return {
-        result: { kind: 'failed', status: null, message, permanence: 'TEMPORARY', retryAfterMs: null },
-        answer: null,
-      }
+      return { result: internalFailure, answer: null }
     }
   }
 
@@ -182,16 +159,19 @@ export function createAlertWorker(parts: {
     return found.get(mailbox.text) === 'BLOCKED'
   }
 
-  /** Consumes a mail of the quotas of its mailbox and its organization. Returns until when it waits; null: it can be sent. */
+  /** Returns until when a mail waits for its quotas; null: it can be sent. A retry was counted before. */
   async function deferral(row: Due): Promise<Date | null> {
     const mailbox = mailboxOf(row)
     if (mailbox === null || readAttempts(row.attempts).length > 0) return null
-    const at = now()
-    const subject = `mailbox ${suppressionIds(seal)(null, mailbox)}`
-    if (!(await consumeHourly(usage, subject, at, MAX_MAILS_PER_HOUR))) return nextUtcHour(at)
-    const limit = mailBudgets[row.organization.tier].mails
-    const { granted } = await usage.consume(`mails ${row.organizationId}`, utcDay(at), limit)
-    return granted ? null : nextUtcDay(at)
+    const { organizationId, organization, createdAt } = row
+    const mail = {
+      organizationId,
+      tier: organization.tier,
+      address: mailbox.text,
+      createdAt,
+      countsForOrganization: true,
+    }
+    return consumeMail({ usage, seal }, mail, now())
   }
 
   return {

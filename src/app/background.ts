@@ -94,7 +94,7 @@ export async function startBackground(
     return notifier.close()
   })
   const sending = { outbound, mailer, now }
-  const alerts = createAlertWorker({ ctx, pool: database.pool, seal, usage, tools: sending, site, metrics, agenda })
+  const alerts = createAlertWorker({ ctx, seal, usage, tools: sending, site, metrics, agenda })
   const unlistenAlerts = await database.listen(ALERT_CHANNEL, alerts.wake)
   alerts.start()
   closers.push(async function alertDeliveries() {

@@ -31,28 +31,57 @@ const SPREAD = MINUTE
 /** Deliveries older than this go first. */
 const MAX_AGE = 2 * 24 * 60 * MINUTE
 
+/** The quotas, and what names mailboxes in them. */
+interface Quotas {
+  readonly usage: Quota
+  readonly seal: SecretBox
+}
+
+/** An email, as far as quotas count it. */
+export interface CountedMail {
+  readonly organizationId: string
+  readonly tier: Tier
+  readonly address: string
+  readonly createdAt: Date
+  /** Whether it counts against the quota of its organization too, not only of its mailbox. */
+  readonly countsForOrganization: boolean
+}
+
 /**
- * Consumes one email of the quotas of its mailbox and its organization. Returns the time until which the email is deferred;
- * null: it can be sent. Messages about the subscription itself were counted when they were requested, and retries before.
+ * Consumes one email of the quotas of its mailbox and its organization. Returns the time until which it is deferred; null: it can
+ * be sent.
+ */
+export async function consumeMail(
+  { usage, seal }: Quotas,
+  { organizationId, tier, address, createdAt, countsForOrganization }: CountedMail,
+  now: Date,
+): Promise<Date | null> {
+  const [subject, day, limit] = [`mails ${organizationId}`, utcDay(now), mailBudgets[tier].mails]
+  const hasBudget = async () => !countsForOrganization || (await usage.consume(subject, day, limit)).granted
+  const tomorrow = () => spread(nextUtcDay(now), createdAt)
+  // Checked first: an email that waits for its organization's quota must not consume its mailbox's.
+  if (countsForOrganization && usage.isUsedUp(subject, day, limit) && !(await hasBudget())) return tomorrow()
+  const mailbox = suppressionIds(seal)(null, { channel: 'EMAIL', text: address })
+  if (!(await consumeHourly(usage, `mailbox ${mailbox}`, now, MAX_MAILS_PER_HOUR))) {
+    return spread(nextUtcHour(now), createdAt)
+  }
+  return (await hasBudget()) ? null : tomorrow()
+}
+
+/**
+ * Consumes the quotas of a delivery by email, as `consumeMail`. Messages about the subscription itself were counted when they were
+ * requested, and retries before.
  */
 export async function deferralOf(
-  { usage, seal }: { readonly usage: Quota; readonly seal: SecretBox },
+  quotas: Quotas,
   delivery: Pick<DueDelivery, 'organizationId' | 'seq' | 'failed' | 'createdAt' | 'subscriber' | 'organization'>,
   now: Date,
 ): Promise<Date | null> {
   const { organizationId, seq, failed, createdAt, subscriber, organization } = delivery
   if (subscriber.channel !== 'EMAIL' || failed > 0) return null
-  const [subject, day, limit] = [mailSubject(organizationId), utcDay(now), mailBudgets[organization.tier].mails]
-  const tomorrow = () => spread(nextUtcDay(now), createdAt)
-  // Checked first: an email that waits for its organization's quota must not consume its mailbox's.
-  if (seq !== null && usage.isUsedUp(subject, day, limit) && !(await usage.consume(subject, day, limit)).granted) {
-    return tomorrow()
-  }
-  const mailbox = suppressionIds(seal)(null, { channel: 'EMAIL', text: addressOf(seal, subscriber) })
-  if (!(await consumeHourly(usage, `mailbox ${mailbox}`, now, MAX_MAILS_PER_HOUR))) {
-    return spread(nextUtcHour(now), createdAt)
-  }
-  return seq === null || (await usage.consume(subject, day, limit)).granted ? null : tomorrow()
+  const address = addressOf(quotas.seal, subscriber)
+  const mail = { organizationId, tier: organization.tier, address, createdAt, countsForOrganization: seq !== null }
+  return consumeMail(quotas, mail, now)
 }
 
 /** Returns a time soon after a quota resets: the older the delivery, the sooner. */
@@ -60,5 +89,3 @@ export function spread(renewedAt: Date, createdAt: Date): Date {
   const age = Math.min(Math.max(renewedAt.getTime() - createdAt.getTime(), 0), MAX_AGE)
   return new Date(renewedAt.getTime() + Math.round(SPREAD * (1 - age / MAX_AGE)))
 }
-
-const mailSubject = (organizationId: string) => `mails ${organizationId}`

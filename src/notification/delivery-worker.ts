@@ -16,6 +16,7 @@ import { createDestinationLimiter } from '../network/destination-limiter.ts'
 import { progressAfter } from './attempt.ts'
 import { deferralOf } from './budget.ts'
 import type { SendResult, SendTools } from './channel/channel.ts'
+import { internalFailure } from './channel/channel.ts'
 import { MAIL } from './channel/email.ts'
 import { MAX_CONCURRENT_MAILS } from './channel/mailer.ts'
 import { channels } from './channels.ts'
@@ -47,7 +48,7 @@ export const LEASE = 60 * SECOND
 /** A delivery with less of its lease left is released instead of started. */
 const MIN_LEASE = 50 * SECOND
 /** The timeout of a send, in milliseconds. */
-const SEND_DEADLINE = 48 * SECOND
+export const SEND_DEADLINE = 48 * SECOND
 /** The number of concurrent sends, and of deliveries claimed with one statement. */
 const CONCURRENCY = 64
 const BATCH = 200
@@ -260,8 +261,7 @@ export function createDeliveryWorker(parts: {
       return await withDeadline(SEND_DEADLINE, 'Sending', channels[delivery.subscriber.channel].send(message, tools))
     } catch (error) {
       log.error({ err: error, delivery: delivery.id }, 'notification: could not render or send a message')
-      const message = 'Not sent because of an internal error, which is logged.'
-      return { kind: 'failed', status: null, message, permanence: 'TEMPORARY', retryAfterMs: null }
+      return internalFailure
     }
   }
 

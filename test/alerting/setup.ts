@@ -1,7 +1,6 @@
 import { createQuota } from '../../src/account/quota.ts'
 import { createAlertChannel } from '../../src/alerting/channel.ts'
 import type { AlertingContext } from '../../src/alerting/context.ts'
-import type { AlertWorker } from '../../src/alerting/delivery-worker.ts'
 import { createAlertWorker } from '../../src/alerting/delivery-worker.ts'
 import { dispatchAlerts } from '../../src/alerting/dispatch-alerts.ts'
 import { tendAlerts } from '../../src/alerting/tend-alerts.ts'
@@ -13,6 +12,7 @@ import { createMonitor } from '../../src/monitoring/monitor.ts'
 import { monitorEvent } from '../../src/monitoring/monitor-events.ts'
 import { enterState } from '../../src/monitoring/state-intervals.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
+import type { DeliveryWorker } from '../../src/notification/delivery-worker.ts'
 import type { EventReader } from '../../src/notification/dispatch.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import type { Notified } from '../notification/setup.ts'
@@ -40,7 +40,7 @@ export interface Alerted extends Notified {
   monitor(tenant: Tenant, name: string, more?: object): Promise<Monitor>
   /** Brings monitors into a state now. */
   goes(tenant: Tenant, monitors: readonly Monitor[], state: MonitorState, cause?: string): Promise<void>
-  alertWorker(): AlertWorker
+  alertWorker(): DeliveryWorker
   /** Dispatches, tends and sends what is due, step by step, for so many minutes. */
   run(tenant: Tenant, minutes?: number, step?: number): Promise<void>
 }
@@ -56,8 +56,7 @@ export function alertedIn(
   const usage = createQuota(pool)
   const metrics = createMetrics()
   const sending = { ...tools, now }
-  const worker = () =>
-    createAlertWorker({ ctx: system, pool, seal, usage, tools: sending, site, metrics, random: () => 0.5 })
+  const worker = () => createAlertWorker({ ctx: system, seal, usage, tools: sending, site, metrics, random: () => 0.5 })
   const standing = worker()
   const own = (tenant: Tenant): AlertingContext => ({
     ...notified.owner(tenant),

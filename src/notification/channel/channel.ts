@@ -52,6 +52,15 @@ export type Outcome =
 /** The result of sending; `postponed`: nothing was sent, because the destination is at its limit. */
 export type SendResult = Outcome | { readonly kind: 'postponed' }
 
+/** The result of a message that could not be rendered or sent through a fault of ours, which the caller logs. */
+export const internalFailure: Outcome = {
+  kind: 'failed',
+  status: null,
+  message: 'Not sent because of an internal error, which is logged.',
+  permanence: 'TEMPORARY',
+  retryAfterMs: null,
+}
+
 /** The clients that channels send with. */
 export interface SendTools {
   readonly outbound: Pick<Outbound, 'request'>
