@@ -1,7 +1,7 @@
 /**
  * Bundles the service and its dependencies into dist/, before each `npm start`, unless what is there was made from the same
  * sources: a bundle starts in a third of the time, and what runs is always what the sources say. Beside the service's own bundle
- * it writes the code cache that V8 starts it from. Arguments such as `bench=test/bench/run.ts` are bundled too.
+ * it writes the code cache that V8 starts it from, and the assets of pages. Arguments such as `bench=test/bench/run.ts` are bundled too.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,11 +11,15 @@ import { promisify } from 'node:util'
 
 /** CommonJS, because V8 takes a code cache for scripts only; `main` loads it. */
 const program = { 'app/program': 'src/app/program.ts' }
+/** What it loads when it is first needed: CommonJS, so that `require` and `import` find the same in it. */
+const parts = { 'billing/stripe': 'node_modules/stripe/cjs/stripe.cjs.node.js' }
 const service = {
+  allclear: 'src/allclear.ts',
   main: 'src/main.ts',
-  'app/write-code-cache': 'src/app/write-code-cache.ts',
+  'app/write-build-files': 'src/app/write-build-files.ts',
   'database/embedded-worker': 'src/database/embedded-worker.ts',
   'blacklist/geo/asn-compiler': 'src/blacklist/geo/asn-compiler.ts',
+  'configuration/yaml-worker': 'src/configuration/yaml-worker.ts',
   'core/markdown-worker': 'src/core/markdown-worker.ts',
   'docs/docs-worker': 'src/docs/docs-worker.ts',
   'graphql/introspection-worker': 'src/graphql/introspection-worker.ts',
@@ -32,11 +36,20 @@ const settings = ['src/build.js', 'tsconfig.json', 'package-lock.json']
 /** What the bundle of these entry points was made of, and what it was then. Another Node.js needs another code cache. */
 const record = `dist/.made-of-${hash(JSON.stringify([entryPoints, program, process.version])).slice(0, 8)}.json`
 
-/** Leaves Prisma's query compiler in its own file: 2 MB of WebAssembly as text, which the first query reads. */
-const queryCompiler = {
-  name: 'query-compiler',
-  setup({ onResolve }) {
-    onResolve({ filter: /\.wasm-base64\.mjs$/ }, ({ path }) => ({ path: path.replace(/mjs$/, 'js'), external: true }))
+/** Prisma's query compiler: 2 MB of WebAssembly as text, which the first query reads. */
+const queryCompiler = 'dist/app/query-compiler.cjs'
+
+/** Leaves in files of their own what the program does not always need, or not at once. */
+const apart = {
+  name: 'apart',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /\.wasm-base64\.mjs$/ }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === 'found') return
+      const found = await resolve(path.replace(/mjs$/, 'js'), { ...from, pluginData: 'found' })
+      await copy(found.path, queryCompiler)
+      return { path: './query-compiler.cjs', external: true }
+    })
+    onResolve({ filter: /^stripe$/ }, () => ({ path: '../billing/stripe.cjs', external: true }))
   },
 }
 
@@ -65,7 +78,7 @@ async function bundle() {
     platform: 'node',
     target: 'node20.19',
     // Packages that find files of their own beside them, or that are needed rarely.
-    external: ['@electric-sql/pglite', '@graphql-yoga/render-graphiql', 'esbuild', 'pg-native', 'stripe'],
+    external: ['@electric-sql/pglite', '@graphql-yoga/render-graphiql', 'esbuild', 'pg-native'],
     logLevel: 'warning',
     metafile: true,
     write: false,
@@ -85,29 +98,31 @@ async function bundle() {
       entryPoints: program,
       format: 'cjs',
       outExtension: { '.js': '.cjs' },
-      plugins: [queryCompiler],
+      plugins: [apart],
       // `loadBundle` gives it, and a script with a code cache cannot import.
       define: { 'import.meta.url': 'importMetaUrl' },
       supported: { 'dynamic-import': false },
     }),
+    build({ ...common, entryPoints: parts, format: 'cjs', outExtension: { '.js': '.cjs' } }),
   ])
   const outputFiles = built.flatMap((result) => result.outputFiles)
-  const inputs = [...settings, ...new Set(built.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
-  const isPackage = (path) => path.startsWith('node_modules/')
-  const sources = await valuesOf(
-    inputs.filter((path) => !isPackage(path)),
-    hashOf,
-  )
-  const packages = await valuesOf(inputs.filter(isPackage), stampOf)
   // Code is ASCII by now, only comments are not; and for a single other character V8 keeps the whole in two bytes each.
   for (const { path, text } of outputFiles) {
     const code = text.replace(/\P{ASCII}/gu, '?')
     // By the hash, `loadBundle` knows the code cache of just this code.
     await write(path, path.endsWith('.cjs') ? `${code}//${hash(code)}` : code)
   }
-  await promisify(execFile)(process.execPath, ['dist/app/write-code-cache.js'])
+  const { stdout } = await promisify(execFile)(process.execPath, ['dist/app/write-build-files.js'])
+  const made = [...built.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...JSON.parse(stdout)]
+  const inputs = [...settings, ...new Set(made)]
+  const isPackage = (path) => path.startsWith('node_modules/')
+  const sources = await valuesOf(
+    inputs.filter((path) => !isPackage(path)),
+    hashOf,
+  )
+  const packages = await valuesOf(inputs.filter(isPackage), stampOf)
   const outputs = await valuesOf(
-    outputFiles.map(({ path }) => relative('', path)),
+    [...outputFiles.map(({ path }) => relative('', path)), queryCompiler, 'dist/assets.json'],
     stampOf,
   )
   await write(record, JSON.stringify({ sources, packages, outputs }))
@@ -129,6 +144,10 @@ async function stampOf(path) {
 
 function hash(content) {
   return createHash('sha256').update(content).digest('hex')
+}
+
+async function copy(from, to) {
+  await write(to, await readFile(from))
 }
 
 /** Whole or not at all: another process may read it meanwhile, or write the same. */

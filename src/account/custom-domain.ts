@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { requireScope } from '../core/access.ts'
+import { requireConfirmation, requireScope } from '../core/access.ts'
 import type { Context, Database } from '../core/context.ts'
 import { randomText } from '../core/id.ts'
 import { requireVersion, versionInput } from '../core/optimistic-lock.ts'
@@ -54,12 +54,13 @@ const removal = request.omit({ domain: true })
 
 /**
  * Requests a custom domain for a page, replacing the previous one. It is served once proven. Requesting it again checks it
- * again soon, with the same challenge. Needs a key with scope ADMIN.
+ * again soon, with the same challenge. Needs a key with scope ADMIN; a person confirms it.
  * @throws Invalid for a name that cannot be used. @throws NotFound when the organization has no page with this id.
  * @throws Conflict when the page has changed since the given version.
  */
 export async function requestDomain(ctx: Context, input: unknown): Promise<CustomDomain> {
   const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
   const { pageId, domain, version } = validate(request, input)
   return change(ctx, organizationId, async (tx) => {
     const page = await findPage(tx.db, organizationId, pageId)
@@ -73,11 +74,12 @@ export async function requestDomain(ctx: Context, input: unknown): Promise<Custo
 }
 
 /**
- * Removes the domain of a page and stops serving it. Needs a key with scope ADMIN.
+ * Removes the domain of a page and stops serving it. Needs a key with scope ADMIN; a person confirms it.
  * @throws NotFound when the organization has no such page. @throws Conflict when it has changed since the given version.
  */
 export async function removeDomain(ctx: Context, input: unknown): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
   const { pageId, version } = validate(removal, input)
   return change(ctx, organizationId, async ({ db }) => {
     const page = await findPage(db, organizationId, pageId)

@@ -89,9 +89,9 @@ export function shownLogo(logo: string | null): string | null {
   return logo !== null && (isUploaded(logo) || isLogoAddress(logo)) ? logo : null
 }
 
-/** Returns the URL of a stored logo. @param origin the public address that the path of an uploaded one is added to. */
+/** Returns the URL of a stored logo; null: none. @param origin the public address that the path of an uploaded one is added to. */
 export function logoUrlAt(origin: string, logo: string | null): string | null {
-  return logo !== null && isUploaded(logo) ? origin + logo : logo
+  return logo !== null && isUploaded(logo) ? origin + logo : logo || null
 }
 
 /**
@@ -117,9 +117,15 @@ export async function storeLogo(
   if (upload) await db.logo.create({ data: { pageId, organizationId, ...upload } })
 }
 
-/** Returns the content of an uploaded logo by the name of its file; null: no page has it. */
-export async function readLogoContent(db: Database, file: string): Promise<Uint8Array<ArrayBuffer> | null> {
+/** The content of an uploaded logo; null: no page has it, so that it belongs to no organization. */
+export interface LogoContent {
+  readonly organizationId: string | null
+  readonly content: Uint8Array<ArrayBuffer> | null
+}
+
+/** Reads an uploaded logo by the name of its file. */
+export async function readLogoContent(db: Database, file: string): Promise<LogoContent> {
   const where = { file, organization: { deletedAt: null } }
-  const found = await db.logo.findFirst({ where, select: { content: true } })
-  return found?.content ?? null
+  const found = await db.logo.findFirst({ where, select: { content: true, organizationId: true } })
+  return found ?? { organizationId: null, content: null }
 }

@@ -51,6 +51,8 @@ const find: Partial<Record<IdType, Find>> = {
   Monitor: (db, id) => db.monitor.findUnique({ where: { id }, select }),
   Subscriber: (db, id) => db.subscriber.findUnique({ where: { id }, select }),
   Delivery: (db, id) => db.delivery.findUnique({ where: { id }, select }),
+  AlertChannel: (db, id) => db.alertChannel.findUnique({ where: { id }, select }),
+  Alert: (db, id) => db.alert.findUnique({ where: { id }, select }),
 }
 
 async function organizationOf(db: Database, id: string): Promise<string | null> {

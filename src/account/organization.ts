@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { isOperator, requireOperator, requireOwnOrganization, requireScope } from '../core/access.ts'
+import {
+  isOperator,
+  requireConfirmation,
+  requireOperator,
+  requireOwnOrganization,
+  requireScope,
+} from '../core/access.ts'
 import type { Config } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
@@ -80,6 +86,7 @@ export async function updateOrganization(ctx: Context, input: unknown, upload?: 
   const id = requireScope(ctx, 'ADMIN')
   const { version, customDomain, organizationId, logoUrl, ...others } = validate(settingsEdit, input)
   requireOwnOrganization(organizationId, id)
+  if (customDomain !== undefined) requireConfirmation(ctx)
   const edit = change(ctx, id, async (tx) => {
     const { db } = tx
     const before = await db.organization.findUniqueOrThrow({ where: { id } })

@@ -46,11 +46,15 @@ export function isLogoAddress(text: string): boolean {
   return protocol === 'https:' && hostName.safeParse(hostname).success && username === '' && password === ''
 }
 
-const logoAddress = z
+const logoText = z
   .string()
   .max(2000, 'must have at most 2000 characters')
   .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
-  .refine(isLogoAddress, 'must begin with https:// and a host name, such as cdn.example.com')
+const LOGO_RULE = 'must begin with https:// and a host name, such as cdn.example.com'
+const logoAddress = logoText.refine(isLogoAddress, LOGO_RULE)
+
+/** The logo of a page that may have one of its own; empty: none, also where its organization has one. */
+export const pageLogo = logoText.refine((text) => text === '' || isLogoAddress(text), LOGO_RULE)
 
 /** What an organization may change about itself and its page; what is left out stays as it is. */
 export const settingsEdit = z.object({

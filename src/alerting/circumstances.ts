@@ -6,9 +6,9 @@ import type { Circumstances } from './rules.ts'
 /** Reads what silences an alert of a monitor. */
 export async function circumstancesOf(
   { db }: Pick<Context, 'db'>,
-  { serviceId }: Pick<Monitor, 'serviceId'>,
-): Promise<Pick<Circumstances, 'underMaintenance'>> {
+  { serviceId, blockedSince }: Pick<Monitor, 'serviceId' | 'blockedSince'>,
+): Promise<Pick<Circumstances, 'underMaintenance' | 'parentDown'>> {
   const maintained =
     serviceId === null ? 0 : await db.maintenanceService.count({ where: { serviceId, ...underMaintenance } })
-  return { underMaintenance: maintained > 0 }
+  return { underMaintenance: maintained > 0, parentDown: blockedSince !== null }
 }

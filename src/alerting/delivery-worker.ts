@@ -5,7 +5,8 @@ import type { Metrics } from '../core/metrics.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
-import { earliestOf, IDLE_MS } from '../database/agenda.ts'
+import { earliestOf } from '../database/agenda.ts'
+import type { LeasedWorker } from '../database/leased-worker.ts'
 import { createLeasedWorker } from '../database/leased-worker.ts'
 import type { AlertChannel, AlertDelivery, Organization, PrismaClient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
@@ -15,7 +16,6 @@ import { progressAfter, readAttempts } from '../notification/attempt.ts'
 import { consumeMail } from '../notification/budget.ts'
 import type { SendTools } from '../notification/channel/channel.ts'
 import { internalFailure } from '../notification/channel/channel.ts'
-import type { DeliveryWorker } from '../notification/delivery-worker.ts'
 import { LEASE, SEND_DEADLINE } from '../notification/delivery-worker.ts'
 import { suppressedAmong } from '../notification/suppression.ts'
 import type { AlertItem } from './item.ts'
@@ -60,11 +60,10 @@ export function createAlertWorker(parts: {
   readonly agenda?: Agenda
   /** From 0 to 1, for jitter. */
   readonly random?: () => number
-}): DeliveryWorker {
+}): LeasedWorker {
   const { ctx, seal, usage, tools, site, metrics, agenda, random = Math.random } = parts
   const { db, now, log } = ctx
   const hosts = createDestinationLimiter(PER_HOST)
-  let forget: (() => void) | undefined
 
   const worker = createLeasedWorker<Due>({
     ctx,
@@ -82,11 +81,8 @@ export function createAlertWorker(parts: {
     accept(claims) {
       for (const { row } of claims) worker.run(row, () => deliver(row))
     },
-    async nextDueAt() {
-      const [next] = await db.$queryRaw<{ at: Date | null }[]>`SELECT (${EARLIEST}) AS at`
-      return next?.at ?? null
-    },
-    idleMs: agenda && IDLE_MS,
+    earliest: earliestOf('AlertDelivery', isFirstPending),
+    agenda,
     onEnd: () => worker.wake(),
     pauses,
     name: { room: 'alerting', rows: 'deliveries' },
@@ -174,21 +170,5 @@ export function createAlertWorker(parts: {
     return consumeMail({ usage, seal }, mail, now())
   }
 
-  return {
-    poll: worker.poll,
-    state: worker.state,
-    check: worker.check,
-    start() {
-      worker.start()
-      forget = agenda?.add(EARLIEST, worker.wake)
-    },
-    wake: worker.wake,
-    idle: worker.idle,
-    close() {
-      forget?.()
-      return worker.close()
-    },
-  }
+  return worker
 }
-
-const EARLIEST = earliestOf('AlertDelivery', isFirstPending)

@@ -54,6 +54,14 @@ async function apply(tx: AlertWorkContext, { event, monitor, finding, telling }:
   const { change, state, since, message } = finding
   const isSame = open?.change === change && open.since.getTime() === since.getTime()
   if (monitor === null || isSame) return
+  if (monitor.blockedSince !== null && event.kind === 'MONITOR_UNKNOWN') {
+    if (open)
+      await tx.db.alert.update({
+        where: { id: open.id },
+        data: { silence: 'PARENT_DOWN', dueAt: nextLook('PARENT_DOWN', tx.now()) },
+      })
+    return
+  }
   const now = { change, state, since, message, monitorName: monitor.name }
   const alert = open
     ? await tx.db.alert.update({ where: { id: open.id }, data: now })

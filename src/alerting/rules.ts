@@ -12,6 +12,8 @@ const SETTLED_MS = 10 * MINUTE
 export interface Circumstances {
   /** Whether the service of the monitor is under maintenance. */
   readonly underMaintenance: boolean
+  /** Whether a monitor that it depends on is down. */
+  readonly parentDown: boolean
   /** How often the alert has begun. */
   readonly count: number
   /** Whether the monitor keeps its state for long enough. */
@@ -22,8 +24,9 @@ export interface Circumstances {
  * Returns why nobody is notified of a failing monitor; null: those concerned are. What is planned comes before what is told as
  * flapping, because it ends later.
  */
-export function silenceOf({ underMaintenance, count, settled }: Circumstances): AlertSilence | null {
+export function silenceOf({ underMaintenance, parentDown, count, settled }: Circumstances): AlertSilence | null {
   if (underMaintenance) return 'MAINTENANCE'
+  if (parentDown) return 'PARENT_DOWN'
   return count >= FLAPPING_FROM && !settled ? 'FLAPPING' : null
 }
 

@@ -9,8 +9,16 @@ import { senders } from './senders.ts'
 
 /** Gathers what channels are told in one transaction. */
 export interface Telling {
-  /** Tells the channels that want it. @param about the event's position: channels that are newer do not hear of it. */
-  tell(alert: Alert, monitor: Monitor | null, item: AlertItem, about: { readonly seq: number }): Promise<void>
+  /**
+   * Tells the channels that want it. @param about the event's position: channels that are newer do not hear of it; and channels
+   * that have heard of it.
+   */
+  tell(
+    alert: Alert,
+    monitor: Monitor | null,
+    item: AlertItem,
+    about: { readonly seq: number; readonly told?: ReadonlySet<string> },
+  ): Promise<void>
   /** Tells its end to the receivers that must close what they opened. */
   end(alert: Alert, item: AlertItem): Promise<void>
   /** Tells a channel, whatever it wants. */
@@ -36,9 +44,10 @@ export function createTelling(tx: AlertWorkContext, channels: readonly AlertChan
 
   return {
     tellChannel,
-    async tell(alert, monitor, item, { seq }) {
+    async tell(alert, monitor, item, { seq, told: before }) {
       const recipients = isOver(item) ? await recipientsOf(alert) : null
       for (const channel of channels) {
+        if (before?.has(channel.id)) continue
         const isRecipient = recipients?.has(channel.id) ?? false
         const mustClose = isRecipient && senders[channel.kind].hasLifecycle
         if (mustClose || (channel.sinceSeq < seq && wants(channel, monitor, item, isRecipient))) {

@@ -60,12 +60,23 @@ async function breakSilence(tx: AlertWorkContext, organizationId: string, tellin
     if (silence !== null || monitor === null) continue
     const item = itemOf(after, 'CHANGE', now())
     if (alert.endedAt === null) {
-      await telling.tell(after, monitor, { ...item, lastedMs: now().getTime() - alert.since.getTime() }, soFar)
+      const told = await toldAlready(tx, alert)
+      const lastedMs = now().getTime() - alert.since.getTime()
+      await telling.tell(after, monitor, { ...item, lastedMs }, { ...soFar, told })
     } else {
       const change = monitor.kind === 'BLACKLIST' ? 'DELISTED' : 'UP'
       await telling.tell(after, monitor, { ...item, change, state: 'UP', since: alert.endedAt }, soFar)
     }
   }
+}
+
+/** Returns the channels that were told of an alert since it is as it is: for them, the end of a silence is no news. */
+async function toldAlready({ db, now }: Pick<Context, 'db' | 'now'>, alert: Alert): Promise<Set<string>> {
+  const found = await db.alertRecipient.findMany({
+    where: { alertId: alert.id, count: alert.count, notifiedAt: { gte: alert.since, lte: now() } },
+    select: { channelId: true },
+  })
+  return new Set(found.map(({ channelId }) => channelId))
 }
 
 /** Returns why an alert is still silent; null: it is told. A monitor that flapped has kept its state for long enough. */

@@ -8,6 +8,7 @@ import { createAlertWorker } from '../alerting/delivery-worker.ts'
 import { dispatchAlerts } from '../alerting/dispatch-alerts.ts'
 import { deleteOldAlerts } from '../alerting/retention.ts'
 import { EARLIEST_ATTENTION, tendAlerts } from '../alerting/tend-alerts.ts'
+import type { ScheduledBackups } from '../backup/schedule.ts'
 import { reconcileDueInvoices } from '../billing/check-plan-invoice.ts'
 import { deleteOldCheckouts } from '../billing/checkout.ts'
 import type { BillingContext } from '../billing/context.ts'
@@ -24,6 +25,8 @@ import { dueIfAny, earliestOf, IDLE_MS } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { withLongDeadline } from '../database/statement-deadline.ts'
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts'
+import { INCOMING_CHANNEL } from '../integration/receive.ts'
+import { createIncomingWorker, deleteOldBodies } from '../integration/worker.ts'
 import { deleteExpired } from '../monitoring/retention.ts'
 import { closeDays } from '../monitoring/uptime-days.ts'
 import type { DnsClient } from '../network/dns/client.ts'
@@ -53,6 +56,10 @@ export interface Background {
   check(): Promise<void>
 }
 
+/** The pause after a backup that failed, and the time limit of one. */
+const BACKUP_RETRY = 10 * MINUTE
+const BACKUP_TIMEOUT = 12 * HOUR
+
 /** The time limit of a run: batches wait for each other, and external systems are slow. */
 const RUN_TIMEOUT = 15 * MINUTE
 
@@ -74,10 +81,12 @@ export async function startBackground(
     readonly mailer: Mailer | null
     readonly metrics: Metrics
     readonly agenda: Agenda
+    /** Null: none are made. */
+    readonly backups: ScheduledBackups | null
   },
   closers: (() => Promise<void> | void)[],
 ): Promise<Background> {
-  const { ctx, database, seal, usage, outbound, dns, mailer, metrics, agenda } = dependencies
+  const { ctx, database, seal, usage, outbound, dns, mailer, metrics, agenda, backups } = dependencies
   const { now, site } = ctx
   const notifier = await startNotifier({
     ctx,
@@ -100,6 +109,14 @@ export async function startBackground(
   closers.push(async function alertDeliveries() {
     await unlistenAlerts()
     await alerts.close()
+  })
+
+  const incoming = createIncomingWorker({ ctx, seal, outbound, agenda })
+  const unlistenIncoming = await database.listen(INCOMING_CHANNEL, incoming.wake)
+  incoming.start()
+  closers.push(async function incomingAlerts() {
+    await unlistenIncoming()
+    await incoming.close()
   })
 
   /** Repeats work after the milliseconds that it returns, or after `retry` when it fails. */
@@ -138,6 +155,7 @@ export async function startBackground(
   repeat(async () => ((await withLongDeadline(ctx, deleteExpired)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(async () => ((await withLongDeadline(ctx, deleteOldDeliveries)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(async () => ((await withLongDeadline(ctx, deleteOldAlerts)) ? MIN_PAUSE : HOUR), HOUR)
+  repeat(async () => ((await withLongDeadline(ctx, deleteOldBodies)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(async () => ((await eraseDeleted(ctx)) ? MIN_PAUSE : MINUTE), MINUTE)
   const rendering = repeat(async () => ((await renderStored(ctx)) ? MIN_PAUSE : HOUR), MINUTE)
   closers.push(agenda.add(dueIfAny(UNRENDERED), rendering.wake))
@@ -146,6 +164,17 @@ export async function startBackground(
   repeat(() => withLongDeadline(ctx, deleteOldUsage).then(() => DAY), DAY)
   repeat(() => withLongDeadline(ctx, deleteOldCheckouts).then(() => DAY), DAY)
   repeat(() => withLongDeadline(ctx, deleteExpiredTokens).then(() => HOUR), HOUR)
+  if (backups) {
+    const making = startPollLoop(() => backups.run(), {
+      retryMs: BACKUP_RETRY,
+      timeoutMs: BACKUP_TIMEOUT,
+      log: ctx.log,
+      failureMessage: 'backup: it failed, and will be tried again in ten minutes',
+    })
+    closers.push(function backup() {
+      return making.stop()
+    })
+  }
   return {
     deliveryState: () => worseState(notifier.state(), alerts.state()),
     check: async () => void (await Promise.all([notifier.check(), alerts.check()])),

@@ -50,6 +50,9 @@ const MAX_FORM_BYTES = 8 * 1024
 const elsewhere =
   /^\/(?:assets|status|docs|graphql|subscriptions|alerts|logos|console|sign-in|sign-up|sign-out|setup|invitations|\.well-known|api\/(?:v1|blacklist-monitor)|healthz|readyz|metrics|robots\.txt|openapi\.json)(?:\/|$)/
 
+/** Returns whether a path of a custom domain is its page's, and guarded when that is private. */
+export const isOfPage = (path: string): boolean => !elsewhere.test(path)
+
 /**
  * Guards every path of private pages: all below `/status/{slug}`, and all of a custom domain but `elsewhere`. Routes behind it need not
  * know that pages can be private. Adds the form that opens a page, and the link of a mail. Comes before all other routes.

@@ -1,5 +1,9 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import type { BegunOpening } from '../database/begun-opening.ts'
 import { provideOpening } from '../database/begun-opening.ts'
+import { bundledAssets, writeBundled } from '../http/assets.ts'
+import * as backups from './backup.ts'
 import { createLog } from './log.ts'
 import { readSettings, serve } from './serve.ts'
 
@@ -13,7 +17,25 @@ export async function run(opening: BegunOpening | null): Promise<void> {
   await serve(config, createLog(config.LOG_LEVEL))
 }
 
+/** Commands that need the database. */
+export const { backUp, restore } = backups
+
 /** Executes the largest part of a start that needs no settings, so that its functions get into the code cache. */
 export async function warmUp(): Promise<void> {
   await import('./schema.ts')
+}
+
+/** Makes the assets of pages, for starts from the bundle. Part of the build. @returns the paths of what they are made of. */
+export async function writeAssets(): Promise<readonly string[]> {
+  const [{ bundleAssets }, { pageAssets }] = await Promise.all([
+    import('../http/asset-bundle.ts'),
+    import('./router.ts'),
+  ])
+  const { files, sources } = await bundleAssets(pageAssets)
+  const path = fileURLToPath(bundledAssets)
+  // Whole or not at all: another process may start from it meanwhile.
+  const unfinished = `${path}.${process.pid}`
+  await writeFile(unfinished, writeBundled(files))
+  await rename(unfinished, path)
+  return sources
 }

@@ -7,6 +7,7 @@ import { compress } from 'hono/compress'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { certificateRoutes } from '../account/http/certificate.ts'
 import { challengeRoutes } from '../account/http/challenge.ts'
+import type { createLogoCache } from '../account/http/logo.ts'
 import { logoRoutes } from '../account/http/logo.ts'
 import type { PageGuard } from '../account/page-guard.ts'
 import { checksPerDay } from '../account/plan.ts'
@@ -40,6 +41,8 @@ import { createLibraries } from '../http/libraries.ts'
 import { isLocalCaller } from '../http/local-caller.ts'
 import { nodeRequest } from '../http/node-request.ts'
 import { robotsRoutes } from '../http/robots.ts'
+import { integrationPaths } from '../integration/http/openapi.ts'
+import { integrationRoutes } from '../integration/http/routes.ts'
 import type { HeartbeatParts } from '../monitoring/heartbeat.ts'
 import { HEARTBEAT_PATH, heartbeatRoutes } from '../monitoring/http/heartbeat.ts'
 import { heartbeatPaths } from '../monitoring/http/openapi.ts'
@@ -48,13 +51,13 @@ import { peoplePages } from '../people/html/routes.tsx'
 import { sessionToken } from '../people/http/session-cookie.ts'
 import { documentKinds } from '../status-page/document.ts'
 import { embedRoutes, embedStylesheet } from '../status-page/html/embed.tsx'
-import { respondMissingPath } from '../status-page/html/missing-page.tsx'
+import { respondMissingOnDomain, respondMissingPath } from '../status-page/html/missing-page.tsx'
 import { liveScript, statusPages, statusStylesheet } from '../status-page/html/routes.tsx'
 import { documentRoutes } from '../status-page/http/documents.ts'
 import type { PageCache } from '../status-page/page-cache.ts'
 import type { PngRenderer } from '../status-page/png-renderer.ts'
 import { openApiDocument } from './openapi.ts'
-import { pageGuardRoutes } from './page-guard.tsx'
+import { isOfPage, pageGuardRoutes } from './page-guard.tsx'
 import type { Dependencies } from './request-context.ts'
 import { contextOf, visitorContext } from './request-context.ts'
 import { describePaths, documentPaths, operationPaths, pagePaths } from './served-paths.ts'
@@ -80,6 +83,7 @@ export const pageAssets = [
 export const servedPaths: ZodOpenApiPathsObject = {
   ...blacklistPaths,
   ...heartbeatPaths,
+  ...integrationPaths,
   ...billingPaths,
   ...describePaths([...pagePaths, ...documentPaths(documentKinds), ...operationPaths]),
 }
@@ -90,6 +94,7 @@ export interface RouterOptions {
   readonly site: Site
   readonly pageCache: PageCache
   readonly pageGuard: PageGuard
+  readonly logos: ReturnType<typeof createLogoCache>
   readonly pngRenderer: PngRenderer
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
   readonly heartbeats: HeartbeatParts
@@ -145,7 +150,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     '/',
     pageGuardRoutes({ site, guard: options.pageGuard, visitorOf: visitorIn, personOf: personIn, callerOf: contextIn }),
   )
-  app.route('/', healthRoutes(readiness, metrics))
+  app.route('/', healthRoutes(readiness, metrics, config.METRICS_TOKEN))
   app.route('/', robotsRoutes())
   app.route(BILLING_PATH, webhookRoutes({ visitorOf: visitorIn, verifyStripe }))
   app.route(BILLING_PATH, billingRoutes({ site, eventLog, closing, ...payers }))
@@ -153,13 +158,14 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     HEARTBEAT_PATH,
     heartbeatRoutes((c) => ({ ...visitorIn(c), ...heartbeats })),
   )
+  app.route('/', integrationRoutes(visitorIn))
   app.route(
     '/',
     referenceRoutes(site, libraries, () => openApiDocument(site.baseUrl, servedPaths)),
   )
   app.route('/', challengeRoutes(dependencies))
   app.route('/', certificateRoutes({ db: dependencies.db, site: dependencies.site }))
-  app.route('/', logoRoutes(dependencies))
+  app.route('/', logoRoutes({ db: dependencies.db, logos: options.logos }))
   app.route('/', graphiqlRoutes(site, libraries))
   app.route('/', libraries.routes)
   // Before the pages at the root, which belong to the status page on a custom domain.
@@ -196,7 +202,8 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.notFound(async (c) => {
     if (wantsJson(c))
       return errorResponse(c, new NotFound('No route matches this path.'), dependencies.now(), dependencies.log)
-    return (await respondMissingPath(c, pageSource)) ?? errorPage(c, site, { status: 404 })
+    const missing = isOfPage(c.req.path) ? respondMissingOnDomain : respondMissingPath
+    return (await missing(c, pageSource)) ?? errorPage(c, site, { status: 404 })
   })
   app.onError((error, c) => {
     if (wantsJson(c)) return errorResponse(c, error, dependencies.now(), dependencies.log)
@@ -209,8 +216,15 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
 }
 
 /** Creates the listener of a worker: only health and metrics. */
-export function workerRouter({ readiness, metrics }: Pick<RouterOptions, 'readiness' | 'metrics'>): RequestListener {
-  const listener = getRequestListener(healthRoutes(readiness, metrics).fetch, { hostname: HOSTNAME })
+export function workerRouter({
+  readiness,
+  metrics,
+  dependencies: { config },
+}: Pick<RouterOptions, 'readiness' | 'metrics'> & {
+  readonly dependencies: Pick<RouterOptions['dependencies'], 'config'>
+}): RequestListener {
+  const health = healthRoutes(readiness, metrics, config.METRICS_TOKEN)
+  const listener = getRequestListener(health.fetch, { hostname: HOSTNAME })
   return (request, response) => void listener(request, response)
 }
 

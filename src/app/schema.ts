@@ -14,8 +14,10 @@ import { narrowToPages } from '../status/graphql/page-scope.ts'
 import '../monitoring/graphql/index.ts'
 import '../notification/graphql/index.ts'
 import '../alerting/graphql/index.ts'
+import '../integration/graphql/index.ts'
 import '../billing/graphql/index.ts'
 import '../status-page/graphql/index.ts'
+import '../configuration/graphql/index.ts'
 
 /** The executable schema of all rooms. */
 export const schema = completeListsInSlices(

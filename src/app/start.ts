@@ -2,6 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { createOperatorToken } from '../account/operator.ts'
 import { createQuota } from '../account/quota.ts'
+import type { BackupState } from '../backup/schedule.ts'
+import { scheduleBackups } from '../backup/schedule.ts'
+import { serveSnapshots } from '../backup/snapshot.ts'
 import { createBtcpay } from '../billing/btcpay.ts'
 import { createTokens } from '../billing/token.ts'
 import type { Checker } from '../blacklist/checker.ts'
@@ -12,6 +15,7 @@ import { createListHealth } from '../blacklist/health.ts'
 import type { Blacklist } from '../blacklist/list.ts'
 import { blacklists } from '../blacklist/list.ts'
 import { createDailyBudget } from '../blacklist/query-budget.ts'
+import { closeYamlThread } from '../configuration/yaml-thread.ts'
 import type { Config } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
 import { DeadlineExceeded, withDeadline } from '../core/deadline.ts'
@@ -120,7 +124,7 @@ async function compose(
 ): Promise<App> {
   await checkStartable(config)
   await restrictDirectory(config.DATA_DIR)
-  closers.push(closeRendering, closeJsonThread, closePasskeyThread)
+  closers.push(closeRendering, closeJsonThread, closePasskeyThread, closeYamlThread)
   const opening = open({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
   // A failed opening needs no closing; the next line reports it.
   closers.push(function database() {
@@ -130,6 +134,7 @@ async function compose(
     )
   })
   const [database, loaded] = await Promise.all([opening, config.ROLE === 'worker' ? null : loadWeb()])
+  if (database.kind === 'embedded') closers.push(await serveSnapshots(config.DATA_DIR, database.pool, log))
   const db = database.prisma
   const seal = await openSecretBox({ config, db })
   const newOperatorToken = await createOperatorToken({ db, config, now })
@@ -143,7 +148,8 @@ async function compose(
   const ctx = systemContext({ config, db, now, log, billing, site })
 
   const tools = probeTools({ config, checker, now, log })
-  const metrics = createMetrics(() => healthOf(checker))
+  const backups = config.ROLE === 'web' ? null : scheduleBackups(config, now)
+  const metrics = createMetrics(() => healthOf(checker), backups && (() => backups.state()))
   const agenda = createAgenda({ pool: database.pool, now, log })
   const monitoring = await startMonitoring({ ctx, database, seal, tools, metrics, agenda })
   closers.push(function monitors() {
@@ -161,7 +167,7 @@ async function compose(
       loopHealth(background?.deliveryState(), database),
     ])
     const works = { database: trouble, probing, delivering }
-    return readinessOf(stopping ? { ...works, process: 'stopping' } : works)
+    return readinessOf(stopping ? { ...works, process: 'stopping' } : works, backups?.state())
   }
   const usage = createQuota(database.pool)
   const sendMail = mailer === null ? undefined : createAccountMail({ now, log }, mailer)
@@ -177,6 +183,7 @@ async function compose(
     usage,
     tools,
     billing,
+    backups,
     ...monitoring.parts,
   }
   const serving = { dependencies, database, metrics, heartbeats: monitoring.parts, readiness }
@@ -199,7 +206,7 @@ async function compose(
   void geo.load()
   if (config.ROLE !== 'web') {
     background = await startBackground(
-      { ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, mailer, metrics, agenda },
+      { ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, mailer, metrics, agenda, backups },
       closers,
     )
     agenda.start()
@@ -317,10 +324,14 @@ async function loopHealth(
   return state === 'busy' ? 'ok' : state
 }
 
-/** Returns whether a process can work, from the states of its parts; null and `ok`: no problem. */
-function readinessOf(states: Readonly<Record<string, string | null | undefined>>): Readiness {
+/**
+ * Returns whether a process can work, from the states of its parts; null and `ok`: no problem. A backup that fails is said,
+ * and is no reason to send visitors elsewhere.
+ */
+function readinessOf(states: Readonly<Record<string, string | null | undefined>>, backups?: BackupState): Readiness {
   const checks = Object.fromEntries(
     Object.entries(states).flatMap(([part, state]) => (state === undefined ? [] : [[part, state ?? 'ok']])),
   )
-  return { isReady: Object.values(checks).every((state) => state === 'ok'), checks }
+  const isReady = Object.values(checks).every((state) => state === 'ok')
+  return { isReady, checks: backups ? { ...checks, backup: backups.failure ? 'failing' : 'ok' } : checks }
 }

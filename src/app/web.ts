@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
 import { assertValidSchema } from 'graphql'
+import { createLogoCache } from '../account/http/logo.ts'
 import { pageKeysOfGraphql } from '../account/http/page-keys.ts'
 import { createKnownKeys } from '../account/known-keys.ts'
 import { createPageGuard } from '../account/page-guard.ts'
@@ -97,6 +98,8 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
   const { db, seal } = options.dependencies
   const pageGuard = createPageGuard({ db, now, log, seal, hold: revokedKeys.hold })
   caches.push(pageGuard)
+  const logos = createLogoCache(now)
+  caches.push(logos)
   const knownKeys = await createKnownKeys({ database })
   closers.push(() => knownKeys.close())
   const knownSessions = await createKnownSessions(database)
@@ -127,6 +130,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     site,
     pageCache,
     pageGuard,
+    logos,
     pngRenderer,
     metrics,
     heartbeats,

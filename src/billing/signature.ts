@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { isEqualInConstantTime } from '../core/constant-time.ts'
 import { SECOND } from '../core/time.ts'
 
 /** A webhook request; its signature covers the exact bytes of the body. */
@@ -58,10 +59,4 @@ export function isSignedByBtcpay({ body, header }: WebhookRequest, secret: strin
 
 function hmac(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text, 'utf8').digest('hex')
-}
-
-/** Compares two texts in constant time. */
-function isEqualInConstantTime(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
-  return one.length === other.length && timingSafeEqual(one, other)
 }

@@ -1,5 +1,5 @@
-/** The background colours of the style sheet behind coloured text, the one with the least contrast first. */
-const backgrounds = { light: ['#f2f3f0', '#fbfbf9'], dark: ['#1d2326', '#14181a'] } as const
+/** The colours of the style sheet behind coloured text, and of text on a coloured button; the one with the least contrast first. */
+const backgrounds = { light: ['#f2f3f0', '#fbfbf9', '#ffffff'], dark: ['#1d2326', '#0b2a24', '#14181a'] } as const
 
 /** WCAG 2.2, 1.4.3 (AA): the minimum contrast of text. */
 const MIN_CONTRAST = 4.5

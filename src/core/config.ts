@@ -97,7 +97,17 @@ const settings = z.object({
       .default('local'),
   ),
   ADMIN_TOKEN: secret(16),
+  METRICS_TOKEN: setting(
+    z
+      .string()
+      .regex(/^\S{16,}$/, '16 or more characters without spaces')
+      .optional(),
+  ),
   SECRET_KEY: secret(32),
+  BACKUP_DIR: text,
+  BACKUP_EVERY_HOURS: integer(1, 720, 24),
+  BACKUP_KEEP: integer(1, 1000, 7),
+  ALLCLEAR_BACKUP_PASSPHRASE: text,
   SIGNUP: oneOf(['closed', 'open'], 'closed'),
   DEFAULT_TIER: setting(z.enum(tierNames, { error: `one of ${tierNames.join(', ')}` }).optional()),
   TRUST_PROXY: trustedProxies,
@@ -147,7 +157,7 @@ export const settingNames = settings.keyof().options
 /** The parsed settings. Missing settings without a default are undefined. */
 export type Config = Readonly<Omit<Settings, 'DEFAULT_TIER'> & { DEFAULT_TIER: (typeof tierNames)[number] }>
 
-const secretNames = /TOKEN|SECRET|KEY|_URL$/
+const secretNames = /TOKEN|SECRET|KEY|PASSPHRASE|_URL$/
 
 /**
  * Reads the settings from an environment.

@@ -50,6 +50,8 @@ export type ErrorCode = (typeof errorCodes)[number]
 export interface Issue {
   readonly path: readonly string[]
   readonly message: string
+  /** The line of the text that was given, from 1; absent: the input is no text. */
+  readonly line?: number
 }
 
 /** An expected failure, with a message for the caller. */

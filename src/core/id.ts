@@ -27,6 +27,8 @@ const otherPrefixes = {
   PushBrowser: 'psh',
   PageToken: 'ptk',
   AlertDelivery: 'ald',
+  Integration: 'itg',
+  IncomingBody: 'ibd',
 } as const
 
 export type IdType = keyof typeof idPrefixes

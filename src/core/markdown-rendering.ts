@@ -16,6 +16,9 @@ export interface StoredHtml {
   readonly htmlVersion: number
 }
 
+/** The column with a message in other languages: by language, with its HTML; null: not rendered yet. */
+export type StoredMessages = Readonly<Record<string, { readonly message: string; readonly html: string | null }>>
+
 /** The maximum length of messages rendered without a thread: the worst one takes a few milliseconds. */
 const MAX_INLINE_LENGTH = 250
 /** The maximum length of stored HTML, which the longest message has when escaped. */
@@ -105,16 +108,28 @@ async function renderBatch(ctx: Context, table: MessageTable): Promise<boolean> 
   const messages = ctx.db[table] as Context['db']['maintenanceUpdate']
   const found = await messages.findMany({
     where: { htmlVersion: { lt: HTML_VERSION } },
-    select: { id: true, organizationId: true, message: true },
+    select: { id: true, organizationId: true, message: true, translations: true, version: true },
     take: BATCH_SIZE,
   })
-  for (const { id, organizationId, message } of found) {
+  for (const { id, organizationId, message, translations, version } of found) {
     const rendered = await renderMessage(ctx, organizationId, message)
-    if (rendered.html === null) return false
+    const others = await renderOthers(ctx, organizationId, translations as StoredMessages)
+    if (rendered.html === null || others === null) return false
     // Skips a message that was edited in the meantime.
-    await messages.updateMany({ where: { id, message }, data: rendered })
+    await messages.updateMany({ where: { id, version }, data: { ...rendered, translations: others } })
   }
   return found.length === BATCH_SIZE
+}
+
+/** Renders a message in other languages; null: the queue is full. */
+async function renderOthers(ctx: Context, owner: string, stored: StoredMessages): Promise<StoredMessages | null> {
+  const rendered: [string, StoredMessages[string]][] = []
+  for (const [language, { message }] of Object.entries(stored)) {
+    const { html } = await renderMessage(ctx, owner, message)
+    if (html === null) return null
+    rendered.push([language, { message, html }])
+  }
+  return Object.fromEntries(rendered)
 }
 
 /** Ends the thread, when the service stops. */

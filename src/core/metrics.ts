@@ -21,8 +21,11 @@ export interface Metrics {
 /** Returns whether each blacklist is healthy. */
 type ReadListHealth = () => readonly { readonly id: string; readonly healthy: boolean }[]
 
-/** Creates the metrics of this process. */
-export function createMetrics(lists: ReadListHealth = () => []): Metrics {
+/** Returns what is known of regular backups. */
+type ReadBackups = () => { readonly lastAt: Date | null; readonly bytes: number; readonly failures: number }
+
+/** Creates the metrics of this process. @param backups null: it makes none. */
+export function createMetrics(lists: ReadListHealth = () => [], backups: ReadBackups | null = null): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -41,6 +44,7 @@ export function createMetrics(lists: ReadListHealth = () => []): Metrics {
       for (const { id, healthy } of lists()) this.set({ list: id }, Number(healthy))
     },
   })
+  if (backups !== null) addBackups(backups, registers)
   return {
     lateness: new Histogram({
       name: 'allclear_check_lateness_seconds',
@@ -81,4 +85,32 @@ export function createMetrics(lists: ReadListHealth = () => []): Metrics {
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }
+}
+
+function addBackups(read: ReadBackups, registers: Registry[]): void {
+  new Gauge({
+    name: 'allclear_last_backup_timestamp_seconds',
+    help: 'Unix time of the newest backup in BACKUP_DIR; 0: there is none.',
+    registers,
+    collect() {
+      this.set((read().lastAt?.getTime() ?? 0) / 1000)
+    },
+  })
+  new Gauge({
+    name: 'allclear_last_backup_size_bytes',
+    help: 'Size of the newest backup in BACKUP_DIR.',
+    registers,
+    collect() {
+      this.set(read().bytes)
+    },
+  })
+  new Counter({
+    name: 'allclear_backup_failures_total',
+    help: 'Regular backups that failed since the start.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(read().failures)
+    },
+  })
 }

@@ -65,6 +65,40 @@ export function formatLocalTime(timeZone: string, at: Date): string {
   return new Date(wallClock(timeZone, at.getTime())).toISOString().slice(0, 16)
 }
 
+/** A change of a time zone's offset from UTC, in milliseconds. */
+export interface OffsetChange {
+  readonly at: Date
+  readonly before: number
+  readonly after: number
+}
+
+/** Changes that are closer to each other than this may be missed: no zone has had any. */
+const BETWEEN_CHANGES = 7 * DAY
+
+/** Returns a time zone's offset at a time, and how it changes until another. @throws RangeError for an unknown time zone. */
+export function offsetsOf(
+  timeZone: string,
+  from: Date,
+  until: Date,
+): { readonly first: number; readonly changes: readonly OffsetChange[] } {
+  const changes: OffsetChange[] = []
+  const first = offset(timeZone, from.getTime())
+  let before = first
+  for (let at = from.getTime(); at < until.getTime(); at += BETWEEN_CHANGES) {
+    const after = offset(timeZone, at + BETWEEN_CHANGES)
+    if (after === before) continue
+    let [earlier, later] = [at, at + BETWEEN_CHANGES]
+    while (later - earlier > SECOND) {
+      const middle = Math.floor((earlier + later) / 2 / SECOND) * SECOND
+      if (offset(timeZone, middle) === before) earlier = middle
+      else later = middle
+    }
+    changes.push({ at: new Date(Math.floor(later / SECOND) * SECOND), before, after })
+    before = after
+  }
+  return { first, changes }
+}
+
 /** Returns a time zone's offset from UTC at a time, in milliseconds. */
 function offset(timeZone: string, at: number): number {
   return wallClock(timeZone, at) - Math.floor(at / SECOND) * SECOND

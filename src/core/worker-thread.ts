@@ -9,6 +9,7 @@ export const workerFiles = [
   'docs/docs-worker',
   'graphql/introspection-worker',
   'http/library-worker',
+  'configuration/yaml-worker',
   'core/markdown-worker',
   'monitoring/probe/json-worker',
   'people/passkey-worker',

@@ -3,6 +3,8 @@ import type { LoopState, PollLoop } from '../core/poll-loop.ts'
 import { startPollLoop } from '../core/poll-loop.ts'
 import { SECOND } from '../core/time.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
+import type { Agenda } from './agenda.ts'
+import { IDLE_MS } from './agenda.ts'
 import type { LeaseOptions } from './lease.ts'
 import { claimDue, releaseClaims } from './lease.ts'
 
@@ -20,8 +22,8 @@ export interface Claim<Row> {
 }
 
 /** Claims rows that are due, works on them, and releases those that it does not finish. */
-export interface LeasedWorker<Row> {
-  /** Claims due rows once. Returns the milliseconds until the next poll. */
+export interface LeasedWorker {
+  /** Claims due rows once and starts the work on them. Returns the milliseconds until the next poll. */
   poll(): Promise<number>
   /** Polls until it is closed. */
   start(): void
@@ -30,6 +32,14 @@ export interface LeasedWorker<Row> {
   state(): LoopState
   /** Polls now, so that `state` is current (`PollLoop`). */
   check(): Promise<void>
+  /** Resolves once all running work has ended. */
+  idle(): Promise<void>
+  /** Stops claiming, releases rows that have not begun, waits for the others, and releases those that were not finished. */
+  close(): Promise<void>
+}
+
+/** A leased worker, as the one who gives it its work sees it. */
+export interface LeasedWork<Row> extends LeasedWorker {
   /** The number of rows that are being worked on. */
   readonly running: number
   /** Whether `close` was called. */
@@ -38,10 +48,6 @@ export interface LeasedWorker<Row> {
   run(row: Row, work: () => Promise<boolean>): void
   /** Makes claimed rows due again. */
   release(rows: readonly Row[]): Promise<void>
-  /** Resolves once all running work has ended. */
-  idle(): Promise<void>
-  /** Stops claiming, releases rows that have not begun, waits for the others, and releases those that were not finished. */
-  close(): Promise<void>
 }
 
 export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | 'dueColumn' | 'leaseMs'> {
@@ -57,8 +63,10 @@ export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | '
   readonly read: (ids: readonly string[]) => Promise<readonly Row[]>
   /** Takes rows that were claimed, those due first in front: starts them with `run`, now or later. */
   readonly accept: (claims: readonly Claim<Row>[]) => void
-  /** Reads when the next row is due; null: none is. */
-  readonly nextDueAt: () => Promise<Date | null>
+  /** Selects when the next row is due, or null, as one value (`earliestOf`). */
+  readonly earliest: Prisma.Sql
+  /** Wakes the worker when a row is due, so that it sleeps while none is; absent: it looks every second. */
+  readonly agenda?: Agenda | undefined
   /** Called when work on a row has ended. */
   readonly onEnd?: () => void
   /** In milliseconds. */
@@ -72,8 +80,6 @@ export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | '
     /** The shortest pause after a wake-up, which merges several. */
     readonly wake: number
   }
-  /** The longest pause while this worker has no rows, in milliseconds; absent: a second. An agenda wakes it when there are any. */
-  readonly idleMs?: number | undefined
   /** The room and what its rows are, for the log, such as `monitoring` and `watches`. */
   readonly name: { readonly room: string; readonly rows: string }
 }
@@ -83,14 +89,15 @@ const MAX_PAUSE_MS = SECOND
 const MAX_POLL_MS = 30 * SECOND
 
 /** Creates a worker; it polls once started. */
-export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerOptions<Row>): LeasedWorker<Row> {
-  const { ctx, table, dueColumn, where, leaseMs, maxClaimed, batch, pauses } = options
+export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerOptions<Row>): LeasedWork<Row> {
+  const { ctx, table, dueColumn, where, leaseMs, maxClaimed, batch, earliest, agenda, pauses } = options
   const { room, rows } = options.name
-  const { log, now } = ctx
+  const { db, log, now } = ctx
   /** The rows that are claimed, begun or not. */
   const claimed = new Map<string, Row>()
   const running = new Map<string, Promise<void>>()
   let loop: PollLoop | null = null
+  let leaveAgenda = () => {}
   let isClosing = false
 
   async function poll(): Promise<number> {
@@ -111,11 +118,11 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
   }
 
   async function msUntilNext(): Promise<number> {
-    const next = await options.nextDueAt()
+    const [next] = await db.$queryRaw<{ at: Date | null }[]>`SELECT (${earliest}) AS at`
     // The end of the work on its rows may make some due sooner.
-    const longest = claimed.size > 0 ? MAX_PAUSE_MS : (options.idleMs ?? MAX_PAUSE_MS)
-    if (next === null) return longest
-    return Math.min(Math.max(next.getTime() - now().getTime(), pauses.soonest), longest)
+    const longest = agenda && claimed.size === 0 ? IDLE_MS : MAX_PAUSE_MS
+    if (!next?.at) return longest
+    return Math.min(Math.max(next.at.getTime() - now().getTime(), pauses.soonest), longest)
   }
 
   async function work(row: Row, run: () => Promise<boolean>): Promise<void> {
@@ -144,6 +151,8 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     )
   }
 
+  const wake = () => loop?.wake()
+
   return {
     poll,
     start() {
@@ -154,8 +163,9 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
         log,
         failureMessage: `${room}: could not claim due ${rows}; trying again`,
       })
+      if (agenda) leaveAgenda = agenda.add(earliest, wake)
     },
-    wake: () => loop?.wake(),
+    wake,
     state: () => loop?.state() ?? 'ok',
     check: async () => loop?.check(),
     get running() {
@@ -173,6 +183,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     },
     async close() {
       isClosing = true
+      leaveAgenda()
       await loop?.stop()
       await release([...claimed.values()].filter(({ id }) => !running.has(id)))
       await Promise.all(running.values())

@@ -123,7 +123,7 @@ function ask(path: string): Promise<Pick<Rival, 'answer'> | null> {
 const MAX_SOCKET_PATH_BYTES = 103
 
 /** Runs `use` with the path, or with a symlink to it when the path is too long for a socket. */
-async function atShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
+export async function atShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return use(path)
   const detour = await mkdtemp(join(tmpdir(), 'allclear-'))
   try {

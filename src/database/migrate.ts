@@ -111,14 +111,19 @@ const edited = (name: string) =>
 async function apply(pool: pg.Pool, pending: readonly Migration[]): Promise<void> {
   const connection = await pool.connect()
   try {
-    await connection.query(recordTable)
-    for (const migration of pending) await applyOne(connection, migration)
+    await applyOn(connection, pending)
   } finally {
     connection.release()
   }
 }
 
-async function applyOne(connection: pg.PoolClient, { name, sql }: Migration): Promise<void> {
+/** Runs and records migrations on a connection, each in a transaction of its own. @throws StartError when one fails. */
+export async function applyOn(connection: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
+  await connection.query(recordTable)
+  for (const migration of migrations) await applyOne(connection, migration)
+}
+
+async function applyOne(connection: pg.ClientBase, { name, sql }: Migration): Promise<void> {
   const checksum = checksumOf(sql)
   try {
     await connection.query('BEGIN')

@@ -7,13 +7,13 @@ export interface Section {
 
 /** All guides, in reading order. */
 export const sections: readonly Section[] = [
-  { title: 'Start', slugs: ['getting-started', 'console'] },
+  { title: 'Start', slugs: ['getting-started', 'moving-in', 'console'] },
   { title: 'Status pages', slugs: ['status-pages', 'private-pages', 'subscribers', 'custom-domains', 'feeds'] },
   { title: 'Monitoring', slugs: ['monitors', 'uptime', 'alerts', 'blacklist-checks'] },
-  { title: 'API', slugs: ['graphql', 'rest'] },
+  { title: 'API', slugs: ['graphql', 'rest', 'command-line', 'configuration'] },
   {
     title: 'Operate',
-    slugs: ['settings', 'deployment', 'backup-and-upgrade', 'health', 'resolver', 'mail', 'billing'],
+    slugs: ['running', 'settings', 'deployment', 'backup-and-upgrade', 'health', 'resolver', 'mail', 'billing'],
   },
   { title: 'More', slugs: ['contributing', 'data-sources', 'changelog'] },
 ]

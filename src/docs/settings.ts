@@ -35,9 +35,23 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     meaning: 'Operator token, 16 characters or more.',
     otherwise: 'generated and printed at the first start',
   },
+  METRICS_TOKEN: {
+    meaning: 'Token that `/metrics` asks for as `Authorization: Bearer`, 16 characters or more.',
+    otherwise: 'none: `/metrics` is open',
+  },
   SECRET_KEY: {
     meaning: 'Key that secrets in the database are encrypted with, 32 characters or more. The same on every instance.',
     otherwise: 'generated in `DATA_DIR/secret.key`',
+  },
+  BACKUP_DIR: {
+    meaning: 'Directory in which backups are made regularly. Set it on one instance that is no `web`.',
+    otherwise: 'none: no backups are made',
+  },
+  BACKUP_EVERY_HOURS: { meaning: 'Hours from one backup to the next, 1 to 720.' },
+  BACKUP_KEEP: { meaning: 'How many backups are kept, 1 to 1,000. Older ones are deleted after the next.' },
+  ALLCLEAR_BACKUP_PASSPHRASE: {
+    meaning: 'Passphrase that encrypts backups, here and of the commands `backup` and `restore`.',
+    otherwise: 'none: not encrypted',
   },
   SIGNUP: {
     meaning:

@@ -160,6 +160,9 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   INCIDENT_BACKFILLED: true,
   INCIDENT_UPDATE_BACKFILLED: true,
   INCIDENT_UPDATE_DELETED: true,
+  INCIDENT_DRAFTED: false,
+  INCIDENT_DRAFT_UPDATED: false,
+  INCIDENT_DISMISSED: false,
   MAINTENANCE_SCHEDULED: true,
   MAINTENANCE_UPDATED: true,
   MAINTENANCE_UPDATE_POSTED: true,
@@ -200,6 +203,9 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   ALERT_CHANNEL_UPDATED: false,
   ALERT_CHANNEL_DELETED: false,
   ALERT_ACKNOWLEDGED: false,
+  INTEGRATION_CREATED: false,
+  INTEGRATION_UPDATED: false,
+  INTEGRATION_DELETED: false,
 }
 
 /** Returns whether events of a kind change the public page. */

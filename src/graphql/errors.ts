@@ -98,6 +98,11 @@ const ValidationIssue = builder.objectRef<Issue>('ValidationIssue').implement({
   fields: (t) => ({
     path: t.exposeStringList('path', { description: 'The path to the field, outermost member first.' }),
     message: t.exposeString('message'),
+    line: t.int({
+      nullable: true,
+      description: 'Its line in the text that was given, from 1; null: the input is no text.',
+      resolve: ({ line }) => line ?? null,
+    }),
   }),
 })
 

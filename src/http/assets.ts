@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build, stop } from 'esbuild'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { root } from '../core/paths.ts'
+import { isBundled } from '../core/worker-thread.ts'
 import type { Compressed } from './encoding.ts'
 import { compress, decompress, encodingFor } from './encoding.ts'
 
@@ -27,44 +27,47 @@ export const contentTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-const sources = [new URL('src/http/assets/style.css', root), new URL('src/http/assets/favicon.svg', root)]
+/** One asset, by the name under which pages ask for it. */
+export interface AssetFile {
+  readonly name: string
+  readonly contents: Uint8Array
+}
+
+/** The assets that the build has made beside the service's own bundle. */
+export const bundledAssets = new URL('dist/assets.json', root)
 
 /**
- * Minifies the assets every page uses and bundles those given: style sheets, and browser scripts in TypeScript (`check.ts`
- * becomes `check.js`). Done once, at start.
+ * Loads the assets that every page uses and those given: style sheets, and browser scripts (`check.ts` becomes `check.js`). The
+ * bundle of the service has them; from its sources they are made now.
  * @throws when a file is missing or does not compile.
  */
 export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {
-  const result = await build({
-    entryPoints: [...sources, ...pageSources].map((url) => fileURLToPath(url)),
-    bundle: true,
-    minify: true,
-    format: 'iife',
-    target: 'es2022',
-    charset: 'utf8',
-    loader: { '.svg': 'copy', '.woff2': 'file' },
-    assetNames: '[name].[hash]',
-    publicPath: '/assets',
-    outdir: '/',
-    entryNames: '[name]',
-    write: false,
-    logLevel: 'silent',
-  })
-  // Ends esbuild's process.
-  await stop()
+  if (isBundled) return serveAssets(readBundled(await readFile(bundledAssets, 'utf8')))
+  const { bundleAssets } = await import('./asset-bundle.ts')
+  return serveAssets((await bundleAssets(pageSources)).files)
+}
+
+/** Writes assets as the text of a file that `loadAssets` reads. */
+export function writeBundled(files: readonly AssetFile[]): string {
+  return JSON.stringify(files.map(({ name, contents }) => [name, Buffer.from(contents).toString('base64')]))
+}
+
+function readBundled(text: string): AssetFile[] {
+  const files: readonly (readonly [string, string])[] = JSON.parse(text)
+  return files.map(([name, contents]) => ({ name, contents: Buffer.from(contents, 'base64') }))
+}
+
+async function serveAssets(all: readonly AssetFile[]): Promise<Assets> {
   const paths = new Map<string, string>()
   const files = new Map<string, { readonly content: Compressed; readonly type: string }>()
-  const isFont = ({ path }: { readonly path: string }) => extname(path) === '.woff2'
+  const isFont = ({ name }: AssetFile) => extname(name) === '.woff2'
   // Style sheets name them; they are compressed already.
-  const fonts = new Map(
-    result.outputFiles.filter(isFont).map(({ path, contents }) => [basename(path), contents.slice()]),
-  )
-  const texts = result.outputFiles.filter((file) => !isFont(file))
+  const fonts = new Map(all.filter(isFont).map(({ name, contents }) => [name, contents.slice()]))
+  const texts = all.filter((file) => !isFont(file))
   const compressed = await Promise.all(texts.map(({ contents }) => compress(Buffer.from(contents))))
-  for (const [index, { path, text }] of texts.entries()) {
-    const name = basename(path)
+  for (const [index, { name, contents }] of texts.entries()) {
     const extension = extname(name)
-    const hash = createHash('sha256').update(text).digest('hex').slice(0, 10)
+    const hash = createHash('sha256').update(contents).digest('hex').slice(0, 10)
     const file = `${basename(name, extension)}.${hash}${extension}`
     paths.set(name, `/assets/${file}`)
     const content = compressed[index]

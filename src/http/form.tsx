@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { z } from 'zod'
 import type { DomainError } from '../core/errors.ts'
 import { Invalid, RateLimited } from '../core/errors.ts'
+import { invalid } from '../core/validation.ts'
 import { readBytes } from './body.ts'
 import { nodeRequest } from './node-request.ts'
 
@@ -166,6 +167,20 @@ export function FileField({
   )
 }
 
+/**
+ * Returns the file of a field; undefined: none was chosen.
+ * @throws Invalid when one was chosen, but the form had to wait for a sign-in, which no file does.
+ */
+export function fileIn({ files, fields }: SubmittedForm, name: string): File | undefined {
+  const file = files.get(name)
+  if (file === undefined && fields.has(sentFile(name))) {
+    throw invalid([
+      { path: [name], message: 'was not kept while you signed in: choose the file again, or go on without' },
+    ])
+  }
+  return file
+}
+
 /** The name of the field that says that a file was sent with a form. */
 const sentFile = (name: string) => `${name}.sent`
 
@@ -185,11 +200,18 @@ export function TextField({
   hint,
   value,
   rows = 5,
+  id = name,
   ...rest
-}: FieldProps & { readonly rows?: number; readonly maxlength?: number; readonly placeholder?: string }) {
+}: FieldProps & {
+  readonly rows?: number
+  readonly maxlength?: number
+  readonly placeholder?: string
+  /** Where another form of the page has a field with this name. */
+  readonly id?: string
+}) {
   return (
-    <FieldFrame {...{ label, name, state, hint }}>
-      <textarea id={name} name={name} rows={rows} {...rest} {...described(name, state, hint)}>
+    <FieldFrame {...{ label, name, state, hint, id }}>
+      <textarea id={id} name={name} rows={rows} {...rest} {...described(name, state, hint, id)}>
         {state.fields.get(name) ?? value ?? ''}
       </textarea>
     </FieldFrame>
@@ -275,28 +297,34 @@ function FieldFrame({
   name,
   state,
   hint,
+  id = name,
   children,
-}: Pick<FieldProps, 'label' | 'name' | 'state' | 'hint'> & { readonly children: Child }) {
+}: Pick<FieldProps, 'label' | 'name' | 'state' | 'hint'> & { readonly id?: string; readonly children: Child }) {
   return (
     <div class="form-field">
-      <label for={name}>{label}</label>
-      <FieldNotes {...{ name, state, hint }} />
+      <label for={id}>{label}</label>
+      <FieldNotes {...{ name, state, hint, id }} />
       {children}
     </div>
   )
 }
 
-function FieldNotes({ name, state, hint }: Pick<FieldProps, 'name' | 'state' | 'hint'>) {
+function FieldNotes({
+  name,
+  state,
+  hint,
+  id = name,
+}: Pick<FieldProps, 'name' | 'state' | 'hint'> & { readonly id?: string }) {
   const problem = fieldProblem(state, name)
   return (
     <>
       {hint === undefined || hint === null ? null : (
-        <p class="hint" id={`${name}-hint`}>
+        <p class="hint" id={`${id}-hint`}>
           {hint}
         </p>
       )}
       {problem === null ? null : (
-        <p class="problem" id={`${name}-problem`}>
+        <p class="problem" id={`${id}-problem`}>
           {problem}
         </p>
       )}
@@ -304,9 +332,9 @@ function FieldNotes({ name, state, hint }: Pick<FieldProps, 'name' | 'state' | '
   )
 }
 
-function described(name: string, state: FormState, hint: Child | undefined): Record<string, string> {
+function described(name: string, state: FormState, hint: Child | undefined, id = name): Record<string, string> {
   const isWrong = fieldProblem(state, name) !== null
-  const notes = [...(hint == null ? [] : [`${name}-hint`]), ...(isWrong ? [`${name}-problem`] : [])]
+  const notes = [...(hint == null ? [] : [`${id}-hint`]), ...(isWrong ? [`${id}-problem`] : [])]
   return {
     ...(isWrong && { 'aria-invalid': 'true' }),
     ...(notes.length > 0 && { 'aria-describedby': notes.join(' ') }),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
+import { packageFile } from '../core/package-file.ts'
 import type { Compressed } from './encoding.ts'
 import { compress } from './encoding.ts'
 
@@ -17,9 +17,7 @@ export interface LibraryFile extends Compressed {
 /** The readers of the libraries' files, by library name. */
 const libraries: Readonly<Record<string, () => Promise<Readonly<Record<string, string | Buffer>>>>> = {
   async graphiql() {
-    const { js, css, editorWorkerService, jsonWorker, graphqlWorker } = await import(
-      '@graphql-yoga/render-graphiql/graphiql'
-    )
+    const { js, css, editorWorkerService, jsonWorker, graphqlWorker } = await importGraphiql()
     return {
       'graphiql.js': js,
       'graphiql.css': css,
@@ -29,10 +27,15 @@ const libraries: Readonly<Record<string, () => Promise<Readonly<Record<string, s
     }
   },
   async 'swagger-ui'() {
-    const { resolve } = createRequire(import.meta.url)
-    const read = (file: string) => readFile(resolve(`swagger-ui-dist/${file}`))
+    const read = (file: string) => readFile(packageFile(`swagger-ui-dist/${file}`))
     return { 'swagger-ui.css': await read('swagger-ui.css'), 'swagger-ui.js': await read('swagger-ui-bundle.js') }
   },
+}
+
+type Graphiql = typeof import('@graphql-yoga/render-graphiql/graphiql')
+
+function importGraphiql(): Promise<Graphiql> {
+  return import(packageFile('@graphql-yoga/render-graphiql/graphiql').href)
 }
 
 async function prepare([name, content]: [string, string | Buffer]): Promise<LibraryFile> {

@@ -313,6 +313,10 @@ export const de: Catalogue = {
     from: 'Von',
     to: 'Bis',
     viewIncident: 'Störung ansehen',
+    withheld: {
+      headline: 'Es gibt eine Neuigkeit',
+      text: 'Diese Seite ist jetzt nicht mehr öffentlich. Öffnen Sie sie, um die Neuigkeit zu lesen.',
+    },
     viewPage: 'Statusseite ansehen',
     statusPage: 'Statusseite',
     about: 'Zu dieser Nachricht',
@@ -345,6 +349,7 @@ export const de: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: 'Feedreader',
       CALENDAR: 'Kalender',
+      SITE: 'Eigene Website',
     },
     email: 'E-Mail-Adresse',
     emailHint: 'Wir schicken einen Link zum Bestätigen.',
@@ -365,6 +370,10 @@ export const de: Catalogue = {
       'Fügen Sie eine dieser Adressen in einem Feedreader hinzu, etwa Feedly, Inoreader, NetNewsWire oder Thunderbird. Ohne Anmeldung.',
     calendarText:
       'Abonnieren Sie diese Adresse in Ihrem Kalender: Google Kalender „Per URL“, Outlook „Aus dem Web abonnieren“, Apple Kalender „Neues Kalenderabonnement“. Wartungen erscheinen von selbst.',
+    siteText: 'Ein Badge oder eine Zeile mit dem Status, für eine Website oder ein Intranet. Ohne Skript, ohne Cookie.',
+    badge: 'Badge',
+    statusLine: 'Statuszeile',
+    statusLineHint: (owner) => `Nur Websites, die ${owner} zugelassen hat, zeigen sie an.`,
     check: 'Prüfen Sie die markierten Felder.',
     needsTopic: 'Wählen Sie mindestens eines.',
     problems: {
@@ -399,6 +408,7 @@ export const de: Catalogue = {
     confirmText: (owner) => `Bestätigen Sie, um Statusmeldungen von ${owner} zu erhalten.`,
     confirm: 'Abonnement bestätigen',
     notYou: 'Das waren nicht Sie? Ignorieren Sie diese Seite, dann wird nichts weiter verschickt.',
+    unknown: 'Dieser Link ist ungültig, oder das Abonnement wurde gelöscht.',
     expired: 'Dieser Link ist abgelaufen. Melden Sie sich neu an, um einen neuen zu erhalten.',
     ended: {
       UNSUBSCRIBED: 'Sie sind abgemeldet.',
@@ -406,6 +416,8 @@ export const de: Catalogue = {
       BOUNCED: 'Wir senden keine Meldungen mehr: Die Adresse hat unsere Nachrichten abgelehnt.',
       COMPLAINED: 'Wir senden keine Meldungen mehr: Eine Nachricht wurde als Spam gemeldet.',
     },
+    withheld:
+      'Diese Seite ist jetzt nicht mehr öffentlich. Nachrichten sagen nur, dass es etwas Neues gibt. Um alles zu erhalten, öffnen Sie die Seite und melden Sie sich erneut an.',
     again: 'Melden Sie sich neu an, um Meldungen zu erhalten.',
     secret: {
       title: 'Signaturschlüssel',
@@ -422,6 +434,14 @@ export const de: Catalogue = {
     },
     onlySome: 'Nur einzelne Dienste',
     allWhenNone: 'Keiner ausgewählt: alle Dienste.',
+  },
+  find: {
+    title: 'Eine Statusseite finden',
+    label: 'Name in der Adresse der Seite',
+    open: 'Öffnen',
+    missing: 'Unter dieser Adresse gibt es keine Statusseite',
+    own: 'Brauchen Sie eine eigene Seite?',
+    publish: 'Seite veröffentlichen',
   },
   access: {
     title: 'Diese Seite ist privat',

@@ -343,6 +343,8 @@ export const en = {
     from: 'From',
     to: 'To',
     viewIncident: 'View the incident',
+    /** A message without contents, of a page that has become private. */
+    withheld: { headline: 'There is an update', text: 'This page is now private. Open it to read the update.' },
     viewPage: 'View the status page',
     statusPage: 'Status page',
     /** The heading of what the reader may do with the subscription. */
@@ -377,6 +379,7 @@ export const en = {
       TELEGRAM: 'Telegram',
       FEED: 'Feed reader',
       CALENDAR: 'Calendar',
+      SITE: 'Your site',
     },
     email: 'Email address',
     emailHint: 'We’ll send a link to confirm.',
@@ -397,6 +400,11 @@ export const en = {
       'Add one of these addresses to a feed reader, such as Feedly, Inoreader, NetNewsWire or Thunderbird. No sign-up.',
     calendarText:
       'Subscribe to this address in your calendar: Google Calendar “From URL”, Outlook “Subscribe from web”, Apple Calendar “New Calendar Subscription”. Maintenance appears by itself.',
+    siteText: 'A badge or a line with the state, for a site or an intranet. No script, no cookie.',
+    badge: 'Badge',
+    statusLine: 'Status line',
+    /** @param owner who says which sites may show the status line. */
+    statusLineHint: (owner: string) => `Only sites that ${owner} has allowed show it.`,
     check: 'Check the marked fields.',
     needsTopic: 'Choose at least one.',
     problems: {
@@ -432,6 +440,7 @@ export const en = {
     confirmText: (owner: string) => `Confirm to get status updates from ${owner}.`,
     confirm: 'Confirm subscription',
     notYou: 'Not you? Ignore this page and nothing more will be sent.',
+    unknown: 'This link is not valid, or the subscription was deleted.',
     expired: 'This link has expired. Subscribe again to get a new one.',
     ended: {
       UNSUBSCRIBED: 'You’re unsubscribed.',
@@ -439,6 +448,8 @@ export const en = {
       BOUNCED: 'We stopped sending updates: the address rejected our messages.',
       COMPLAINED: 'We stopped sending updates: a message was reported as spam.',
     },
+    withheld:
+      'This page is now private. Messages only say that there is an update. To get all of it, open the page and subscribe again.',
     again: 'Subscribe again to get updates.',
     secret: {
       title: 'Signing secret',
@@ -455,6 +466,15 @@ export const en = {
     },
     onlySome: 'Only some services',
     allWhenNone: 'None checked: all services.',
+  },
+  /** The form that finds a page by its name. */
+  find: {
+    title: 'Find a status page',
+    label: 'Name in the page’s address',
+    open: 'Open',
+    missing: 'No status page has this address',
+    own: 'Need a page of your own?',
+    publish: 'Publish one',
   },
   /** What asks for the right to read a private page. */
   access: {

@@ -307,6 +307,7 @@ export const es: Catalogue = {
     from: 'Desde',
     to: 'Hasta',
     viewIncident: 'Ver el incidente',
+    withheld: { headline: 'Hay una novedad', text: 'Esta página ahora es privada. Ábrala para leer la novedad.' },
     viewPage: 'Ver la página de estado',
     statusPage: 'Página de estado',
     about: 'Sobre este mensaje',
@@ -338,6 +339,7 @@ export const es: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: 'Lector de fuentes',
       CALENDAR: 'Calendario',
+      SITE: 'Su sitio web',
     },
     email: 'Correo electrónico',
     emailHint: 'Enviaremos un enlace para confirmar.',
@@ -359,6 +361,10 @@ export const es: Catalogue = {
       'Añada una de estas direcciones a un lector de fuentes, como Feedly, Inoreader, NetNewsWire o Thunderbird. Sin registro.',
     calendarText:
       'Suscriba su calendario a esta dirección: Google Calendar «Desde URL», Outlook «Suscribirse desde la web», Calendario de Apple «Nueva suscripción a calendario». Los mantenimientos aparecen solos.',
+    siteText: 'Una insignia o una línea con el estado, para un sitio o una intranet. Sin scripts ni cookies.',
+    badge: 'Insignia',
+    statusLine: 'Línea de estado',
+    statusLineHint: (owner) => `Solo la muestran los sitios que ${owner} ha autorizado.`,
     check: 'Revise los campos marcados.',
     needsTopic: 'Elija al menos uno.',
     problems: {
@@ -394,6 +400,7 @@ export const es: Catalogue = {
     confirmText: (owner) => `Confirme para recibir avisos del estado de ${owner}.`,
     confirm: 'Confirmar la suscripción',
     notYou: '¿No fue usted? Ignore esta página y no se enviará nada más.',
+    unknown: 'Este enlace no es válido o la suscripción se eliminó.',
     expired: 'Este enlace ha caducado. Suscríbase de nuevo para recibir otro.',
     ended: {
       UNSUBSCRIBED: 'Se ha dado de baja.',
@@ -401,6 +408,8 @@ export const es: Catalogue = {
       BOUNCED: 'Ya no enviamos avisos: la dirección rechazó nuestros mensajes.',
       COMPLAINED: 'Ya no enviamos avisos: un mensaje se marcó como no deseado.',
     },
+    withheld:
+      'Esta página ahora es privada. Los mensajes solo avisan de que hay una novedad. Para recibirlo todo, abra la página y suscríbase de nuevo.',
     again: 'Suscríbase de nuevo para recibir avisos.',
     secret: {
       title: 'Secreto de firma',
@@ -417,6 +426,14 @@ export const es: Catalogue = {
     },
     onlySome: 'Solo algunos servicios',
     allWhenNone: 'Ninguno marcado: todos los servicios.',
+  },
+  find: {
+    title: 'Buscar una página de estado',
+    label: 'Nombre en la dirección de la página',
+    open: 'Abrir',
+    missing: 'Ninguna página de estado tiene esta dirección',
+    own: '¿Necesita su propia página?',
+    publish: 'Publicar una',
   },
   access: {
     title: 'Esta página es privada',

@@ -322,6 +322,10 @@ export const fr: Catalogue = {
     from: 'Du',
     to: 'Au',
     viewIncident: 'Voir l’incident',
+    withheld: {
+      headline: 'Il y a du nouveau',
+      text: 'Cette page est désormais privée. Ouvrez-la pour lire la mise à jour.',
+    },
     viewPage: 'Voir la page d’état',
     statusPage: 'Page d’état',
     about: 'À propos de ce message',
@@ -353,6 +357,7 @@ export const fr: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: 'Lecteur de flux',
       CALENDAR: 'Calendrier',
+      SITE: 'Votre site',
     },
     email: 'Adresse e-mail',
     emailHint: 'Nous enverrons un lien de confirmation.',
@@ -375,6 +380,10 @@ export const fr: Catalogue = {
       'Ajoutez une de ces adresses à un lecteur de flux comme Feedly, Inoreader, NetNewsWire ou Thunderbird. Sans inscription.',
     calendarText:
       'Abonnez votre calendrier à cette adresse : Google Agenda « À partir de l’URL », Outlook « S’abonner à partir du web », Calendrier d’Apple « Nouvel abonnement à un calendrier ». Les maintenances y apparaissent d’elles-mêmes.',
+    siteText: 'Un badge ou une ligne avec l’état, pour un site ou un intranet. Sans script ni cookie.',
+    badge: 'Badge',
+    statusLine: 'Ligne d’état',
+    statusLineHint: (owner) => `Seuls les sites que ${owner} a autorisés l’affichent.`,
     check: 'Vérifiez les champs signalés.',
     needsTopic: 'Choisissez-en au moins un.',
     problems: {
@@ -409,6 +418,7 @@ export const fr: Catalogue = {
     confirmText: (owner) => `Confirmez pour recevoir les nouvelles de l’état de ${owner}.`,
     confirm: 'Confirmer l’abonnement',
     notYou: 'Ce n’est pas vous ? Ignorez cette page et rien d’autre ne sera envoyé.',
+    unknown: 'Ce lien n’est pas valide, ou l’abonnement a été supprimé.',
     expired: 'Ce lien a expiré. Abonnez-vous à nouveau pour en recevoir un autre.',
     ended: {
       UNSUBSCRIBED: 'Vous êtes désabonné.',
@@ -416,6 +426,8 @@ export const fr: Catalogue = {
       BOUNCED: 'Nous n’envoyons plus rien : l’adresse a refusé nos messages.',
       COMPLAINED: 'Nous n’envoyons plus rien : un message a été signalé comme indésirable.',
     },
+    withheld:
+      'Cette page est désormais privée. Les messages indiquent seulement qu’il y a du nouveau. Pour tout recevoir, ouvrez la page et abonnez-vous de nouveau.',
     again: 'Abonnez-vous à nouveau pour recevoir les nouvelles.',
     secret: {
       title: 'Clé de signature',
@@ -432,6 +444,14 @@ export const fr: Catalogue = {
     },
     onlySome: 'Certains services seulement',
     allWhenNone: 'Aucun coché : tous les services.',
+  },
+  find: {
+    title: 'Trouver une page d’état',
+    label: 'Nom dans l’adresse de la page',
+    open: 'Ouvrir',
+    missing: 'Aucune page d’état n’a cette adresse',
+    own: 'Besoin de votre propre page ?',
+    publish: 'En publier une',
   },
   access: {
     title: 'Cette page est privée',

@@ -322,6 +322,10 @@ export const it: Catalogue = {
     from: 'Da',
     to: 'A',
     viewIncident: 'Vedi l’incidente',
+    withheld: {
+      headline: 'C’è un aggiornamento',
+      text: 'Questa pagina ora è privata. Aprila per leggere l’aggiornamento.',
+    },
     viewPage: 'Vedi la pagina di stato',
     statusPage: 'Pagina di stato',
     about: 'Su questo messaggio',
@@ -353,6 +357,7 @@ export const it: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: 'Lettore di feed',
       CALENDAR: 'Calendario',
+      SITE: 'Il tuo sito',
     },
     email: 'Indirizzo email',
     emailHint: 'Invieremo un link di conferma.',
@@ -374,6 +379,10 @@ export const it: Catalogue = {
       'Aggiungi uno di questi indirizzi a un lettore di feed, come Feedly, Inoreader, NetNewsWire o Thunderbird. Senza registrazione.',
     calendarText:
       'Iscrivi il tuo calendario a questo indirizzo: Google Calendar «Da URL», Outlook «Sottoscrivi dal Web», Calendario di Apple «Nuova iscrizione calendario». Le manutenzioni compaiono da sole.',
+    siteText: 'Un badge o una riga con lo stato, per un sito o una intranet. Senza script né cookie.',
+    badge: 'Badge',
+    statusLine: 'Riga di stato',
+    statusLineHint: (owner) => `La mostrano solo i siti che ${owner} ha autorizzato.`,
     check: 'Controlla i campi segnalati.',
     needsTopic: 'Scegli almeno una voce.',
     problems: {
@@ -408,6 +417,7 @@ export const it: Catalogue = {
     confirmText: (owner) => `Conferma per ricevere gli aggiornamenti sullo stato di ${owner}.`,
     confirm: 'Conferma l’iscrizione',
     notYou: 'Non sei stato tu? Ignora questa pagina e non verrà inviato altro.',
+    unknown: 'Questo link non è valido o l’iscrizione è stata eliminata.',
     expired: 'Questo link è scaduto. Iscriviti di nuovo per riceverne un altro.',
     ended: {
       UNSUBSCRIBED: 'L’iscrizione è annullata.',
@@ -415,6 +425,8 @@ export const it: Catalogue = {
       BOUNCED: 'Non inviamo più aggiornamenti: l’indirizzo ha rifiutato i nostri messaggi.',
       COMPLAINED: 'Non inviamo più aggiornamenti: un messaggio è stato segnalato come spam.',
     },
+    withheld:
+      'Questa pagina ora è privata. I messaggi dicono solo che c’è un aggiornamento. Per ricevere tutto, apri la pagina e iscriviti di nuovo.',
     again: 'Iscriviti di nuovo per ricevere gli aggiornamenti.',
     secret: {
       title: 'Segreto di firma',
@@ -431,6 +443,14 @@ export const it: Catalogue = {
     },
     onlySome: 'Solo alcuni servizi',
     allWhenNone: 'Nessuno selezionato: tutti i servizi.',
+  },
+  find: {
+    title: 'Trova una pagina di stato',
+    label: 'Nome nell’indirizzo della pagina',
+    open: 'Apri',
+    missing: 'Nessuna pagina di stato ha questo indirizzo',
+    own: 'Ti serve una pagina tua?',
+    publish: 'Pubblicane una',
   },
   access: {
     title: 'Questa pagina è privata',

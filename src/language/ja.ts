@@ -298,6 +298,10 @@ export const ja: Catalogue = {
     from: '開始',
     to: '終了',
     viewIncident: 'インシデントを見る',
+    withheld: {
+      headline: '更新があります',
+      text: 'このページは現在非公開です。更新内容はページを開いてご覧ください。',
+    },
     viewPage: 'ステータスページを見る',
     statusPage: 'ステータスページ',
     about: 'このメッセージについて',
@@ -329,6 +333,7 @@ export const ja: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: 'フィードリーダー',
       CALENDAR: 'カレンダー',
+      SITE: '自分のサイト',
     },
     email: 'メールアドレス',
     emailHint: '確認用のリンクをお送りします。',
@@ -349,6 +354,10 @@ export const ja: Catalogue = {
       '次のアドレスのいずれかを、Feedly、Inoreader、NetNewsWire、Thunderbirdなどのフィードリーダーに追加してください。登録は不要です。',
     calendarText:
       'このアドレスをカレンダーに登録してください：Googleカレンダー「URLで追加」、Outlook「Webから定期受信」、Appleカレンダー「新規照会カレンダー」。メンテナンスは自動的に表示されます。',
+    siteText: 'サイトやイントラネットに表示できる、状態のバッジまたは1行の表示です。スクリプトもCookieも使いません。',
+    badge: 'バッジ',
+    statusLine: 'ステータス行',
+    statusLineHint: (owner) => `${owner}が許可したサイトでのみ表示されます。`,
     check: '印の付いた項目を確認してください。',
     needsTopic: '1つ以上選んでください。',
     problems: {
@@ -384,6 +393,7 @@ export const ja: Catalogue = {
     confirmText: (owner) => `${owner}のステータス通知を受け取るには、確認してください。`,
     confirm: '登録を確認する',
     notYou: 'お心当たりがない場合は、このページを無視してください。以後は何も送信されません。',
+    unknown: 'このリンクは無効か、登録が削除されています。',
     expired: 'このリンクは期限切れです。もう一度登録すると、新しいリンクが届きます。',
     ended: {
       UNSUBSCRIBED: '配信を停止しました。',
@@ -391,6 +401,8 @@ export const ja: Catalogue = {
       BOUNCED: '宛先がメッセージを拒否したため、送信を停止しました。',
       COMPLAINED: 'メッセージが迷惑メールとして報告されたため、送信を停止しました。',
     },
+    withheld:
+      'このページは現在非公開です。お知らせには更新があったことだけが記載されます。内容も受け取るには、ページを開いてもう一度登録してください。',
     again: '通知を受け取るには、もう一度登録してください。',
     secret: {
       title: '署名シークレット',
@@ -407,6 +419,14 @@ export const ja: Catalogue = {
     },
     onlySome: '一部のサービスのみ',
     allWhenNone: '何も選択しない場合は、すべてのサービスが対象です。',
+  },
+  find: {
+    title: 'ステータスページを探す',
+    label: 'ページのアドレスに含まれる名前',
+    open: '開く',
+    missing: 'このアドレスのステータスページはありません',
+    own: 'ご自分のページが必要ですか？',
+    publish: '公開する',
   },
   access: {
     title: 'このページは非公開です',

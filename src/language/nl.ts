@@ -314,6 +314,10 @@ export const nl: Catalogue = {
     from: 'Van',
     to: 'Tot',
     viewIncident: 'Bekijk het incident',
+    withheld: {
+      headline: 'Er is een update',
+      text: 'Deze pagina is nu besloten. Open de pagina om de update te lezen.',
+    },
     viewPage: 'Bekijk de statuspagina',
     statusPage: 'Statuspagina',
     about: 'Over dit bericht',
@@ -345,6 +349,7 @@ export const nl: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: 'Feedlezer',
       CALENDAR: 'Agenda',
+      SITE: 'Je eigen site',
     },
     email: 'E-mailadres',
     emailHint: 'We sturen een link om te bevestigen.',
@@ -365,6 +370,10 @@ export const nl: Catalogue = {
       'Voeg een van deze adressen toe aan een feedlezer, zoals Feedly, Inoreader, NetNewsWire of Thunderbird. Zonder aanmelding.',
     calendarText:
       'Abonneer je agenda op dit adres: Google Agenda ‘Via URL’, Outlook ‘Abonneren via internet’, Apple Agenda ‘Nieuw agenda-abonnement’. Onderhoud verschijnt vanzelf.',
+    siteText: 'Een badge of een regel met de status, voor een site of een intranet. Zonder script, zonder cookie.',
+    badge: 'Badge',
+    statusLine: 'Statusregel',
+    statusLineHint: (owner) => `Alleen sites die ${owner} heeft toegestaan, tonen hem.`,
     check: 'Controleer de gemarkeerde velden.',
     needsTopic: 'Kies er minstens één.',
     problems: {
@@ -399,6 +408,7 @@ export const nl: Catalogue = {
     confirmText: (owner) => `Bevestig om meldingen over de status van ${owner} te ontvangen.`,
     confirm: 'Aanmelding bevestigen',
     notYou: 'Was jij dit niet? Negeer deze pagina, dan wordt er niets meer verstuurd.',
+    unknown: 'Deze link is niet geldig, of de aanmelding is verwijderd.',
     expired: 'Deze link is verlopen. Meld je opnieuw aan voor een nieuwe.',
     ended: {
       UNSUBSCRIBED: 'Je bent afgemeld.',
@@ -406,6 +416,8 @@ export const nl: Catalogue = {
       BOUNCED: 'We sturen geen meldingen meer: het adres weigerde onze berichten.',
       COMPLAINED: 'We sturen geen meldingen meer: een bericht is als spam gemeld.',
     },
+    withheld:
+      'Deze pagina is nu besloten. Berichten melden alleen dat er een update is. Open de pagina en abonneer je opnieuw om alles te ontvangen.',
     again: 'Meld je opnieuw aan om meldingen te ontvangen.',
     secret: {
       title: 'Ondertekeningsgeheim',
@@ -422,6 +434,14 @@ export const nl: Catalogue = {
     },
     onlySome: 'Alleen bepaalde diensten',
     allWhenNone: 'Niets aangevinkt: alle diensten.',
+  },
+  find: {
+    title: 'Een statuspagina zoeken',
+    label: 'Naam in het adres van de pagina',
+    open: 'Openen',
+    missing: 'Geen statuspagina heeft dit adres',
+    own: 'Zelf een pagina nodig?',
+    publish: 'Publiceer er een',
   },
   access: {
     title: 'Deze pagina is privé',

@@ -317,6 +317,10 @@ export const pl: Catalogue = {
     from: 'Od',
     to: 'Do',
     viewIncident: 'Zobacz incydent',
+    withheld: {
+      headline: 'Jest nowa aktualizacja',
+      text: 'Ta strona jest teraz prywatna. Otwórz ją, aby przeczytać aktualizację.',
+    },
     viewPage: 'Zobacz stronę statusu',
     statusPage: 'Strona statusu',
     about: 'O tej wiadomości',
@@ -348,6 +352,7 @@ export const pl: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: 'Czytnik kanałów',
       CALENDAR: 'Kalendarz',
+      SITE: 'Twoja witryna',
     },
     email: 'Adres e-mail',
     emailHint: 'Wyślemy odnośnik do potwierdzenia.',
@@ -368,6 +373,10 @@ export const pl: Catalogue = {
       'Dodaj jeden z tych adresów do czytnika kanałów, na przykład Feedly, Inoreader, NetNewsWire lub Thunderbird. Bez rejestracji.',
     calendarText:
       'Zasubskrybuj ten adres w swoim kalendarzu: Kalendarz Google „Z adresu URL”, Outlook „Subskrybuj z sieci Web”, Kalendarz Apple „Nowa subskrypcja kalendarza”. Prace pojawią się same.',
+    siteText: 'Odznaka lub wiersz ze stanem, do witryny lub intranetu. Bez skryptów i ciasteczek.',
+    badge: 'Odznaka',
+    statusLine: 'Wiersz stanu',
+    statusLineHint: (owner) => `Wyświetlają go tylko witryny dozwolone przez właściciela strony ${owner}.`,
     check: 'Sprawdź zaznaczone pola.',
     needsTopic: 'Wybierz co najmniej jedno.',
     problems: {
@@ -402,6 +411,7 @@ export const pl: Catalogue = {
     confirmText: (owner) => `Potwierdź, aby otrzymywać wiadomości o statusie ${owner}.`,
     confirm: 'Potwierdź subskrypcję',
     notYou: 'To nie Ty? Zignoruj tę stronę, a nic więcej nie zostanie wysłane.',
+    unknown: 'Ten link jest nieprawidłowy lub subskrypcja została usunięta.',
     expired: 'Ten odnośnik wygasł. Zapisz się ponownie, aby dostać nowy.',
     ended: {
       UNSUBSCRIBED: 'Wypisano z subskrypcji.',
@@ -409,6 +419,8 @@ export const pl: Catalogue = {
       BOUNCED: 'Nie wysyłamy już wiadomości: adres je odrzucał.',
       COMPLAINED: 'Nie wysyłamy już wiadomości: jedną zgłoszono jako spam.',
     },
+    withheld:
+      'Ta strona jest teraz prywatna. Wiadomości informują tylko o tym, że jest aktualizacja. Aby otrzymywać całość, otwórz stronę i zapisz się ponownie.',
     again: 'Zapisz się ponownie, aby otrzymywać wiadomości.',
     secret: {
       title: 'Klucz podpisu',
@@ -425,6 +437,14 @@ export const pl: Catalogue = {
     },
     onlySome: 'Tylko niektóre usługi',
     allWhenNone: 'Żadna niezaznaczona: wszystkie usługi.',
+  },
+  find: {
+    title: 'Znajdź stronę statusu',
+    label: 'Nazwa w adresie strony',
+    open: 'Otwórz',
+    missing: 'Żadna strona statusu nie ma tego adresu',
+    own: 'Potrzebujesz własnej strony?',
+    publish: 'Opublikuj ją',
   },
   access: {
     title: 'Ta strona jest prywatna',

@@ -320,6 +320,7 @@ export const ptBr: Catalogue = {
     from: 'De',
     to: 'Até',
     viewIncident: 'Ver o incidente',
+    withheld: { headline: 'Há uma atualização', text: 'Esta página agora é privada. Abra-a para ler a atualização.' },
     viewPage: 'Ver a página de status',
     statusPage: 'Página de status',
     about: 'Sobre esta mensagem',
@@ -351,6 +352,7 @@ export const ptBr: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: 'Leitor de feeds',
       CALENDAR: 'Calendário',
+      SITE: 'Seu site',
     },
     email: 'Endereço de e-mail',
     emailHint: 'Enviaremos um link de confirmação.',
@@ -372,6 +374,10 @@ export const ptBr: Catalogue = {
       'Adicione um destes endereços a um leitor de feeds, como Feedly, Inoreader, NetNewsWire ou Thunderbird. Sem cadastro.',
     calendarText:
       'Assine este endereço no seu calendário: Google Agenda “Do URL”, Outlook “Assinar da Web”, Calendário da Apple “Nova Assinatura de Calendário”. As manutenções aparecem sozinhas.',
+    siteText: 'Um selo ou uma linha com o estado, para um site ou uma intranet. Sem script e sem cookie.',
+    badge: 'Selo',
+    statusLine: 'Linha de status',
+    statusLineHint: (owner) => `Só os sites que ${owner} autorizou a exibem.`,
     check: 'Verifique os campos marcados.',
     needsTopic: 'Escolha pelo menos um.',
     problems: {
@@ -406,6 +412,7 @@ export const ptBr: Catalogue = {
     confirmText: (owner) => `Confirme para receber atualizações do status de ${owner}.`,
     confirm: 'Confirmar a inscrição',
     notYou: 'Não foi você? Ignore esta página e nada mais será enviado.',
+    unknown: 'Este link não é válido ou a inscrição foi excluída.',
     expired: 'Este link expirou. Inscreva-se de novo para receber outro.',
     ended: {
       UNSUBSCRIBED: 'Sua inscrição foi cancelada.',
@@ -413,6 +420,8 @@ export const ptBr: Catalogue = {
       BOUNCED: 'Não enviamos mais atualizações: o endereço recusou nossas mensagens.',
       COMPLAINED: 'Não enviamos mais atualizações: uma mensagem foi marcada como spam.',
     },
+    withheld:
+      'Esta página agora é privada. As mensagens dizem apenas que há uma atualização. Para receber tudo, abra a página e inscreva-se novamente.',
     again: 'Inscreva-se de novo para receber atualizações.',
     secret: {
       title: 'Segredo de assinatura',
@@ -429,6 +438,14 @@ export const ptBr: Catalogue = {
     },
     onlySome: 'Só alguns serviços',
     allWhenNone: 'Nenhum marcado: todos os serviços.',
+  },
+  find: {
+    title: 'Encontrar uma página de status',
+    label: 'Nome no endereço da página',
+    open: 'Abrir',
+    missing: 'Nenhuma página de status tem este endereço',
+    own: 'Precisa de uma página própria?',
+    publish: 'Publicar uma',
   },
   access: {
     title: 'Esta página é privada',

@@ -295,6 +295,7 @@ export const zhHans: Catalogue = {
     from: '开始',
     to: '结束',
     viewIncident: '查看故障',
+    withheld: { headline: '有新的更新', text: '此页面现已不公开。请打开页面查看更新内容。' },
     viewPage: '查看状态页',
     statusPage: '状态页',
     about: '关于此消息',
@@ -326,6 +327,7 @@ export const zhHans: Catalogue = {
       TELEGRAM: 'Telegram',
       FEED: '订阅源阅读器',
       CALENDAR: '日历',
+      SITE: '您的网站',
     },
     email: '电子邮件地址',
     emailHint: '我们会发送确认链接。',
@@ -345,6 +347,10 @@ export const zhHans: Catalogue = {
     feedText: '将以下任一地址添加到订阅源阅读器，例如 Feedly、Inoreader、NetNewsWire 或 Thunderbird。无需注册。',
     calendarText:
       '在日历中订阅此地址：Google 日历“通过网址添加”、Outlook“从 Web 订阅”、Apple 日历“新建日历订阅”。维护会自动显示。',
+    siteText: '显示状态的徽章或一行文字，可放在网站或内网上。无脚本，无 Cookie。',
+    badge: '徽章',
+    statusLine: '状态行',
+    statusLineHint: (owner) => `仅在 ${owner} 允许的网站上显示。`,
     check: '请检查标出的字段。',
     needsTopic: '请至少选择一项。',
     problems: {
@@ -378,6 +384,7 @@ export const zhHans: Catalogue = {
     confirmText: (owner) => `确认后即可接收 ${owner} 的状态更新。`,
     confirm: '确认订阅',
     notYou: '不是您本人？请忽略此页面，我们不会再发送任何消息。',
+    unknown: '此链接无效，或订阅已被删除。',
     expired: '此链接已过期。请重新订阅以获取新链接。',
     ended: {
       UNSUBSCRIBED: '您已退订。',
@@ -385,6 +392,7 @@ export const zhHans: Catalogue = {
       BOUNCED: '我们已停止发送更新：该地址拒收我们的消息。',
       COMPLAINED: '我们已停止发送更新：有消息被举报为垃圾邮件。',
     },
+    withheld: '此页面现已不公开，消息仅提示有更新。如需接收完整内容，请打开页面并重新订阅。',
     again: '重新订阅即可接收更新。',
     secret: {
       title: '签名密钥',
@@ -401,6 +409,14 @@ export const zhHans: Catalogue = {
     },
     onlySome: '仅部分服务',
     allWhenNone: '不勾选则为所有服务。',
+  },
+  find: {
+    title: '查找状态页面',
+    label: '页面地址中的名称',
+    open: '打开',
+    missing: '没有使用此地址的状态页面',
+    own: '需要自己的页面？',
+    publish: '发布一个',
   },
   access: {
     title: '此页面为私密页面',

@@ -3,6 +3,7 @@ import { escapeText } from '../core/markdown.ts'
 import type { StoredHtml } from '../core/markdown-rendering.ts'
 import { HTML_VERSION } from '../core/markdown-rendering.ts'
 import { MINUTE } from '../core/time.ts'
+import { truncate } from '../core/truncate.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Incident, Monitor, Prisma } from '../generated/prisma/client.ts'
 import { addUpdate, hasRoomForUpdate, openIncident } from '../status/incident.ts'
@@ -132,7 +133,7 @@ async function serviceOfIncident({ db }: Context, { id, serviceId }: Member) {
 /** Finds the unresolved incident that a monitor joins: preferably an automatic one, then the newest. */
 function openIncidentOf({ db }: Context, serviceId: string): Promise<Incident | null> {
   return db.incident.findFirst({
-    where: { status: { not: 'RESOLVED' }, services: { some: { serviceId } } },
+    where: { status: { not: 'RESOLVED' }, visibility: 'PUBLIC', services: { some: { serviceId } } },
     orderBy: [{ automatic: 'desc' }, { startedAt: 'desc' }, { id: 'asc' }],
   })
 }
@@ -167,8 +168,7 @@ async function addMember({ db, now }: Context, { id: incidentId }: Incident, { i
 const MAX_TITLE_LENGTH = 200
 
 function titleOf(service: string, monitor: string): string {
-  const title = service === monitor ? `${service} is down` : `${service}: ${monitor} is down`
-  return title.length <= MAX_TITLE_LENGTH ? title : `${title.slice(0, MAX_TITLE_LENGTH - 1)}…`
+  return truncate(service === monitor ? `${service} is down` : `${service}: ${monitor} is down`, MAX_TITLE_LENGTH)
 }
 
 const causeText = (cause: string) => (cause === '' ? '.' : `: ${cause.replace(/\.$/, '')}.`)

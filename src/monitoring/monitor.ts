@@ -15,6 +15,8 @@ import type { NewEvent } from '../event-log/event.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import { requireServices } from '../status/ownership.ts'
 import type { MonitoringContext } from './context.ts'
+import { MAX_PARENTS } from './dependency.ts'
+import { setParents } from './dependency-store.ts'
 import { heartbeatLateAt, newToken } from './heartbeat.ts'
 import { leaveIncident } from './incident.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
@@ -29,11 +31,13 @@ import { createWatches, deleteWatches, resetWatches } from './watch.ts'
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
 
 const agreement = z.int().min(1).max(100).nullish()
+const dependsOnIds = z.array(z.string()).max(MAX_PARENTS).nullish()
 
 const newMonitor = z.object({
   name: nameText,
   serviceId: z.string().nullish(),
   agreement,
+  dependsOnIds,
   ...newProbeSettings,
   ...optionMembers,
 })
@@ -41,12 +45,12 @@ const newMonitor = z.object({
 /**
  * Creates a monitor and starts it. The thresholds of a heartbeat are always 1: its grace is its tolerance. Needs a key
  * with scope WRITE.
- * @throws Invalid, NotFound when the organization has no such service, TierLimitReached when its tier allows no more
+ * @throws Invalid, NotFound when the organization has no such service or monitor to depend on, TierLimitReached when its tier allows no more
  * monitors (paused ones included), and RateLimited when it used too many ports today.
  */
 export async function createMonitor(ctx: MonitorContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { name, serviceId = null, agreement = null, ...given } = validate(newMonitor, input)
+  const { name, serviceId = null, agreement = null, dependsOnIds, ...given } = validate(newMonitor, input)
   const configuration = readOptions(ctx, given)
   const { kind } = configuration
   return change(ctx, organizationId, async (tx) => {
@@ -74,6 +78,7 @@ export async function createMonitor(ctx: MonitorContext, input: unknown): Promis
         createdAt: tx.now(),
       },
     })
+    if (dependsOnIds) await setParents(tx, monitor, dependsOnIds)
     // A job can be late only after its first report.
     await createWatches(tx, monitor, isAnywhere(kind), kind === 'HEARTBEAT' ? null : tx.now())
     await beginHistory(tx, monitor)
@@ -86,6 +91,7 @@ const monitorEdit = z.object({
   name: nameText.optional(),
   serviceId: z.string().nullish(),
   agreement,
+  dependsOnIds,
   version: versionInput,
   ...probeSettingsEdit,
   ...optionMembers,
@@ -100,7 +106,7 @@ const monitorEdit = z.object({
  */
 export async function updateMonitor(ctx: MonitorContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, version, name, serviceId, agreement, ...given } = validate(monitorEdit, input)
+  const { id, version, name, serviceId, agreement, dependsOnIds, ...given } = validate(monitorEdit, input)
   return change(ctx, organizationId, async (tx) => {
     const before = await ownMonitor(tx, organizationId, id)
     requireVersion(before, version)
@@ -110,7 +116,9 @@ export async function updateMonitor(ctx: MonitorContext, input: unknown): Promis
     const known = openOptions(ctx.seal, before)
     const configuration = changeOptions(ctx, given, known)
     const watchesOther = !isDeepStrictEqual(configuration, known)
-    if (!watchesOther && !hasChanges(before, { name, serviceId, agreement, ...settings })) return [before]
+    const hasOtherParents = dependsOnIds != null && (await setParents(tx, before, dependsOnIds))
+    if (!watchesOther && !hasOtherParents && !hasChanges(before, { name, serviceId, agreement, ...settings }))
+      return [before]
     if (watchesOther || settings.intervalSeconds < before.intervalSeconds) {
       await requireProbeLimits(tx, { organizationId, tier }, configuration, { ...settings, id })
     }

@@ -13,7 +13,7 @@ import { kindRules } from './probe-kinds.ts'
 import { changeSecrets, isRecord, recipientOf, withKeptSecrets } from './secrets.ts'
 
 /** The input member that holds the options of each kind. */
-const optionKeys = {
+export const optionKeys = {
   http: 'HTTP',
   tcp: 'TCP',
   dns: 'DNS',

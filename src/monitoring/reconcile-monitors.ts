@@ -1,8 +1,11 @@
 import type { Context } from '../core/context.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
-import type { Monitor } from '../generated/prisma/client.ts'
+import type { Monitor, Watch } from '../generated/prisma/client.ts'
 import type { MonitorState, ProbeOutcome } from '../generated/prisma/enums.ts'
+import type { Dependency } from './dependency.ts'
+import { judgeDependency } from './dependency.ts'
+import { parentsSelect, probeNow, unblock } from './dependency-store.ts'
 import { joinIncident, leaveIncident } from './incident.ts'
 import { judgeMonitor } from './judge.ts'
 import { monitorEvent, statusEvents } from './monitor-events.ts'
@@ -24,12 +27,17 @@ import { hasLiveRegion } from './watch.ts'
 /**
  * Reconciles monitors of an organization with their watches: state and state interval, staleness, incident and events,
  * in one transaction. It compares states instead of applying changes, so it can be repeated or run concurrently without
- * effect; what a crash prevented is done with the next result.
+ * effect; what a crash prevented is done with the next result. Returns whether it made other monitors due, because one that depends
+ * on them fails.
  */
-export async function reconcileMonitors(ctx: Context, organizationId: string, ids: readonly string[]): Promise<void> {
+export async function reconcileMonitors(
+  ctx: Context,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<boolean> {
   // Regions may disagree for long: then there is nothing to do, and the organization need not be locked.
   const due = (await judgeMonitors(ctx, ids)).filter((each) => !isReconciled(each)).map(({ monitor }) => monitor.id)
-  if (due.length === 0) return
+  if (due.length === 0) return false
   const reconciled = await change(ctx, organizationId, async (tx) => {
     const found = await judgeMonitors(tx, due)
     const services = found.flatMap(({ monitor, staleness }) => (staleness === null ? [] : (monitor.serviceId ?? [])))
@@ -38,13 +46,25 @@ export async function reconcileMonitors(ctx: Context, organizationId: string, id
     for (const { monitor, staleness } of found)
       if (staleness) events.push(...(await writeStaleness(tx, monitor, staleness)))
     events.push(...(await serviceStalenessEvents(tx, services, before)))
-    for (const { monitor, next, unstable } of found) {
+    for (const { monitor, next, unstable, dependency } of found) {
+      if (dependency) await writeDependency(tx, monitor, dependency)
       // The events about staleness are appended above.
       if (next) events.push(...(await applyVerdict(tx, { ...monitor, unknownSince: null }, next, unstable)))
     }
     return [found, ...events]
   })
   logStaleness(ctx, organizationId, reconciled)
+  const parentIds = reconciled.flatMap(({ dependency }) => (dependency?.kind === 'HELD' ? dependency.parentIds : []))
+  if (parentIds.length > 0) await probeNow(ctx, parentIds)
+  return parentIds.length > 0
+}
+
+async function writeDependency(tx: Context, monitor: Monitor, dependency: Dependency): Promise<void> {
+  if (dependency.kind === 'FREE' && monitor.blockedSince !== null) return unblock(tx, monitor)
+  const since = dependency.kind === 'FREE' ? null : dependency.since
+  const isBlocked = dependency.kind === 'BLOCKED'
+  const data = { blockedSince: isBlocked ? since : null, heldSince: isBlocked ? null : since }
+  await tx.db.monitor.update({ where: { id: monitor.id }, data })
 }
 
 async function applyVerdict(
@@ -77,6 +97,8 @@ interface JudgedMonitor {
   /** The change of staleness to write; null: none. */
   readonly staleness: StalenessChange | null
   readonly reason: string
+  /** What its parents mean for it now; null: the same as before. */
+  readonly dependency: Dependency | null
   /** The counts of a region that finds it unstable. */
   readonly unstable: Stability | undefined
 }
@@ -88,28 +110,54 @@ async function judgeMonitors(
 ): Promise<JudgedMonitor[]> {
   const found = await db.monitor.findMany({
     where: { id: { in: [...ids] }, pausedBy: null, organization: { deletedAt: null } },
-    include: { watches: true, organization: { select: { tier: true } } },
+    include: { watches: true, organization: { select: { tier: true } }, dependencies: parentsSelect },
     orderBy: { id: 'asc' },
   })
   const at = now()
   const watched = await hasLiveRegion(db, at)
-  return found.map(({ watches, organization, ...monitor }) => {
+  return found.map(({ watches, organization, dependencies, ...monitor }) => {
     const schedule = scheduleOf(monitor, organization.tier)
-    const next = judgeMonitor(watches, { ...monitor, staleAfterMs: staleAfterMs(schedule) }, at)
-    const staleness = stalenessChangeOf(monitor, watches, schedule, at, watched)
+    const verdict = judgeMonitor(watches, { ...monitor, staleAfterMs: staleAfterMs(schedule) }, at)
+    const parents = dependencies.map(({ parent }) => parent)
+    const dependency = judgeDependency(parents, { ...monitor, watches }, verdict, at)
+    const isFree = dependency.kind === 'FREE' && monitor.blockedSince === null
+    const next = isFree ? verdict : null
+    const staleness = stalenessWith(dependency, monitor, () =>
+      stalenessChangeOf(monitor, judged(monitor, watches), schedule, at, watched),
+    )
     const unstable = watches.map(({ stability }) => readStability(stability)).find((each) => each.unstable)
     return {
       monitor,
       next,
       staleness,
-      reason: staleness ? stalenessReason(monitor, watches, schedule, at) : '',
+      reason: staleness ? stalenessReason({ ...monitor, parents }, watches, schedule, at) : '',
+      dependency: isChanged(monitor, dependency) ? dependency : null,
       unstable,
     }
   })
 }
 
+/** What is unknown is known again once its watches have judged, not at the first failure of a streak. */
+const judged = <W extends Pick<Watch, 'state'>>({ unknownSince }: Monitor, watches: readonly W[]): readonly W[] =>
+  unknownSince === null ? watches : watches.filter(({ state }) => state !== 'PENDING')
+
+/** Returns the change of staleness: while a parent is down, and until it is probed after that, a monitor stays unknown. */
+function stalenessWith(
+  dependency: Dependency,
+  { blockedSince, unknownSince }: Monitor,
+  own: () => StalenessChange | null,
+): StalenessChange | null {
+  if (dependency.kind === 'BLOCKED') return unknownSince === null ? { kind: 'BEGAN', since: dependency.since } : null
+  return blockedSince === null ? own() : null
+}
+
+function isChanged({ blockedSince, heldSince }: Monitor, { kind }: Dependency): boolean {
+  return (kind === 'BLOCKED') !== (blockedSince !== null) || (kind === 'HELD') !== (heldSince !== null)
+}
+
 /** Returns whether nothing needs to be done; the transaction finds a missing incident. */
-function isReconciled({ monitor, next, staleness }: JudgedMonitor): boolean {
+function isReconciled({ monitor, next, staleness, dependency }: JudgedMonitor): boolean {
+  if (dependency !== null) return false
   return staleness === null && (next === null || (next.state === monitor.state && next.state !== 'DOWN'))
 }
 

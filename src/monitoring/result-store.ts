@@ -34,6 +34,8 @@ export interface StoreOutcome {
   readonly lacksIncident: boolean
   /** Whether the monitor is marked as stale. */
   readonly isMarkedStale: boolean
+  /** The monitors that depend on it and wait for its result. */
+  readonly waiting: readonly string[]
 }
 
 /**
@@ -107,7 +109,10 @@ const INSERT = `
         SELECT 1 FROM "MaintenanceService" AS part JOIN "Maintenance" AS work ON work.id = part."maintenanceId"
         WHERE part."serviceId" = monitor."serviceId" AND work.status IN ('IN_PROGRESS', 'VERIFYING')
       ) AS "lacksIncident",
-    monitor."unknownSince" IS NOT NULL AND accepted.outcome <> 'UNKNOWN' AS "isMarkedStale"
+    monitor."unknownSince" IS NOT NULL AND monitor."blockedSince" IS NULL AND accepted.outcome <> 'UNKNOWN' AS "isMarkedStale",
+    ARRAY(
+      SELECT child.id FROM "MonitorDependency" AS dependency JOIN "Monitor" AS child ON child.id = dependency."monitorId"
+      WHERE dependency."parentId" = monitor.id AND child."heldSince" IS NOT NULL) AS waiting
   FROM accepted JOIN "Monitor" AS monitor ON monitor.id = accepted."monitorId"
   WHERE (SELECT count(*) FROM announced) >= 0`
 

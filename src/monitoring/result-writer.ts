@@ -9,6 +9,7 @@ import { loopState } from '../core/poll-loop.ts'
 import type { Clock } from '../core/time.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import type { DueWatch } from './due-watch.ts'
+import type { WatchMemory } from './judge.ts'
 import { judge } from './judge.ts'
 import { nextDue } from './next-due.ts'
 import type { JudgedProbeResult, StoreOutcome, TimedProbeResult } from './result-store.ts'
@@ -66,7 +67,7 @@ interface WaitingResult extends JudgedProbeResult {
  */
 export function createResultWriter(parts: {
   readonly pool: Pick<pg.Pool, 'query'>
-  readonly reconcile: (organizationId: string, monitorIds: readonly string[]) => Promise<void>
+  readonly reconcile: (organizationId: string, monitorIds: readonly string[]) => Promise<unknown>
   readonly metrics: Metrics
   readonly now: Clock
   readonly log: Logger
@@ -138,12 +139,17 @@ export function createResultWriter(parts: {
     for (const { watch, memory, resolve } of batch) {
       const row = stored.get(watch.id)
       resolve(row !== undefined)
-      if (row && (memory.state !== row.state || row.lacksIncident || row.isMarkedStale)) addUnreconciled(watch)
+      if (row) addAffected(watch, memory, row)
     }
     reconcileNext()
   }
 
-  function addUnreconciled({ monitor: { id, organizationId } }: DueWatch): void {
+  function addAffected({ monitor: { id, organizationId } }: DueWatch, { state }: WatchMemory, row: StoreOutcome): void {
+    if (state !== row.state || row.lacksIncident || row.isMarkedStale) addUnreconciled(organizationId, id)
+    for (const each of row.waiting) addUnreconciled(organizationId, each)
+  }
+
+  function addUnreconciled(organizationId: string, id: string): void {
     const ids = unreconciled.get(organizationId) ?? new Set()
     unreconciled.set(organizationId, ids.add(id))
   }

@@ -3,11 +3,12 @@ import type pg from 'pg'
 import type { Context } from '../core/context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Metrics } from '../core/metrics.ts'
-import type { LoopState, PollLoop } from '../core/poll-loop.ts'
+import type { PollLoop } from '../core/poll-loop.ts'
 import { startPollLoop } from '../core/poll-loop.ts'
 import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
-import { earliestOf, IDLE_MS } from '../database/agenda.ts'
+import { earliestOf } from '../database/agenda.ts'
+import type { LeasedWorker } from '../database/leased-worker.ts'
 import { createLeasedWorker } from '../database/leased-worker.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { createConnectivity } from './connectivity.ts'
@@ -19,26 +20,6 @@ import { probeResult } from './probe-result.ts'
 import { reconcileWatches } from './reconcile-watches.ts'
 import type { ResultWriter } from './result-writer.ts'
 import { ANYWHERE } from './watch.ts'
-
-/** Runs the probes that are due in one region. */
-export interface Scheduler {
-  /** Claims due watches once and starts their probes. Returns in how many milliseconds to poll again. */
-  poll(): Promise<number>
-  /** Polls until it is closed. */
-  start(): void
-  state(): LoopState
-  /** Polls now, so that `state` is current. */
-  check(): Promise<void>
-  /** Polls now, because something may have become due. */
-  wake(): void
-  /** Resolves once every started probe has ended and its result is recorded. */
-  idle(): Promise<void>
-  /**
-   * Stops claiming, aborts running probes and releases their leases, so that another worker or the next start continues
-   * at once.
-   */
-  close(): Promise<void>
-}
 
 /** Runs the probe of a watch of any kind but HEARTBEAT. Never rejects; `signal` ends it early. */
 export type RunProbe = (watch: DueWatch, signal: AbortSignal) => Promise<ProbeResult>
@@ -76,7 +57,7 @@ export function createScheduler(parts: {
   readonly agenda?: Agenda
   /** The maximum number of probes running at once. */
   readonly concurrency?: number
-}): Scheduler {
+}): LeasedWorker {
   const { ctx, pool, resultWriter, run, metrics, isNetworkUp = async () => false, concurrency = MAX_RUNNING } = parts
   const { agenda } = parts
   const { now, log, config } = ctx
@@ -87,7 +68,6 @@ export function createScheduler(parts: {
   setMaxListeners(0, stopping.signal)
   let reconciledAt: number | null = null
   let reconciling: PollLoop | null = null
-  let forget = () => {}
   const worker = createLeasedWorker<DueWatch>({
     ctx,
     ...watches,
@@ -101,8 +81,8 @@ export function createScheduler(parts: {
       for (const { row, dueAt } of claims) worker.run(row, () => runWatch(row, dueAt))
       observeRunning()
     },
-    nextDueAt,
-    idleMs: agenda && IDLE_MS,
+    earliest: earliestDue(config.REGION),
+    agenda,
     onEnd: observeRunning,
     pauses,
     name: { room: 'monitoring', rows: 'watches' },
@@ -117,12 +97,6 @@ export function createScheduler(parts: {
     const isChanged = await reconcileWatches(ctx, LEASE_MS)
     reconciledAt = now().getTime()
     if (isChanged) worker.wake()
-  }
-
-  async function nextDueAt(): Promise<Date | null> {
-    const where = { region: { in: [config.REGION, ANYWHERE] }, dueAt: { not: null } }
-    const next = await ctx.db.watch.findFirst({ where, orderBy: { dueAt: 'asc' }, select: { dueAt: true } })
-    return next?.dueAt ?? null
   }
 
   /** Returns false when the scheduler was closed before there was a result. */
@@ -156,13 +130,10 @@ export function createScheduler(parts: {
   }
 
   return {
-    poll: worker.poll,
-    state: worker.state,
-    check: worker.check,
+    ...worker,
     start() {
       worker.start()
       if (!agenda) return
-      forget = agenda.add(earliestDue(config.REGION), worker.wake)
       const reconcileOnly = () => reconcile().then(() => RECONCILE_MS)
       reconciling = startPollLoop(reconcileOnly, {
         retryMs: RECONCILE_MS,
@@ -170,14 +141,13 @@ export function createScheduler(parts: {
         failureMessage: 'monitoring: could not reconcile watches; trying again',
       })
     },
-    wake: worker.wake,
     async idle() {
       await worker.idle()
       await resultWriter.idle()
     },
+    // Running probes are aborted.
     async close() {
       stopping.abort()
-      forget()
       await reconciling?.stop()
       await worker.close()
     },

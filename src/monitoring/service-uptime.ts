@@ -12,6 +12,8 @@ import type { DayUptime } from './uptime-days.ts'
 import { daySpans, readDays } from './uptime-days.ts'
 import type { SpanQuery, Uptime } from './uptime-history.ts'
 import { readMaintenance, readUptimes, upTo } from './uptime-history.ts'
+import type { RangeName } from './uptime-range.ts'
+import { barSpans, readBars } from './uptime-range.ts'
 
 /** Returns what the uptime of a service counts: incidents where it has no monitors, and where its page counts nothing else. */
 export function uptimeSourceOf(isMonitored: boolean, chosen: UptimeSource): UptimeSource {
@@ -76,10 +78,42 @@ export async function readServiceDays(
   now: Date,
 ): Promise<Map<string, ServiceDay[]>> {
   const services = await readServices(db, settings, ids)
-  const measured = services.filter(({ source }) => source === 'MONITORS').map(({ id }) => id)
+  const measured = measuredIn(services)
   const days =
     measured.length === 0 ? new Map<string, DayUptime[]>() : await readDays(db, settings, measured, count, now)
-  const spans = daySpans(settings, count, now)
+  return withReported(db, settings, services, { days, spans: daySpans(settings, count, now) }, now)
+}
+
+/**
+ * Reads the bars of a range of services of an organization, as far back as its tier shows, by service id. Runs at most six statements, for
+ * a year three more for each further hundred services.
+ */
+export async function readServiceBars(
+  db: Database,
+  settings: UptimeSettings,
+  ids: readonly string[],
+  range: RangeName,
+  now: Date,
+): Promise<Map<string, ServiceDay[]>> {
+  const services = await readServices(db, settings, ids)
+  const days = await readBars(db, settings, measuredIn(services), range, now)
+  return withReported(db, settings, services, { days, spans: barSpans(settings, range, now) }, now)
+}
+
+const measuredIn = (services: readonly KnownService[]) =>
+  services.filter(({ source }) => source === 'MONITORS').map(({ id }) => id)
+
+/** Adds what incidents said of services to what was measured of them. */
+async function withReported(
+  db: Database,
+  settings: UptimeSettings,
+  services: readonly KnownService[],
+  {
+    days,
+    spans,
+  }: { readonly days: ReadonlyMap<string, DayUptime[]>; readonly spans: readonly Omit<DayUptime, 'tally'>[] },
+  now: Date,
+): Promise<Map<string, ServiceDay[]>> {
   const past = await readReported(db, settings, services, spans[0]?.from ?? now, now)
   const owner = {}
   const found = new Map<string, ServiceDay[]>()

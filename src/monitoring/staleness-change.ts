@@ -2,6 +2,7 @@ import type { Context, Database } from '../core/context.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Monitor, Watch } from '../generated/prisma/client.ts'
 import { isUnknown, knowledgeOf, statusCausesSelect } from '../status/shown-status.ts'
+import { isUnavailable } from './dependency.ts'
 import { monitorEvent, stalenessEvent } from './monitor-events.ts'
 import type { Schedule, WatchFreshness } from './staleness.ts'
 import { enoughKnownAt, regionsNeeded, staleAfterMs, staleSince } from './staleness.ts'
@@ -74,13 +75,21 @@ async function readServices(db: Database, ids: readonly string[]) {
   })
 }
 
+/** A monitor on which another depends, and its name. */
+export interface NamedParent extends Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'blockedSince'> {}
+
+const listFormat = new Intl.ListFormat('en')
+
 /** Returns why a stale monitor is stale, in a sentence. */
 export function stalenessReason(
-  { agreement }: Pick<Monitor, 'agreement'>,
+  { agreement, parents }: Pick<Monitor, 'agreement'> & { readonly parents: readonly NamedParent[] },
   watches: readonly Pick<Watch, 'lastKnownAt' | 'unknownSince' | 'lastMessage'>[],
   schedule: Schedule,
   now: Date,
 ): string {
+  const failed = parents.filter(isUnavailable).map(({ name }) => name)
+  if (failed.length > 0)
+    return `It depends on ${listFormat.format(failed)}, which ${failed.length === 1 ? 'is' : 'are'} not available.`
   const fresh = watches.filter(({ lastKnownAt }) => lastKnownAt && +now - +lastKnownAt <= staleAfterMs(schedule)).length
   const needed = regionsNeeded(agreement)
   if (fresh > 0 && fresh < needed) return `Only ${fresh} of the ${needed} required regions report.`

@@ -1,6 +1,7 @@
 import { notDeleted } from '../account/deletion.ts'
 import type { Context } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
+import { MAX_HOLD_MS } from './dependency.ts'
 import { reconcileMonitors } from './reconcile-monitors.ts'
 import { hasLiveRegion } from './watch.ts'
 
@@ -25,7 +26,7 @@ async function hasActiveMonitor({ db }: Context): Promise<boolean> {
   return (await db.monitor.findFirst({ where: { pausedBy: null }, select: { id: true } })) !== null
 }
 
-/** Finds monitors, by organization, whose staleness may have changed; `reconcileMonitors` decides. */
+/** Finds monitors, by organization, whose staleness may have changed, or what their parents mean for them; `reconcileMonitors` decides. */
 async function readChanged({ db, now }: Context): Promise<Map<string, string[]>> {
   const at = now()
   // No monitor becomes stale sooner than its interval plus this slack; without workers the interval alone counts.
@@ -34,9 +35,16 @@ async function readChanged({ db, now }: Context): Promise<Map<string, string[]>>
     SELECT m.id, m."organizationId" FROM "Monitor" m
     LEFT JOIN "Watch" w ON w."monitorId" = m.id AND w."lastKnownAt" >= coalesce(m."unknownSince",
       ${at}::timestamptz - m."intervalSeconds" * interval '1 second' - ${slackMs}::float8 * interval '1 millisecond')
-    WHERE m."pausedBy" IS NULL AND m.${notDeleted}
+    WHERE m."pausedBy" IS NULL AND m."blockedSince" IS NULL AND m.${notDeleted}
     GROUP BY m.id
-    HAVING (count(w.id) >= coalesce(m.agreement, 1)) = (m."unknownSince" IS NOT NULL)`
+    HAVING (count(w.id) >= coalesce(m.agreement, 1)) = (m."unknownSince" IS NOT NULL)
+    UNION
+    SELECT m.id, m."organizationId" FROM "Monitor" m
+    WHERE m."pausedBy" IS NULL AND m.${notDeleted}
+      AND (m."blockedSince" IS NOT NULL OR m.id IN (SELECT "monitorId" FROM "MonitorDependency"))
+      AND (m."heldSince" <= ${new Date(at.getTime() - MAX_HOLD_MS)} OR (m."blockedSince" IS NOT NULL) <> EXISTS (
+        SELECT 1 FROM "MonitorDependency" d JOIN "Monitor" p ON p.id = d."parentId"
+        WHERE d."monitorId" = m.id AND p."pausedBy" IS NULL AND (p.state = 'DOWN' OR p."blockedSince" IS NOT NULL)))`
   const changed = new Map<string, string[]>()
   for (const { id, organizationId } of rows) {
     const ids = changed.get(organizationId)

@@ -24,7 +24,12 @@ export async function enterState(
   })
   await db.monitorInterval.create({ data: { monitorId, startedAt: since, state, cause } })
   const isForgotten = state === 'PENDING' || state === 'PAUSED'
-  const data = { ...also, state, stateSince: since, ...(isForgotten && { unknownSince: null }) }
+  const data = {
+    ...also,
+    state,
+    stateSince: since,
+    ...(isForgotten && { unknownSince: null, blockedSince: null, heldSince: null }),
+  }
   const entered = await db.monitor.update({ where: { id: monitorId }, data })
   await forgetDays({ db }, monitor, since)
   return entered

@@ -64,9 +64,12 @@ export async function startMonitoring(options: {
   const { ctx, database, seal, tools, metrics, agenda } = options
   const { config, log, now } = ctx
   const { pool } = database
+  let wake = () => {}
   const resultWriter = createResultWriter({
     pool,
-    reconcile: (organizationId, ids) => reconcileMonitors(ctx, organizationId, ids),
+    async reconcile(organizationId, ids) {
+      if (await reconcileMonitors(ctx, organizationId, ids)) wake()
+    },
     metrics,
     now,
     log,
@@ -99,6 +102,7 @@ export async function startMonitoring(options: {
     agenda,
     run: createProbeRunner(ctx, seal, tools),
   })
+  wake = scheduler.wake
   const stopListening = await listenToLogs(database, scheduler.wake)
   return {
     parts,

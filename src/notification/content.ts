@@ -1,11 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { logoUrlAt, shownLogo } from '../account/logo.ts'
 import type { Page } from '../account/page.ts'
+import { textAsHtml } from '../core/markdown.ts'
 import { htmlOf } from '../core/markdown-rendering.ts'
 import type { IncidentImpact } from '../generated/prisma/enums.ts'
-import type { Catalogue } from '../language/catalogue.ts'
+import type { Catalogue, Language } from '../language/catalogue.ts'
+import { languages, wordsOf } from '../language/catalogue.ts'
 import type { ShownStatus } from '../status/shown-status.ts'
 import type { NotificationPayload } from './payload.ts'
+import { hasMessageIn, payloadIn } from './payload.ts'
 
 /** The page that a notification is about. */
 export type PageOwner = Pick<Page, 'name' | 'slug' | 'timeZone' | 'customDomain' | 'accentColor' | 'logoUrl'>
@@ -40,6 +43,8 @@ export interface NotificationContent {
   readonly message: string
   /** The message in HTML. */
   readonly html: string
+  /** The language of the message (BCP 47) where it is not the subscriber's. */
+  readonly messageTag?: string
   /** The main link. */
   readonly action: { readonly label: string; readonly url: string }
   /** Why the subscriber receives this. */
@@ -53,13 +58,19 @@ export function pageUrl({ slug, customDomain }: Pick<PageOwner, 'slug' | 'custom
   return customDomain === null ? `${baseUrl}/status/${slug}` : `${new URL(baseUrl).protocol}//${customDomain}`
 }
 
-/** Renders a payload as the content of a notification. */
+/**
+ * Renders a payload as the content of a notification in a language. Its machine-readable form has all languages.
+ * @param written the language of what has no translation.
+ */
 export function notificationContent(
-  payload: NotificationPayload,
+  original: NotificationPayload,
   organization: PageOwner,
   baseUrl: string,
-  words: Catalogue,
+  language: Language,
+  written: Language = language,
 ): NotificationContent {
+  const words = wordsOf(language)
+  const payload = payloadIn(original, language)
   const { mail } = words
   const url = pageUrl(organization, baseUrl)
   const page = { name: organization.name, slug: organization.slug, url }
@@ -72,6 +83,7 @@ export function notificationContent(
     subject: headline,
     reason: mail.reason(organization.name),
     html: payload.about === 'SERVICE' ? '' : htmlOf(payload),
+    ...(language !== written && !hasMessageIn(original, language) && { messageTag: wordsOf(written).tag }),
   }
   switch (payload.about) {
     case 'INCIDENT': {
@@ -92,7 +104,7 @@ export function notificationContent(
         event: {
           type: `incident.${toWords(step)}`,
           at,
-          data: { page, incident: { ...incidentData(payload), url: own } },
+          data: { page, incident: { ...incidentData(payload, original), url: own } },
         },
       }
     }
@@ -119,9 +131,8 @@ export function notificationContent(
             page,
             maintenance: {
               id,
-              title: payload.title,
+              ...textsOf(original),
               status: payload.status,
-              message,
               starts_at: startsAt.toISOString(),
               ends_at: endsAt.toISOString(),
               services,
@@ -162,6 +173,33 @@ function lookOf({ accentColor, logoUrl }: PageOwner, baseUrl: string): Look {
   return { accentColor, logoUrl: url === null || /\.svg$/i.test(new URL(url).pathname) ? null : url }
 }
 
+/** Renders a message that says only that there is an update, for who may no longer read the page. */
+export function withheldContent(
+  at: Date,
+  organization: PageOwner,
+  baseUrl: string,
+  words: Catalogue,
+): NotificationContent {
+  const { mail } = words
+  const { name, slug } = organization
+  const url = pageUrl(organization, baseUrl)
+  const page = { name, slug, url }
+  return {
+    page,
+    words,
+    look: lookOf(organization, baseUrl),
+    subject: mail.withheld.headline,
+    headline: mail.withheld.headline,
+    tone: 'neutral',
+    facts: [],
+    message: mail.withheld.text,
+    html: textAsHtml(mail.withheld.text),
+    action: { label: mail.viewPage, url },
+    reason: mail.reason(name),
+    event: { type: 'page.updated', at, data: { page } },
+  }
+}
+
 /**
  * Renders the message to an address that was entered in the form: a link to confirm, or, for a confirmed subscription, a link
  * to its settings. The form itself answers the same in both cases.
@@ -197,16 +235,22 @@ export function subscriptionContent(
   }
 }
 
-function incidentData({
-  id,
-  title,
-  status,
-  impact,
-  message,
-  startedAt,
-  services,
-}: Extract<NotificationPayload, { about: 'INCIDENT' }>) {
-  return { id, title, status, impact, message, started_at: startedAt.toISOString(), services }
+function incidentData(
+  { id, status, impact, startedAt, services }: Extract<NotificationPayload, { about: 'INCIDENT' }>,
+  original: NotificationPayload,
+) {
+  return { id, ...textsOf(original), status, impact, started_at: startedAt.toISOString(), services }
+}
+
+/** Returns title and message as they were written, and in the other languages. */
+function textsOf(original: NotificationPayload): Record<string, unknown> {
+  if (original.about === 'SERVICE') return { title: original.title }
+  const translations = (original.translations ?? []).map(({ language, title = null, message = null }) => ({
+    language: languages.filter((each) => each === language).map((each) => wordsOf(each).tag)[0] ?? language,
+    title,
+    message,
+  }))
+  return { title: original.title, message: original.message, ...(translations.length > 0 && { translations }) }
 }
 
 /** Returns a fact with a list of values; none for an empty list. */

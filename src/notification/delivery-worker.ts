@@ -3,11 +3,11 @@ import type { Quota } from '../account/quota.ts'
 import type { Context } from '../core/context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Metrics } from '../core/metrics.ts'
-import type { LoopState } from '../core/poll-loop.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
-import { earliestOf, IDLE_MS } from '../database/agenda.ts'
+import { earliestOf } from '../database/agenda.ts'
+import type { LeasedWorker } from '../database/leased-worker.ts'
 import { createLeasedWorker } from '../database/leased-worker.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
@@ -25,23 +25,6 @@ import { readDeliveries } from './delivery.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import { createDeliveryStore } from './delivery-store.ts'
 import { buildMessage } from './message.ts'
-
-/** Sends the deliveries that are due. */
-export interface DeliveryWorker {
-  /** Claims due deliveries once and starts them. Returns the milliseconds until the next poll. */
-  poll(): Promise<number>
-  /** Polls until it is closed. */
-  start(): void
-  state(): LoopState
-  /** Polls now, so that `state` is current. */
-  check(): Promise<void>
-  /** Polls at once. */
-  wake(): void
-  /** Resolves once all claimed deliveries are stored. */
-  idle(): Promise<void>
-  /** Stops claiming, releases deliveries that have not started, and waits for the others. */
-  close(): Promise<void>
-}
 
 /** Longer than the slowest send (45 s) and storing its result. The deliveries of a crashed worker wait this long. */
 export const LEASE = 60 * SECOND
@@ -97,14 +80,13 @@ export function createDeliveryWorker(parts: {
   readonly agenda?: Agenda
   /** From 0 to 1, for jitter. */
   readonly random?: () => number
-}): DeliveryWorker {
+}): LeasedWorker {
   const { ctx, pool, seal, usage, tools, site, metrics, agenda, random = Math.random } = parts
   const { now, log } = ctx
   const store: DeliveryStore = createDeliveryStore({ ...ctx, seal }, pool)
   const busy = new Map<string, number>()
   const webhooks = createDestinationLimiter({ atOnce: CONCURRENCY, perMinute: MAX_WEBHOOKS_PER_MINUTE })
   let pause: NodeJS.Timeout | undefined
-  let forget: (() => void) | undefined
   const queue: ClaimedDelivery[] = []
   const worker = createLeasedWorker<DueDelivery>({
     ctx,
@@ -118,8 +100,8 @@ export function createDeliveryWorker(parts: {
       for (const { row } of claims) queue.push({ delivery: row, freshUntil: performance.now() + FRESH })
       startQueued()
     },
-    nextDueAt,
-    idleMs: agenda && IDLE_MS,
+    earliest: earliestOf('Delivery'),
+    agenda,
     onEnd: startQueued,
     pauses,
     name: { room: 'notification', rows: 'deliveries' },
@@ -139,15 +121,6 @@ export function createDeliveryWorker(parts: {
     return [...taken]
       .filter(([destination, held]) => held >= 2 * concurrencyLimit(destination))
       .map(([destination]) => destination)
-  }
-
-  async function nextDueAt(): Promise<Date | null> {
-    const next = await ctx.db.delivery.findFirst({
-      where: { dueAt: { not: null } },
-      orderBy: { dueAt: 'asc' },
-      select: { dueAt: true },
-    })
-    return next?.dueAt ?? null
   }
 
   /** Starts queued deliveries in the order of their claims, as far as the limits allow. */
@@ -266,18 +239,9 @@ export function createDeliveryWorker(parts: {
   }
 
   return {
-    poll: worker.poll,
-    state: worker.state,
-    check: worker.check,
-    start() {
-      worker.start()
-      forget = agenda?.add(earliestOf('Delivery'), worker.wake)
-    },
-    wake: worker.wake,
-    idle: worker.idle,
+    ...worker,
     close() {
       clearTimeout(pause)
-      forget?.()
       return worker.close()
     },
   }

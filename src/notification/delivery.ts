@@ -10,6 +10,7 @@ import type { PageScope } from '../status/page-scope.ts'
 import { readAttempts } from './attempt.ts'
 import type { PageOwner } from './content.ts'
 import { narrowPayload } from './payload.ts'
+import { WITHHELD } from './withheld.ts'
 
 /** The database channel that announces new deliveries. */
 export const DELIVERY_CHANNEL = 'delivery'
@@ -50,6 +51,8 @@ export interface DueDelivery
   readonly organization: PageOwner & Pick<Organization, 'tier' | 'languages' | 'defaultLanguage'>
   /** The stored payload; null: the message is about the subscription. */
   readonly payload: Prisma.JsonValue
+  /** Whether the message says only that there is an update. */
+  readonly isWithheld: boolean
 }
 
 type Row = Omit<DueDelivery, 'failed' | 'subscriber' | 'organization' | 'payload'> &
@@ -71,11 +74,13 @@ const READ = `
     coalesce(page."accentColor", organization."accentColor") AS "accentColor",
     coalesce(page."logoUrl", organization."logoUrl") AS "logoUrl", organization.tier,
     CASE WHEN NOT page."allServices" THEN
-      ARRAY(SELECT "serviceId" FROM "PageService" WHERE "pageId" = page.id) END AS "serviceIds"
+      ARRAY(SELECT "serviceId" FROM "PageService" WHERE "pageId" = page.id) END AS "serviceIds",
+    coalesce(${WITHHELD}, false) AS "isWithheld"
   FROM "Delivery" AS delivery
   JOIN "Subscriber" AS reader ON reader.id = delivery."subscriberId"
   JOIN "Organization" AS organization ON organization.id = delivery."organizationId"
   JOIN "Page" AS page ON page.id = coalesce(reader."pageId", organization."pageId")
+  LEFT JOIN "PageAccess" AS access ON access."pageId" = page.id
   WHERE delivery.id = ANY($1) AND delivery.status = 'PENDING' AND organization."deletedAt" IS NULL`
 
 /** Reads pending deliveries by id, unordered. Two statements without Prisma, since there can be very many. */
@@ -96,6 +101,7 @@ export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly
       languages,
       defaultLanguage,
       serviceIds,
+      isWithheld,
       ...reader
     } = rest
     const failed = readAttempts(attempts).filter(({ at }) => at >= createdAt).length
@@ -106,6 +112,7 @@ export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly
         ...{ name: organizationName, slug, timeZone, customDomain, accentColor, logoUrl },
         ...{ tier, languages, defaultLanguage },
       },
+      isWithheld,
       payload: narrowPayload(payloads.get(`${organizationId} ${seq}`) ?? null, { serviceIds }),
     }
   })

@@ -3,7 +3,7 @@ import { wordsOf } from '../language/catalogue.ts'
 import { languageNamed, offeredLanguages } from '../language/choice.ts'
 import type { Message } from './channel/channel.ts'
 import type { NotificationContent } from './content.ts'
-import { notificationContent, subscriptionContent } from './content.ts'
+import { notificationContent, subscriptionContent, withheldContent } from './content.ts'
 import type { DueDelivery } from './delivery.ts'
 import { manageUrl, unsubscribeUrl } from './links.ts'
 import { parsePayload } from './payload.ts'
@@ -34,12 +34,15 @@ function contentOf(delivery: DueDelivery, url: string, baseUrl: string, now: Dat
   const { seq, payload, subscriber, createdAt } = delivery
   const { languages, defaultLanguage, ...organization } = delivery.organization
   const { confirmedAt, stoppedAt, stopReason, confirmableUntil } = subscriber
-  const words = wordsOf(languageNamed(subscriber.language, offeredLanguages(languages, defaultLanguage)))
+  const offered = offeredLanguages(languages, defaultLanguage)
+  const language = languageNamed(subscriber.language, offered)
   const isActive = confirmedAt !== null && stoppedAt === null
+  if (seq !== null && isActive && delivery.isWithheld)
+    return withheldContent(createdAt, organization, baseUrl, wordsOf(language))
   if (seq !== null)
     return isActive && payload !== null
-      ? notificationContent(parsePayload(payload), organization, baseUrl, words)
+      ? notificationContent(parsePayload(payload), organization, baseUrl, language, offered.byDefault)
       : null
   if (stopReason === 'COMPLAINED' || (!isActive && now >= confirmableUntil)) return null
-  return subscriptionContent({ confirmed: isActive, at: createdAt, url }, organization, baseUrl, words)
+  return subscriptionContent({ confirmed: isActive, at: createdAt, url }, organization, baseUrl, wordsOf(language))
 }

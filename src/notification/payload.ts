@@ -1,16 +1,34 @@
 import { z } from 'zod'
 import type { Database } from '../core/context.ts'
+import type { StoredMessages } from '../core/markdown-rendering.ts'
 import type { Event, Prisma } from '../generated/prisma/client.ts'
 import type { EventKind, Topic } from '../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { Language } from '../language/catalogue.ts'
+import { languages } from '../language/catalogue.ts'
 import type { PageScope } from '../status/page-scope.ts'
 import { shows } from '../status/page-scope.ts'
 import { shownServiceOf, statusCausesSelect } from '../status/shown-status.ts'
+import { storedTexts } from '../status/translations.ts'
 
 const referenceFields = { id: z.string(), name: z.string() }
 
 /** Markdown and its HTML, which old payloads lack. */
-const messageFields = { message: z.string(), html: z.string().nullish() }
+const messageFields = {
+  message: z.string(),
+  html: z.string().nullish(),
+  /** Title and message in other languages; absent: none. */
+  translations: z
+    .array(
+      z.object({
+        language: z.string(),
+        title: z.string().nullish(),
+        message: z.string().nullish(),
+        html: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+}
 
 const incidentPayload = z.object({
   about: z.literal('INCIDENT'),
@@ -69,6 +87,21 @@ export function parsePayload(content: Prisma.JsonValue): NotificationPayload {
 export function serializePayload(payload: NotificationPayload): Prisma.InputJsonObject {
   // `parsePayload` reads dates back.
   return JSON.parse(JSON.stringify(payload)) as Prisma.InputJsonObject
+}
+
+/** Returns a payload with its texts in a language, as far as they were written in it. */
+export function payloadIn(payload: NotificationPayload, language: Language): NotificationPayload {
+  const own = payload.about === 'SERVICE' ? undefined : payload.translations?.find((each) => each.language === language)
+  if (own === undefined) return payload
+  const { title, message, html } = own
+  return { ...payload, ...(title && { title }), ...(message && { message, html }) }
+}
+
+/** Returns whether the message of a payload was written in a language besides the original. */
+export function hasMessageIn(payload: NotificationPayload, language: Language): boolean {
+  return (
+    payload.about !== 'SERVICE' && !!payload.translations?.some((each) => each.language === language && each.message)
+  )
 }
 
 /** Leaves out of a stored payload the services that a page does not show. */
@@ -132,7 +165,7 @@ async function buildIncidentPayload(
   })
   const update = await db.incidentUpdate.findFirst({ where: { id: updateId ?? '', incidentId: subjectId } })
   if (!incident || !update) return null
-  const { status, message, html, createdAt } = update
+  const { status, message, html, translations, createdAt } = update
   const updates = await db.incidentUpdate.findMany({
     where: { incidentId: subjectId, createdAt: { lte: createdAt } },
     select: { services: true },
@@ -150,12 +183,22 @@ async function buildIncidentPayload(
     impact: incident.impact,
     message,
     html,
+    ...inOtherLanguages(incident.titles, translations),
     startedAt: incident.startedAt,
     services: incident.services.map((each) => ({
       ...each.service,
       status: status === 'RESOLVED' ? 'OPERATIONAL' : (said.get(each.serviceId) ?? each.status),
     })),
   }
+}
+
+/** Returns a title and a message in other languages. */
+function inOtherLanguages(titles: Prisma.JsonValue, messages: Prisma.JsonValue) {
+  const titleBy = new Map(storedTexts<string>(titles).map(({ language, text }) => [language, text]))
+  const messageBy = new Map(storedTexts<StoredMessages[string]>(messages).map(({ language, text }) => [language, text]))
+  const named = languages.filter((language) => titleBy.has(language) || messageBy.has(language))
+  const translations = named.map((language) => ({ language, title: titleBy.get(language), ...messageBy.get(language) }))
+  return translations.length === 0 ? {} : { translations }
 }
 
 type MaintenanceStep = z.infer<typeof maintenancePayload>['step']
@@ -170,7 +213,7 @@ function maintenancePayloadBuilder(step: MaintenanceStep): PayloadBuilder {
       },
     })
     if (!maintenance) return null
-    const { updates, startsAt, endsAt, services } = maintenance
+    const { titles, updates, startsAt, endsAt, services } = maintenance
     // A maintenance that starts when it is scheduled announces that once: its second event has no update.
     const [update] = updates
     if (!update) return null
@@ -182,6 +225,7 @@ function maintenancePayloadBuilder(step: MaintenanceStep): PayloadBuilder {
       status: update.status,
       message: step === 'RESCHEDULED' ? '' : update.message,
       html: step === 'RESCHEDULED' ? '' : update.html,
+      ...inOtherLanguages(titles, step === 'RESCHEDULED' ? {} : update.translations),
       startsAt,
       endsAt,
       services: services.map((each) => each.service),

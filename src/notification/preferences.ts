@@ -5,7 +5,7 @@ import { Topic } from '../generated/prisma/enums.ts'
 import { languages } from '../language/catalogue.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../status/ownership.ts'
 import type { PageScope } from '../status/page-scope.ts'
-import { onPage } from '../status/page-scope.ts'
+import { incidentsOnPage } from '../status/page-scope.ts'
 
 /** Object schema fields of a subscriber's preferences. */
 export const preferenceFields = {
@@ -59,15 +59,18 @@ export async function setServices(
 }
 
 /**
- * Returns the title of an open incident that a page shows.
+ * Returns an open incident that a page shows.
  * @throws NotFound when there is none. @throws Conflict when it is resolved.
  */
-export async function requireOpenIncident({ db }: Pick<Context, 'db'>, page: PageScope, id: string): Promise<string> {
+export async function requireOpenIncident({ db }: Pick<Context, 'db'>, page: PageScope, id: string) {
   const incident = await findOwned('Incident', id, (known) =>
-    db.incident.findFirst({ where: { id: known, ...onPage(page) }, select: { title: true, resolvedAt: true } }),
+    db.incident.findFirst({
+      where: { id: known, ...incidentsOnPage(page) },
+      select: { id: true, title: true, titles: true, resolvedAt: true },
+    }),
   )
   if (incident.resolvedAt !== null) throw new Conflict('This incident is resolved.')
-  return incident.title
+  return incident
 }
 
 /** Has a subscriber follow an incident until it is resolved. */

@@ -243,7 +243,7 @@ async function upsertSubscriber(
         THEN known.language ELSE EXCLUDED.language END,
       "allServices" = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
         THEN known."allServices" ELSE EXCLUDED."allServices" END,
-      "confirmableUntil" = EXCLUDED."confirmableUntil"
+      "confirmableUntil" = EXCLUDED."confirmableUntil", "vouchedAt" = EXCLUDED."createdAt"
     RETURNING id, ("confirmedAt" IS NOT NULL AND "stoppedAt" IS NULL) AS "isActive"`
   if (!row) throw new Error('The subscriber was neither inserted nor found.')
   return row

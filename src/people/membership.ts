@@ -10,7 +10,7 @@ import type { Membership, User } from '../generated/prisma/client.ts'
 import { Role } from '../generated/prisma/enums.ts'
 import { roleNames } from './role.ts'
 import { announceUser, requireUser } from './session.ts'
-import { personEmail, userByEmail } from './user.ts'
+import { emailInput, userByEmail } from './user.ts'
 
 /** A member of an organization. */
 export interface Member extends Pick<Membership, 'role' | 'createdAt'> {
@@ -50,18 +50,18 @@ export async function insertMembership(
 /**
  * Makes the person with a mail address an owner of the organization that the operator acts for, which has lost its own.
  * Operator only.
- * @throws Conflict when nobody has this address.
+ * @throws Invalid for what is no address. @throws Conflict when nobody has this address.
  */
-export async function addOwner(ctx: Context, email: string): Promise<void> {
+export async function addOwner(ctx: Context, email: string): Promise<Member> {
   requireOperator(ctx)
   requireConfirmation(ctx)
   const organizationId = requireScope(ctx, 'ADMIN')
-  const user = await userByEmail(ctx, personEmail.safeParse(email).data ?? '')
+  const user = await userByEmail(ctx, validate(emailInput, { email }).email)
   if (user === null) throw new Conflict('Nobody has an account with this mail address.')
-  await change(ctx, organizationId, async (tx) => {
+  return change<Member>(ctx, organizationId, async (tx) => {
     const where = { organizationId_userId: { organizationId, userId: user.id } }
     const member = await tx.db.membership.findUnique({ where })
-    if (member?.role === 'OWNER') return [null]
+    if (member?.role === 'OWNER') return [await findMember(tx, organizationId, user.id)]
     const role = 'OWNER'
     await tx.db.membership.upsert({
       where,
@@ -70,7 +70,8 @@ export async function addOwner(ctx: Context, email: string): Promise<void> {
     })
     await announceUser(tx.db, user.id)
     const kind = member === null ? 'MEMBER_JOINED' : 'MEMBER_ROLE_CHANGED'
-    return [null, { kind, subjectId: user.id, subjectName: user.name }]
+    const owner = await findMember(tx, organizationId, user.id)
+    return [owner, { kind, subjectId: user.id, subjectName: user.name }]
   })
 }
 

@@ -105,7 +105,7 @@ export function setPageAccess(
   access: PreparedAccess,
 ): Promise<boolean> {
   const { kind } = access
-  return change<boolean>(tx, organizationId, async ({ db }) => {
+  return change<boolean>(tx, organizationId, async ({ db, now }) => {
     const before = await db.pageAccess.findUnique({ where: { pageId } })
     const fields = {
       kind,
@@ -116,7 +116,7 @@ export function setPageAccess(
     requireComplete(fields)
     if (before === null ? kind === 'PUBLIC' : !hasChanges(before, fields)) return [false]
     const generation = (before?.generation ?? 0) + 1
-    const data = { ...fields, organizationId, generation }
+    const data = { ...fields, organizationId, generation, changedAt: now() }
     await db.pageAccess.upsert({ where: { pageId }, create: { pageId, ...data }, update: data })
     await announcePage(db, `${pageId}#${generation - 1}`)
     return [true, { kind: 'PAGE_ACCESS_CHANGED', subjectId: pageId, subjectName: kind }]

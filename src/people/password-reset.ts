@@ -54,7 +54,6 @@ export async function requestPasswordReset(ctx: PeopleContext, input: unknown): 
 export async function createResetLink(ctx: Context, userId: string): Promise<string> {
   requireOperator(ctx)
   requireConfirmation(ctx)
-  requireConfirmation(ctx)
   const user = isIdOf('User', userId) ? await ctx.db.user.findUnique({ where: { id: userId } }) : null
   if (user === null) throw new NotFound('Person not found.')
   return `${RESET_PATH}/${await createToken(ctx, 'PASSWORD_RESET', { userId, lifetimeMs: OPERATORS_LIFETIME })}`

@@ -1,10 +1,16 @@
 import { plainText } from '../core/markdown.ts'
-import { SECOND } from '../core/time.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
+import type { MaintenanceSeries } from '../generated/prisma/client.ts'
 import type { Catalogue } from '../language/catalogue.ts'
+import { ruleWithEnd } from '../status/maintenance-series.ts'
+import { shows } from '../status/page-scope.ts'
 import type { PageState } from '../status/page-state.ts'
+import { instantOf, localOf } from '../status/recurrence.ts'
 import type { MaintenanceWithTimeline } from '../status/timeline-reader.ts'
+import { formatUtc, isUtc, localTime, zoneComponent } from './calendar-time.ts'
 import type { Zone } from './time-format.ts'
 import { zoneOf } from './time-format.ts'
+import type { SeriesWithServices } from './timeline-queries.ts'
 import { lastChangeOf, maintenancePath, updateHtml } from './timeline-queries.ts'
 import { uuidOf } from './urn.ts'
 import { joinNames } from './view.ts'
@@ -13,14 +19,19 @@ import { joinNames } from './view.ts'
 export interface CalendarSource {
   readonly state: PageState
   readonly maintenances: readonly MaintenanceWithTimeline[]
-  /** When each maintenance last changed, by id. */
+  /** The repeating maintenances on the page. */
+  readonly series: readonly SeriesWithServices[]
+  /** When each maintenance and each series last changed, by id. */
   readonly changes: ReadonlyMap<string, Date>
   /** The public address of the page, without a slash at its end. */
   readonly url: string
   readonly words: Catalogue
 }
 
-/** Writes maintenances as an iCalendar to subscribe to (RFC 5545, with the properties of RFC 7986), in UTC. */
+/**
+ * Writes maintenances as an iCalendar to subscribe to (RFC 5545, with the properties of RFC 7986), in UTC. A series is one
+ * event with its rule, in its own time zone; each of its dates that differs from the rule is an exception of that event.
+ */
 export function maintenanceCalendar(source: CalendarSource): string {
   const { name, timeZone } = source.state.organization
   const title = escapeText(source.words.maintenance.calendar(name))
@@ -34,43 +45,108 @@ export function maintenanceCalendar(source: CalendarSource): string {
     `X-WR-CALNAME:${title}`,
     'REFRESH-INTERVAL;VALUE=DURATION:PT1H',
     'X-PUBLISHED-TTL:PT1H',
-    ...source.maintenances.flatMap((maintenance) => eventOf(source, maintenance, zone)),
+    ...eventsOf(source, zone),
     'END:VCALENDAR',
   ]
   return lines.map((line) => `${foldLine(line)}\r\n`).join('')
 }
 
-function eventOf(
-  { state, changes, url, words }: CalendarSource,
-  maintenance: MaintenanceWithTimeline,
-  zone: Zone,
-): string[] {
-  const { id, title, status, startsAt, endsAt, createdAt, version, services, serviceCount } = maintenance
-  const changed = formatUtc(lastChangeOf(maintenance, changes))
-  const affected = new Set(services.map(({ serviceId }) => serviceId))
-  const names = state.services.filter((service) => affected.has(service.id)).map(({ name }) => name)
-  const description = [
-    names.length > 0 &&
-      words.incident.affected(joinNames({ services: names.map((name) => ({ name })), serviceCount }, words)),
-    ...maintenance.updates
-      .filter(({ body }) => body !== null)
-      .map((update) => `${words.maintenanceStatus[update.status]}: ${plainText(updateHtml(update, words))}`),
-    maintenance.updates.length < maintenance.updateCount && words.maintenance.updatesInTotal(maintenance.updateCount),
+function eventsOf(source: CalendarSource, zone: Zone): string[] {
+  const repeating = source.series.filter(({ until, firstStart, timeZone }) => !isBefore(until, timeZone, firstStart))
+  const seriesById = new Map(repeating.map((series) => [series.id, series]))
+  const zones = new Set(repeating.map(({ timeZone }) => timeZone).filter((name) => !isUtc(name)))
+  const begin = Math.min(...repeating.map(({ firstStart, timeZone }) => +instantOf(timeZone, firstStart)))
+  return [
+    ...[...zones].flatMap((name) => zoneComponent(name, new Date(begin), source.state.readAt)),
+    ...repeating.flatMap((series) => seriesEvent(source, series, zone)),
+    ...source.maintenances.flatMap((maintenance) => {
+      const series = seriesById.get(maintenance.seriesId ?? '')
+      const local = series && maintenance.nominalStartsAt && localOf(series.timeZone, maintenance.nominalStartsAt)
+      // Dates before an edit of the schedule follow another rule.
+      if (!series || !local || local < series.firstStart) return eventOf(source, maintenance, zone)
+      if (isAsRepeated(series, maintenance)) return []
+      const date = localTime('RECURRENCE-ID', series.timeZone, local)
+      return eventOf(source, maintenance, zone, { uid: series.id, date, sequence: series.version - 1 })
+    }),
   ]
+}
+
+const isBefore = (until: Date | null, timeZone: string, local: string) =>
+  until !== null && until < instantOf(timeZone, local)
+
+/** Returns whether a date is as its series says. One that has begun has updates of its own. */
+function isAsRepeated(
+  { title, durationMinutes }: MaintenanceSeries,
+  date: Pick<MaintenanceWithTimeline, 'detached' | 'status' | 'title' | 'startsAt' | 'endsAt' | 'updateCount'>,
+): boolean {
+  const { detached, status, updateCount, startsAt, endsAt } = date
+  const isPlanned = !detached && status === 'SCHEDULED' && updateCount <= 1
+  return isPlanned && date.title === title && +endsAt - +startsAt === durationMinutes * MINUTE
+}
+
+/** Writes a series as one event that repeats. Its text is that of its next date, which has none of its own. */
+function seriesEvent(source: CalendarSource, series: SeriesWithServices, zone: Zone): string[] {
+  const { id, title, timeZone, firstStart, durationMinutes, skipped, version, createdAt, services } = series
+  const { changes, maintenances, url } = source
+  const own = maintenances.filter((each) => each.seriesId === id && isAsRepeated(series, each))
+  const next = own.toSorted((one, other) => +one.startsAt - +other.startsAt)[0]
+  const left = skipped.filter((local) => local >= firstStart)
+  const changed = formatUtc(changes.get(id) ?? createdAt)
+  const shown = services.filter(({ serviceId }) => shows(source.state.scope, serviceId))
+  const timeline = next ?? { updates: [], updateCount: 0, services: shown, serviceCount: shown.length }
   return [
     'BEGIN:VEVENT',
     `UID:${uuidOf(id)}`,
+    `DTSTAMP:${changed}`,
+    `LAST-MODIFIED:${changed}`,
+    `CREATED:${formatUtc(createdAt)}`,
+    `SEQUENCE:${version - 1}`,
+    localTime('DTSTART', timeZone, firstStart),
+    `DURATION:PT${durationMinutes}M`,
+    `RRULE:${ruleWithEnd(series)}`,
+    ...left.map((local) => localTime('EXDATE', timeZone, local)),
+    `SUMMARY:${escapeText(title)}`,
+    `DESCRIPTION:${escapeText(descriptionOf(source, timeline))}`,
+    `URL:${url}${next === undefined ? '' : maintenancePath(next, zone)}`,
+    'STATUS:CONFIRMED',
+    'TRANSP:TRANSPARENT',
+    'END:VEVENT',
+  ]
+}
+
+/** A date of a series that differs from its rule: an exception of the event of the series. */
+interface SeriesException {
+  /** The id of the series. */
+  readonly uid: string
+  /** The property that says which date it is. */
+  readonly date: string
+  /** The revision of the series. */
+  readonly sequence: number
+}
+
+function eventOf(
+  source: CalendarSource,
+  maintenance: MaintenanceWithTimeline,
+  zone: Zone,
+  exception: SeriesException | null = null,
+): string[] {
+  const { id, title, status, startsAt, endsAt, createdAt, version } = maintenance
+  const changed = formatUtc(lastChangeOf(maintenance, source.changes))
+  return [
+    'BEGIN:VEVENT',
+    `UID:${uuidOf(exception?.uid ?? id)}`,
+    ...(exception === null ? [] : [exception.date]),
     // Without a METHOD, DTSTAMP is the last revision (§3.8.7.2).
     `DTSTAMP:${changed}`,
     `LAST-MODIFIED:${changed}`,
     `CREATED:${formatUtc(createdAt)}`,
     // Each change of time or title raises the version.
-    `SEQUENCE:${version - 1}`,
+    `SEQUENCE:${version - 1 + (exception?.sequence ?? 0)}`,
     `DTSTART:${formatUtc(startsAt)}`,
     `DTEND:${formatUtc(endAfter(startsAt, endsAt))}`,
     `SUMMARY:${escapeText(title)}`,
-    `DESCRIPTION:${escapeText(description.filter(Boolean).join('\n\n'))}`,
-    `URL:${url}${maintenancePath(maintenance, zone)}`,
+    `DESCRIPTION:${escapeText(descriptionOf(source, maintenance))}`,
+    `URL:${source.url}${maintenancePath(maintenance, zone)}`,
     `STATUS:${status === 'CANCELLED' ? 'CANCELLED' : 'CONFIRMED'}`,
     // Does not block time in the subscriber's calendar.
     'TRANSP:TRANSPARENT',
@@ -78,15 +154,36 @@ function eventOf(
   ]
 }
 
+/** Says which services are affected, and what was said, newest first. */
+function descriptionOf(
+  { state, words }: CalendarSource,
+  {
+    updates,
+    updateCount,
+    services,
+    serviceCount,
+  }: Pick<MaintenanceWithTimeline, 'updates' | 'updateCount' | 'serviceCount'> & {
+    readonly services: readonly { readonly serviceId: string }[]
+  },
+): string {
+  const affected = new Set(services.map(({ serviceId }) => serviceId))
+  const names = state.services.filter((service) => affected.has(service.id)).map(({ name }) => name)
+  return [
+    names.length > 0 &&
+      words.incident.affected(joinNames({ services: names.map((name) => ({ name })), serviceCount }, words)),
+    ...updates
+      .filter(({ body }) => body !== null)
+      .map((update) => `${words.maintenanceStatus[update.status]}: ${plainText(updateHtml(update, words))}`),
+    updates.length < updateCount && words.maintenance.updatesInTotal(updateCount),
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
 /** Rounds the end up to a second that is later than the start, as §3.8.2.2 requires. */
 function endAfter(start: Date, end: Date): Date {
   const begun = Math.floor(start.getTime() / SECOND)
   return new Date(Math.max(begun + 1, Math.ceil(end.getTime() / SECOND)) * SECOND)
-}
-
-/** Formats a time to the second: `20261120T120000Z` (§3.3.5). */
-function formatUtc(at: Date): string {
-  return `${at.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
 }
 
 /** Escapes a text for a property value (§3.3.11). Removes control characters, which are not allowed. */

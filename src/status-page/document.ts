@@ -3,9 +3,11 @@ import { NotFound } from '../core/errors.ts'
 import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import { offeredLanguages, segmentOf } from '../language/choice.ts'
+import { seriesTitleIn } from '../status/maintenance-series.ts'
 import type { PageState } from '../status/page-state.ts'
 import type { TimelineBounds } from '../status/timeline-reader.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
+import { inLanguage } from '../status/translations.ts'
 import { badgeSvg } from './badge.ts'
 import { bounds } from './bounds.ts'
 import { maintenanceCalendar } from './calendar.ts'
@@ -15,7 +17,7 @@ import { readLastChanges } from './last-changes.ts'
 import type { StateSource } from './shared-state.ts'
 import { readWithState, sharedState, versionOf } from './shared-state.ts'
 import { isInState, readStatuspage, statuspageKinds } from './statuspage/document.ts'
-import { readNewestIncidents, readNewestMaintenances } from './timeline-queries.ts'
+import { readNewestIncidents, readNewestMaintenances, readSeries } from './timeline-queries.ts'
 import { pageLabel, shortLabel } from './view.ts'
 
 /** The input of a document: the page's state, and the database for what is not in it. */
@@ -27,6 +29,7 @@ interface DocumentSource {
   /** The id of the service in the path; empty for other paths. */
   readonly id: string
   readonly words: Catalogue
+  readonly language: Language
   /** The language that was asked for, as in addresses of pages; null: none. */
   readonly segment: string | null
 }
@@ -54,7 +57,8 @@ export const documentKinds: readonly DocumentKind[] = [
     type: 'application/json; charset=utf-8',
     maxAge: 0,
     isInState: isInState(kind),
-    write: async ({ db, state, url }: DocumentSource) => JSON.stringify(await readStatuspage(db, kind, state, url)),
+    write: async ({ db, state, url, language }: DocumentSource) =>
+      JSON.stringify(await readStatuspage(db, kind, { state, url, language })),
   })),
   {
     path: '/history.atom',
@@ -75,14 +79,16 @@ export const documentKinds: readonly DocumentKind[] = [
     type: 'text/calendar; charset=utf-8',
     maxAge: 0,
     isInState: false,
-    async write({ db, state, url, words, segment }) {
+    async write({ db, state, url, words, language, segment }) {
       const { id } = state.organization
       const newest = await readNewestMaintenances(db, state.scope, bounds.calendar.entries)
       const maintenances = await readMaintenanceTimelines(db, newest, bounds.calendar.timeline, state.scope)
+      const series = await readSeries(db, state.scope)
       return maintenanceCalendar({
         state,
-        maintenances,
-        changes: await readLastChanges(db, id, idsOf(maintenances)),
+        maintenances: maintenances.map((maintenance) => inLanguage(maintenance, language)),
+        series: series.map((each) => ({ ...each, title: seriesTitleIn(each, language) })),
+        changes: await readLastChanges(db, id, idsOf([...maintenances, ...series])),
         url: withSegment(url, segment),
         words,
       })
@@ -137,7 +143,7 @@ export async function readDocument(
   const write = async (state: PageState) => {
     const language = documentLanguage(state, asked)
     const segment = asked === language ? segmentOf(language) : null
-    return kind.write({ db: source.db, state, words: wordsOf(language), segment, ...address })
+    return kind.write({ db: source.db, state, words: wordsOf(language), language, segment, ...address })
   }
   const written = (state: PageState, body: string) => ({
     ...{ organizationId: state.organization.id, stateVersion: versionOf(state), body },
@@ -153,7 +159,7 @@ export async function readDocument(
 }
 
 /** Reads the most recently changed incidents and maintenances for a feed: the newest with their timelines, the others without. */
-async function readFeedSource({ db, state, url, words, segment }: DocumentSource): Promise<FeedSource> {
+async function readFeedSource({ db, state, url, words, language, segment }: DocumentSource): Promise<FeedSource> {
   const { entries, whole, timeline } = bounds.feed
   const { id } = state.organization
   const newestIncidents = await readNewestIncidents(db, state.scope, entries)
@@ -173,8 +179,8 @@ async function readFeedSource({ db, state, url, words, segment }: DocumentSource
   const brief = await readTimelines(ids.slice(whole, entries), { ...timeline, updates: 1, bytes: 0 })
   return {
     state,
-    incidents: [...full.incidents, ...brief.incidents],
-    maintenances: [...full.maintenances, ...brief.maintenances],
+    incidents: [...full.incidents, ...brief.incidents].map((incident) => inLanguage(incident, language)),
+    maintenances: [...full.maintenances, ...brief.maintenances].map((each) => inLanguage(each, language)),
     changes,
     changedAt: state.changedAt,
     self: { url, query: segment === null ? '' : `?language=${segment}` },

@@ -4,7 +4,7 @@ import { typeOfId } from '../core/id.ts'
 import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { PageScope } from '../status/page-scope.ts'
-import { concerns, onPage, shownCondition } from '../status/page-scope.ts'
+import { concerns, incidentsOnPage, isPublicIncident, shownCondition } from '../status/page-scope.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline-reader.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
 import { bounds } from './bounds.ts'
@@ -128,14 +128,16 @@ async function readItems(
 
 /** Returns an SQL condition: the rows of a table that are on a page. */
 function belongs(of: 'Incident' | 'Maintenance', scope: PageScope): Prisma.Sql {
-  const own = Prisma.sql`"organizationId" = ${scope.organizationId}`
+  const isPublic = of === 'Incident' ? Prisma.sql`AND ${isPublicIncident}` : Prisma.empty
+  const own = Prisma.sql`"organizationId" = ${scope.organizationId} ${isPublic}`
   const shown = shownCondition(scope)
   return shown === null ? own : Prisma.sql`${own} AND ${concerns(of, Prisma.raw(`"${of}".id`), shown)}`
 }
 
 /** Reads an incident of a page without its updates. @throws NotFound when the page has no such incident. */
 export async function findIncident(db: Database, scope: PageScope, id: string): Promise<Incident> {
-  const found = typeOfId(id) === 'Incident' ? await db.incident.findUnique({ where: { id, ...onPage(scope) } }) : null
+  const found =
+    typeOfId(id) === 'Incident' ? await db.incident.findUnique({ where: { id, ...incidentsOnPage(scope) } }) : null
   if (!found) throw new NotFound('Incident not found.')
   return found
 }

@@ -14,7 +14,8 @@ export async function readLastChanges(
       SELECT unnest(${[...ids]}::text[]) AS id
     ), subject AS (
       SELECT id, id AS "subjectId" FROM wanted
-      UNION ALL SELECT id, "incidentId" FROM wanted JOIN "IncidentService" ON "serviceId" = id
+      UNION ALL SELECT wanted.id, "incidentId" FROM wanted JOIN "IncidentService" ON "serviceId" = wanted.id
+        JOIN "Incident" AS incident ON incident.id = "incidentId" AND visibility = 'PUBLIC'
       UNION ALL SELECT id, "maintenanceId" FROM wanted JOIN "MaintenanceService" ON "serviceId" = id
     )
     SELECT id, max(at) AS at FROM subject CROSS JOIN LATERAL (

@@ -2,6 +2,7 @@ import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { PageState } from '../status/page-state.ts'
 import type { ShownStatus } from '../status/shown-status.ts'
+import { titleIn } from '../status/translations.ts'
 import { documentLanguage } from './document.ts'
 import { findIncident } from './history.ts'
 import type { StateSource } from './shared-state.ts'
@@ -52,12 +53,12 @@ export async function readOpenGraphImage(
   const words = wordsOf(language)
   const of = { organizationId, language, offered: null, stateVersion: versionOf(state) }
   if (incidentId === null) return { ...of, image: pageImage(state, words) }
-  const { title, status, impact, startedAt } =
+  const { status, impact, startedAt, ...incident } =
     state.incidents.find(({ id }) => id === incidentId) ?? (await findIncident(source.db, state.scope, incidentId))
   const zone = zoneOf(state.organization.timeZone, words)
   const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
   const facts = printable([words.incidentStatus[status], words.impact[impact], zone.time(startedAt)].join(' · '))
-  const headline = printable(title, words.picture.anIncident)
+  const headline = printable(titleIn(incident, language).title, words.picture.anIncident)
   return { ...of, image: { ...ownerFields(state), headline, facts, status: shown } }
 }
 

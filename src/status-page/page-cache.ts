@@ -87,7 +87,7 @@ export interface SharedHistories extends ServiceHistories {
 export interface PageCache {
   /** By the slug or id of the page. */
   readonly states: LogCache<SharedState>
-  /** By the id of the page. */
+  /** By the id of the page, and the range unless it is the default one. */
   readonly histories: LogCache<SharedHistories>
   readonly pages: LogCache<RenderedPage>
   /** The hashes of the parts of pages rendered lately, by version, so that an open page can be sent what changed since. */

@@ -1,4 +1,6 @@
 import { NotFound } from '../core/errors.ts'
+import type { RangeName } from '../monitoring/uptime-range.ts'
+import { shownRange } from '../monitoring/uptime-range.ts'
 import type { PageState, ServiceState } from '../status/page-state.ts'
 import type { IncidentWithTimeline } from '../status/timeline-reader.ts'
 import type { HistoryState } from './history.ts'
@@ -6,8 +8,8 @@ import { hasOlderUpdates, readHistory, readIncidentPage } from './history.ts'
 import type { DayRequest, ServiceDay } from './service-day.ts'
 import { readServiceDay } from './service-day.ts'
 import type { ServiceHistories } from './service-history.ts'
-import type { RangeName, ServiceRange } from './service-range.ts'
-import { DEFAULT_RANGE, rangesOf, readServiceRange } from './service-range.ts'
+import type { ServiceRange } from './service-range.ts'
+import { readServiceRange } from './service-range.ts'
 import type { StateSource } from './shared-state.ts'
 import { readWithState, sharedHistories, sharedState } from './shared-state.ts'
 import type { Month } from './time-format.ts'
@@ -15,7 +17,7 @@ import { zoneOf } from './time-format.ts'
 
 /** A request for one of an owner's pages. */
 export type PageRequest =
-  | { readonly page: 'overview' }
+  | { readonly page: 'overview'; readonly range: RangeName }
   /** `before`: the id of the incident update whose predecessors are read; null: the newest updates. */
   | { readonly page: 'incident'; readonly id: string; readonly before: string | null }
   | { readonly page: 'service'; readonly id: string; readonly range: RangeName }
@@ -26,7 +28,7 @@ export type PageRequest =
 
 /** What one page shows in addition to the page state, which all pages of an owner share. */
 export type PageContent =
-  | { readonly page: 'overview'; readonly histories: ServiceHistories }
+  | { readonly page: 'overview'; readonly range: RangeName; readonly histories: ServiceHistories }
   | { readonly page: 'incident'; readonly incident: IncidentWithTimeline; readonly hasOlder: boolean }
   | { readonly page: 'service'; readonly id: string; readonly range: RangeName; readonly history: ServiceRange }
   | { readonly page: 'day'; readonly id: string; readonly happened: ServiceDay }
@@ -45,7 +47,8 @@ export interface PageData {
 export async function readPage(source: StateSource, owner: string, request: PageRequest): Promise<PageData> {
   if (request.page === 'overview') {
     const state = await sharedState(source, owner)
-    return { state, content: { page: request.page, histories: await sharedHistories(source, state) } }
+    const range = rangeIn(state, request.range)
+    return { state, content: { page: request.page, range, histories: await sharedHistories(source, state, range) } }
   }
   const { state, value } = await readWithState(source, owner, (state) => readContent(source, state, request))
   return { state, content: value }
@@ -64,11 +67,7 @@ async function readContent(
     }
     case 'service': {
       const service = serviceIn(state, request.id)
-      // The default range of a tier with a shorter history is its longest one.
-      const range = rangesOf(state.tier).includes(request.range) ? request.range : rangesOf(state.tier).at(-1)
-      if (range === undefined || (range !== request.range && request.range !== DEFAULT_RANGE)) {
-        throw new NotFound('The page does not show this range.')
-      }
+      const range = rangeIn(state, request.range)
       const history = await readServiceRange(db, state, service, range, state.readAt)
       return { page: request.page, id: request.id, range, history }
     }
@@ -85,6 +84,12 @@ async function readContent(
         }),
       }
   }
+}
+
+function rangeIn({ tier }: PageState, asked: RangeName): RangeName {
+  const range = shownRange(tier, asked)
+  if (range === null) throw new NotFound('The page does not show this range.')
+  return range
 }
 
 /** @throws NotFound when the page shows no such service. */

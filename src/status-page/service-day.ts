@@ -2,6 +2,7 @@ import type { Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { DAY, MINUTE } from '../core/time.ts'
 import { dayIn, startOfDay } from '../core/time-zone.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
 import type { Condition, Span, Stretch, Tally } from '../monitoring/uptime.ts'
 import { sumOf, tally } from '../monitoring/uptime.ts'
@@ -29,7 +30,7 @@ export interface DayStretch extends Span {
 }
 
 /** An incident of the days. */
-export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 'startedAt' | 'resolvedAt'> {
+export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 'titles' | 'startedAt' | 'resolvedAt'> {
   /** The worst that it said of the service within the days, null: nothing bad. */
   readonly status: ImpairedStatus | null
 }
@@ -38,6 +39,7 @@ export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 's
 interface MaintenanceOfDay {
   readonly id: string
   readonly title: string
+  readonly titles: Prisma.JsonValue
   readonly startedAt: Date
   /** Null: it is running. */
   readonly endedAt: Date | null
@@ -90,7 +92,7 @@ export async function readServiceDay(
   const begin = new Date(Math.max(+day, +first))
   const end = startOfDay(timeZone, new Date(last.getTime() + DAY))
   const span = { from: startOfDay(timeZone, begin), to: end < now ? end : now }
-  const past = await readPast(db, state, service.id, span.from, now)
+  const past = await readPast(db, state, [service.id], span.from, now)
   // Reading from the day before tells what had begun then.
   const before = new Date(span.from.getTime() - 1)
   const found = await readStretches(db, state, service, { from: before, to: span.to }, past, now)
@@ -152,8 +154,8 @@ export function stretchesOf(found: readonly Stretch[], span: Span, now: Date): D
 export function incidentsOf(incidents: readonly ServiceIncident[], span: Span): IncidentOfDay[] {
   return incidents
     .filter(({ startedAt, resolvedAt }) => startedAt < span.to && (resolvedAt === null || resolvedAt > span.from))
-    .map(({ id, title, startedAt, resolvedAt, effects }) => ({
-      ...{ id, title, startedAt, resolvedAt, status: worstEffect(effects, span) },
+    .map(({ id, title, titles, startedAt, resolvedAt, effects }) => ({
+      ...{ id, title, ...(titles && { titles }), startedAt, resolvedAt, status: worstEffect(effects, span) },
     }))
     .reverse()
 }
@@ -166,7 +168,7 @@ function readMaintenances(
   { from, to }: Span,
 ): Promise<MaintenanceOfDay[]> {
   return db.$queryRaw<MaintenanceOfDay[]>`
-    SELECT m.id, m.title, m."startedAt", m."endedAt"
+    SELECT m.id, m.title, m.titles, m."startedAt", m."endedAt"
     FROM "MaintenanceService" s JOIN "Maintenance" m ON m.id = s."maintenanceId"
     WHERE s."serviceId" = ${serviceId} AND m."organizationId" = ${organizationId}
       AND m."startedAt" < ${to} AND (m."endedAt" IS NULL OR m."endedAt" > ${from})

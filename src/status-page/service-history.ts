@@ -1,6 +1,7 @@
 import type { Database } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
 import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
@@ -8,8 +9,9 @@ import { reportedDays, uptimeSourceOf } from '../monitoring/service-uptime.ts'
 import type { Span, Tally } from '../monitoring/uptime.ts'
 import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime.ts'
 import type { DayUptime } from '../monitoring/uptime-days.ts'
-import { daySpans, readDays } from '../monitoring/uptime-days.ts'
 import { readMaintenance } from '../monitoring/uptime-history.ts'
+import type { RangeName } from '../monitoring/uptime-range.ts'
+import { barSpans, DEFAULT_RANGE, readBars } from '../monitoring/uptime-range.ts'
 import type { IncidentPast, ServiceIncident } from '../status/incident-effect-reader.ts'
 import type { ImpairedStatus } from '../status/incident-effects.ts'
 import { worstEffect, worstEffects } from '../status/incident-effects.ts'
@@ -21,20 +23,17 @@ import type { Zone } from './time-format.ts'
 export interface ServiceHistory {
   /** What its uptime counts. */
   readonly source: UptimeSource
-  /** The last day is today, up to now. */
+  /** Days, or what else the bars of a range stand for; the last one ends now. */
   readonly days: readonly DayUptime[]
   /** Incidents that affected the service within these days, newest first. */
   readonly incidents: readonly ServiceIncident[]
 }
 
-/** Days that the page shows of a service; the tier may allow fewer. */
-const MAX_DAYS = 90
-
 /** What does not change with incidents: measured days and maintenance. */
 export interface Measured {
   /** Figures end here. */
   readonly readAt: Date
-  /** The days of all services, which end at `readAt`. */
+  /** The days or other bars of all services, which end at `readAt`. */
   readonly spans: readonly Omit<DayUptime, 'tally'>[]
   /** The measured days of services whose uptime counts them. */
   readonly days: ReadonlyMap<string, readonly DayUptime[]>
@@ -56,42 +55,46 @@ export const sourceOf = ({ organization }: PageState, { monitored }: ServiceStat
   uptimeSourceOf(monitored, organization.uptimeSource)
 
 /**
- * Reads what monitors measured of the services of a page, and their maintenance. Runs three statements for any number of services, and one
- * more when the uptime of some counts incidents.
+ * Reads what monitors measured of the services of a page in a range, and their maintenance. Runs three statements, for a year three for
+ * each hundred services, and one more when the uptime of some counts incidents.
  */
 export async function readMeasured(
   db: Database,
   state: PageState,
   services: readonly ServiceState[],
   now: Date,
+  range: RangeName = DEFAULT_RANGE,
 ): Promise<Measured> {
   const { organization, tier } = state
   const zone = { timeZone: organization.timeZone, tier }
   const idsWith = (source: UptimeSource) =>
     services.filter((service) => sourceOf(state, service) === source).map(({ id }) => id)
   const [measured, reported] = [idsWith('MONITORS'), idsWith('INCIDENTS')]
-  const spans = daySpans(zone, MAX_DAYS, now)
-  const days = measured.length === 0 ? new Map() : await readDays(db, zone, measured, MAX_DAYS, now)
+  const spans = barSpans(zone, range, now)
+  const days = await readBars(db, zone, measured, range, now)
   const maintenance = await readMaintenance(db, reported, spans[0]?.from ?? now, now)
   return { readAt: now, spans, days, maintenance }
 }
 
 /**
  * Adds what incidents said of the services of a page to what was measured. Yields the event loop between services. A history that has not
- * changed since `previous` is the same object.
+ * changed since `previous` is the same object. @param past reaches as far back as what was measured.
  */
 export async function joinHistories(
   state: PageState,
   services: readonly ServiceState[],
   measured: Measured,
-  previous: ServiceHistories | null = null,
+  {
+    previous = null,
+    past = state.incidentPast,
+  }: { readonly previous?: ServiceHistories | null; readonly past?: IncidentPast } = {},
 ): Promise<ServiceHistories> {
   const owner = {}
   const histories = new Map<string, ServiceHistory>()
   let size = 0
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
-    const joined = historyOf(sourceOf(state, service), service, measured, state.incidentPast)
+    const joined = historyOf(sourceOf(state, service), service, measured, past)
     const earlier = previous?.histories.get(service.id)
     const history = earlier && isSameHistory(earlier, joined) ? earlier : joined
     histories.set(service.id, history)
@@ -120,7 +123,7 @@ function historyOf(
 }
 
 /** Tallies days of a service by what incidents said of it. */
-export function reportedDaysOf(
+function reportedDaysOf(
   { id, createdAt }: Pick<ServiceState, 'id' | 'createdAt'>,
   past: IncidentPast,
   maintenance: readonly Span[] = [],
@@ -137,6 +140,7 @@ export type DayMark = 'up' | 'degraded' | 'partial' | 'down' | 'maintenance' | '
 export interface DayIncident {
   readonly id: string
   readonly title: string
+  readonly titles?: Prisma.JsonValue
   /** The worst that it said of the service on that day, and for how long it said something bad; null: nothing. */
   readonly effect: { readonly status: ImpairedStatus; readonly milliseconds: number } | null
 }
@@ -281,12 +285,12 @@ function incidentsOn(day: Span | undefined, incidents: readonly ServiceIncident[
   if (day === undefined) return []
   return incidents
     .filter(({ startedAt, resolvedAt }) => startedAt < day.to && (!resolvedAt || resolvedAt > day.from))
-    .map(({ id, title, effects }) => {
+    .map(({ id, title, titles, effects }) => {
       const status = worstEffect(effects, day)
       const milliseconds = effects.reduce((sum, { from, to }) => {
         return sum + Math.max(0, Math.min(+to, +day.to) - Math.max(+from, +day.from))
       }, 0)
-      return { id, title, effect: status && { status, milliseconds } }
+      return { id, title, ...(titles && { titles }), effect: status && { status, milliseconds } }
     })
 }
 

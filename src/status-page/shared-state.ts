@@ -3,11 +3,16 @@ import { decodeCursor } from '../event-log/event.ts'
 import { MAX_AGE_MS } from '../event-log/log-cache.ts'
 import { readNewestEvents } from '../event-log/newest-events.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { RangeName } from '../monitoring/uptime-range.ts'
+import { DEFAULT_RANGE, daysWithin } from '../monitoring/uptime-range.ts'
+import type { IncidentPast } from '../status/incident-effect-reader.ts'
 import { pagePosition } from '../status/page-position.ts'
 import type { PageState } from '../status/page-state.ts'
 import { readPageState } from '../status/page-state.ts'
 import type { PageCache, SharedHistories } from './page-cache.ts'
+import type { Measured, ServiceHistories } from './service-history.ts'
 import { joinHistories, readMeasured } from './service-history.ts'
+import { readPast } from './service-range.ts'
 
 /** Where shared states come from. */
 export interface StateSource {
@@ -32,19 +37,43 @@ export async function sharedState(source: StateSource, owner: string): Promise<P
 }
 
 /**
- * Returns the histories of the services of a page. What was measured is read again when an event has changed it or after a minute, what
- * incidents said after any change of the page.
+ * Returns the histories of the services of a page in a range. What was measured is read again when an event has changed it or after a
+ * minute, what incidents said after any change of the page. Ranges of fewer days are cut from the default one.
  */
-export function sharedHistories({ db, cache, now }: StateSource, state: PageState): Promise<SharedHistories> {
+export async function sharedHistories(
+  source: StateSource,
+  state: PageState,
+  range: RangeName = DEFAULT_RANGE,
+): Promise<SharedHistories> {
+  const count = daysWithin(range)
+  if (count === null) return readShared(source, state, range)
+  const histories = await readShared(source, state, DEFAULT_RANGE)
+  return { ...histories, ...lastDays(histories, count) }
+}
+
+/** Cuts histories of days to the last ones. */
+function lastDays({ histories, ...of }: ServiceHistories, count: number): ServiceHistories {
+  const cut = Array.from(histories, ([id, history]) => [id, { ...history, days: history.days.slice(-count) }] as const)
+  return { ...of, histories: new Map(cut) }
+}
+
+function readShared({ db, cache, now }: StateSource, state: PageState, range: RangeName): Promise<SharedHistories> {
   const { id: organizationId, pageId } = state.organization
   const { position } = state
-  return cache.histories.get(pageId, async (previous) => {
+  const key = range === DEFAULT_RANGE ? pageId : `${pageId} ${range}`
+  return cache.histories.get(key, async (previous) => {
     const at = now()
     const isKept = previous !== null && previous.position.days === position.days && isYoung(previous.measured, at)
     if (isKept && previous.position.page === position.page) return previous
-    const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at)
-    return { organizationId, position, ...(await joinHistories(state, state.services, measured, previous)) }
+    const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at, range)
+    const past = range === DEFAULT_RANGE ? state.incidentPast : await readPastSince(db, state, measured, at)
+    return { organizationId, position, ...(await joinHistories(state, state.services, measured, { previous, past })) }
   })
+}
+
+function readPastSince(db: PrismaClient, state: PageState, { spans }: Measured, now: Date): Promise<IncidentPast> {
+  const ids = state.services.map(({ id }) => id)
+  return readPast(db, state, ids, spans[0]?.from ?? now, now)
 }
 
 /** How often a document is read when the page changes meanwhile. */

@@ -1,17 +1,17 @@
 import type { Database } from '../core/context.ts'
 import { textAsHtml } from '../core/markdown.ts'
-import type { Incident, Maintenance } from '../generated/prisma/client.ts'
+import type { Incident, Maintenance, MaintenanceSeries } from '../generated/prisma/client.ts'
 import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { PageScope } from '../status/page-scope.ts'
-import { onPage } from '../status/page-scope.ts'
+import { incidentsOnPage, onPage } from '../status/page-scope.ts'
 import type { Zone } from './time-format.ts'
 import { monthKey, monthOf } from './time-format.ts'
 
 /** Reads the newest incidents of a page with any status, at most `limit`, latest start first. */
 export function readNewestIncidents(db: Database, scope: PageScope, limit: number): Promise<Incident[]> {
   return db.incident.findMany({
-    where: onPage(scope),
+    where: incidentsOnPage(scope),
     orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
     take: limit,
   })
@@ -25,6 +25,18 @@ export function readNewestMaintenances(db: Database, scope: PageScope, limit: nu
     take: limit,
   })
 }
+
+/** Reads the repeating maintenances of a page, oldest first: an organization has few. */
+export function readSeries(db: Database, scope: PageScope): Promise<SeriesWithServices[]> {
+  return db.maintenanceSeries.findMany({
+    where: onPage(scope),
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    include: { services: { select: { serviceId: true } } },
+  })
+}
+
+/** A repeating maintenance and the services that it affects. */
+export type SeriesWithServices = MaintenanceSeries & { readonly services: readonly { readonly serviceId: string }[] }
 
 /**
  * Returns the path of a maintenance, relative to the page's address: an anchor on the overview until it ends, then an anchor

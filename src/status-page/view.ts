@@ -1,10 +1,17 @@
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
-import type { Catalogue } from '../language/catalogue.ts'
+import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { Repetition } from '../status/page-state-query.ts'
 import type { PageStatus, ShownService, ShownStatus } from '../status/shown-status.ts'
 import { summarizeUnknown, worstStatus } from '../status/shown-status.ts'
-import type { IncidentWithTimeline, MaintenanceWithTimeline, Timeline } from '../status/timeline-reader.ts'
+import type {
+  IncidentWithTimeline,
+  MaintenanceWithTimeline,
+  Timeline,
+  TimelineUpdate,
+} from '../status/timeline-reader.ts'
+import type { InLanguage } from '../status/translations.ts'
+import { inLanguage } from '../status/translations.ts'
 import type { HistoryItem } from './history.ts'
 import type { Zone } from './time-format.ts'
 
@@ -30,7 +37,11 @@ export interface SectionView {
   readonly services: readonly ServiceView[]
 }
 
-export interface IncidentView extends Omit<Timeline<IncidentStatus>, 'services'> {
+/** An update, and whether it was written in the reader's language. */
+type UpdateView<S> = TimelineUpdate<S> & InLanguage
+
+export interface IncidentView extends Omit<Timeline<IncidentStatus>, 'services'>, InLanguage {
+  readonly updates: readonly UpdateView<IncidentStatus>[]
   readonly id: string
   readonly title: string
   readonly status: IncidentStatus
@@ -40,7 +51,8 @@ export interface IncidentView extends Omit<Timeline<IncidentStatus>, 'services'>
   readonly services: readonly { readonly name: string; readonly status: ServiceStatus }[]
 }
 
-export interface MaintenanceView extends Omit<Timeline<MaintenanceStatus>, 'services'> {
+export interface MaintenanceView extends Omit<Timeline<MaintenanceStatus>, 'services'>, InLanguage {
+  readonly updates: readonly UpdateView<MaintenanceStatus>[]
   readonly id: string
   readonly title: string
   readonly status: MaintenanceStatus
@@ -52,28 +64,34 @@ export interface MaintenanceView extends Omit<Timeline<MaintenanceStatus>, 'serv
   readonly repeats?: Repetition | null
 }
 
-/** Returns an incident as the page shows it. @param names service names by service id. */
-export function incidentView(incident: IncidentWithTimeline, names: ReadonlyMap<string, string>): IncidentView {
-  return { ...incident, services: withNames(incident.services, names) }
+/** Returns an incident as the page shows it in a language. @param names service names by service id. */
+export function incidentView(
+  incident: IncidentWithTimeline,
+  names: ReadonlyMap<string, string>,
+  language: Language,
+): IncidentView {
+  return { ...inLanguage(incident, language), services: withNames(incident.services, names) }
 }
 
-/** Returns a maintenance as the page shows it. @param names service names by service id. */
+/** Returns a maintenance as the page shows it in a language. @param names service names by service id. */
 export function maintenanceView(
   maintenance: MaintenanceWithTimeline & Pick<MaintenanceView, 'repeats'>,
   names: ReadonlyMap<string, string>,
+  language: Language,
 ): MaintenanceView {
-  return { ...maintenance, services: withNames(maintenance.services, names) }
+  return { ...inLanguage(maintenance, language), services: withNames(maintenance.services, names) }
 }
 
-/** Returns a history item as the page shows it. @param names service names by service id. */
+/** Returns a history item as the page shows it in a language. @param names service names by service id. */
 export function historyItemView(
   item: HistoryItem,
   names: ReadonlyMap<string, string>,
+  language: Language,
 ): HistoryItem<IncidentView, MaintenanceView> {
   const { at } = item
   return 'incident' in item
-    ? { at, incident: incidentView(item.incident, names) }
-    : { at, maintenance: maintenanceView(item.maintenance, names) }
+    ? { at, incident: incidentView(item.incident, names, language) }
+    : { at, maintenance: maintenanceView(item.maintenance, names, language) }
 }
 
 function withNames<T extends { readonly serviceId: string }>(of: readonly T[], names: ReadonlyMap<string, string>) {

@@ -3,11 +3,14 @@ import { Prisma } from '../generated/prisma/client.ts'
 import type { ServiceStatus } from '../generated/prisma/enums.ts'
 import type { IncidentEffect, ServiceUpdate } from './incident-effects.ts'
 import { effectsOf } from './incident-effects.ts'
+import { isPublicIncident } from './page-scope.ts'
 
 /** An incident that affects a service, and what it said of it over time. */
 export interface ServiceIncident {
   readonly id: string
   readonly title: string
+  /** The title in other languages; absent: there is none. */
+  readonly titles?: Prisma.JsonValue
   readonly startedAt: Date
   /** Null: it is open. */
   readonly resolvedAt: Date | null
@@ -56,6 +59,8 @@ type IncidentJson = readonly [
   updates: readonly UpdateJson[] | null,
   /** The status that it gives each service now. */
   current: readonly (readonly [service: number, ServiceStatus])[] | null,
+  /** Null: there are none. */
+  titles: Prisma.JsonValue,
 ]
 /** What an update says of a service, or (null) of none. Oldest first. */
 type UpdateJson = readonly [at: number, isResolved: boolean, service: number | null, ServiceStatus | null]
@@ -87,8 +92,8 @@ export function incidentPastJson(organizationId: Prisma.Sql, wanted: Prisma.Sql,
   const time = (column: string) => Prisma.raw(`(extract(epoch FROM ${column}) * 1000)::float8`)
   return Prisma.sql`(
     WITH wanted AS MATERIALIZED (${wanted}), found AS MATERIALIZED (
-      SELECT id, title, "startedAt", "resolvedAt" FROM "Incident" AS incident
-      WHERE "organizationId" = ${organizationId} AND ("resolvedAt" IS NULL OR "resolvedAt" > ${since}::timestamptz)
+      SELECT id, title, nullif(titles, '{}')::text AS titles, "startedAt", "resolvedAt" FROM "Incident" AS incident
+      WHERE "organizationId" = ${organizationId} AND ${isPublicIncident} AND ("resolvedAt" IS NULL OR "resolvedAt" > ${since}::timestamptz)
         AND EXISTS (
           SELECT 1 FROM "IncidentService" AS link JOIN wanted ON wanted.id = link."serviceId"
           WHERE link."incidentId" = incident.id)
@@ -107,16 +112,17 @@ export function incidentPastJson(organizationId: Prisma.Sql, wanted: Prisma.Sql,
         WHERE link."updateId" = posted.id
       ) AS link ON true ORDER BY 1, 2, posted.id LIMIT ${MAX_ROWS + 1}
     ), part AS (
-      SELECT nth, 'incident' AS of, id, title, "startedAt", "resolvedAt",
+      SELECT nth, 'incident' AS of, id, title, titles, "startedAt", "resolvedAt",
         NULL::timestamptz AS at, NULL::boolean AS resolved, NULL::bigint AS service, NULL::"ServiceStatus" AS status
       FROM incident
-      UNION ALL SELECT nth, 'said', NULL, NULL, NULL, NULL, at, resolved, service, status FROM said
-      UNION ALL SELECT nth, 'current', NULL, NULL, NULL, NULL, NULL, NULL, service, status FROM current
+      UNION ALL SELECT nth, 'said', NULL, NULL, NULL, NULL, NULL, at, resolved, service, status FROM said
+      UNION ALL SELECT nth, 'current', NULL, NULL, NULL, NULL, NULL, NULL, NULL, service, status FROM current
     ), whole AS (
       -- Grouped rather than joined: nothing tells the planner how many rows there are.
       SELECT nth, json_build_array(max(id), max(title), ${time('max("startedAt")')}, ${time('max("resolvedAt")')},
         json_agg(json_build_array(${time('at')}, resolved, service, status) ORDER BY at, service) FILTER (WHERE of = 'said'),
-        json_agg(json_build_array(service, status) ORDER BY service) FILTER (WHERE of = 'current'))::text AS incident
+        json_agg(json_build_array(service, status) ORDER BY service) FILTER (WHERE of = 'current'),
+        max(titles)::json)::text AS incident
       FROM part GROUP BY nth
     )
     SELECT json_build_object(
@@ -175,7 +181,7 @@ function endOf([, , , resolved]: IncidentJson, now: Date): Date {
 
 /** Returns what an incident said of each service. */
 function effectsIn(
-  [id, title, started, resolved, rows, given]: IncidentJson,
+  [id, title, started, resolved, rows, given, titles]: IncidentJson,
   serviceIds: readonly string[],
   now: Date,
 ): EffectOnService[] {
@@ -185,7 +191,7 @@ function effectsIn(
     const serviceId = serviceIds[service]
     if (serviceId === undefined) continue
     const said = effectsOf({ ...times, current }, updatesFor(service, rows ?? []), now)
-    effects.push([serviceId, { id, title, ...times, effects: said }])
+    effects.push([serviceId, { id, title, ...(titles !== null && { titles }), ...times, effects: said }])
   }
   return effects
 }

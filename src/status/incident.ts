@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../core/access.ts'
 import type { Context, SqlContext } from '../core/context.ts'
+import { Conflict } from '../core/errors.ts'
 import { newId, typeOfId } from '../core/id.ts'
 import type { StoredHtml } from '../core/markdown-rendering.ts'
 import { renderMessage } from '../core/markdown-rendering.ts'
@@ -8,8 +9,10 @@ import { hasChanges, requireVersion, sameSet, versionInput } from '../core/optim
 import { invalid, validate } from '../core/validation.ts'
 import type { ChangeResult } from '../event-log/change.ts'
 import { change, changeBySql } from '../event-log/change.ts'
+import type { NewEvent } from '../event-log/event.ts'
 import type { Incident, IncidentUpdate } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
+import type { EventKind, IncidentVisibility } from '../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../generated/prisma/enums.ts'
 import {
   correctTimeline,
@@ -28,6 +31,8 @@ import {
   tellSubscribers,
   titleText,
 } from './timeline-limits.ts'
+import type { MessageChanges, TitleChanges } from './translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from './translations.ts'
 
 /**
  * The services an incident affects. OPERATIONAL: recovered. UNDER_MAINTENANCE is not allowed, because maintenance is
@@ -53,11 +58,14 @@ const newIncident = z.object({
   startedAt: z.date().nullish(),
   resolvedAt: z.date().nullish(),
   tellSubscribers,
+  visibility: z.enum(['PUBLIC', 'DRAFT']).nullish(),
+  translations: translations.both,
 })
 
 /**
  * Creates an incident, with the message as its first update. If it is created as resolved, its services are operational
- * and only its update keeps their statuses; with a resolution time it is a record of the past, and nobody is notified.
+ * and only its update keeps their statuses; with a resolution time it is a record of the past, and nobody is notified. A draft is
+ * seen by its organization only until it is published.
  * Requires a key with scope WRITE.
  * @throws Invalid, also for times in the future. @throws NotFound for an unknown service.
  */
@@ -67,11 +75,14 @@ export async function createIncident(ctx: Context, input: unknown): Promise<Inci
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   const html = await renderMessage(ctx, organizationId, message)
+  const others = await otherLanguages(ctx, organizationId, rest.translations)
   return changeBySql(ctx, organizationId, async (tx) => {
     const resolvedAt = rest.resolvedAt ?? null
     const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
     requireTimes({ status, startedAt, resolvedAt }, tx.now())
-    const fields = { title, status, impact, message, ...html, services, startedAt, tellSubscribers, automatic: false }
+    const visibility = rest.visibility ?? 'PUBLIC'
+    const text = { title, status, impact, message, ...html, ...others }
+    const fields = { ...text, services, startedAt, tellSubscribers, automatic: false, visibility }
     return openIncident(tx, organizationId, resolvedAt === null ? fields : { ...fields, resolvedAt })
   })
 }
@@ -85,6 +96,8 @@ export interface NewIncident extends NewIncidentUpdate {
   readonly resolvedAt?: Date
   /** Whether monitors may resolve it. */
   readonly automatic: boolean
+  /** Absent: everybody sees it. */
+  readonly visibility?: IncidentVisibility
 }
 
 /**
@@ -94,8 +107,9 @@ export interface NewIncident extends NewIncidentUpdate {
 export async function openIncident(
   tx: SqlContext,
   organizationId: string,
-  { message, html, htmlVersion, services, status, tellSubscribers = true, ...fields }: NewIncident,
+  { message, html, services, status, tellSubscribers = true, ...fields }: NewIncident,
 ): Promise<ChangeResult<Incident>> {
+  const { translations, htmlVersion = fields.htmlVersion } = changedMessages({}, fields.messages ?? {})
   const now = tx.now()
   const toldAt = fields.resolvedAt ?? now
   const isResolved = status === 'RESOLVED'
@@ -103,18 +117,22 @@ export async function openIncident(
   const [incident] = await tx.db.$queryRaw<Incident[]>`
     WITH own AS (${ownServices(organizationId, services)}), incident AS (
       INSERT INTO "Incident"
-        (id, "organizationId", title, status, impact, "startedAt", "resolvedAt", automatic, "createdAt")
-      SELECT ${newId('Incident')}, ${organizationId}, ${fields.title}, ${status}::"IncidentStatus",
+        (id, "organizationId", title, titles, status, impact, "startedAt", "resolvedAt", automatic, visibility, "createdAt")
+      SELECT ${newId('Incident')}, ${organizationId}, ${fields.title},
+        ${JSON.stringify(withChanges({}, fields.titles ?? {}))}::jsonb, ${status}::"IncidentStatus",
         ${fields.impact}::"IncidentImpact", ${fields.startedAt}::timestamptz,
-        ${isResolved ? toldAt : null}::timestamptz, ${fields.automatic}::bool, ${now}::timestamptz
+        ${isResolved ? toldAt : null}::timestamptz, ${fields.automatic}::bool,
+        ${fields.visibility ?? 'PUBLIC'}::"IncidentVisibility", ${now}::timestamptz
       WHERE (SELECT count(*) FROM own) = ${services.length}
       RETURNING *
     ), affected AS (
       INSERT INTO "IncidentService" ("incidentId", "serviceId", status)
       SELECT incident.id, own.id, CASE WHEN ${isResolved}::bool THEN 'OPERATIONAL' ELSE own.status END FROM incident, own
     ), first AS (
-      INSERT INTO "IncidentUpdate" (id, "organizationId", "incidentId", status, message, html, "htmlVersion", "createdAt")
-      SELECT ${updateId}, ${organizationId}, id, status, ${message}, ${html}, ${htmlVersion}::int, ${toldAt}::timestamptz
+      INSERT INTO "IncidentUpdate"
+        (id, "organizationId", "incidentId", status, message, html, "htmlVersion", translations, "createdAt")
+      SELECT ${updateId}, ${organizationId}, id, status, ${message}, ${html}, ${htmlVersion}::int,
+        ${JSON.stringify(translations)}::jsonb, ${toldAt}::timestamptz
       FROM incident
     ), set AS (
       INSERT INTO "IncidentUpdateService" ("updateId", "serviceId", status)
@@ -123,7 +141,7 @@ export async function openIncident(
     SELECT * FROM incident`
   if (!incident) throw notFound('Service')
   const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
-  return [incident, { kind, ...subject(incident), updateId, tellSubscribers }]
+  return [incident, incidentEvent(kind, incident, { updateId, tellSubscribers })]
 }
 
 /** Selects the given services that are the organization's, with their statuses. */
@@ -143,6 +161,7 @@ const incidentEdit = z.object({
   services: serviceStatuses.nullish(),
   startedAt: z.date().nullish(),
   resolvedAt: z.date().nullish(),
+  translations: translations.titles,
   version: versionInput,
 })
 
@@ -153,20 +172,21 @@ const incidentEdit = z.object({
  */
 export async function updateIncident(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, version, services, startedAt, resolvedAt, ...fields } = validate(incidentEdit, input)
+  const { id, version, services, startedAt, resolvedAt, translations, ...given } = validate(incidentEdit, input)
   requireDistinct((services ?? []).map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   return change(ctx, organizationId, async (tx) => {
     const before = await findIncident(tx, organizationId, id)
     requireVersion(before, version)
     const times = timesAfter(before, { startedAt, resolvedAt }, tx.now())
     const former = services ? await replaceServices(tx, before, services) : null
+    const fields = { ...given, titles: withChanges<string>(before.titles, titleChanges(translations)) }
     if (former === null && !hasChanges(before, { ...fields, ...times })) return [before]
     const incident = await tx.db.incident.update({
       where: { id },
       data: { ...fields, ...times, ...manual, version: { increment: 1 } },
     })
     const serviceIds = formerServices(former)
-    return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident), serviceIds }]
+    return [incident, incidentEvent('INCIDENT_UPDATED', incident, { serviceIds })]
   })
 }
 
@@ -218,7 +238,7 @@ export async function updateIncidentServices(ctx: Context, input: unknown): Prom
     const data = { ...manual, version: { increment: 1 } }
     const incident = await tx.db.incident.update({ where: { id: incidentId }, data })
     const serviceIds = formerServices(former)
-    return [incident, { kind: 'INCIDENT_UPDATED', ...subject(incident), serviceIds }]
+    return [incident, incidentEvent('INCIDENT_UPDATED', incident, { serviceIds })]
   })
 }
 
@@ -229,6 +249,7 @@ const newUpdate = z.object({
   services: serviceStatuses.nullish(),
   createdAt: z.date().nullish(),
   tellSubscribers,
+  translations: translations.both,
   version: versionInput,
 })
 
@@ -247,7 +268,8 @@ export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   if (status === 'RESOLVED') requireRecovered(services)
   const html = await renderMessage(ctx, organizationId, message)
-  const entry = { status, message, ...html, services, tellSubscribers }
+  const others = await otherLanguages(ctx, organizationId, rest.translations)
+  const entry = { status, message, ...html, ...others, services, tellSubscribers }
   const read = async (tx: SqlContext) => {
     const before = await readForUpdate(tx, organizationId, incidentId)
     requireVersion(before.incident, version)
@@ -268,6 +290,15 @@ export async function postIncidentUpdate(ctx: Context, input: unknown): Promise<
     if (status === 'RESOLVED') requireStartBeforeEnd('createdAt', before.incident.startedAt, createdAt)
     return addUpdate(tx, append(before), entry, createdAt)
   })
+}
+
+/** Reads texts in other languages for an update, and for the title of its incident. */
+async function otherLanguages(
+  ctx: Context,
+  organizationId: string,
+  given: z.infer<typeof translations.both>,
+): Promise<Required<Pick<NewIncidentUpdate, 'titles' | 'messages'>>> {
+  return { titles: titleChanges(given), messages: await messageChanges(ctx, organizationId, given) }
 }
 
 /** An incident and what its timeline has. */
@@ -303,10 +334,14 @@ async function backfill(
     wanted,
     others.map((each) => each.createdAt),
   )
+  if (Object.keys(entry.titles ?? {}).length > 0) {
+    const titles = withChanges(before.titles, entry.titles ?? {})
+    await tx.db.incident.update({ where: { id: before.id }, data: { titles } })
+  }
   const { result, incident } = await correctTimeline(tx, before, 'createdAt', () =>
     insertUpdate(tx, before, entry, createdAt),
   )
-  return [result, { kind: 'INCIDENT_UPDATE_BACKFILLED', ...subject(incident), updateId: result.id }]
+  return [result, incidentEvent('INCIDENT_UPDATE_BACKFILLED', incident, { updateId: result.id })]
 }
 
 /** An update to post. Services that are not named keep their status. */
@@ -314,6 +349,9 @@ export interface NewIncidentUpdate extends StoredHtml {
   readonly status: IncidentStatus
   readonly message: string
   readonly services: ServiceStatuses
+  /** The message in other languages, and titles of the incident to change. */
+  readonly messages?: MessageChanges
+  readonly titles?: TitleChanges
   /** Whether subscribers are notified; absent: yes. */
   readonly tellSubscribers?: boolean
 }
@@ -335,17 +373,19 @@ function countUpdates({ db }: Context, incidentId: string): Promise<number> {
  */
 export async function addUpdate(
   tx: SqlContext,
-  before: Pick<Incident, 'id' | 'organizationId' | 'title' | 'resolvedAt' | 'automatic'>,
-  { status, message, html, htmlVersion, services, tellSubscribers = true }: NewIncidentUpdate,
+  before: Pick<Incident, 'id' | 'organizationId' | 'title' | 'resolvedAt' | 'automatic' | 'visibility'>,
+  { status, message, html, services, tellSubscribers = true, ...entry }: NewIncidentUpdate,
   at = tx.now(),
 ): Promise<ChangeResult<IncidentUpdate>> {
+  const { translations, htmlVersion = entry.htmlVersion } = changedMessages({}, entry.messages ?? {})
   const { id: incidentId, organizationId } = before
   const isResolved = status === 'RESOLVED'
   const updateId = newId('IncidentUpdate')
   const [update] = await tx.db.$queryRaw<IncidentUpdate[]>`
     WITH own AS (${ownServices(organizationId, services)}), incident AS (
       UPDATE "Incident" SET status = ${status}::"IncidentStatus", automatic = ${before.automatic}::bool,
-        "resolvedAt" = ${isResolved ? (before.resolvedAt ?? at) : null}::timestamptz, version = version + 1
+        "resolvedAt" = ${isResolved ? (before.resolvedAt ?? at) : null}::timestamptz,
+        titles = jsonb_strip_nulls(titles || ${JSON.stringify(entry.titles ?? {})}::jsonb), version = version + 1
       WHERE id = ${incidentId} AND (SELECT count(*) FROM own) = ${services.length}
       RETURNING id
     ), affected AS (
@@ -356,9 +396,10 @@ export async function addUpdate(
       UPDATE "IncidentService" SET status = 'OPERATIONAL' FROM incident
       WHERE ${isResolved}::bool AND "incidentId" = incident.id AND "serviceId" NOT IN (SELECT id FROM own)
     ), posted AS (
-      INSERT INTO "IncidentUpdate" (id, "organizationId", "incidentId", status, message, html, "htmlVersion", "createdAt")
+      INSERT INTO "IncidentUpdate"
+        (id, "organizationId", "incidentId", status, message, html, "htmlVersion", translations, "createdAt")
       SELECT ${updateId}, ${organizationId}, id, ${status}::"IncidentStatus", ${message}, ${html}, ${htmlVersion}::int,
-        greatest(${at}::timestamptz, (
+        ${JSON.stringify(translations)}::jsonb, greatest(${at}::timestamptz, (
           SELECT max("createdAt") + interval '1 ms' FROM "IncidentUpdate" WHERE "incidentId" = ${incidentId}
         ))
       FROM incident RETURNING *
@@ -368,13 +409,14 @@ export async function addUpdate(
     )
     SELECT * FROM posted`
   if (!update) throw notFound('Service')
-  return [update, { kind: 'INCIDENT_UPDATE_POSTED', ...subject(before), updateId, tellSubscribers }]
+  return [update, incidentEvent('INCIDENT_UPDATE_POSTED', before, { updateId, tellSubscribers })]
 }
 
 const updateEdit = z.object({
   id: z.string(),
   message: message.nullish(),
   createdAt: z.date().nullish(),
+  translations: translations.messages,
   version: versionInput,
 })
 
@@ -385,25 +427,29 @@ const updateEdit = z.object({
  */
 export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, createdAt, version } = validate(updateEdit, input)
-  const rendered = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
+  const { id, message, createdAt, version, ...given } = validate(updateEdit, input)
+  const own = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
+  const others = await messageChanges(ctx, organizationId, given.translations)
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await findIncidentUpdate(tx, organizationId, id)
     requireVersion(before, version)
     requireNotInFuture('createdAt', createdAt, tx.now())
-    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
-    const others = createdAt ? (await readTimeline(tx, incident.id)).filter((each) => each.id !== id) : []
+    const rendered = { ...own, ...changedMessages(before.translations, others) }
+    const { translations } = rendered
+    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined, translations }))
+      return [before]
+    const neighbours = createdAt ? (await readTimeline(tx, incident.id)).filter((each) => each.id !== id) : []
     const moved = createdAt
       ? {
           createdAt: firstFreeTime(
             createdAt,
-            others.map((each) => each.createdAt),
+            neighbours.map((each) => each.createdAt),
           ),
         }
       : {}
     const data = { ...rendered, ...moved, editedAt: tx.now(), version: { increment: 1 } }
     const edit = () => tx.db.incidentUpdate.update({ where: { id }, data })
-    const event = { kind: 'INCIDENT_UPDATE_EDITED', ...subject(incident), updateId: id } as const
+    const event = incidentEvent('INCIDENT_UPDATE_EDITED', incident, { updateId: id })
     if (createdAt) return [(await correctTimeline(tx, incident, 'createdAt', edit)).result, event]
     await tx.db.incident.update({ where: { id: incident.id }, data: manual })
     return [await edit(), event]
@@ -421,7 +467,7 @@ export async function deleteIncidentUpdate(ctx: Context, id: string): Promise<In
     requireOtherUpdates(await countUpdates(tx, incident.id), 'incident')
     const serviceIds = formerServices(await readServiceStatuses(tx, incident.id))
     await correctTimeline(tx, incident, 'id', () => tx.db.incidentUpdate.delete({ where: { id } }))
-    return [update, { kind: 'INCIDENT_UPDATE_DELETED', ...subject(incident), updateId: id, serviceIds }]
+    return [update, incidentEvent('INCIDENT_UPDATE_DELETED', incident, { updateId: id, serviceIds })]
   })
 }
 
@@ -467,8 +513,65 @@ export async function deleteIncident(ctx: Context, id: string): Promise<Incident
     const incident = await findIncident(tx, organizationId, id)
     const serviceIds = formerServices(await readServiceStatuses(tx, id))
     await tx.db.incident.delete({ where: { id } })
-    return [incident, { kind: 'INCIDENT_DELETED', ...subject(incident), serviceIds }]
+    return [incident, incidentEvent('INCIDENT_DELETED', incident, { serviceIds })]
   })
+}
+
+const publication = z.object({ id: z.string(), tellSubscribers })
+
+/**
+ * Publishes a draft or a suggestion: from now on everybody sees it. Of one that is resolved nobody is notified. Does nothing to an
+ * incident that is public. Requires a key with scope WRITE.
+ * @throws NotFound when the organization has no such incident.
+ */
+export async function publishIncident(ctx: Context, input: unknown): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, tellSubscribers } = validate(publication, input)
+  return change(ctx, organizationId, async (tx) => {
+    const before = await findIncident(tx, organizationId, id)
+    if (before.visibility === 'PUBLIC') return [before]
+    const data = { visibility: 'PUBLIC', version: { increment: 1 } } as const
+    const incident = await tx.db.incident.update({ where: { id }, data })
+    const newest = await tx.db.incidentUpdate.findFirst({
+      where: { incidentId: id },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      select: { id: true },
+    })
+    const kind = incident.status === 'RESOLVED' ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
+    return [incident, incidentEvent(kind, incident, { tellSubscribers, ...(newest && { updateId: newest.id }) })]
+  })
+}
+
+/**
+ * Deletes a draft or a suggestion and returns it. Requires a key with scope WRITE.
+ * @throws NotFound when the organization has no such incident. @throws Conflict when it is public.
+ */
+export async function dismissIncident(ctx: Context, id: string): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const incident = await findIncident(tx, organizationId, id)
+    if (incident.visibility === 'PUBLIC') throw new Conflict('This incident is public. Resolve or delete it instead.')
+    await tx.db.incident.delete({ where: { id } })
+    return [incident, incidentEvent('INCIDENT_DELETED', incident)]
+  })
+}
+
+/** What is told of an incident that is not public: to its organization only. */
+const hiddenKinds: Partial<Record<EventKind, EventKind>> = {
+  INCIDENT_CREATED: 'INCIDENT_DRAFTED',
+  INCIDENT_BACKFILLED: 'INCIDENT_DRAFTED',
+  INCIDENT_DELETED: 'INCIDENT_DISMISSED',
+}
+
+/** Creates an event about an incident. Of one that is not public, it reaches neither pages nor subscribers. */
+function incidentEvent(
+  kind: EventKind,
+  { id, title, visibility }: Pick<Incident, 'id' | 'title' | 'visibility'>,
+  more: Pick<NewEvent, 'updateId' | 'tellSubscribers' | 'serviceIds'> = {},
+): NewEvent {
+  const event = { kind, subjectId: id, subjectName: title, ...more }
+  if (visibility === 'PUBLIC') return event
+  return { ...event, kind: hiddenKinds[kind] ?? 'INCIDENT_DRAFT_UPDATED', tellSubscribers: false }
 }
 
 /** Reads an incident of the organization. @throws NotFound when it has no such one. */
@@ -491,10 +594,10 @@ async function setServiceStatuses({ db }: Context, incidentId: string, services:
 function insertUpdate(
   { db }: Context,
   { id: incidentId, organizationId }: Incident,
-  { services, status, message, html, htmlVersion }: NewIncidentUpdate,
+  { services, status, message, html, htmlVersion, messages = {} }: NewIncidentUpdate,
   createdAt: Date,
 ): Promise<IncidentUpdate> {
-  const content = { status, message, html, htmlVersion }
+  const content = { status, message, html, htmlVersion, ...changedMessages({}, messages) }
   const data = { id: newId('IncidentUpdate'), organizationId, incidentId, createdAt, ...content }
   return db.incidentUpdate.create({ data: { ...data, services: { create: [...services] } } })
 }
@@ -516,4 +619,3 @@ const statusKey = ({ serviceId, status }: { readonly serviceId: string; readonly
 const hasAny = (serviceStatuses: ReadonlySet<string>, serviceIds: readonly string[]) =>
   [...serviceStatuses].some((key) => serviceIds.some((id) => key.startsWith(`${id} `)))
 const serviceIdOf = ({ serviceId }: ServiceStatuses[number]) => serviceId
-const subject = ({ id, title }: Pick<Incident, 'id' | 'title'>) => ({ subjectId: id, subjectName: title })

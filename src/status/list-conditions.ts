@@ -1,7 +1,12 @@
 import { validIdOrEmpty } from '../core/id.ts'
 import { inRange, oneOf } from '../core/list-filter.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
-import type { IncidentImpact, IncidentStatus, MaintenanceStatus } from '../generated/prisma/enums.ts'
+import type {
+  IncidentImpact,
+  IncidentStatus,
+  IncidentVisibility,
+  MaintenanceStatus,
+} from '../generated/prisma/enums.ts'
 
 type Optional<T> = T | null | undefined
 
@@ -11,6 +16,7 @@ export interface IncidentConditions {
   readonly startedBefore?: Optional<Date>
   readonly status?: Optional<readonly IncidentStatus[]>
   readonly impact?: Optional<readonly IncidentImpact[]>
+  readonly visibility?: Optional<readonly IncidentVisibility[]>
   /** True: only open ones. False: only resolved ones. */
   readonly open?: Optional<boolean>
   readonly serviceId?: Optional<string>
@@ -22,11 +28,15 @@ export function incidentsMatching(conditions: IncidentConditions): Prisma.Incide
   const startedAt = inRange('started', conditions.startedAfter, conditions.startedBefore)
   const status = oneOf('status', conditions.status)
   const impact = oneOf('impact', conditions.impact)
+  const visibility = oneOf('visibility', conditions.visibility)
   return {
     ...(startedAt && { startedAt }),
     ...(status && { status }),
     ...(impact && { impact }),
-    ...(typeof open === 'boolean' && { AND: { status: open ? { not: 'RESOLVED' } : 'RESOLVED' } }),
+    AND: [
+      ...(visibility ? [{ visibility }] : []),
+      ...(typeof open === 'boolean' ? [{ status: open ? ({ not: 'RESOLVED' } as const) : ('RESOLVED' as const) }] : []),
+    ],
     ...(serviceId && { services: { some: { serviceId: validIdOrEmpty(serviceId) } } }),
   }
 }

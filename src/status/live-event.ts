@@ -5,6 +5,7 @@ import { plainRows } from '../database/sql-transaction.ts'
 import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { PageScope } from './page-scope.ts'
+import { isPublicIncident } from './page-scope.ts'
 import type { PageCauses } from './page-status.ts'
 import { pageCauses, statusOf } from './page-status.ts'
 import type { PageStatus } from './shown-status.ts'
@@ -46,7 +47,7 @@ export async function readLiveRows(
   db: Database,
   { organizationId, page: followed, incidentId, withStatus }: LiveSubject,
 ): Promise<LiveRows | null> {
-  const incident = Prisma.sql`(SELECT to_json(incident) FROM "Incident" AS incident WHERE id = ${incidentId})`
+  const incident = Prisma.sql`(SELECT to_json(incident) FROM "Incident" AS incident WHERE id = ${incidentId} AND ${isPublicIncident})`
   const causes = Prisma.sql`(SELECT to_json(causes) FROM (${pageCauses([organizationId], followed ?? undefined)}) AS causes)`
   const [row] = await plainRows<
     Page & { readonly incidentRow: IncidentJson | null; readonly statusCauses: PageCauses | null }
@@ -70,7 +71,10 @@ export async function readLiveRows(
 
 /** Reads the current row of an incident. Null: it is deleted. */
 export async function readIncidentRow(db: Database, id: string): Promise<Incident | null> {
-  const [row] = await plainRows<Incident>(db, Prisma.sql`SELECT * FROM "Incident" WHERE id = ${id}`)
+  const [row] = await plainRows<Incident>(
+    db,
+    Prisma.sql`SELECT * FROM "Incident" WHERE id = ${id} AND ${isPublicIncident}`,
+  )
   return row ?? null
 }
 

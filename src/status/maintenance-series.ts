@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { notDeleted } from '../account/deletion.ts'
 import { zoneName } from '../account/page-settings.ts'
@@ -12,6 +13,7 @@ import { claimDue } from '../database/lease.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Maintenance, MaintenanceSeries } from '../generated/prisma/client.ts'
+import type { Language } from '../language/catalogue.ts'
 import type { RenderedMessage } from './maintenance.ts'
 import { eventOf, insertMaintenance, renderUpdate, setServices } from './maintenance.ts'
 import { createPlan } from './maintenance-schedule.ts'
@@ -32,6 +34,15 @@ import {
   untilOf,
 } from './recurrence.ts'
 import { message, tellSubscribers, titleText } from './timeline-limits.ts'
+import type { Translations } from './translations.ts'
+import {
+  requireTranslatedLength,
+  storedTexts,
+  titleChanges,
+  titleIn,
+  translations,
+  withChanges,
+} from './translations.ts'
 
 /** The maximum number of series of an organization. */
 const MAX_SERIES = 50
@@ -57,6 +68,7 @@ const newSeries = z.object({
   skips: skips.nullish(),
   serviceIds: serviceIds.nullish(),
   tellSubscribers,
+  translations: translations.both,
 })
 
 /**
@@ -69,7 +81,7 @@ export async function createMaintenanceSeries(ctx: Context, input: unknown): Pro
   const organizationId = requireScope(ctx, 'WRITE')
   const { serviceIds, ...fields } = validate(newSeries, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
-  const rendered = await renderUpdate(ctx, organizationId, fields.message)
+  const rendered = await renderUpdate(ctx, organizationId, fields.message, fields.translations)
   const timeZone = fields.timeZone ?? (await zoneOf(ctx, organizationId))
   const schedule = await scheduleOf({ ...fields, skips: fields.skips ?? [], timeZone }, ctx.now())
   return change(ctx, organizationId, async (tx) => {
@@ -83,6 +95,7 @@ export async function createMaintenanceSeries(ctx: Context, input: unknown): Pro
         organizationId,
         title,
         message,
+        translations: textsAfter({}, fields.translations),
         tellSubscribers,
         ...schedule,
         createdAt: tx.now(),
@@ -105,6 +118,7 @@ const seriesEdit = z.object({
   skips: skips.nullish(),
   serviceIds: serviceIds.nullish(),
   tellSubscribers: z.boolean().nullish(),
+  translations: translations.both,
   version: versionInput,
 })
 
@@ -118,14 +132,15 @@ export async function updateMaintenanceSeries(ctx: Context, input: unknown): Pro
   const { id, version, serviceIds, ...fields } = validate(seriesEdit, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
   const read = await findMaintenanceSeries(ctx, organizationId, id)
-  const rendered = await renderUpdate(ctx, organizationId, fields.message ?? read.message)
+  const texts = textsAfter(read.translations, fields.translations)
+  const rendered = await renderUpdate(ctx, organizationId, fields.message ?? read.message, translationsIn(texts))
   const schedule = await changedSchedule(read, fields, ctx.now())
   return change(ctx, organizationId, async (tx) => {
     const before = await findMaintenanceSeries(tx, organizationId, id)
     // What follows was computed from the version that was read.
     requireVersion(before, version ?? read.version)
     const { title, message, tellSubscribers } = fields
-    const data = { ...schedule, title, message, tellSubscribers: tellSubscribers ?? undefined }
+    const data = { ...schedule, title, message, translations: texts, tellSubscribers: tellSubscribers ?? undefined }
     const known = await servicesOf(tx, id)
     const isOther = serviceIds ? !sameSet(known, serviceIds, (each) => each) : false
     if (!isOther && !hasChanges(before, data)) return [before]
@@ -225,7 +240,7 @@ export async function runDueSeries(ctx: Context): Promise<Date | null> {
 export async function advanceSeries(ctx: Context, id: string): Promise<void> {
   const found = await ctx.db.maintenanceSeries.findUnique({ where: { id } })
   if (!found) return
-  const rendered = await renderUpdate(ctx, found.organizationId, found.message)
+  const rendered = await renderUpdate(ctx, found.organizationId, found.message, translationsIn(found.translations))
   await change(ctx, found.organizationId, async (tx) => {
     const series = await tx.db.maintenanceSeries.findUnique({ where: { id } })
     // One that was changed meanwhile has been advanced by that.
@@ -256,7 +271,7 @@ async function scheduleDates(
     const date = { seriesId: id, nominalStartsAt: startsAt }
     const [, scheduled, ...others] = await insertMaintenance(
       tx,
-      { organizationId, title, tellSubscribers, plan, date },
+      { organizationId, title, titles: titlesOf(series), tellSubscribers, plan, date },
       serviceIds,
       rendered,
     )
@@ -284,7 +299,8 @@ async function followSeries(
   const serviceIds = await servicesOf(tx, series.id)
   for (const date of await scheduledOf(tx, series.id)) {
     const { title, tellSubscribers } = series
-    const data = { title, tellSubscribers, endsAt: endOf(date.startsAt, series.durationMinutes) }
+    const titles = titlesOf(series)
+    const data = { title, titles, tellSubscribers, endsAt: endOf(date.startsAt, series.durationMinutes) }
     const isMoved = +data.endsAt !== +date.endsAt
     const known = await tx.db.maintenanceService.findMany({ where: { maintenanceId: date.id } })
     const isOther = !sameSet(
@@ -292,7 +308,7 @@ async function followSeries(
       serviceIds,
       (each) => each,
     )
-    const hasOtherMessage = before.message !== series.message
+    const hasOtherMessage = !isDeepStrictEqual(messagesOf(before), messagesOf(series))
     if (!isOther && !hasOtherMessage && !hasChanges(date, data)) continue
     const changed = await tx.db.maintenance.update({
       where: { id: date.id },
@@ -405,6 +421,45 @@ async function changedSchedule(
 export function ruleWithEnd({ rule, until }: Pick<MaintenanceSeries, 'rule' | 'until'>): string {
   return until === null ? rule : `${rule};UNTIL=${until.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
 }
+
+/** The texts of a series in one other language. */
+export type SeriesTexts = Readonly<Record<string, { readonly title?: string; readonly message?: string }>>
+
+/** Returns the title of a series in a language if there is one, and otherwise the one that was written first. */
+export function seriesTitleIn(series: MaintenanceSeries, language: Language): string {
+  return titleIn({ title: series.title, titles: titlesOf(series) }, language).title
+}
+
+/** Returns the texts of a series in other languages, as given to each date. */
+function translationsIn(stored: MaintenanceSeries['translations']): NonNullable<Translations> {
+  return storedTexts<SeriesTexts[string]>(stored).map(({ language, text }) => ({ language, ...text }))
+}
+
+/** Applies changes to the texts of a series in other languages. @throws Invalid when the messages are too long together. */
+function textsAfter(stored: MaintenanceSeries['translations'], given: Translations): SeriesTexts {
+  const known = withChanges<SeriesTexts[string]>(stored, {})
+  const changed = (given ?? []).map(({ language, title, message }) => {
+    const text = {
+      ...known[language],
+      ...(title !== undefined && { title }),
+      ...(message !== undefined && { message }),
+    }
+    const kept = Object.entries(text).filter(([, value]) => value !== null)
+    return [language, kept.length === 0 ? null : Object.fromEntries(kept)] as const
+  })
+  const texts = withChanges<SeriesTexts[string]>(stored, Object.fromEntries(changed))
+  requireTranslatedLength(Object.values(texts).map(({ message }) => message?.length ?? 0))
+  return texts
+}
+
+const titlesOf = ({ translations }: MaintenanceSeries): Record<string, string> =>
+  withChanges({}, titleChanges(translationsIn(translations)))
+
+/** Returns what a series says in all its languages. */
+const messagesOf = ({ message, translations }: MaintenanceSeries) => [
+  message,
+  translationsIn(translations).map((each) => [each.language, each.message]),
+]
 
 const endOf = (startsAt: Date, minutes: number) => new Date(startsAt.getTime() + minutes * MINUTE)
 

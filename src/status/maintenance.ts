@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { newId } from '../core/id.ts'
-import type { StoredHtml } from '../core/markdown-rendering.ts'
+import type { StoredHtml, StoredMessages } from '../core/markdown-rendering.ts'
 import { HTML_VERSION, renderMessage } from '../core/markdown-rendering.ts'
 import { hasChanges, requireVersion, sameSet, versionInput } from '../core/optimistic-lock.ts'
 import { DAY, utcDay } from '../core/time.ts'
-import { validate } from '../core/validation.ts'
+import { invalid, validate } from '../core/validation.ts'
 import type { ChangeResult } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
@@ -34,6 +34,8 @@ import {
   tellSubscribers,
   titleText,
 } from './timeline-limits.ts'
+import type { Translations } from './translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from './translations.ts'
 
 const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)
 
@@ -44,6 +46,7 @@ const newMaintenance = z.object({
   endsAt: z.date(),
   serviceIds: serviceIds.nullish(),
   tellSubscribers,
+  translations: translations.both,
 })
 
 /**
@@ -53,17 +56,19 @@ const newMaintenance = z.object({
  */
 export async function scheduleMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { title, message, serviceIds, tellSubscribers, ...times } = validate(newMaintenance, input)
+  const { title, message, serviceIds, tellSubscribers, translations, ...times } = validate(newMaintenance, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
-  const rendered = await renderUpdate(ctx, organizationId, message)
+  const rendered = await renderUpdate(ctx, organizationId, message, translations)
+  const titles = withChanges<string>({}, titleChanges(translations))
   return change(ctx, organizationId, async (tx) => {
     const plan = createPlan(times, tx.now())
     await requireServices(tx, organizationId, serviceIds ?? [])
-    return insertMaintenance(tx, { organizationId, title, tellSubscribers, plan }, serviceIds ?? [], rendered)
+    return insertMaintenance(tx, { organizationId, title, titles, tellSubscribers, plan }, serviceIds ?? [], rendered)
   })
 }
 
 interface NewMaintenance extends Pick<Maintenance, 'organizationId' | 'title' | 'tellSubscribers'> {
+  readonly titles: Record<string, string>
   readonly plan: Plan
   /** The date of a series that it is; absent: none. */
   readonly date?: { readonly seriesId: string; readonly nominalStartsAt: Date }
@@ -102,11 +107,13 @@ const maintenanceEdit = z.object({
   message: optionalMessage.nullish(),
   status: z.enum(['IN_PROGRESS', 'VERIFYING', 'COMPLETED']).nullish(),
   tellSubscribers: z.boolean().nullish(),
+  translations: translations.both,
   version: versionInput,
 })
 
 /**
- * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline. The
+ * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline. A message in
+ * another language belongs to that update. The
  * status starts the maintenance early, marks it as being verified, or ends it early. `tellSubscribers` says whether
  * subscribers are notified of the edit, and of its start and end from then on. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict when it was changed after the given version, its status does not allow the
@@ -114,12 +121,13 @@ const maintenanceEdit = z.object({
  */
 export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, version, title, serviceIds, message, status, tellSubscribers, ...times } = validate(
+  const { id, version, title, serviceIds, message, status, tellSubscribers, translations, ...times } = validate(
     maintenanceEdit,
     input,
   )
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
-  const rendered = await renderUpdate(ctx, organizationId, message ?? '')
+  requireOriginal(message, translations)
+  const rendered = await renderUpdate(ctx, organizationId, message ?? '', translations)
   return change(ctx, organizationId, async (tx) => {
     const before = await findMaintenance(tx, organizationId, id)
     requireVersion(before, version)
@@ -127,7 +135,8 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     const advanced = status ? transition(before, status, tx.now()) : before
     const plan = reschedule(advanced, times, tx.now())
     const isOther = serviceIds ? !(await hasExactlyServices(tx, id, serviceIds)) : false
-    const settings = { title, tellSubscribers: tellSubscribers ?? undefined }
+    const titles = withChanges<string>(before.titles, titleChanges(translations))
+    const settings = { title, titles, tellSubscribers: tellSubscribers ?? undefined }
     if (!message && !isOther && !hasChanges(before, { ...plan, ...settings })) return [before]
     const maintenance = await savePlan(tx, before, plan, tx.now(), { ...settings, ...detachedIf(before) })
     const former = await tx.db.maintenanceService.findMany({ where: { maintenanceId: id } })
@@ -139,10 +148,17 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
   })
 }
 
+/** @throws Invalid for a message in other languages only. */
+function requireOriginal(message: string | null | undefined, translations: Translations): void {
+  if (message || !translations?.some((each) => each.message)) return
+  throw invalid([{ path: ['message'], message: 'must be given, as it is in other languages' }])
+}
+
 const cancellation = z.object({
   id: z.string(),
   message: optionalMessage.nullish(),
   tellSubscribers: z.boolean().nullish(),
+  translations: translations.messages,
 })
 
 /**
@@ -152,8 +168,9 @@ const cancellation = z.object({
  */
 export async function cancelMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, tellSubscribers } = validate(cancellation, input)
-  const rendered = await renderUpdate(ctx, organizationId, message ?? '')
+  const { id, message, tellSubscribers, translations } = validate(cancellation, input)
+  requireOriginal(message, translations)
+  const rendered = await renderUpdate(ctx, organizationId, message ?? '', translations)
   return change(ctx, organizationId, async (tx) => {
     const before = await findMaintenance(tx, organizationId, id)
     const maintenance = await savePlan(tx, before, transition(before, 'CANCELLED', tx.now()), tx.now(), {
@@ -186,6 +203,7 @@ const updateEdit = z.object({
   id: z.string(),
   message: message.nullish(),
   createdAt: z.date().nullish(),
+  translations: translations.messages,
   version: versionInput,
 })
 
@@ -195,13 +213,17 @@ const updateEdit = z.object({
  */
 export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promise<MaintenanceUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, createdAt, version } = validate(updateEdit, input)
-  const rendered = message ? await renderUpdate(ctx, organizationId, message) : {}
+  const { id, message, createdAt, version, ...given } = validate(updateEdit, input)
+  const own = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
+  const changes = await messageChanges(ctx, organizationId, given.translations)
   return change(ctx, organizationId, async (tx) => {
     const { maintenance, ...before } = await findMaintenanceUpdate(tx, organizationId, id)
     requireVersion(before, version)
     requireNotInFuture('createdAt', createdAt, tx.now())
-    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined })) return [before]
+    const rendered = { ...own, ...changedMessages(before.translations, changes) }
+    const { translations } = rendered
+    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined, translations }))
+      return [before]
     const where = { maintenanceId: maintenance.id, id: { not: id } }
     const others = createdAt ? await tx.db.maintenanceUpdate.findMany({ where, select: { createdAt: true } }) : []
     const moved = createdAt
@@ -284,6 +306,7 @@ function savePlan(
   at: Date,
   settings: {
     readonly title?: string | undefined
+    readonly titles?: Record<string, string>
     readonly tellSubscribers?: boolean | undefined
     readonly detached?: boolean
   } = {},
@@ -348,29 +371,41 @@ async function invalidateUptimeDays({ db }: Context, { organizationId, startedAt
   await db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
 }
 
-/** A message with its rendered form. */
+/** A message with its rendered form, in all its languages. */
 export interface RenderedMessage extends StoredHtml {
   readonly message: string
+  readonly translations: StoredMessages
 }
 
 /** The message of an update that only changes the status. */
-const emptyMessage: RenderedMessage = { message: '', html: '', htmlVersion: HTML_VERSION }
+const emptyMessage: RenderedMessage = { message: '', html: '', htmlVersion: HTML_VERSION, translations: {} }
 
-/** Renders the message of an update; an empty one stays empty. */
-export async function renderUpdate(ctx: Context, organizationId: string, message: string): Promise<RenderedMessage> {
-  return message === '' ? emptyMessage : { message, ...(await renderMessage(ctx, organizationId, message)) }
+/** Renders the message of an update; an empty one stays empty. @throws Invalid when it is too long in other languages. */
+export async function renderUpdate(
+  ctx: Context,
+  organizationId: string,
+  message: string,
+  translations: Translations,
+): Promise<RenderedMessage> {
+  if (message === '') return emptyMessage
+  const rendered = await renderMessage(ctx, organizationId, message)
+  return {
+    message,
+    ...rendered,
+    ...changedMessages({}, await messageChanges(ctx, organizationId, translations)),
+  }
 }
 
 /** Appends an update and returns its id. Its time is now, or just after the newest update if that is not older. */
 async function addUpdate({ db, now }: Context, maintenance: Maintenance, rendered: RenderedMessage): Promise<string> {
   const { id: maintenanceId, organizationId, status } = maintenance
-  const { message, html, htmlVersion } = rendered
+  const { message, html, htmlVersion, translations } = rendered
   const id = newId('MaintenanceUpdate')
   await db.$executeRaw`
     INSERT INTO "MaintenanceUpdate"
-      (id, "organizationId", "maintenanceId", status, message, html, "htmlVersion", "createdAt")
+      (id, "organizationId", "maintenanceId", status, message, html, "htmlVersion", translations, "createdAt")
     SELECT ${id}, ${organizationId}, ${maintenanceId}, ${status}::"MaintenanceStatus", ${message}, ${html},
-      ${htmlVersion}::int, greatest(${now()}::timestamptz, max("createdAt") + interval '1 ms')
+      ${htmlVersion}::int, ${JSON.stringify(translations)}::jsonb, greatest(${now()}::timestamptz, max("createdAt") + interval '1 ms')
     FROM "MaintenanceUpdate" WHERE "maintenanceId" = ${maintenanceId}`
   return id
 }

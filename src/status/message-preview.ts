@@ -3,15 +3,32 @@ import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { htmlOf, renderMessage } from '../core/markdown-rendering.ts'
 import { validate } from '../core/validation.ts'
+import type { Language } from '../language/catalogue.ts'
 import { message } from './timeline-limits.ts'
+import { messageChanges, storedTexts, translations } from './translations.ts'
+
+/** A message that somebody is writing, in HTML. */
+export interface MessagePreview {
+  readonly html: string
+  readonly translations: readonly { readonly language: Language; readonly html: string }[]
+}
+
+const draft = z.object({ message, translations: translations.both })
 
 /**
- * Renders the message of an update that somebody is writing, as the page would show it. Nothing is saved. Requires the scope
- * WRITE.
+ * Renders the message of an update that somebody is writing, and its translations, as the page would show them. Nothing is saved.
+ * Requires the scope WRITE.
  * @throws Invalid.
  */
-export async function previewMessage(ctx: Context, input: unknown): Promise<string> {
+export async function previewMessage(ctx: Context, input: unknown): Promise<MessagePreview> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const given = validate(z.object({ message }), input)
-  return htmlOf({ message: given.message, ...(await renderMessage(ctx, organizationId, given.message)) })
+  const given = validate(draft, input)
+  const others = await messageChanges(ctx, organizationId, given.translations)
+  return {
+    html: htmlOf({ message: given.message, ...(await renderMessage(ctx, organizationId, given.message)) }),
+    translations: storedTexts<NonNullable<(typeof others)[Language]>>({ ...others }).map(({ language, text }) => ({
+      language,
+      html: htmlOf(text),
+    })),
+  }
 }

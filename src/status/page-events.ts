@@ -40,11 +40,13 @@ export async function followPage(ctx: FollowContext, slug: string, after: string
 export async function followIncident(ctx: FollowContext, id: string, after: string | null): Promise<PageFollower> {
   const isId = typeOfId(id) === 'Incident'
   const select = { id: true, organizationId: true } as const
-  const incident = isId ? await ctx.db.incident.findUnique({ where: { id }, select }) : null
+  const incident = isId ? await ctx.db.incident.findUnique({ where: { id, visibility: 'PUBLIC' }, select }) : null
   const pass = incident && (await pageShowing(ctx, incident))
   if (!pass) throw new NotFound('Incident not found.')
   const { organizationId } = pass.page
-  const follower = await ctx.eventLog.follow(organizationId, startPosition(after), ({ subjectId }) => subjectId === id)
+  // Of the time before it was published, the log tells its organization only.
+  const isShown = ({ subjectId, kind }: Event) => subjectId === id && isPublicKind(kind)
+  const follower = await ctx.eventLog.follow(organizationId, startPosition(after), isShown)
   return followWithPass(ctx.pageGuard, pass, follower)
 }
 

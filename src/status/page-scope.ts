@@ -25,6 +25,14 @@ export function onPage({ organizationId, serviceIds }: PageScope) {
   return { organizationId, OR: [{ services: { none: {} } }, { services: own }] }
 }
 
+/** Returns a filter of the incidents that a page shows: those on it that are public. */
+export function incidentsOnPage(scope: PageScope) {
+  return { ...onPage(scope), visibility: 'PUBLIC' } as const
+}
+
+/** The same condition as SQL, without what is on the page. */
+export const isPublicIncident = Prisma.sql`visibility = 'PUBLIC'`
+
 /** The tables that link incidents and maintenances with services. */
 const links = {
   Incident: { table: Prisma.raw('"IncidentService"'), owner: Prisma.raw('"incidentId"') },

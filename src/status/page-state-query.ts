@@ -15,7 +15,7 @@ import { Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { IncidentPastJson } from './incident-effect-reader.ts'
 import { incidentPastJson } from './incident-effect-reader.ts'
-import { concerns } from './page-scope.ts'
+import { concerns, isPublicIncident } from './page-scope.ts'
 import type { TimelineBounds, TimelineJson } from './timeline-reader.ts'
 import { timelinesJson } from './timeline-reader.ts'
 
@@ -101,13 +101,13 @@ export function pageStateQuery(
       WHERE page."allServices" OR chosen."serviceId" IS NOT NULL
     ), unresolved AS MATERIALIZED (
       SELECT incident.* FROM page JOIN "Incident" AS incident ON incident."organizationId" = page.id
-      WHERE incident."resolvedAt" IS NULL AND incident.status <> 'RESOLVED' AND ${isOnPage('Incident', 'incident.id')}
+      WHERE incident."resolvedAt" IS NULL AND incident.status <> 'RESOLVED' AND ${isPublicIncident} AND ${isOnPage('Incident', 'incident.id')}
     ), open AS MATERIALIZED (
       SELECT id, to_json(unresolved) AS row, row_number() OVER (ORDER BY "startedAt" DESC, id DESC) AS nth
       FROM unresolved ORDER BY nth LIMIT ${open.items}
     ), newest AS MATERIALIZED (
       SELECT incident.* FROM page CROSS JOIN LATERAL (
-        SELECT * FROM "Incident" AS past WHERE "organizationId" = page.id AND status = 'RESOLVED' AND "startedAt" >= ${since.recent}
+        SELECT * FROM "Incident" AS past WHERE "organizationId" = page.id AND status = 'RESOLVED' AND ${isPublicIncident} AND "startedAt" >= ${since.recent}
           AND ${isOnPage('Incident', 'past.id')}
         ORDER BY "startedAt" DESC, id DESC LIMIT ${recent.items + 1}
       ) AS incident
@@ -157,7 +157,7 @@ export function pageStateQuery(
       'recent', ${rows('recent')}, 'recentTimelines', ${timelinesJson('Incident', Prisma.sql`recent`, recent.timeline, isShown)},
       'incidentPast', ${incidentPastJson(Prisma.sql`page.id`, ordered, since.past)},
       'lastResolvedAt', (SELECT "resolvedAt" FROM "Incident" AS past WHERE "organizationId" = page.id AND "resolvedAt" IS NOT NULL
-        AND ${isOnPage('Incident', 'past.id')} ORDER BY "resolvedAt" DESC LIMIT 1),
+        AND ${isPublicIncident} AND ${isOnPage('Incident', 'past.id')} ORDER BY "resolvedAt" DESC LIMIT 1),
       'hasMoreRecent', (SELECT count(*) > ${recent.items} FROM newest),
       'maintenances', ${rows('planned')},
       'maintenanceTimelines', ${timelinesJson('Maintenance', Prisma.sql`planned`, maintenances.timeline, isShown)})::text AS state

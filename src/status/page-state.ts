@@ -160,10 +160,7 @@ function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentPast' | 'rea
     cursor: encodeCursor(lastSeq),
     position: pagePosition(json.newestEvents),
     changedAt: publicChangeTime(json.newestEvents) ?? new Date(createdAt),
-    status: pageStatus(
-      services,
-      incidents.filter(({ automatic }) => automatic === manualIncidents.automatic).map(({ impact }) => impact),
-    ),
+    status: pageStatus(services, impactsOf(incidents)),
     groups: json.groups.map((group, position) => ({ ...group, position, createdAt: new Date(group.createdAt) })),
     services,
     incidents,
@@ -176,6 +173,10 @@ function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentPast' | 'rea
     withoutIncidentSince: latest(new Date(createdAt), dateOf(json.lastResolvedAt)),
   }
 }
+
+/** Returns the impacts of the incidents that people opened. */
+export const impactsOf = (incidents: readonly IncidentWithTimeline[]) =>
+  incidents.filter(({ automatic }) => automatic === manualIncidents.automatic).map(({ impact }) => impact)
 
 const latest = (one: Date, other: Date | null) => (other !== null && other > one ? other : one)
 

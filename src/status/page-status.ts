@@ -3,7 +3,7 @@ import { plainRows } from '../database/sql-transaction.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { PageScope } from './page-scope.ts'
-import { concerns, shownCondition } from './page-scope.ts'
+import { concerns, isPublicIncident, shownCondition } from './page-scope.ts'
 import type { PageStatus } from './shown-status.ts'
 import { pageStatus, shownServiceOf } from './shown-status.ts'
 
@@ -81,7 +81,7 @@ export function pageCauses(
   return Prisma.sql`
     WITH open AS (
       SELECT id, "organizationId", impact FROM "Incident"
-      WHERE "organizationId" = ${ids} AND status <> 'RESOLVED' AND NOT automatic ${isOnPage}
+      WHERE "organizationId" = ${ids} AND status <> 'RESOLVED' AND NOT automatic AND ${isPublicIncident} ${isOnPage}
     ), impaired AS (
       SELECT link."serviceId", json_agg(link.status) AS statuses
       FROM open JOIN "IncidentService" AS link ON link."incidentId" = open.id GROUP BY 1

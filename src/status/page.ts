@@ -4,7 +4,7 @@ import { changedLogo, storeLogo } from '../account/logo.ts'
 import { refuseTaken, updateOrganization } from '../account/organization.ts'
 import type { Page } from '../account/page.ts'
 import { countEdit, findPage, pageUpdated } from '../account/page.ts'
-import { settingsEdit, slugText } from '../account/page-settings.ts'
+import { pageLogo, settingsEdit, slugText } from '../account/page-settings.ts'
 import { tierLimits } from '../account/plan.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireConfirmation, requireScope } from '../core/access.ts'
@@ -19,12 +19,12 @@ import type { PreparedAccess } from '../people/page-access.ts'
 import { pageAccessInput, preparePageAccess, setPageAccess } from '../people/page-access.ts'
 import { MAX_SERVICES, requireDistinct, requireServices } from './ownership.ts'
 
-const { description, accentColor, logoUrl, links, uptimeSource, version } = settingsEdit.shape
-/** The look of a page: null is that of the organization. */
+const { description, accentColor, links, uptimeSource, version } = settingsEdit.shape
+/** The look of a page: null is that of the organization, an empty logo none. */
 const look = z.object({
   description: description.nullable(),
   accentColor: accentColor.nullable(),
-  logoUrl,
+  logoUrl: pageLogo.nullish(),
   links: links.nullable(),
   uptimeSource: uptimeSource.nullable(),
 })
@@ -169,11 +169,13 @@ export interface DeletedPage {
 }
 
 /**
- * Deletes a page with its domain and subscribers; services, incidents and maintenance stay. Requires a key with scope ADMIN.
+ * Deletes a page with its domain and subscribers; services, incidents and maintenance stay. Requires a key with scope ADMIN; a person
+ * confirms it.
  * @throws NotFound for an unknown page. @throws Conflict for the first page, which lives as long as its organization.
  */
 export async function deletePage(ctx: Context, id: string): Promise<DeletedPage> {
   const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
   return change(ctx, organizationId, async ({ db }) => {
     const page = await findPage(db, organizationId, id)
     if (page.isFirst) throw new Conflict('The first page is deleted with its organization only.')

@@ -117,8 +117,8 @@ export const underMaintenance = {
   maintenance: { status: { in: ['IN_PROGRESS', 'VERIFYING'] } },
 } satisfies Prisma.MaintenanceServiceWhereInput
 
-/** Selects incidents that count in addition to monitors: automatic ones repeat their monitor's state. */
-export const manualIncidents = { automatic: false } as const
+/** Selects incidents that count in addition to monitors: automatic ones repeat their monitor's state, and only public ones count. */
+export const manualIncidents = { automatic: false, visibility: 'PUBLIC' } as const
 
 /** The Prisma selection that `shownServiceOf` needs. */
 export const statusCausesSelect = {

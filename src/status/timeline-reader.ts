@@ -1,10 +1,13 @@
 import type { Database } from '../core/context.ts'
+import type { StoredMessages } from '../core/markdown-rendering.ts'
 import { htmlOf } from '../core/markdown-rendering.ts'
 import type { Incident, Maintenance } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { Language } from '../language/catalogue.ts'
 import type { PageScope } from './page-scope.ts'
 import { shownCondition } from './page-scope.ts'
+import { bodiesOf } from './translations.ts'
 
 /** An update of a timeline, as read. */
 export interface TimelineUpdate<S> {
@@ -14,6 +17,8 @@ export interface TimelineUpdate<S> {
   readonly editedAt: Date | null
   /** The message in the requested form; empty: none; null: beyond the limit of `TimelineBounds.bytes`. */
   readonly body: string | null
+  /** The message in other languages; absent: there is none, or it was not read. */
+  readonly bodies?: Readonly<Partial<Record<Language, string>>>
 }
 
 /** The newest updates and the affected services, within the requested bounds, and the total counts. */
@@ -106,9 +111,17 @@ async function readTimelines<S>(
   return timelinesOf<S>(JSON.parse(row?.timelines ?? '[]'), bounds)
 }
 
-/** A timeline in JSON. An update: id, status, creation, edit, message and HTML. */
+/** A timeline in JSON. An update: id, status, creation, edit, message, HTML, and both in other languages. */
 export interface TimelineJson {
-  readonly updates: readonly (readonly [string, string, string, string | null, string | null, string | null])[]
+  readonly updates: readonly (readonly [
+    string,
+    string,
+    string,
+    string | null,
+    string | null,
+    string | null,
+    StoredMessages | null,
+  ])[]
   readonly updateCount: number
   readonly services: readonly { readonly serviceId: string; readonly status: ServiceStatus }[]
   readonly serviceCount: number
@@ -118,13 +131,17 @@ export interface TimelineJson {
 export function timelinesOf<S>(timelines: readonly TimelineJson[], { form }: TimelineBounds): Timeline<S>[] {
   return timelines.map(({ updates, ...timeline }) => ({
     ...timeline,
-    updates: updates.map(([id, status, createdAt, editedAt, message, html]) => ({
-      id,
-      status: status as S,
-      createdAt: new Date(createdAt),
-      editedAt: editedAt === null ? null : new Date(editedAt),
-      body: message === null || form === 'MARKDOWN' ? message : htmlOf({ message, html }),
-    })),
+    updates: updates.map(([id, status, createdAt, editedAt, message, html, others]) => {
+      const bodies = bodiesOf(others, form)
+      return {
+        id,
+        status: status as S,
+        createdAt: new Date(createdAt),
+        editedAt: editedAt === null ? null : new Date(editedAt),
+        body: message === null || form === 'MARKDOWN' ? message : htmlOf({ message, html }),
+        ...(bodies && { bodies }),
+      }
+    }),
   }))
 }
 
@@ -158,14 +175,16 @@ export function timelinesJson(
       SELECT parent.id AS owner, nth, entry.id, size,
         row_number() OVER (PARTITION BY nth ORDER BY entry."createdAt" DESC, entry.id DESC) AS place
       FROM parent CROSS JOIN LATERAL (
-        SELECT id, "createdAt", octet_length(${size}) ${extra} AS size FROM ${table.updates}
+        SELECT id, "createdAt", octet_length(${size}) ${extra}
+          + CASE WHEN translations = '{}' THEN 0 ELSE octet_length(translations::text) END AS size FROM ${table.updates}
         WHERE ${table.owner} = parent.id ${older} ORDER BY "createdAt" DESC, id DESC LIMIT ${updates}::int
       ) AS entry
     ), sized AS (
       SELECT *, sum(size) OVER (ORDER BY place, nth) <= ${bytes}::int AS fits FROM newest
     ), told AS (
       SELECT owner, json_agg(json_build_array(entry.id, entry.status, entry."createdAt", ${table.editedAt},
-        CASE WHEN fits THEN message END, CASE WHEN fits AND ${form} = 'HTML' THEN html END) ORDER BY place) AS updates
+        CASE WHEN fits THEN message END, CASE WHEN fits AND ${form} = 'HTML' THEN html END,
+        CASE WHEN fits AND translations <> '{}' THEN translations END) ORDER BY place) AS updates
       FROM sized JOIN ${table.updates} AS entry ON entry.id = sized.id
       WHERE fits OR place = 1 GROUP BY owner
     )

@@ -119,6 +119,12 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
   await prisma.alertChannel.create({
     data: { ...channel, label: '', destination: 'mail', sinceSeq: 0, createdAt: noon },
   })
+  await prisma.managedObject.create({
+    data: {
+      ...{ organizationId: id, section: 'channels', key: 'ops', file: 'allclear.yaml', objectId: channel.id },
+      ...{ given: '', fields: {}, appliedSeq: 0 },
+    },
+  })
   const monitor = { monitorId: heartbeatId, monitorName: 'Backup' }
   await prisma.alert.create({
     data: {
@@ -130,6 +136,21 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
   const sent = { channelId: channel.id, destination: 'mail', thread: '', items: [], tokenHash: slug }
   await prisma.alertDelivery.create({
     data: { id: newId('AlertDelivery'), organizationId: id, ...sent, dueAt: noon, createdAt: noon },
+  })
+  await prisma.integration.create({
+    data: {
+      ...{
+        id: newId('Integration'),
+        organizationId: id,
+        name: 'Prometheus',
+        kind: 'ALERTMANAGER',
+        hash: slug,
+        rules: [],
+      },
+      ...{ createdAt: noon, dueAt: noon },
+      bodies: { create: { id: newId('IncomingBody'), receivedAt: noon, body: '' } },
+      groups: { create: { keyHash: slug, isFiring: true, routing: '', firedAt: noon } },
+    },
   })
   await prisma.suppression.create({
     data: { id: `own-${slug}`, organizationId: id, reason: 'UNSUBSCRIBED', createdAt: noon },

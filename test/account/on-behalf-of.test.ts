@@ -52,6 +52,20 @@ describe('the operator', () => {
     expect(mixed.data?.['updateService']).toMatchObject({ code: 'NOT_FOUND' })
   })
 
+  test('acts for the organization of an alert channel', async () => {
+    const made = await asOperator(
+      `mutation { createAlertChannel(input: { name: "Ops", ntfy: { topic: "ops" } }) { ... on AlertChannel { id } ${error} } }`,
+      theirs.id,
+    )
+    const id = made.data?.['createAlertChannel']?.['id']
+    const renamed = await asOperator(
+      `mutation ($id: ID!) { updateAlertChannel(input: { id: $id, name: "Night" }) { ... on AlertChannel { name } ${error} } }`,
+      undefined,
+      { id },
+    )
+    expect(renamed.data?.['updateAlertChannel']).toEqual({ name: 'Night' })
+  })
+
   test('can create a key for an organization that lost its own', async () => {
     const { data } = await asOperator(
       `mutation ($id: ID!) { createApiKey(input: { name: "New", scope: ADMIN, organizationId: $id }) {

@@ -1,7 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { signingSecret } from '../../src/alerting/channel.ts'
+import { change } from '../../src/event-log/change.ts'
 import { deleteMonitor } from '../../src/monitoring/monitor.ts'
+import { monitorEvent } from '../../src/monitoring/monitor-events.ts'
 import { pauseMonitor } from '../../src/monitoring/pause.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import { scheduleMaintenance } from '../../src/status/maintenance.ts'
@@ -172,6 +174,33 @@ describe('quiet where it should be', () => {
     await runDueMaintenance(alerted.system)
     await alerted.run(tenant, 2)
     expect(titles()).toEqual(['Down: Cart'])
+  })
+
+  test('while a monitor that it depends on is down, nothing is told; afterwards what still is wrong, if it is news', async () => {
+    const tenant = await alerted.tenant()
+    await alerted.channel(tenant, ntfy)
+    const api = await alerted.monitor(tenant, 'API')
+    const shop = await alerted.monitor(tenant, 'Shop')
+    const both = { id: { in: [api.id, shop.id] } }
+    const unknown = (monitor: typeof api) => ({ ...monitorEvent('MONITOR_UNKNOWN', monitor), since: alerted.now() })
+    await alerted.goes(tenant, [api], 'DOWN', 'Refused')
+    await alerted.run(tenant, 2)
+    await prisma.monitor.updateMany({ where: both, data: { blockedSince: alerted.now(), unknownSince: alerted.now() } })
+    await change(alerted.system, tenant.id, async () => [null, unknown(api), unknown(shop)])
+    await alerted.run(tenant, 20, 1)
+    expect(titles()).toEqual(['Down: API'])
+    expect(await prisma.alert.findMany({ where: { organizationId: tenant.id }, select: { silence: true } })).toEqual([
+      { silence: 'PARENT_DOWN' },
+    ])
+    await prisma.monitor.updateMany({ where: both, data: { blockedSince: null, unknownSince: null } })
+    await alerted.run(tenant, 2)
+    expect(titles(), 'it is told once').toEqual(['Down: API'])
+    expect(await prisma.alert.findMany({ where: { organizationId: tenant.id }, select: { silence: true } })).toEqual([
+      { silence: null },
+    ])
+    await alerted.goes(tenant, [api], 'UP')
+    await alerted.run(tenant, 2)
+    expect(titles()).toEqual(['Down: API', 'Up: API'])
   })
 
   test('flapping is told once, and its count when it is over', async () => {

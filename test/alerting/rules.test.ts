@@ -4,17 +4,30 @@ import { needsAttention, silenceOf, wantedFor } from '../../src/alerting/rules.t
 import { shownAnswer } from '../../src/alerting/send.ts'
 import { AlertChange } from '../../src/generated/prisma/enums.ts'
 
-test.each([
-  [false, 1, false, null],
-  [false, 2, false, null],
-  [false, 3, false, 'FLAPPING'],
-  [false, 9, false, 'FLAPPING'],
-  [false, 9, true, null],
-  [true, 1, false, 'MAINTENANCE'],
-  [true, 3, false, 'MAINTENANCE'],
-  [true, 3, true, 'MAINTENANCE'],
-] as const)('maintenance %s, begun %i times, settled %s: %s', (underMaintenance, count, settled, silence) => {
-  expect(silenceOf({ underMaintenance, count, settled })).toBe(silence)
+describe('why an alert is silent', () => {
+  const words = { maintenance: 'MAINTENANCE', parent: 'PARENT_DOWN', flapping: 'FLAPPING' } as const
+  test.each([
+    // Maintenance, parent down, begun so often, settled: silence.
+    [false, false, 1, false, null],
+    [false, false, 2, false, null],
+    [false, false, 3, false, words.flapping],
+    [false, false, 9, false, words.flapping],
+    [false, false, 9, true, null],
+    [false, true, 1, false, words.parent],
+    [false, true, 1, true, words.parent],
+    [false, true, 9, false, words.parent],
+    [false, true, 9, true, words.parent],
+    [true, false, 1, false, words.maintenance],
+    [true, false, 3, false, words.maintenance],
+    [true, false, 3, true, words.maintenance],
+    [true, true, 1, false, words.maintenance],
+    [true, true, 9, false, words.maintenance],
+  ] as const)(
+    'maintenance %s, parent down %s, begun %i times, settled %s: %s',
+    (underMaintenance, parentDown, count, settled, silence) => {
+      expect(silenceOf({ underMaintenance, parentDown, count, settled })).toBe(silence)
+    },
+  )
 })
 
 test('only what lasts, is told and is not acknowledged needs attention', () => {
@@ -26,6 +39,7 @@ test('only what lasts, is told and is not acknowledged needs attention', () => {
     { acknowledgedAt: at },
     { silence: 'MAINTENANCE' },
     { silence: 'FLAPPING' },
+    { silence: 'PARENT_DOWN' },
   ] as const)
     expect(needsAttention({ ...lasting, ...other })).toBe(false)
 })

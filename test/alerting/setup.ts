@@ -6,13 +6,13 @@ import { dispatchAlerts } from '../../src/alerting/dispatch-alerts.ts'
 import { tendAlerts } from '../../src/alerting/tend-alerts.ts'
 import { createMetrics } from '../../src/core/metrics.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
+import type { LeasedWorker } from '../../src/database/leased-worker.ts'
 import { change } from '../../src/event-log/change.ts'
 import type { AlertChannel, Monitor, MonitorState } from '../../src/generated/prisma/client.ts'
 import { createMonitor } from '../../src/monitoring/monitor.ts'
 import { monitorEvent } from '../../src/monitoring/monitor-events.ts'
 import { enterState } from '../../src/monitoring/state-intervals.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
-import type { DeliveryWorker } from '../../src/notification/delivery-worker.ts'
 import type { EventReader } from '../../src/notification/dispatch.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import type { Notified } from '../notification/setup.ts'
@@ -40,7 +40,7 @@ export interface Alerted extends Notified {
   monitor(tenant: Tenant, name: string, more?: object): Promise<Monitor>
   /** Brings monitors into a state now. */
   goes(tenant: Tenant, monitors: readonly Monitor[], state: MonitorState, cause?: string): Promise<void>
-  alertWorker(): DeliveryWorker
+  alertWorker(): LeasedWorker
   /** Dispatches, tends and sends what is due, step by step, for so many minutes. */
   run(tenant: Tenant, minutes?: number, step?: number): Promise<void>
 }

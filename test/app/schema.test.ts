@@ -47,11 +47,15 @@ test('no type exposes a hash or a secret, except new keys, purchases and webhook
   expect(told).toEqual([
     'AlertChannel.signingSecret',
     'BuyCheckPlanPayload.secret',
+    // A keyed hash of what a plan does.
+    'ConfigurationPlan.planHash',
     'CreateApiKeyPayload.secret',
     'CreatePageTokenPayload.id',
     'CreatePageTokenPayload.secret',
     'CreatePageTokenPayload.token',
+    'CreatePasswordResetLinkPayload.url',
     'Mutation.createPageToken',
+    'Mutation.createPasswordResetLink',
     'Mutation.revokePageToken',
     'Mutation.rotateHeartbeatToken',
     'Mutation.rotateWebhookSecret',

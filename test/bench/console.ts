@@ -208,9 +208,50 @@ async function fill(prisma: PrismaClient, now: Date) {
       'blacklists',
     ],
     'account',
+    ...(await fillChosen(prisma, organizationId, serviceIds, monitorIds, now)),
   ].map((path) => `${SLUG}/${path}`)
   const ofOperator = ['organizations', 'payments', 'workers', 'lists', 'settings'].map((path) => `operator/${path}`)
-  return { token, paths: [...paths, ...ofOperator] }
+  const cases = (process.env['BENCH_CASES'] ?? '').split('|')
+  return { token, paths: [...paths, ...ofOperator].filter((path) => cases.some((part) => path.includes(part))) }
+}
+
+/** Writes a page, a repeating maintenance and an alert channel for which as many are chosen as may be; gives their screens. */
+async function fillChosen(
+  prisma: PrismaClient,
+  organizationId: string,
+  serviceIds: readonly string[],
+  monitorIds: readonly string[],
+  now: Date,
+): Promise<string[]> {
+  const [pageId, seriesId, channelId] = [newId('StatusPage'), newId('MaintenanceSeries'), newId('AlertChannel')]
+  const page = { id: pageId, organizationId, slug: `${SLUG}-chosen`, name: 'Chosen', allServices: false }
+  await prisma.page.create({ data: { ...page, createdAt: now } })
+  await prisma.pageService.createMany({
+    data: serviceIds.map((serviceId, position) => ({ pageId, serviceId, position })),
+  })
+  await prisma.maintenanceSeries.create({
+    data: {
+      ...{
+        id: seriesId,
+        organizationId,
+        title: 'Restart',
+        message: 'We restart.',
+        timeZone: 'UTC',
+        durationMinutes: 60,
+      },
+      ...{ firstStart: '2099-01-01T02:00', anchor: '2099-01-01T02:00', rule: 'FREQ=DAILY', createdAt: now },
+      services: { create: serviceIds.map((serviceId) => ({ serviceId })) },
+    },
+  })
+  await prisma.alertChannel.create({
+    data: {
+      ...{ id: channelId, organizationId, name: 'All of them', kind: 'NTFY' as const, address: '', changes: ['DOWN'] },
+      ...{ label: 'ntfy.sh/allclear', destination: 'ntfy.sh', sinceSeq: 0, createdAt: now },
+      ...{ monitorIds: monitorIds.slice(0, 500), serviceIds: serviceIds.slice(0, 500) },
+    },
+  })
+  const ofPage = ['', '/order', '/access', '/embed', '/tokens'].map((path) => `pages/${pageId}${path}`)
+  return [...ofPage, 'maintenance/series', `maintenance/series/${seriesId}/edit`, `alerts/channels/${channelId}`]
 }
 
 /** Writes alerts of as many monitors, of which the newest last, and channels. */

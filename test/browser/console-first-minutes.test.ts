@@ -6,7 +6,6 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { startSession } from '../../src/people/session.ts'
 import { axeViolations } from '../support/axe.ts'
 import { useChromium } from '../support/chromium.ts'
-import type { Browser } from '../support/console.ts'
 import { testConsole } from '../support/console.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { operatorToken } from '../support/service-data.ts'
@@ -23,31 +22,6 @@ const website = createServer((_request, response) => response.end('hello')).list
 await once(website, 'listening')
 afterAll(() => website.close())
 const { port } = website.address() as AddressInfo
-
-/** Makes a key, a read token and repeating maintenance, and returns the screens of each, of a member and of the page. */
-async function screensOfOne(owner: Browser, organizationId: string, userId: string): Promise<string[]> {
-  const where = { organizationId }
-  const { id: pageId } = await prisma.page.findFirstOrThrow({ where })
-  const start = `${new Date().getUTCFullYear() + 1}-01-06T02:00`
-  const repeat = { repeat: 'WEEKLY', interval: '1', days: 'SU', until: '', rule: '' }
-  const work = { title: 'Restart', message: 'We restart.', startsAt: start, durationMinutes: '60', ...repeat }
-  await owner.post('keys', { name: 'For axe', scope: 'READ' })
-  await owner.post(`pages/${pageId}/tokens`, { name: 'For axe' })
-  await owner.post('maintenance/series/new', work)
-  const key = await prisma.apiKey.findFirstOrThrow({ where })
-  const token = await prisma.pageToken.findFirstOrThrow({ where: { pageId } })
-  const series = await prisma.maintenanceSeries.findFirstOrThrow({ where })
-  const date = await prisma.maintenance.findFirstOrThrow({ where: { seriesId: series.id }, include: { updates: true } })
-  const update = `maintenance/${date.id}/updates/${date.updates[0]?.id}`
-  return [
-    ...[`keys/${key.id}/revoke`, `people/${userId}/remove`, `people/${userId}/reset`],
-    ...[`pages/${pageId}/access`, `pages/${pageId}/tokens`, `pages/${pageId}/tokens/${token.id}/revoke`],
-    ...['', '/new', ...['edit', 'end', 'delete'].map((name) => `/${series.id}/${name}`)].map(
-      (rest) => `maintenance/series${rest}`,
-    ),
-    ...[`maintenance/${date.id}`, update, `${update}/delete`],
-  ]
-}
 
 async function fill(page: Page, fields: Record<string, string>): Promise<void> {
   for (const [name, value] of Object.entries(fields)) await page.fill(`[name="${name}"]`, value)
@@ -199,32 +173,4 @@ test('what is shown only once stays, whatever happens meanwhile', async () => {
     await again
     expect(await page.locator('.secret').textContent()).toBe(secret)
   }
-})
-
-describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
-  const screens = ['now', 'start', 'people', 'keys', 'page', 'page/delete', 'plan', 'log']
-  const operators = ['organizations', 'payments', 'workers', 'lists', 'settings']
-
-  test('no screen violates the rules of accessibility', async () => {
-    const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
-    const owner = await signIn(organization, 'OWNER', { isOperator: true })
-    const { token } = owner
-    const member = await signIn(organization, 'VIEWER')
-    await using tab = await open(ours, { colorScheme })
-    const { page, complaints } = tab
-    await page.goto(`${app.baseUrl}/sign-in`)
-    expect(await axeViolations(page)).toEqual([])
-    await page.context().addCookies([{ name: 'allclear_session', value: token, url: app.baseUrl }])
-    const more = await screensOfOne(owner, organization.id, member.userId)
-    const paths = [...screens, ...more]
-      .map((path) => `example/${path}`)
-      .concat(operators.map((path) => `operator/${path}`))
-    for (const path of paths) {
-      await page.goto(`${app.baseUrl}/console/${path}`)
-      expect([path, await axeViolations(page)]).toEqual([path, []])
-    }
-    await page.goto(`${app.baseUrl}/console/operator/organizations/${organization.id}`)
-    expect(await axeViolations(page)).toEqual([])
-    expect(complaints).toEqual([])
-  })
 })

@@ -55,8 +55,8 @@ test('maintenance is repeated without a script', async () => {
   const { page, at } = opened
   const nextYear = new Date().getUTCFullYear() + 1
   await at('maintenance/series/new')
-  await page.getByLabel('Title').fill('Backup')
-  await page.getByLabel('Message').fill('We back up.')
+  await page.getByLabel('Title', { exact: true }).fill('Backup')
+  await page.getByLabel('Message', { exact: true }).fill('We back up.')
   await page.locator('[name=startsAt]').fill(`${nextYear}-01-04T02:00`)
   await page.locator('[name=durationMinutes]').fill('30')
   await page.getByRole('button', { name: 'Preview' }).click()
@@ -66,17 +66,52 @@ test('maintenance is repeated without a script', async () => {
   expect(await page.locator('main').textContent()).toContain('Backup')
 })
 
-test.each(['light', 'dark'] as const)(
-  'the screens of pages and series break no rule of accessibility, %s',
-  async (colorScheme) => {
-    const { location } = await admin.post('pages/new', { name: 'Office', slug: `acme-${colorScheme}`, shows: 'ALL' })
-    const path = location?.replace('/console/acme/', '') ?? ''
-    await using opened = await tab({ colorScheme })
-    const { page, at } = opened
-    const screens = ['page', 'pages', 'pages/new', path, `${path}/access`, `${path}/tokens`, `${path}/delete`]
-    for (const screen of [...screens, 'subscribers/new', 'maintenance/series', 'maintenance/series/new']) {
-      await at(screen)
-      expect([screen, await axeViolations(page)]).toEqual([screen, []])
-    }
-  },
-)
+test('the services of a page are ordered by keyboard, and another browser sees it at once', async () => {
+  const names = ['First', 'Second', 'Third']
+  for (const name of names) await admin.post('services/new', { name })
+  const services = await prisma.service.findMany({ where: { organizationId: id, name: { in: names } } })
+  const serviceIds = names.map((name) => services.find((service) => service.name === name)?.id ?? '')
+  const { location } = await admin.post('pages/new', {
+    name: 'Ordered',
+    slug: 'acme-ordered',
+    shows: 'CHOSEN',
+    serviceIds,
+  })
+  const path = `${location?.replace('/console/acme/', '')}/order`
+  await using one = await tab({})
+  await using two = await tab({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  const shown = ({ page }: typeof one) => page.locator('.ordered > li > span:not([class])').allTextContents()
+  await one.at(path)
+  await two.at(path)
+  await two.page.getByText('Live', { exact: true }).waitFor()
+  await one.page.getByRole('button', { name: 'Move Third: drag, or use the arrow keys' }).press('ArrowUp')
+  await expect.poll(() => shown(two)).toEqual(['First', 'Third', 'Second'])
+  await two.page.getByRole('button', { name: 'Move First down' }).tap()
+  await expect.poll(() => shown(one)).toEqual(['Third', 'First', 'Second'])
+  expect(await axeViolations(one.page)).toEqual([])
+  expect([one.complaints, two.complaints]).toEqual([[], []])
+})
+
+test('an alert channel is added without a script, and two who edit it see both', async () => {
+  await using plain = await tab({ javaScriptEnabled: false, viewport: { width: 390, height: 844 } })
+  await plain.at('alerts')
+  await plain.page.getByRole('link', { name: 'Add a channel' }).click()
+  await plain.page.getByRole('link', { name: 'Ntfy' }).click()
+  await plain.page.getByLabel('Name', { exact: true }).fill('Night shift')
+  await plain.page.getByLabel('Topic').fill('night-shift')
+  await plain.page.getByRole('button', { name: 'Create channel' }).click()
+  await plain.page.getByRole('heading', { name: 'Night shift', level: 1 }).waitFor()
+  const path = new URL(plain.page.url()).pathname.replace('/console/acme/', '')
+  await using scripted = await tab({})
+  await scripted.at(path)
+  await plain.page.getByLabel('Name', { exact: true }).fill('Theirs')
+  await scripted.page.getByLabel('Name', { exact: true }).fill('Mine')
+  await plain.page.getByRole('button', { name: 'Save' }).click()
+  await plain.page.getByRole('link', { name: 'Theirs' }).waitFor()
+  await scripted.page.getByRole('button', { name: 'Save' }).click()
+  await scripted.page.getByText('Now: Theirs').waitFor()
+  expect(await scripted.page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine')
+  await scripted.page.getByRole('button', { name: 'Save' }).click()
+  await plain.at('alerts')
+  await plain.page.getByRole('link', { name: 'Mine' }).waitFor()
+})

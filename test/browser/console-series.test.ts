@@ -23,13 +23,13 @@ test.each([
 ])('maintenance is made to repeat by keyboard, %s', async (name, options) => {
   await using tab = await openForm(options)
   const { page } = tab
-  await page.getByLabel('Title').focus()
+  await page.getByLabel('Title', { exact: true }).focus()
   await page.keyboard.type(`Restart ${name}`)
   await page.getByLabel('First start').fill('2999-01-06T02:00')
   await page.getByLabel('Minutes').fill('30')
   await page.getByLabel('Sunday').focus()
   await page.keyboard.press('Space')
-  await page.getByLabel('Message').focus()
+  await page.getByLabel('Message', { exact: true }).focus()
   await page.keyboard.type('We restart.')
   // A start in a thousand years is refused.
   await page.getByRole('button', { name: 'Preview' }).focus()

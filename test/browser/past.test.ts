@@ -220,6 +220,90 @@ describe('the days of a service', () => {
     await shot(tab.page, `range-${range}`)
   })
 
+  test('open from a telephone’s overview, which shows the newest thirty and scrolls to the others', async () => {
+    await using tab = await openTab({ viewport: { width: 390, height: 844 }, hasTouch: true })
+    await tab.page.goto(overview())
+    await tab.page.locator('#live[data-state=live]').waitFor()
+    const line = tab.page.locator(`#${api} summary`)
+    const bar = line.locator('.days')
+    await line.scrollIntoViewIfNeeded()
+    /** Where a day is on the screen. */
+    const middleOf = async (daysAgo: number) => {
+      const { x = 0, y = 0, width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
+      return { x: x + (width * (89.5 - daysAgo)) / 90, y: y + height / 2 }
+    }
+    const { x: first } = await middleOf(29)
+    const { x: left = 0, width = 0 } = (await line.boundingBox()) ?? {}
+    expect(first).toBeGreaterThan(left)
+    expect((await middleOf(31)).x).toBeLessThan(left)
+    await shot(tab.page, 'overview-390')
+    const there = await middleOf(10)
+    await tab.page.touchscreen.tap(there.x, there.y)
+    const details = tab.page.getByRole('dialog')
+    await details.getByText('Degraded 12:00 UTC to 13:00 UTC').waitFor()
+    await shot(tab.page, 'overview-390-day')
+    await details.getByRole('button', { name: 'Close' }).tap()
+    await details.waitFor({ state: 'hidden' })
+    // A finger that moves to the right shows what was before; name, state and figure stay.
+    const session = await tab.page.context().newCDPSession(tab.page)
+    const { x, y } = await middleOf(15)
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { x: number; y: number }[]) =>
+      session.send('Input.dispatchTouchEvent', { type, touchPoints })
+    await touch('touchStart', { x, y })
+    for (let moved = 20; moved <= 200; moved += 20) await touch('touchMove', { x: x + moved, y })
+    await touch('touchEnd')
+    await expect.poll(async () => (await middleOf(31)).x).toBeGreaterThan(left)
+    const name = await line.locator('.name').boundingBox()
+    expect(Math.abs((name?.x ?? 0) - left)).toBeLessThan(1)
+    const figure = await line.locator('.figure').boundingBox()
+    expect(Math.abs((figure?.x ?? 0) + (figure?.width ?? 0) - left - width)).toBeLessThan(1)
+    await shot(tab.page, 'overview-390-scrolled')
+    // So do the keys: each day that they choose is in view.
+    await line.focus()
+    await tab.page.keyboard.press('Home')
+    const chosen = await bar.locator('.chosen').boundingBox()
+    expect(Number(chosen?.x) + Number(chosen?.width)).toBeGreaterThan(left)
+    await shot(tab.page, 'overview-390-first')
+    expect(await axeViolations(tab.page)).toEqual([])
+    const sideways = await tab.page.evaluate(() => document.documentElement.scrollWidth)
+    expect(sideways).toBe(390)
+    expect(tab.complaints).toEqual([])
+  })
+
+  test.each([
+    ['24h', 24, 2, '?day='],
+    ['7d', 7, 6, '?day='],
+    ['year', 53, 3, '&days=7'],
+  ] as const)('open from the overview of the range %s, which stays up to date', async (range, least, back, query) => {
+    await using tab = await openTab()
+    await tab.page.goto(overview())
+    await tab.page.locator('.ranges').getByRole('link').nth(['24h', '7d', '30d', '90d', 'year'].indexOf(range)).click()
+    await tab.page.waitForURL(`**?range=${range}`)
+    await tab.page.locator('#live[data-state=live]').waitFor()
+    const line = tab.page.locator(`#${api} summary`)
+    const strokes = (await line.locator('.days').getAttribute('viewBox'))?.split(' ')[2]
+    expect((Number(strokes) + 1) / 4).toBeGreaterThanOrEqual(least)
+    await line.focus()
+    for (let count = 0; count < back; count++) await tab.page.keyboard.press('ArrowLeft')
+    const opened = tab.page.waitForRequest((request) => request.url().includes(`${page()}?day=`))
+    await tab.page.keyboard.press('Enter')
+    expect((await opened).url()).toContain(query)
+    if (range === 'year') await tab.page.getByRole('dialog').getByText('12:12 UTC').waitFor()
+    else await tab.page.getByRole('dialog').getByRole('heading').first().waitFor()
+    await tab.page.keyboard.press('Escape')
+    const title = `Seen in the range ${range}`
+    const { id } = await mutate<{ id: string }>(app.baseUrl, key, 'createIncident', 'Incident', {
+      ...{ title, status: 'INVESTIGATING', impact: 'MINOR', message: 'We are looking.' },
+      services: [{ serviceId: api, status: 'DEGRADED_PERFORMANCE' }],
+    })
+    await tab.page.locator('#open-incidents').getByText(title).waitFor()
+    expect(new URL(tab.page.url()).search).toBe(`?range=${range}`)
+    await mutate(app.baseUrl, key, 'postIncidentUpdate', 'IncidentUpdate', {
+      ...{ incidentId: id, status: 'RESOLVED', message: 'It is over.' },
+    })
+    expect(tab.complaints).toEqual([])
+  })
+
   test('are reached without JavaScript', async () => {
     await using tab = await openTab({ javaScriptEnabled: false })
     await tab.page.goto(overview())

@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.ts'
 import { newOrganization } from '../support/graphql-client.ts'
 import { startService } from '../support/process.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
-import { testData } from '../support/service-data.ts'
+import { operatorToken, testData } from '../support/service-data.ts'
 
 const dns = await startDnsServer(scriptedLists())
 const app = await testApp({ dns })
@@ -21,10 +21,11 @@ const openTab = (options: BrowserContextOptions = {}) => newTab(isOurs, options)
 
 /** An organization with two services, and what its people do. */
 async function owner(url = app.baseUrl) {
-  const { slug, key } = await newOrganization(url)
+  const { id, slug, key } = await newOrganization(url)
   const service = async (name: string) => (await mutate(url, key, 'createService', 'Service', { name })).id
   const [api, shop] = [await service('API'), await service('Shop')]
   return {
+    id,
     path: `/status/${slug}`,
     api,
     shop,
@@ -121,6 +122,57 @@ describe('an open page', () => {
     await heading(page, 'Major outage: API')
     expect(await page.locator('.name', { hasText: 'Frankfurt' }).isVisible()).toBe(false)
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Incident history')
+  })
+
+  test('filters services by their names and by problems, and remembers which groups are folded', async () => {
+    await using tab = await openTab()
+    const { page } = tab
+    const acme = await owner()
+    const tier = { organizationId: acme.id, tier: 'TEAM' }
+    await mutate(app.baseUrl, operatorToken, 'setTier', 'Organization', tier)
+    const group = await acme.do('createServiceGroup', 'ServiceGroup', { name: 'Regions' })
+    for (const name of ['Frankfurt', 'Paris']) await acme.do('createService', 'Service', { name, groupId: group.id })
+    for (let count = 1; count <= 11; count++) await acme.do('createService', 'Service', { name: `Service ${count}` })
+    await page.goto(app.baseUrl + acme.path)
+    await live(page)
+    const names = () => page.locator('.services .name:visible').allTextContents()
+    expect(await names()).toHaveLength(15)
+    const field = page.getByRole('searchbox', { name: 'Filter by name' })
+    await field.fill('  fRANK')
+    expect(await names()).toEqual(['Frankfurt'])
+    await field.fill('1')
+    expect(await names()).toEqual(['Service 1', 'Service 10', 'Service 11'])
+    expect(await page.locator('.group').isVisible()).toBe(false)
+    await acme.incident('Payments fail')
+    await heading(page, 'Major outage: API')
+    // What arrives is filtered too, and nothing that was typed is lost.
+    expect(await names()).toEqual(['Service 1', 'Service 10', 'Service 11'])
+    await field.fill('')
+    const onlyProblems = page.getByRole('checkbox', { name: 'Only problems' })
+    await onlyProblems.check()
+    expect(await names()).toEqual(['API'])
+    await onlyProblems.uncheck()
+    await page.locator('.group > summary').click()
+    expect(await names()).not.toContain('Paris')
+    await page.reload()
+    await live(page)
+    expect(await names()).not.toContain('Paris')
+    // A search opens what it finds.
+    await field.fill('paris')
+    expect(await names()).toEqual(['Paris'])
+    await page.goto(`${app.baseUrl}${acme.path}/history`)
+    await page.goto(app.baseUrl + acme.path)
+    await live(page)
+    expect(await names()).not.toContain('Paris')
+    await page.locator('.group > summary').click()
+    await page.reload()
+    expect(await names()).toContain('Paris')
+    expect(tab.complaints).toEqual([])
+    await using plain = await openTab({ javaScriptEnabled: false })
+    await plain.page.goto(app.baseUrl + acme.path)
+    await plain.page.getByRole('checkbox', { name: 'Only problems' }).check()
+    expect(await plain.page.locator('.services .name:visible').allTextContents()).toEqual(['API'])
+    expect(await plain.page.getByRole('searchbox').count()).toBe(0)
   })
 
   test('gets what an event changed through its socket, in less than 1.5 kB, and fetches nothing', async () => {
@@ -377,7 +429,7 @@ describe('the reader', () => {
     await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id })
     await page.goto(app.baseUrl + acme.path)
     const reached: string[] = []
-    for (let step = 0; step < 24; step++) {
+    for (let step = 0; step < 27; step++) {
       await page.keyboard.press('Tab')
       reached.push(
         await page.evaluate(() => {
@@ -393,6 +445,9 @@ describe('the reader', () => {
       'Get updates',
       'Payments fail',
       expect.stringMatching(/^(now|1 minute ago)$/), // with a tip
+      '24 hours',
+      '7 days',
+      '30 days',
       expect.stringMatching(/^API.*Major outage/),
       expect.stringMatching(/^Shop.*Operational/),
       expect.stringMatching(/^Regions.*Operational/),

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { consolePages } from '../../src/console/html/routes.tsx'
+import { newId } from '../../src/core/id.ts'
 import { Role } from '../../src/generated/prisma/enums.ts'
 import type { Browser } from '../support/console.ts'
 import { testConsole } from '../support/console.ts'
+import { consoleRoutes } from '../support/console-routes.ts'
 import { tablesOf } from '../support/database.ts'
 import { dispatched, filledOrganization, mutate } from '../support/filled-organization.ts'
 
@@ -13,28 +14,21 @@ const fill = async () => {
   const named = { name: 'Ops', ntfy: { topic: 'ops' } }
   const channel = await mutate(app.baseUrl, made.key, 'createAlertChannel', 'AlertChannel', named)
   await dispatched(database.prisma, made.id)
-  return { ...made, ids: { ...made.ids, AlertChannel: channel.id } }
+  const at = new Date()
+  const about = { change: 'DOWN', state: 'DOWN', message: 'Refused.', since: at, openedAt: at } as const
+  const of = { organizationId: made.id, monitorId: made.ids.Monitor, monitorName: 'Health' }
+  const alert = await database.prisma.alert.create({ data: { id: newId('Alert'), ...of, ...about } })
+  return { ...made, ids: { ...made.ids, AlertChannel: channel.id, Alert: alert.id } }
 }
 const mine = await fill()
 const theirs = await fill()
 
-/** Every address of the console, as the router knows it. A new one is walked without being named here. */
-const never = () => {
-  throw new Error('The routes are read, not used.')
-}
-const routes = consolePages({
-  site: { assets: { url: never, routes: never }, baseUrl: '' } as never,
-  contextOf: never,
-  onChange: never,
-  pngRenderer: { render: never },
-})
-  .routes.filter(({ path }) => path.startsWith('/console/:slug') && path.includes('}/'))
-  .map(({ method, path }) => ({ method, path: path.replace(/^\/console\/:slug\{[^}]*\}\//, '') }))
-const gets = routes.filter(({ method }) => method === 'GET').map(({ path }) => path)
-const posts = routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
+/** Every address of the console: a new one is walked without being named here. */
+const gets = consoleRoutes.filter(({ method }) => method === 'GET').map(({ path }) => path)
+const posts = consoleRoutes.filter(({ method }) => method === 'POST').map(({ path }) => path)
 
 /** The ids of an organization's things by the section of the console that shows them. */
-const idsIn = ({ ids }: typeof mine): Record<string, string> => ({
+const idsIn = ({ ids, integrationId }: typeof mine): Record<string, string> => ({
   incidents: ids.Incident,
   maintenance: ids.Maintenance,
   services: ids.Service,
@@ -42,7 +36,8 @@ const idsIn = ({ ids }: typeof mine): Record<string, string> => ({
   subscribers: ids.Subscriber,
   deliveries: ids.Delivery,
   keys: ids.ApiKey,
-  alerts: ids.AlertChannel,
+  alerts: ids.Alert,
+  integrations: integrationId,
   pages: ids.StatusPage,
   groups: ids.ServiceGroup,
   updates: ids.IncidentUpdate,
@@ -60,7 +55,9 @@ function filled(path: string, of: typeof mine): string {
         ? of.ids.ServiceGroup
         : path.includes('series/')
           ? of.ids.MaintenanceSeries
-          : idsIn(of)[section] || 'usr_000000000000000000000000',
+          : path.includes('channels/')
+            ? of.ids.AlertChannel
+            : idsIn(of)[section] || 'usr_000000000000000000000000',
     )
 }
 
@@ -111,6 +108,7 @@ beforeAll(async () => {
 })
 
 test('the walk knows every section', () => {
+  expect(filled('alerts/:id{[^/]+}/acknowledge', mine)).toBe(`alerts/${mine.ids.Alert}/acknowledge`)
   const sections = new Set(gets.map((path) => path.split('/')[0]))
   for (const section of ['now', 'people', 'keys', 'page', 'plan', 'log']) expect(sections).toContain(section)
   expect(posts.length).toBeGreaterThan(10)

@@ -17,6 +17,9 @@ describe('the colour of an organization', () => {
         const { light, dark } = readableAccents(accent)
         for (const paper of ['#fbfbf9', '#f2f3f0']) expect(contrast(light, paper)).toBeGreaterThanOrEqual(4.5)
         for (const paper of ['#14181a', '#1d2326']) expect(contrast(dark, paper)).toBeGreaterThanOrEqual(4.5)
+        // The text of a button.
+        expect(contrast(light, '#ffffff')).toBeGreaterThanOrEqual(4.5)
+        expect(contrast(dark, '#0b2a24')).toBeGreaterThanOrEqual(4.5)
       }),
     )
   })

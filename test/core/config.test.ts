@@ -28,12 +28,17 @@ const defaults = {
   STRIPE_PRO_AMOUNT: 2900,
   STRIPE_TEAM_AMOUNT: 9900,
   STRIPE_CURRENCY: 'eur',
+  BACKUP_EVERY_HOURS: 24,
+  BACKUP_KEEP: 7,
   LOG_LEVEL: 'info',
 }
 const optional = [
   'BASE_URL',
   'DATABASE_URL',
   'ADMIN_TOKEN',
+  'METRICS_TOKEN',
+  'BACKUP_DIR',
+  'ALLCLEAR_BACKUP_PASSPHRASE',
   'SECRET_KEY',
   'SPAMHAUS_DQS_KEY',
   'GEO_CITY_DB',
@@ -155,6 +160,7 @@ describe('an invalid value', () => {
 
   test.each([
     ['ADMIN_TOKEN', 'hunter2', 'at least 16 characters'],
+    ['METRICS_TOKEN', 'sixteen letters!', '16 or more characters without spaces'],
     ['SECRET_KEY', 'hunter2-hunter2-hunter2-hunter2', 'at least 32 characters'],
     ['DATABASE_URL', 'mysql://u:hunter2@db/x', 'an address like postgresql://user:password@host:5432/database'],
     ['SPAMHAUS_DQS_KEY', 'hunter2', 'a Spamhaus DQS key: 10 to 63 letters and digits'],

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { earliestOf } from '../../src/database/agenda.ts'
 import { type Claim, createLeasedWorker } from '../../src/database/leased-worker.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { noon } from '../support/context.ts'
@@ -21,7 +22,7 @@ beforeEach(async () => {
   await pool.query('DELETE FROM "Work"')
 })
 
-async function due(rows: Readonly<Record<string, Date>>): Promise<void> {
+async function due(rows: Readonly<Record<string, Date | null>>): Promise<void> {
   for (const [id, dueAt] of Object.entries(rows)) await pool.query('INSERT INTO "Work" VALUES ($1, $2)', [id, dueAt])
 }
 
@@ -48,7 +49,7 @@ function setUp({ maxClaimed = 10, batch = 10, beforeRead = async () => {} } = {}
       return (await pool.query<Work>('SELECT * FROM "Work" WHERE id = ANY ($1)', [ids])).rows
     },
     accept: (claims) => void accepted.push(...claims),
-    nextDueAt: async () => minutes(0.005),
+    earliest: earliestOf('Work'),
     onEnd: () => void ended.push('one'),
     pauses: { noRoom: 1, full: 2, partial: 3, soonest: 4, wake: 5 },
     name: { room: 'test', rows: 'work' },
@@ -85,6 +86,7 @@ test('claims what is due, the longest due first, and as much as there is room fo
 })
 
 test('pauses until the next row is due', async () => {
+  await due({ never: null, later: minutes(0.005) })
   expect(await setUp().worker.poll()).toBe(300)
 })
 

@@ -22,14 +22,20 @@ const elsewhere: readonly RegExp[] = [
   // .ci/run, and test/demo/organization.test.ts.
   /^npm install && npm (start|test)$/,
   /^npm run demo$/,
+  // test/package.
+  /^npx allclear$/,
   // Sets what the other examples read.
   /^export /,
   // A test below reads its settings.
   /npm start$/,
   // Programs of others.
   /^stripe listen /,
-  /^tar czf /,
-  /^pg_(dump|restore) /,
+  /^(docker|helm) /,
+  /^npm install --global allclear\n/,
+  // test/cli.
+  /^allclear (import|incident|plan) /,
+  // test/backup.
+  /^allclear (backup|restore) /,
 ]
 
 const all = examples()
@@ -67,6 +73,8 @@ const values: Readonly<Record<string, unknown>> = {
   webhook: 'https://hooks.example.com/status',
   startsAt: later(3),
   endsAt: later(4),
+  // The file that the guide shows.
+  yaml: all.find(({ language }) => language === 'yaml')?.code,
 }
 
 async function readHeartbeatUrl(): Promise<string> {
@@ -135,7 +143,8 @@ describe('every example works', () => {
   test('there are examples of each kind', () => {
     expect(operations.length).toBeGreaterThan(15)
     expect(sent.length).toBeGreaterThan(8)
-    for (const { place, language } of all) expect(['sh', 'graphql', 'text', 'nginx', 'html'], place).toContain(language)
+    for (const { place, language } of all)
+      expect(['sh', 'graphql', 'ts', 'text', 'nginx', 'html', 'yaml'], place).toContain(language)
   })
 
   test('every exception matches an existing command', () => {
@@ -182,6 +191,14 @@ describe('every name in the guides exists', async () => {
     'MALLOC_ARENA_MAX',
     'MALLOC_MMAP_THRESHOLD_',
     'MALLOC_TRIM_THRESHOLD_',
+    'POSTGRES_PASSWORD',
+    'ALLCLEAR_URL',
+    'ALLCLEAR_KEY',
+    'ALLCLEAR_BACKUP_PASSPHRASE',
+    'NO_COLOR',
+    'statusPageEvents',
+    'existingSecret',
+    'databaseServer',
   ])
 
   test.each(guides)('%s', (_, text) => {

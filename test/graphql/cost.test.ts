@@ -65,6 +65,7 @@ test.each([
   ['a list of rows, by its bound', page('services { id }'), STATEMENT_COST + 1 + SERVICES * (ROW + 1)],
   ['rows that are read for a field', page('status { indicator }'), STATEMENT_COST + 1 + SERVICES * ROW + 1],
   ['days', page('services { days(n: 90) { date } }'), STATEMENT_COST + 1 + SERVICES * (ROW + 10 + 90)],
+  ['bars of a year', page('services { bars(range: YEAR) { from } }'), STATEMENT_COST + 1 + SERVICES * (ROW + 50 + 53)],
   [
     'a long text',
     page('pastIncidents(first: 1) { nodes { updates(first: 1) { nodes { message } } } }'),

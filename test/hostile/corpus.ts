@@ -1,3 +1,4 @@
+import { alerts } from './alerts.ts'
 import { bodies } from './bodies.ts'
 import type { HostileCase } from './case.ts'
 import { consoleForms } from './console.ts'
@@ -18,6 +19,6 @@ import { streams } from './streams.ts'
  * service would deliver all that later cases announce.
  */
 export const corpus: readonly HostileCase[] = [
-  ...[documents, inputs, sockets, streams, consoleForms, severalPages],
+  ...[documents, inputs, sockets, streams, consoleForms, severalPages, alerts],
   ...[pages, guides, probes, names, domains, bodies],
 ].flat()

@@ -4,13 +4,14 @@ import type { Metrics } from '../../src/core/metrics.ts'
 import { createMetrics } from '../../src/core/metrics.ts'
 import { SECOND } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
+import type { LeasedWorker } from '../../src/database/leased-worker.ts'
 import type { Monitor, MonitorInterval, Prisma } from '../../src/generated/prisma/client.ts'
 import type { ProbeOutcome } from '../../src/generated/prisma/enums.ts'
 import type { ProbeResult } from '../../src/monitoring/probe-result.ts'
 import { probeResult } from '../../src/monitoring/probe-result.ts'
 import { reconcileMonitors } from '../../src/monitoring/reconcile-monitors.ts'
 import { createResultWriter, type ResultWriter } from '../../src/monitoring/result-writer.ts'
-import { createScheduler, type RunProbe, type Scheduler } from '../../src/monitoring/scheduler.ts'
+import { createScheduler, type RunProbe } from '../../src/monitoring/scheduler.ts'
 import { enterState } from '../../src/monitoring/state-intervals.ts'
 import { resetWatches, watchId } from '../../src/monitoring/watch.ts'
 import { noon, testContext } from '../support/context.ts'
@@ -18,7 +19,7 @@ import { silent } from '../support/scratch.ts'
 
 /** A worker under test, which polls on demand. */
 interface TestWorker {
-  readonly scheduler: Scheduler
+  readonly scheduler: LeasedWorker
   readonly resultWriter: ResultWriter
   readonly metrics: Metrics
   /** Polls once, and waits until all results are stored and reconciled. */

@@ -51,9 +51,18 @@ const service = {
   at: noon,
 } as const satisfies NotificationPayload
 const said = (payload: NotificationPayload) => {
-  const { headline, tone, facts, event } = notificationContent(payload, acme, baseUrl, words)
+  const { headline, tone, facts, event } = notificationContent(payload, acme, baseUrl, 'EN')
   return [headline, tone, event.type, ...facts.map((fact) => fact.join(': '))]
 }
+
+test('a message without a translation says its own language', () => {
+  const tag = (message: string | null) => {
+    const translations = [{ language: 'DE', title: 'Langsam', message }]
+    return notificationContent({ ...incident, translations }, acme, baseUrl, 'DE', 'EN').messageTag
+  }
+  expect([tag(null), tag('Wir suchen.')]).toEqual(['en', undefined])
+  expect(notificationContent(incident, acme, baseUrl, 'EN', 'EN').messageTag).toBeUndefined()
+})
 
 describe('a rendered payload', () => {
   test.each([
@@ -101,7 +110,7 @@ describe('a rendered payload', () => {
 })
 
 test('webhooks contain the data of the incident', () => {
-  expect(notificationContent(incident, acme, baseUrl, words).event.data).toEqual({
+  expect(notificationContent(incident, acme, baseUrl, 'EN').event.data).toEqual({
     page: { name: 'Acme', slug: 'acme', url: `${baseUrl}/status/acme` },
     incident: {
       id: 'inc_1',
@@ -118,7 +127,7 @@ test('webhooks contain the data of the incident', () => {
 
 test('links use the custom domain if there is one', () => {
   expect(pageUrl({ ...acme, customDomain: 'status.acme.example' }, baseUrl)).toBe('https://status.acme.example')
-  const { action } = notificationContent(incident, { ...acme, customDomain: 'status.acme.example' }, baseUrl, words)
+  const { action } = notificationContent(incident, { ...acme, customDomain: 'status.acme.example' }, baseUrl, 'EN')
   expect(action.url).toBe('https://status.acme.example/incidents/inc_1')
 })
 
@@ -139,7 +148,7 @@ test('a message about the subscription asks to confirm it, or links to its setti
 
 test('mails show the logo unless it is SVG, which no mail program shows', () => {
   const logoOf = (logoUrl: string | null) =>
-    notificationContent(incident, { ...acme, logoUrl }, baseUrl, words).look.logoUrl
+    notificationContent(incident, { ...acme, logoUrl }, baseUrl, 'EN').look.logoUrl
   expect(logoOf('/logos/abc.png')).toBe(`${baseUrl}/logos/abc.png`)
   expect(logoOf('https://cdn.example/a.webp?v=1')).toBe('https://cdn.example/a.webp?v=1')
   expect(logoOf('/logos/abc.svg')).toBe(null)

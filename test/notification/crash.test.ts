@@ -1,16 +1,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, inject, test } from 'vitest'
-import type { DatabaseHandle } from '../../src/database/client.ts'
+import { expect, test } from 'vitest'
 import { MAX_CONCURRENT_MAILS } from '../../src/notification/channel/mailer.ts'
 import { LEASE } from '../../src/notification/delivery-worker.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import { importSubscribers } from '../../src/notification/subscriber-import.ts'
 import { startChild } from '../support/child.ts'
-import { copyDataDir, openPatiently, serverDatabase, serverUrl } from '../support/database.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { temporaryDirectory } from '../support/scratch.ts'
+import { ownDatabase, using } from '../support/shared-database.ts'
 import { notifiedIn } from './setup.ts'
 
 const COUNT = 450
@@ -84,24 +82,6 @@ test('workers killed while sending mail lose none and repeat only mails in fligh
     await place.remove()
   }
 }, 240_000)
-
-/** A database that several processes use one after the other. */
-async function ownDatabase(): Promise<{ where: string; remove(): Promise<void> }> {
-  const template = inject('databaseTemplate')
-  if (serverUrl !== undefined) {
-    const { url, remove } = await serverDatabase(serverUrl, template)
-    return { where: url, remove }
-  }
-  const { path, remove } = await temporaryDirectory()
-  copyDataDir(template, path)
-  return { where: path, remove }
-}
-
-async function using<T>(where: string, work: (database: DatabaseHandle) => Promise<T>): Promise<T> {
-  const databaseUrl = where.startsWith('postgresql:') ? where : undefined
-  const database = await openPatiently({ dataDir: where, databaseUrl })
-  return work(database).finally(() => database.close())
-}
 
 /** One incident, of which many webhooks are to be told, behind many hosts. */
 const prepare = (where: string, port: number) =>

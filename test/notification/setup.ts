@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/core/metrics.ts'
 import type { SecretBox } from '../../src/core/secret-box.ts'
 import { MINUTE } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
+import type { LeasedWorker } from '../../src/database/leased-worker.ts'
 import type { PrismaClient, Subscriber } from '../../src/generated/prisma/client.ts'
 import type { DnsClient } from '../../src/network/dns/client.ts'
 import { createOutbound } from '../../src/network/outbound.ts'
@@ -12,7 +13,6 @@ import { addressHash } from '../../src/notification/address.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
 import { webhook } from '../../src/notification/channel/standard-webhook.ts'
 import type { NotificationContext } from '../../src/notification/context.ts'
-import type { DeliveryWorker } from '../../src/notification/delivery-worker.ts'
 import { createDeliveryWorker } from '../../src/notification/delivery-worker.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import { subscribe } from '../../src/notification/subscribe.ts'
@@ -56,11 +56,11 @@ export interface Notified {
   /** Adds to its timeline. */
   update(tenant: Tenant, incidentId: string, message: string, status?: 'MONITORING' | 'RESOLVED'): Promise<void>
   /** A worker that sends with these. */
-  worker(tools?: Partial<SendTools>): DeliveryWorker
+  worker(tools?: Partial<SendTools>): LeasedWorker
   /** Turns what has happened into deliveries, and has them sent, until nothing is due. */
-  tick(tenant: Tenant, worker: DeliveryWorker): Promise<void>
+  tick(tenant: Tenant, worker: LeasedWorker): Promise<void>
   /** Lets minutes pass, in steps, in each of which the worker looks. */
-  pass(minutes: number, worker: DeliveryWorker, step?: number): Promise<void>
+  pass(minutes: number, worker: LeasedWorker, step?: number): Promise<void>
   token(subscriber: Subscriber): string
 }
 
@@ -73,7 +73,7 @@ export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'po
   const own = ({ ctx }: Tenant): NotificationContext => ({ ...ctx, config: system.config, now, seal, usage })
 
   /** Looks as long as that leaves less to do; what then is due waits for what comes before it. */
-  async function sendAll(worker: DeliveryWorker): Promise<void> {
+  async function sendAll(worker: LeasedWorker): Promise<void> {
     const due = () => prisma.delivery.count({ where: { dueAt: { lte: now() } } })
     let [before, left] = [Number.POSITIVE_INFINITY, await due()]
     while (left > 0 && left < before) {

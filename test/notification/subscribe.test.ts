@@ -73,6 +73,8 @@ describe('a visitor who subscribes an address', () => {
     expect(await only(tenant)).toMatchObject({
       ...known,
       confirmableUntil: expect.any(Date),
+      // Whoever may see the page has asked for this address.
+      vouchedAt: notified.now(),
       services: [],
       deliveries: [{ seq: null }, { seq: null }],
     })

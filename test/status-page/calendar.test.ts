@@ -3,7 +3,18 @@ import ICAL from 'ical.js'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { wordsOf } from '../../src/language/catalogue.ts'
-import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
+import {
+  cancelMaintenance,
+  deleteMaintenance,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../../src/status/maintenance.ts'
+import {
+  createMaintenanceSeries,
+  endMaintenanceSeries,
+  updateMaintenanceSeries,
+} from '../../src/status/maintenance-series.ts'
+import { createPage } from '../../src/status/page.ts'
 import type { PageState } from '../../src/status/page-state.ts'
 import { createService } from '../../src/status/service.ts'
 import type { MaintenanceWithTimeline } from '../../src/status/timeline-reader.ts'
@@ -89,6 +100,137 @@ describe('the calendar', () => {
   })
 })
 
+/** A restart each Sunday at 02:00 in Berlin, beginning on 22 November 2026. */
+const weekly = {
+  title: 'Weekly restart',
+  message: 'We restart.',
+  startsAt: new Date('2026-11-22T01:00Z'),
+  durationMinutes: 60,
+  rule: 'FREQ=WEEKLY;BYDAY=SU',
+  timeZone: 'Europe/Berlin',
+}
+
+/** The starts and titles that a reader of calendars finds in an event that repeats, as it expands the rule itself. */
+function occurrences(text: string, count: number) {
+  const calendar = calendarIn(text)
+  for (const zone of calendar.getAllSubcomponents('vtimezone')) {
+    const read = new ICAL.Timezone(zone)
+    ICAL.TimezoneService.register(read, read.tzid)
+  }
+  const events = calendar.getAllSubcomponents('vevent')
+  const master = events.find((event) => event.hasProperty('rrule'))
+  if (master === undefined) return []
+  const exceptions = events.filter((event) => event.hasProperty('recurrence-id'))
+  const event = new ICAL.Event(master, { exceptions, strictExceptions: true })
+  const each = event.iterator()
+  return Array.from({ length: count }, () => each.next())
+    .filter((start) => start)
+    .map((start) => event.getOccurrenceDetails(start))
+    .map(({ startDate, endDate, item }) => [
+      startDate.toJSDate().toISOString().slice(0, 16),
+      (endDate.toJSDate().getTime() - startDate.toJSDate().getTime()) / MINUTE,
+      item.summary,
+      item.component.getFirstPropertyValue('status'),
+    ])
+}
+
+describe('a series', () => {
+  const textOf = async (of: Tenant) => (await get(of)).text()
+
+  test('is one event that keeps its time of day when clocks change', async () => {
+    const acme = await tenant()
+    const [serviceId = ''] = await acme.services('API')
+    await createMaintenanceSeries(acme.ctx, { ...weekly, serviceIds: [serviceId] })
+    const text = await textOf(acme)
+    const [event, ...others] = eventsIn(text)
+    expect(others).toEqual([])
+    expect(event?.description).toBe('Affected: API\n\nScheduled: We restart.')
+    const found = occurrences(text, 21)
+    expect(found.slice(0, 3)).toEqual([
+      ['2026-11-22T01:00', 60, 'Weekly restart', 'CONFIRMED'],
+      ['2026-11-29T01:00', 60, 'Weekly restart', 'CONFIRMED'],
+      ['2026-12-06T01:00', 60, 'Weekly restart', 'CONFIRMED'],
+    ])
+    // The clocks go forward on 28 March 2027, from two to three.
+    expect([17, 19, 20].map((index) => found[index]?.[0])).toEqual([
+      '2027-03-21T01:00',
+      '2027-04-04T00:00',
+      '2027-04-11T00:00',
+    ])
+  })
+
+  test('has its moved, renamed and cancelled dates as exceptions, and leaves out the skipped', async () => {
+    const acme = await tenant()
+    const { id } = await createMaintenanceSeries(acme.ctx, weekly)
+    const [first, second, third] = await database.prisma.maintenance.findMany({
+      where: { seriesId: id },
+      orderBy: { startsAt: 'asc' },
+    })
+    const moved = new Date('2026-11-22T03:30Z')
+    await updateMaintenance(acme.ctx, {
+      ...{ id: first?.id ?? '', title: 'A longer restart' },
+      ...{ startsAt: moved, endsAt: new Date(moved.getTime() + 2 * HOUR) },
+    })
+    await cancelMaintenance(acme.ctx, { id: second?.id ?? '', message: 'Not this time.' })
+    await deleteMaintenance(acme.ctx, third?.id ?? '')
+    await expect.poll(async () => eventsIn(await textOf(acme)).length).toBe(3)
+    const text = await textOf(acme)
+    expect(new Set(eventsIn(text).map(({ uid }) => uid)).size).toBe(1)
+    expect(text).toContain('EXDATE;TZID=Europe/Berlin:20261206T020000\r\n')
+    await expect
+      .poll(async () => occurrences(await textOf(acme), 3))
+      .toEqual([
+        ['2026-11-22T03:30', 120, 'A longer restart', 'CONFIRMED'],
+        ['2026-11-29T01:00', 60, 'Weekly restart', 'CANCELLED'],
+        ['2026-12-13T01:00', 60, 'Weekly restart', 'CONFIRMED'],
+      ])
+  })
+
+  test('ends as its rule does, and keeps apart the dates from before its schedule was edited', async () => {
+    const acme = await tenant()
+    const { id } = await createMaintenanceSeries(acme.ctx, { ...weekly, rule: 'FREQ=WEEKLY;BYDAY=SU;COUNT=3' })
+    expect(occurrences(await textOf(acme), 9).map(([start]) => start)).toEqual([
+      '2026-11-22T01:00',
+      '2026-11-29T01:00',
+      '2026-12-06T01:00',
+    ])
+    const [first] = await database.prisma.maintenance.findMany({
+      where: { seriesId: id },
+      orderBy: { startsAt: 'asc' },
+    })
+    await updateMaintenance(acme.ctx, { id: first?.id ?? '', title: 'Alone' })
+    const startsAt = new Date('2026-11-27T06:00Z')
+    await updateMaintenanceSeries(acme.ctx, { id, startsAt, rule: 'FREQ=DAILY;UNTIL=20261128', timeZone: 'UTC' })
+    await expect
+      .poll(async () => occurrences(await textOf(acme), 9).map(([start]) => start))
+      .toEqual(['2026-11-27T06:00', '2026-11-28T06:00'])
+    const alone = eventsIn(await textOf(acme)).find(({ summary }) => summary === 'Alone')
+    expect(alone?.startDate.toJSDate()).toEqual(weekly.startsAt)
+    expect(alone?.component.hasProperty('recurrence-id')).toBe(false)
+    await endMaintenanceSeries(acme.ctx, id)
+    await expect.poll(async () => (await events(acme)).map(({ summary }) => summary)).toEqual(['Alone'])
+  })
+
+  test('is on the pages alone that show one of its services', async () => {
+    const acme = await tenant('TEAM')
+    const [shown = '', hidden = ''] = await acme.services('API', 'Mail')
+    await createMaintenanceSeries(acme.ctx, { ...weekly, title: 'Of the API', serviceIds: [shown] })
+    await createMaintenanceSeries(acme.ctx, { ...weekly, title: 'Of mail', serviceIds: [hidden] })
+    const slug = `${acme.slug}-api`
+    await createPage(acme.ctx, { name: 'API', slug, serviceIds: [shown] })
+    expect((await events({ ...acme, slug })).map(({ summary }) => summary)).toEqual(['Of the API'])
+  })
+
+  test('has the clock changes of its zone, also half an hour ahead and in the south', async () => {
+    const acme = await tenant()
+    await createMaintenanceSeries(acme.ctx, { ...weekly, timeZone: 'Australia/Lord_Howe' })
+    const text = await textOf(acme)
+    expect(text).toMatch(/TZOFFSETFROM:\+1100\r\nTZOFFSETTO:\+1030/)
+    const starts = occurrences(text, 60).map(([start]) => String(start).slice(11))
+    expect(new Set(starts)).toEqual(new Set(['01:00', '01:30']))
+  })
+})
+
 /** A calendar of one maintenance. */
 function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' | 'endsAt'>>): string {
   const maintenance = {
@@ -97,6 +239,7 @@ function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' 
     status: 'COMPLETED' as const,
     startedAt: noon,
     tellSubscribers: true,
+    titles: {},
     seriesId: null,
     nominalStartsAt: null,
     detached: false,
@@ -115,6 +258,7 @@ function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' 
   return maintenanceCalendar({
     state,
     maintenances: [maintenance],
+    series: [],
     changes: new Map(),
     url: 'https://acme.example',
     words: wordsOf('EN'),

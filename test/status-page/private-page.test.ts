@@ -125,6 +125,68 @@ const codesOf = async (query: string, headers: Record<string, string> = {}, key?
 }
 const pageQuery = `{ statusPage(slug: "${slug}") { name services { name } } }`
 
+describe('an incident that is not published', () => {
+  const words = 'Unpublished words'
+  const hidden = { title: words, status: 'INVESTIGATING', impact: 'CRITICAL', message: words, visibility: 'DRAFT' }
+  const services = [{ serviceId: ids.Service, status: 'MAJOR_OUTAGE' }]
+  const create = () =>
+    mutate<{ id: string; updates: { nodes: { id: string }[] } }>(
+      url,
+      key,
+      'createIncident',
+      'Incident',
+      { ...hidden, services },
+      'id updates { nodes { id } }',
+    )
+  /** What every door shows to a stranger, without what changes with the time or the position in the log. */
+  const seen = async () => {
+    const all = new Map<string, string>()
+    for (const { path, method } of doors) {
+      if (method !== 'get' || path.includes('{language}')) continue
+      const answer = await ask(pathOf(path), browser)
+      const isText = !/image\/png/.test(answer.headers.get('content-type') ?? '')
+      const body = isText
+        ? (await answer.text()).replace(/data-(cursor|version|parts|since)="[^"]*"|\?at=\w+/g, '')
+        : ''
+      all.set(path, `${answer.status} ${body.replace(/\d{4}-\d\d-\d\d[T ][\d:.]+|\d\d:\d\d(:\d\d)?/g, 'T')}`)
+    }
+    return all
+  }
+
+  test('changes nothing at any door, is found by no id, and moves no figure', async () => {
+    await setAccess({ kind: 'PUBLIC' })
+    const before = await seen()
+    const draft = await create()
+    const more = { incidentId: draft.id, status: 'IDENTIFIED', message: words, services }
+    await mutate(url, key, 'postIncidentUpdate', 'IncidentUpdate', more)
+    expect(before.size).toBeGreaterThan(15)
+    const after = [...(await seen())]
+    expect(after.filter(([, text]) => text.includes(words))).toEqual([])
+    expect(after.filter(([path, text]) => text !== before.get(path)).map(([path]) => path)).toEqual([])
+    const update = draft.updates.nodes[0]?.id
+    const nodes = `{ nodes(ids: ["${draft.id}", "${update}"]) { id } }`
+    expect((await codesOf(nodes)).text).toBe('{"nodes":[null,null]}')
+    expect((await codesOf(nodes, {}, key)).text).toContain(draft.id)
+    expect((await ask(`/status/${slug}/incidents/${draft.id}`, browser)).status).toBe(404)
+    const shown = `{ statusPage(slug: "${slug}") { status { description } incidents { id } pastIncidents(filter: { text: "words" }) { nodes { id } } } }`
+    expect((await codesOf(shown)).text).not.toContain(draft.id)
+    expect((await codesOf(shown, {}, key)).text).not.toContain(draft.id)
+
+    const doors = [
+      ['publishIncident', 'Incident', { id: draft.id, tellSubscribers: false }],
+      ['publishIncident', 'Incident', { id: draft.id }],
+    ] as const
+    for (const [mutation, type, input] of doors) await mutate(url, key, mutation, type, input)
+    expect((await ask(`/status/${slug}/incidents/${draft.id}`, browser)).status).toBe(200)
+    expect((await codesOf(nodes)).text).toContain(draft.id)
+    expect(await (await ask(`/status/${slug}/history.atom`)).text()).toContain(words)
+    // Who follows it from before it was published hears nothing of that time.
+    const kinds = await database.prisma.event.findMany({ where: { subjectId: draft.id }, select: { kind: true } })
+    expect(kinds.map(({ kind }) => kind)).toEqual(['INCIDENT_DRAFTED', 'INCIDENT_DRAFT_UPDATED', 'INCIDENT_CREATED'])
+    await database.prisma.incident.deleteMany({ where: { id: draft.id } })
+  })
+})
+
 describe.each(accesses)('a page for $kind', (access) => {
   let token: { id: string; secret: string }
   let credential: Record<string, string> | null
@@ -399,4 +461,25 @@ test('a key without the scope, or of another organization, changes nothing', asy
   )
   expect((await codesOf(pageQuery, {}, secret)).codes).toEqual(['UNAUTHENTICATED'])
   expect((await ask(`/status/${slug}?token=${secret}`)).status).toBe(401)
+})
+
+test('a path that the own domain does not have is closed with the page, and says nothing elsewhere', async () => {
+  const { request } = await import('node:http')
+  const { text } = await import('node:stream/consumers')
+  const onDomain = (path: string) =>
+    new Promise<{ status: number | undefined; html: string }>((resolve, reject) => {
+      const headers = { host, ...browser, ...stranger }
+      const sent = request(url + path, { headers })
+      sent.on('response', async (answer) => resolve({ status: answer.statusCode, html: await text(answer) }))
+      sent.on('error', reject).end()
+    })
+  const elsewhere = ['/docs/no-such-guide', '/assets/none.css', '/access/none', '/subscriptions/none']
+  await setAccess({ kind: 'MEMBERS' })
+  for (const path of ['/nothing-here', ...elsewhere]) {
+    const { status, html } = await onDomain(path)
+    expect(status, path).toBeGreaterThanOrEqual(300)
+    expect(html).not.toMatch(secrets)
+  }
+  expect((await onDomain('/nothing-here')).status).toBe(401)
+  await setAccess({ kind: 'PUBLIC' })
 })

@@ -309,7 +309,7 @@ describe('the page', () => {
         },
       })
       const source = uncached(counted as unknown as PrismaClient, () => noon)
-      const { content } = await readPage(source, slug, { page: 'overview' })
+      const { content } = await readPage(source, slug, { page: 'overview', range: '90d' })
       return { statements, histories: content.page === 'overview' ? content.histories.histories.size : 0 }
     }
     const [small, large] = [await tenant('TEAM'), await tenant('TEAM')]

@@ -5,8 +5,8 @@ import { reportedStretches } from '../../src/monitoring/service-uptime.ts'
 import type { Condition, MonitorHistory, Span, Tally } from '../../src/monitoring/uptime.ts'
 import { stretches, sumOf, tallies, tally } from '../../src/monitoring/uptime.ts'
 import { daySpans } from '../../src/monitoring/uptime-days.ts'
+import { hourSpans, inBars, rangesOf } from '../../src/monitoring/uptime-range.ts'
 import { incidentsOf, parseDay, stretchesOf } from '../../src/status-page/service-day.ts'
-import { hourSpans, inBars, rangesOf } from '../../src/status-page/service-range.ts'
 
 const time = (text: string) => new Date(`${text}Z`)
 const hours = ({ from, to }: Span) => (+to - +from) / HOUR

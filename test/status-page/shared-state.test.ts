@@ -136,6 +136,27 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     expect(await read(page)).toContain('A disk is full.')
   })
 
+  test('shows other ranges: cut from what it has read, or read once for all services', async () => {
+    const { cache, read, statements } = serve()
+    await read(page)
+    expect(await statements(`${page}?range=7d`)).toBe(0)
+    // One more for the service without a monitor.
+    expect(await statements(`${page}?range=24h`)).toBeLessThanOrEqual(2 + 1)
+    // And one for incidents of more than 90 days ago.
+    expect(await statements(`${page}?range=year`)).toBeLessThanOrEqual(3 + 1 + 1)
+    const strokes = async (range: string) => {
+      const html = await read(`${page}?range=${range}`)
+      expect(html.length).toBeLessThan(250_000)
+      return Number(/<svg class="days" viewBox="0 0 (\d+) 40"/.exec(html)?.[1])
+    }
+    // Noon is a full hour.
+    expect([await strokes('24h'), await strokes('7d'), await strokes('30d'), await strokes('year')]).toEqual(
+      [24, 7, 30, 53].map((count) => 4 * count - 1),
+    )
+    cache.invalidate(acme.id)
+    expect(await statements(`${page}?range=year`)).toBeLessThanOrEqual(1)
+  })
+
   test('leaves at most 250 kB of HTML, which link to the days of each service and to older incidents', async () => {
     const { read } = serve()
     const html = await read(page)

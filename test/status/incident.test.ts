@@ -5,8 +5,10 @@ import type { IncidentStatus, ServiceStatus } from '../../src/generated/prisma/e
 import {
   createIncident,
   deleteIncident,
+  dismissIncident,
   editIncidentUpdate,
   postIncidentUpdate,
+  publishIncident,
   updateIncident,
 } from '../../src/status/incident.ts'
 import { MAX_UPDATES } from '../../src/status/timeline-limits.ts'
@@ -32,6 +34,52 @@ async function withIncident() {
     postIncidentUpdate(acme.ctx, { incidentId: id, status, message: 'News.', ...more })
   return { ...acme, api, site, id, post }
 }
+
+describe('a draft', () => {
+  const kindsSince = async (events: () => Promise<{ kind: string; tellSubscribers: boolean }[]>) =>
+    (await events()).slice(-3).map(({ kind, tellSubscribers }) => [kind, tellSubscribers])
+
+  test('is told to its organization only until it is published, once', async () => {
+    const { ctx, events, services } = await tenant()
+    const [api = ''] = await services('API')
+    const { id } = await createIncident(ctx, { ...told, visibility: 'DRAFT', services: [says(api, 'MAJOR_OUTAGE')] })
+    await postIncidentUpdate(ctx, { incidentId: id, status: 'IDENTIFIED', message: 'News.' })
+    expect(await publishIncident(ctx, { id })).toMatchObject({ visibility: 'PUBLIC', version: 3 })
+    expect(await kindsSince(events)).toEqual([
+      ['INCIDENT_DRAFTED', false],
+      ['INCIDENT_DRAFT_UPDATED', false],
+      ['INCIDENT_CREATED', true],
+    ])
+    const newest = await prisma.incidentUpdate.findFirstOrThrow({ where: { incidentId: id, message: 'News.' } })
+    expect((await events()).at(-1)).toMatchObject({ updateId: newest.id, serviceIds: [api] })
+    expect(await publishIncident(ctx, { id })).toMatchObject({ version: 3 })
+    await expect(dismissIncident(ctx, id)).rejects.toThrow(Conflict)
+  })
+
+  test('that is over is published as a record of the past', async () => {
+    const { ctx, events } = await tenant()
+    const { id } = await createIncident(ctx, { ...told, visibility: 'DRAFT' })
+    await postIncidentUpdate(ctx, { incidentId: id, status: 'RESOLVED', message: 'Over.' })
+    await publishIncident(ctx, { id, tellSubscribers: true })
+    expect((await events()).at(-1)?.kind).toBe('INCIDENT_BACKFILLED')
+  })
+
+  test('is dismissed or deleted without a trace on pages; nobody else may', async () => {
+    const { ctx, events } = await tenant()
+    const stranger = await tenant()
+    for (const remove of [dismissIncident, deleteIncident]) {
+      const { id } = await createIncident(ctx, { ...told, visibility: 'DRAFT' })
+      await expect(publishIncident(stranger.ctx, { id })).rejects.toThrow(NotFound)
+      await expect(dismissIncident(stranger.ctx, id)).rejects.toThrow(NotFound)
+      await expect(
+        publishIncident({ ...ctx, actor: { ...ctx.actor, scope: 'READ' } as never }, { id }),
+      ).rejects.toThrow()
+      await remove(ctx, id)
+      expect((await events()).at(-1)?.kind).toBe('INCIDENT_DISMISSED')
+    }
+    await expect(createIncident(ctx, { ...told, visibility: 'SUGGESTED' })).rejects.toThrow(Invalid)
+  })
+})
 
 describe('an incident', () => {
   test('starts with its message as first update and its affected services', async () => {

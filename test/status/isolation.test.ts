@@ -46,20 +46,24 @@ const readers: Record<Reader, Record<string, string>> = {
     PageStatus: 'indicator description unknownSince',
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
-    Service: 'id name description groupId position status basis unknownSince uptime days',
+    Service: 'id name description groupId position status basis unknownSince uptime days bars',
     Uptime: `from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
     UptimeDay: `date incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
-    Incident: 'id title status impact startedAt resolvedAt services updates',
+    UptimeBar: `incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
+      maintenanceSeconds`,
+    Incident: 'id title translations status impact visibility startedAt resolvedAt services updates',
+    TitleTranslation: 'language title',
+    MessageTranslation: 'language message',
     IncidentService: 'service status',
-    IncidentUpdate: 'id incidentId status message createdAt editedAt services',
+    IncidentUpdate: 'id incidentId status message translations createdAt editedAt services',
     IncidentUpdateService: 'service status',
-    Maintenance: 'id title status startsAt endsAt services updates repeats',
-    MaintenanceUpdate: 'id maintenanceId status message createdAt editedAt',
+    Maintenance: 'id title translations status startsAt endsAt services updates repeats',
+    MaintenanceUpdate: 'id maintenanceId status message translations createdAt editedAt',
     // What a refusal says was said by whoever is refused.
     ValidationError: 'code message issues',
-    ValidationIssue: 'path message',
+    ValidationIssue: 'path message line',
     NotFoundError: 'code message',
     ConflictError: 'code message',
     LimitExceededError: 'code message limit resetsAt',
@@ -74,21 +78,33 @@ const readers: Record<Reader, Record<string, string>> = {
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
+      publishIncident dismissIncident
       scheduleMaintenance updateMaintenance cancelMaintenance editMaintenanceUpdate deleteMaintenanceUpdate
       deleteMaintenance createMaintenanceSeries updateMaintenanceSeries endMaintenanceSeries deleteMaintenanceSeries
       createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
       deleteSubscriber importSubscribers redeliver startCheckout
+      createIntegration updateIntegration rotateIntegration deleteIntegration
       createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel acknowledgeAlert
+      planConfiguration applyConfiguration
       createServices updateServices deleteServices updateIncidentServices
       createMonitors updateMonitors pauseMonitors resumeMonitors deleteMonitors deleteSubscribers`,
     Subscription: 'monitorChecks organizationEvents',
     OrganizationEvent: 'cursor event',
+    ConfigurationPlan: 'changes changeCount drift takenOver planHash',
+    ConfigurationChange: 'action section key name takenOver members',
+    ConfigurationMemberChange: 'name from to',
+    ConfigurationDrift: 'section key members by at',
     Member: 'user role createdAt',
     User: 'id name email',
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
       services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members
-      alertChannels alerts`,
+      alertChannels alerts integrations configuration`,
+    Integration: 'id name kind url rules checksSignatures received lastReceivedAt version createdAt',
+    IntegrationRule: 'labels serviceId status impact mode',
+    IntegrationLabel: 'name value',
+    IncomingBody: 'id receivedAt status note body',
+    DeleteIntegrationPayload: 'id',
     StatusPage: 'domain allServices version access embedOrigins tokens',
     PageAccess: 'kind mailDomains ranges',
     PageToken: 'id name createdAt lastUsedAt',
@@ -119,13 +135,15 @@ const readers: Record<Reader, Record<string, string>> = {
     Incident: 'version createdAt',
     IncidentUpdate: 'version',
     Maintenance: 'version createdAt seriesId',
-    MaintenanceSeries: `id title message timeZone startsAt durationMinutes rule repeats until skips nextStarts services
+    MaintenanceSeriesTranslation: 'language title message',
+    MaintenanceSeries: `id title message translations timeZone startsAt durationMinutes rule repeats until skips nextStarts services
       tellSubscribers version createdAt`,
     MaintenanceUpdate: 'version',
-    Monitor: `id name kind service state stateSince stateCause unknownSince unknownReason pausedBy intervalSeconds
+    Monitor: `id name kind service state stateSince stateCause unknownSince unknownReason dependsOn blockedSince pausedBy intervalSeconds
       effectiveIntervalSeconds timeoutMs
       failureThreshold recoveryThreshold agreement lastCheck regions options http tcp dns ping heartbeat blacklist
       results outages uptime days latency version createdAt`,
+    MonitorParent: 'id name state',
     MonitorRegion: `region state stateSince lastCheckedAt lastKnownAt lastOutcome lastMessage lastLatencyMs nextCheckAt`,
     LastCheck: 'at region outcome message latencyMs',
     MonitorCheck: 'cursor at region outcome latencyMs message detail',
@@ -146,6 +164,7 @@ const readers: Record<Reader, Record<string, string>> = {
     BlacklistOptions: 'target acknowledged',
     TestMonitorPayload: 'at outcome message latencyMs detail',
     DeleteMonitorPayload: 'id',
+    DeleteIncidentDraftPayload: 'id',
     Subscriber: `id channel address state topics language allServices services incidents createdAt confirmedAt stoppedAt stopReason bounces
       signingSecret`,
     Delivery: 'id subscriber channel event status attempts nextAttemptAt deferredUntil createdAt endedAt',
@@ -187,9 +206,11 @@ const readers: Record<Reader, Record<string, string>> = {
   },
   operator: {
     Query: 'unmatchedPayments organizations',
-    Mutation: 'createOrganization restoreOrganization setTier setCheckPlan assignPayment reportBounce liftSuppression',
+    Mutation:
+      'createOrganization restoreOrganization setTier setCheckPlan assignPayment reportBounce liftSuppression addOwner createPasswordResetLink',
     PaymentEvent:
       'id provider type createdAt receivedAt subscriptionId amount currency email reason organizationId assignedAt',
+    CreatePasswordResetLinkPayload: 'url',
     ReportBouncePayload: 'stopped',
     LiftSuppressionPayload: 'lifted',
     CreateOrganizationPayload: 'organization apiKey',
@@ -260,6 +281,10 @@ const fill = async (hook: string | null = `${receiver.url}/hook`) => {
   const made = await filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, hook)
   const named = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
   const channel = await mutate(url, made.key, 'createAlertChannel', 'AlertChannel', named)
+  // What is not published, which no stranger sees anything of.
+  const hidden = { title: 's3cret draft', status: 'INVESTIGATING', impact: 'CRITICAL', message: 's3cret words' }
+  const services = [{ serviceId: made.ids.Service, status: 'MAJOR_OUTAGE' }]
+  await mutate(url, made.key, 'createIncident', 'Incident', { ...hidden, services, visibility: 'DRAFT' })
   await dispatched(database.prisma, made.id)
   const alert = { id: newId('Alert'), organizationId: made.id, monitorId: made.ids.Monitor, monitorName: 'Health' }
   await database.prisma.alert.create({
@@ -520,13 +545,15 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
 
 /** As the tests send them, these change no row: an order of one, a pause of what is paused, a probe, a link to pay. */
 const changeless = words(
-  'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries',
+  'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries planConfiguration',
 )
 
 test.each(mutations)('%s, as the tests send it, works for the organization itself', async (name) => {
   // Only what is about subscribers waits for one to be told.
   const own = /Subscriber|redeliver/.test(name) ? await fill() : await fill(null)
   if (/^delete\w+Update$/.test(name)) await writeMore(own)
+  if (/^(publish|dismiss)Incident$/.test(name))
+    await database.prisma.incident.update({ where: { id: own.ids.Incident }, data: { visibility: 'DRAFT' } })
   if (name === 'removeDomain') {
     const { query, variables } = mutationOf('requestDomain', own)
     await ask(own.key, query, variables)
@@ -534,12 +561,22 @@ test.each(mutations)('%s, as the tests send it, works for the organization itsel
   const other = /^(create|delete)Page$/.test(name) ? await anotherPage(own) : own.ids.StatusPage
   const before = await rowsOf(own)
   const { query, variables } = mutationOf(name, { ...own, ids: { ...own.ids, StatusPage: other } })
+  if (name === 'applyConfiguration') Object.assign(variables['input'] as object, await plannedHash(own))
   const { data, codes } = await ask(own.key, query, variables)
   expect(codes).toEqual([])
   expect(JSON.stringify(data?.[name])).not.toContain('"code"')
   if (changeless.includes(name)) expect(await rowsOf(own)).toEqual(before)
   else expect(await rowsOf(own)).not.toEqual(before)
 })
+
+/** Plans the file that the tests send. */
+async function plannedHash(own: FilledOrganization): Promise<unknown> {
+  const { variables } = mutationOf('planConfiguration', own)
+  const query = `mutation ($input: PlanConfigurationInput!) {
+    planConfiguration(input: $input) { ... on ConfigurationPlan { planHash } }
+  }`
+  return (await ask(own.key, query, variables)).data?.['planConfiguration']
+}
 
 /** Adds a page, which a higher tier allows. Gives its id. */
 async function anotherPage({ id }: FilledOrganization): Promise<string> {
@@ -600,7 +637,7 @@ async function eventsUntil(subjectId: string, key: string | undefined, query: st
 }
 
 /** A mutation with everything that it takes, naming an organization's things; `names`: whether it names any. */
-function mutationOf(name: string, { id, slug, ids, heartbeatId, pageTokenId }: FilledOrganization) {
+function mutationOf(name: string, { id, slug, ids, heartbeatId, pageTokenId, integrationId }: FilledOrganization) {
   const field = schema.getMutationType()?.getFields()[name]
   if (!field) throw new Error(`There is no mutation ${name}.`)
   let names = false
@@ -622,7 +659,9 @@ function mutationOf(name: string, { id, slug, ids, heartbeatId, pageTokenId }: F
     names = true
     if (path === 'rotateHeartbeatToken.id') return heartbeatId
     if (path === 'RevokePageTokenInput.id') return pageTokenId
+    if (/Integration(Input)?\.id$/.test(path)) return integrationId
     if (path.endsWith('pageId')) return ids.StatusPage
+    if (path.endsWith('userId')) return `usr_${'0'.repeat(24)}`
     if (/organizationId$/.test(path) || /^(restore|Delete)Organization(Input)?\.id$/.test(path)) return id
     return ids[typeOfIdAt(path, name)]
   }
@@ -659,6 +698,10 @@ const leftOut = new Set([
     .filter((key) => key !== 'webhook')
     .flatMap((key) => [`CreateAlertChannelInput.${key}`, `UpdateAlertChannelInput.${key}`]),
   'UpdateAlertChannelInput.escalate',
+  'CreateIntegrationInput.paths',
+  'UpdateIntegrationInput.paths',
+  // No monitor depends on itself.
+  'UpdateMonitorInput.dependsOnIds',
 ])
 
 /** What a value of an enum has to be where the first one would not do. */
@@ -666,6 +709,8 @@ const enums: Record<string, string> = {
   ServiceStatus: 'DEGRADED_PERFORMANCE',
   MaintenanceStatus: 'IN_PROGRESS',
   Tier: 'PRO',
+  // One that signs.
+  IntegrationKind: 'GRAFANA',
   PageAccessKind: 'PASSWORD',
 }
 
@@ -678,6 +723,7 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
     serviceIds: 'Service',
     incidentId: 'Incident',
     monitorIds: 'Monitor',
+    dependsOnIds: 'Monitor',
     channelId: 'AlertChannel',
   } as const
   if (field in byField) return byField[field as keyof typeof byField]
@@ -710,6 +756,8 @@ function sampleOf(path: string): unknown {
     message: 'Message.',
     description: 'Description.',
     label: 'Label',
+    value: 'shop',
+    signingSecret: 'A secret of the sender',
     slug: `slug-${++slugs}`,
     contactEmail: 'a@b.example',
     idempotencyKey: `idempotency-key-${++slugs}`,
@@ -743,6 +791,11 @@ function sampleOf(path: string): unknown {
     mailDomains: 'a.example',
     ranges: '192.0.2.0/24',
     csv: 'reader@a.example',
+    yaml: 'allclear: 1\nservices: { new: { name: New } }',
+    file: 'allclear.yaml',
+    delete: false,
+    planHash: 'hash',
+    maxDeletions: 0,
     email: 'reader@a.example',
     remindAfterMinutes: 10,
     afterMinutes: 10,

@@ -25,21 +25,46 @@ async function documentedConfiguration(): Promise<string> {
   return block
 }
 
+/** Caddy, which stops when told to. */
+export interface RunningCaddy {
+  readonly port: number
+  stop(): Promise<void>
+}
+
 /** Starts Caddy in front of a service as `docs/custom-domains.md` says, with a CA of its own. Returns its port for TLS. */
-export async function startCaddy(service: string): Promise<{ readonly port: number; stop(): Promise<void> }> {
+export async function startCaddy(service: string): Promise<RunningCaddy> {
+  const configuration = (await documentedConfiguration())
+    .replaceAll('http://127.0.0.1:4000', service)
+    .replaceAll('127.0.0.1:4000', service.replace('http://', ''))
+    .replace('on_demand\n', 'on_demand\nissuer internal\n')
+  return runCaddy((own) => configuration.replace('{\n', `{\n${own}`))
+}
+
+/** Starts Caddy with `deploy/Caddyfile` in front of a service, with a CA of its own, as `localhost`. Returns its port for TLS. */
+export async function startDeployedCaddy(service: string): Promise<RunningCaddy> {
+  const configuration = await readFile('deploy/Caddyfile', 'utf8')
+  return runCaddy((own) => `{\nlocal_certs\n${own}}\n${configuration}`, {
+    SITE: 'localhost',
+    UPSTREAMS: service.replace('http://', ''),
+  })
+}
+
+/** Runs Caddy. @param configure returns the whole configuration, with these global options in it. */
+async function runCaddy(configure: (own: string) => string, env: NodeJS.ProcessEnv = {}): Promise<RunningCaddy> {
   const directory = await temporaryDirectory()
   const [port, httpPort] = [await freePort(), await freePort()]
   const own = `admin off\nauto_https disable_redirects\nskip_install_trust\nhttps_port ${port}\nhttp_port ${httpPort}\nstorage file_system ${directory.path}\n`
   const file = join(directory.path, 'Caddyfile')
-  const configuration = (await documentedConfiguration())
-    .replaceAll('http://127.0.0.1:4000', service)
-    .replaceAll('127.0.0.1:4000', service.replace('http://', ''))
-    .replace('{\n', `{\n${own}`)
-    .replace('on_demand\n', 'on_demand\nissuer internal\n')
-  await writeFile(file, configuration)
+  await writeFile(file, configure(own))
   const child = spawn('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, HOME: directory.path, XDG_DATA_HOME: directory.path, XDG_CONFIG_HOME: directory.path },
+    env: {
+      ...process.env,
+      ...env,
+      HOME: directory.path,
+      XDG_DATA_HOME: directory.path,
+      XDG_CONFIG_HOME: directory.path,
+    },
   })
   let log = ''
   const up = new Promise<void>((resolve, reject) => {

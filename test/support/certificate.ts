@@ -11,8 +11,11 @@ export interface Certified {
 export interface Authority {
   /** Its own certificate, PEM. */
   readonly ca: string
-  /** Signs one for these names and addresses, by default from yesterday for 90 days. */
-  issue(hosts: readonly string[], validity?: { readonly from?: Date; readonly to?: Date }): Certified
+  /** Signs one for these names and addresses, by default from yesterday for 90 days, with a key of elliptic curves. */
+  issue(
+    hosts: readonly string[],
+    more?: { readonly from?: Date; readonly to?: Date; readonly hasRsaKey?: boolean },
+  ): Certified
 }
 
 const DAY = 86_400_000
@@ -32,8 +35,10 @@ export function createAuthority(): Authority {
   const lasts = { from: new Date(Date.now() - DAY), to: new Date(Date.now() + 90 * DAY) }
   return {
     ca: issued(name, pair.publicKey, name, [extension('551d13', sequence(boolean(true)))], lasts.from, lasts.to),
-    issue(hosts, { from = lasts.from, to = lasts.to } = {}) {
-      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    issue(hosts, { from = lasts.from, to = lasts.to, hasRsaKey = false } = {}) {
+      const { publicKey, privateKey } = hasRsaKey
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const names = extension('551d11', sequence(...hosts.map(generalName)))
       return { cert: issued(hosts[0] ?? '', publicKey, name, [names], from, to), key: privatePem(privateKey) }
     },

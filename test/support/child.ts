@@ -17,6 +17,7 @@ export interface Child {
 
 /** The files of the tests that run as processes of their own. */
 const children = {
+  'alert-child': 'test/alerting/alert-child.ts',
   'billing-child': 'test/support/billing-child.ts',
   'database-child': 'test/support/database-child.ts',
   'lock-child': 'test/support/lock-child.ts',

@@ -21,7 +21,8 @@ function requireChromium(test: { skip(note?: string): void }): void {
 function launchChromium(path: string): Promise<Browser> {
   return chromium.launch({
     executablePath: path,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    // Without hinting, which each machine sets for itself, letters have the same edges everywhere.
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--font-render-hinting=none'],
   })
 }
 

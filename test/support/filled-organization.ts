@@ -34,6 +34,8 @@ export interface FilledOrganization {
   readonly heartbeatId: string
   /** A read token of its page. */
   readonly pageTokenId: string
+  /** Nothing has come in. */
+  readonly integrationId: string
 }
 
 /**
@@ -131,11 +133,14 @@ export async function filledOrganization(
   const page = await succeed<{ statusPage: { id: string } }>(url, key, '{ organization { statusPage { id } } }')
   const named = { pageId: page.statusPage.id, name: 'Wall display' }
   const token = await mutate(url, key, 'createPageToken', 'CreatePageTokenPayload', named)
+  const other = { name: 'Grafana', kind: 'GRAFANA' }
+  const integration = await mutate(url, key, 'createIntegration', 'Integration', other)
   return {
     id,
     slug,
     key,
     pageTokenId: token.id,
+    integrationId: integration.id,
     heartbeatId: heartbeat.id,
     ids: {
       StatusPage: page.statusPage.id,

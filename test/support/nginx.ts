@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Certified } from './certificate.ts'
 import { freePort } from './free-port.ts'
 import { temporaryDirectory } from './scratch.ts'
 
@@ -35,6 +36,36 @@ export async function startEdge(service: string): Promise<{ readonly url: string
     .replace('/var/cache/nginx/allclear', cache)
     .replace('listen 80', `listen 127.0.0.1:${port}`)
     .replace('http://127.0.0.1:4000', service)
+  return runNginx(block, directory, `http://127.0.0.1:${port}`)
+}
+
+/** Starts nginx with `deploy/nginx.conf` in front of a service. Returns its port for TLS. */
+export async function startDeployedNginx(
+  service: string,
+  { cert, key }: Certified,
+): Promise<{ readonly port: number; stop(): Promise<void> }> {
+  const directory = await temporaryDirectory()
+  const [port, plainPort] = [await freePort(), await freePort()]
+  const files = { 'fullchain.pem': cert, 'privkey.pem': key }
+  for (const [name, content] of Object.entries(files)) await writeFile(join(directory.path, name), content)
+  const block = (await readFile('deploy/nginx.conf', 'utf8'))
+    .replaceAll('/etc/letsencrypt/live/status.example.com', directory.path)
+    .replaceAll(/^.*listen \[::\].*\n/gm, '')
+    .replace('listen 80', `listen 127.0.0.1:${plainPort}`)
+    .replace('listen 443', `listen 127.0.0.1:${port}`)
+    .replace('127.0.0.1:4000', service.replace('http://', ''))
+  const { stop } = await runNginx(block, directory, `http://127.0.0.1:${plainPort}`)
+  return { port, stop }
+}
+
+type Directory = Awaited<ReturnType<typeof temporaryDirectory>>
+
+/** Runs nginx with what stands in its `http` block, and waits until it answers at `url`. */
+async function runNginx(
+  block: string,
+  directory: Directory,
+  url: string,
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${join(directory.path, name)};`)
     .join('\n')
@@ -50,10 +81,9 @@ export async function startEdge(service: string): Promise<{ readonly url: string
     complaints += text
   })
   const ended = once(child, 'close')
-  const url = `http://127.0.0.1:${port}`
   for (;;) {
     if (child.exitCode !== null) throw new Error(`nginx ended: ${complaints}`)
-    const isUp = await fetch(url, { method: 'HEAD' }).then(
+    const isUp = await fetch(url, { method: 'HEAD', redirect: 'manual' }).then(
       () => true,
       () => false,
     )

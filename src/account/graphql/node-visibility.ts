@@ -1,8 +1,11 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { defaultFieldResolver, isObjectType } from 'graphql'
 import { canReadOrganization } from '../../core/access.ts'
+import { NotFound } from '../../core/errors.ts'
 import type { IdType } from '../../core/id.ts'
 import { typeOfId } from '../../core/id.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { batchPerOperation } from '../../graphql/loader.ts'
 import { deletedAmong } from '../deletion.ts'
@@ -32,6 +35,8 @@ function visibleOnly(resolve: Resolve): Resolve {
 interface Owned {
   readonly id: string
   readonly organizationId?: string
+  /** Of an incident: who sees it. */
+  readonly visibility?: IncidentVisibility
 }
 
 const organizationSees = ({ actor }: GraphContext, { id, organizationId }: Owned) =>
@@ -60,7 +65,7 @@ const seenBy: Record<IdType, ((ctx: GraphContext, node: Owned) => boolean) | typ
 
 /** What the caller may not see is answered as what does not exist. */
 async function visible(ctx: GraphContext, id: string, node: unknown): Promise<unknown> {
-  if (!isOwned(node)) return null
+  if (!isOwned(node) || isHidden(ctx, node)) return null
   const type = typeOfId(id)
   const sees = type === null ? null : seenBy[type]
   if (sees === null || (sees !== readersSee && !sees(ctx, node))) return null
@@ -69,7 +74,7 @@ async function visible(ctx: GraphContext, id: string, node: unknown): Promise<un
   if (canReadOrganization(ctx.actor, owner)) return node
   if (sees === readersSee) {
     await requireReader(ctx, node)
-    if (type !== 'StatusPage' && (await pageOf(ctx, node)) === null) return null
+    if (type !== 'StatusPage' && !(await isOnPage(ctx, node))) return null
   }
   return (await isDeleted(ctx, owner)) ? null : node
 }
@@ -77,6 +82,22 @@ async function visible(ctx: GraphContext, id: string, node: unknown): Promise<un
 const isDeleted = batchPerOperation<string, boolean>(async (ctx, ids) => {
   const deleted = await deletedAmong(ctx, ids)
   return ids.map((id) => deleted.has(id))
+})
+
+/** Returns whether a page shows a thing that is asked for by its id. */
+async function isOnPage(ctx: GraphContext, node: Owned): Promise<boolean> {
+  if (typeOfId(node.id) === 'IncidentUpdate' && !(await isOfPublicIncident(ctx, node.id))) return false
+  return (await pageOf(ctx, node)) !== null
+}
+
+/** Returns whether a thing is seen by its organization only, and the caller is not of it. */
+const isHidden = ({ actor }: GraphContext, { organizationId, visibility = 'PUBLIC' }: Owned) =>
+  visibility !== 'PUBLIC' && !canReadOrganization(actor, organizationId ?? '')
+
+const isOfPublicIncident = batchPerOperation<string, boolean>(async ({ db }, ids) => {
+  const where: Prisma.IncidentUpdateWhereInput = { id: { in: [...ids] }, incident: { visibility: 'PUBLIC' } }
+  const found = new Set((await db.incidentUpdate.findMany({ where, select: { id: true } })).map(({ id }) => id))
+  return ids.map((id) => found.has(id))
 })
 
 /** Every node is an organization or belongs to one. */
@@ -132,7 +153,10 @@ function readersOnly(
 }
 
 /** @throws Unauthenticated when all pages that show a thing are private to the caller. */
-async function requireReader(ctx: GraphContext, { organizationId, ...thing }: Owned): Promise<void> {
+async function requireReader(ctx: GraphContext, node: Owned): Promise<void> {
+  const { organizationId, ...thing } = node
+  // No way leads there; this is for ways to come.
+  if (isHidden(ctx, node)) throw new NotFound('Incident not found.')
   // Only organizations belong to none.
   if (organizationId === undefined) return
   const isPage = typeOfId(thing.id) === 'StatusPage'

@@ -1,26 +1,36 @@
 import { Hono } from 'hono'
-import { LRUCache } from 'lru-cache'
-import { MINUTE } from '../../core/time.ts'
+import type { Clock } from '../../core/time.ts'
+import type { LogCache } from '../../event-log/log-cache.ts'
+import { createLogCache } from '../../event-log/log-cache.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
+import type { LogoContent } from '../logo.ts'
 import { LOGO_PATH, logoTypes, readLogoContent } from '../logo.ts'
 
 /** The maximum size of the cached logos in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** Serves uploaded logos on every host, for ever: another content has another name. */
-export function logoRoutes({ db }: { readonly db: PrismaClient }): Hono {
-  const cache = new LRUCache<string, Uint8Array<ArrayBuffer>>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ length }) => length,
-    // A logo that was removed is gone after this time.
-    ttl: MINUTE,
-    fetchMethod: async (file) => (await readLogoContent(db, file)) ?? undefined,
+/** Creates the cache of uploaded logos by their files. One that its page has no more is gone when the log has moved. */
+export function createLogoCache(now: Clock): LogCache<LogoContent> {
+  return createLogCache({
+    ...{ now, maxSize: MAX_BYTES },
+    sizeOf: ({ content }) => content?.length ?? 1,
+    isCacheable: ({ content }) => content !== null,
   })
+}
+
+/** Serves uploaded logos on every host. Browsers keep them for ever: another content has another name. */
+export function logoRoutes({
+  db,
+  logos,
+}: {
+  readonly db: PrismaClient
+  readonly logos: Pick<LogCache<LogoContent>, 'get'>
+}): Hono {
   const path = `${LOGO_PATH}/:file{[0-9a-f]{64}\\.(?:${Object.keys(logoTypes).join('|')})}`
   return new Hono().get(path, async (c, next) => {
     const file = c.req.param('file') ?? ''
-    const content = await cache.fetch(file)
-    if (!content) return next()
+    const { content } = await logos.get(file, () => readLogoContent(db, file))
+    if (content === null) return next()
     return c.body(content, 200, { ...headers, 'content-type': logoTypes[file.slice(65) as keyof typeof logoTypes] })
   })
 }

@@ -41,5 +41,6 @@ builder.enumType(AlertSilence, {
   values: describedValues({
     FLAPPING: 'Its monitor fails and recovers again and again, which was told once.',
     MAINTENANCE: 'The service of its monitor is under maintenance.',
+    PARENT_DOWN: 'A monitor that its monitor depends on is down.',
   }),
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { truncate } from '../../core/truncate.ts'
 import type { SendResult } from '../../notification/channel/channel.ts'
 import { escapeHtml } from '../../notification/channel/mail-template.ts'
 import { jsonOf, post } from '../../notification/channel/post.ts'
-import { truncate } from '../../notification/channel/truncate.ts'
 import type { AlertMessage } from './sender.ts'
 import { bodyOf, defineSender, secretText, serverUrl } from './sender.ts'
 

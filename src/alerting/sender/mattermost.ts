@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { truncate } from '../../core/truncate.ts'
 import { post } from '../../notification/channel/post.ts'
-import { truncate } from '../../notification/channel/truncate.ts'
 import type { Tone } from '../../notification/content.ts'
 import type { AlertMessage } from './sender.ts'
 import { bodyOf, defineSender, serverUrl } from './sender.ts'

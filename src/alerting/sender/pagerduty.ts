@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { truncate } from '../../core/truncate.ts'
 import type { AlertChange } from '../../generated/prisma/enums.ts'
 import { post } from '../../notification/channel/post.ts'
-import { truncate } from '../../notification/channel/truncate.ts'
 import { isOver } from '../item.ts'
 import type { AlertMessage } from './sender.ts'
 import { defineSender, secretText } from './sender.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SECOND } from '../../core/time.ts'
+import { truncate } from '../../core/truncate.ts'
 import { post } from '../../notification/channel/post.ts'
-import { truncate } from '../../notification/channel/truncate.ts'
 import { bodyOf, defineSender, secretText } from './sender.ts'
 
 const HOST = 'api.pushover.net'

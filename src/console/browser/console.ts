@@ -21,6 +21,8 @@ if (body.dataset['page'] === 'console') {
   // Somebody comes back, perhaps from signing in on another tab.
   document.addEventListener('visibilitychange', () => hasEnded() && void refresh())
 }
+// On a phone the menu is a line that scrolls.
+document.querySelector('.console-menu [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 enableOrder(() => location.reload())
 document.querySelector<HTMLFormElement>('form[data-resend]')?.requestSubmit()
 offerAll(document)
@@ -135,15 +137,21 @@ function isOtherChoice({ options, multiple, selectedIndex }: HTMLSelectElement):
   return [...options].some(({ selected }, index) => selected !== asSent[index])
 }
 
-/** Shows times in the reader's zone, with the organization's beside them where they differ. */
+/** Shows times in the reader's zone, with the organization's beside them where they differ: without the date on the same day. */
 function setReaderTimes(root: Document): void {
-  const style = { dateStyle: 'medium', timeStyle: 'short' } as const
-  const own = new Intl.DateTimeFormat(undefined, style)
-  const theirs = new Intl.DateTimeFormat(undefined, { ...style, timeZone: body.dataset['timeZone'] ?? 'UTC' })
-  for (const time of root.querySelectorAll('time')) {
-    const at = new Date(time.dateTime)
+  const timeZone = body.dataset['timeZone'] ?? 'UTC'
+  const time = { dateStyle: 'medium', timeStyle: 'short' } as const
+  const own = new Intl.DateTimeFormat(undefined, time)
+  const theirs = new Intl.DateTimeFormat(undefined, { ...time, timeZone })
+  const ownDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+  const theirDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone })
+  for (const element of root.querySelectorAll('time')) {
+    const at = new Date(element.dateTime)
     // Zones of other names may have the same time, all year or in a part of it.
-    if (own.format(at) !== theirs.format(at)) time.textContent = `${own.format(at)} (${time.textContent})`
+    if (own.format(at) === theirs.format(at)) continue
+    const sent = element.textContent ?? ''
+    const beside = ownDay.format(at) === theirDay.format(at) ? sent.replace(/^.*, /, '') : sent
+    element.textContent = `${own.format(at)} (${beside})`
   }
 }
 

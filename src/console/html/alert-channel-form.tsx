@@ -2,11 +2,12 @@ import { quietHoursInput } from '../../alerting/channel.ts'
 import type { AddressKey } from '../../alerting/channel-address.ts'
 import { nameText } from '../../core/validation.ts'
 import type { AlertChannel, Monitor, Service } from '../../generated/prisma/client.ts'
-import type { FormState } from '../../http/form.tsx'
+import type { Choice, FormState } from '../../http/form.tsx'
 import { CheckboxesField, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
 import { isMailEnabled } from '../../notification/context.ts'
 import { addressForms, addressKeyOf, changeChoices, kindLabel } from './alert-words.ts'
-import { EditProblem, VersionField } from './edit-fields.tsx'
+import { currentValue, EditProblem, isOutdated, VersionField } from './edit-fields.tsx'
+import { ManyCheckboxes, namesInWords, readChosen } from './many-choices.tsx'
 import type { Screen } from './screen.tsx'
 
 /** What the editor of an alert channel offers. */
@@ -20,7 +21,7 @@ export interface ChannelChoices {
 }
 
 /** The most monitors, and services, that are offered besides those that are chosen. */
-const MAX_OFFERED = 100
+const MAX_OFFERED = 50
 
 /** Reads what the editor offers: what is chosen always, so that saving keeps it. @param channel the edited one; null: a new one. */
 export async function readChoices(
@@ -63,7 +64,7 @@ export function addressIn(fields: URLSearchParams, key: AddressKey): Record<stri
 /** Reads the settings of a form, as the input's members. */
 export function settingsIn(fields: URLSearchParams): Record<string, unknown> {
   const number = (name: string) => (fields.get(name)?.trim() ? Number(fields.get(name)) : null)
-  const chosen = (name: string) => (fields.has(`${name}.shown`) ? fields.getAll(name) : undefined)
+  const chosen = (name: string) => (fields.has(`${name}.shown`) ? readChosen(fields, name) : undefined)
   const channelId = fields.get('escalate.channelId') || null
   const [from, to] = [fields.get('quietHours.from') || null, fields.get('quietHours.to') || null]
   const timeZone = fields.get('quietHours.timeZone')?.trim() || null
@@ -95,7 +96,11 @@ export function ChannelForm(props: {
   return (
     <form method="post" class="stack" id="channel-form">
       <EditProblem state={state} version={channel?.version ?? 0} fields={[...fieldNames, key]} />
-      {channel === null ? <input type="hidden" name="kind" value={key} /> : <VersionField version={channel.version} />}
+      {channel === null ? (
+        <input type="hidden" name="kind" value={key} />
+      ) : (
+        <VersionField state={state} version={channel.version} />
+      )}
       {isMissing ? <p class="problem">Mail is not available: the operator has not set up SMTP_URL.</p> : null}
       <InputField
         label="Name"
@@ -103,6 +108,7 @@ export function ChannelForm(props: {
         state={state}
         value={channel?.name ?? kindLabel(kind)}
         {...textRules(nameText)}
+        hint={now(state, channel, { name: 'name', value: channel?.name ?? '' })}
       />
       {channel === null ? <AddressFields {...{ state, addressKey: key, isNew: true }} /> : null}
       <CheckboxesField
@@ -111,11 +117,12 @@ export function ChannelForm(props: {
         state={state}
         values={channel?.changes ?? changeChoices.map(({ value }) => value)}
         choices={changeChoices}
+        hint={nowOf(state, channel, 'when', channel?.changes ?? [], changeChoices)}
       />
       <Scope {...{ state, channel, choices }} />
       <Timing {...{ screen, state, channel, choices }} />
       {channel === null ? null : (
-        <details open={fieldProblem(state, key) !== null}>
+        <details open={fieldProblem(state, key) !== null || (hasConflict(state, channel) && hasTyped(state, key))}>
           <summary>Replace the address ({channel.label})</summary>
           <div class="stack">
             <AddressFields {...{ state, addressKey: key, isNew: false }} />
@@ -153,6 +160,42 @@ function AddressFields({
   )
 }
 
+/** Returns whether an address was typed. */
+const hasTyped = ({ fields }: FormState, key: AddressKey) => addressIn(fields, key) !== null
+
+const hasConflict = (state: FormState, channel: AlertChannel | null) =>
+  channel !== null && isOutdated(state, channel.version)
+
+/** Returns the hint of a field, or its current value where somebody else has changed the channel. */
+function now(
+  state: FormState,
+  channel: AlertChannel | null,
+  field: {
+    readonly name: string
+    readonly value: string | readonly string[]
+    readonly shown?: string
+    hint?: string
+    typed?: readonly string[]
+  },
+) {
+  return channel === null ? field.hint : currentValue(state, channel.version, field)
+}
+
+/** Does the same for a choice of any number. */
+function nowOf(
+  state: FormState,
+  channel: AlertChannel | null,
+  name: string,
+  value: readonly string[],
+  choices: readonly Choice[],
+  hint?: string,
+) {
+  const shown = choices.filter((choice) => value.includes(choice.value)).map(({ text }) => text)
+  const typed = readChosen(state.fields, name)
+  const given = { name, value, typed, shown: namesInWords(shown), ...(hint !== undefined && { hint }) }
+  return now(state, channel, given)
+}
+
 interface PartProps {
   readonly state: FormState
   readonly channel: AlertChannel | null
@@ -166,28 +209,38 @@ function Scope({ state, channel, choices: { monitors, services, hasMore } }: Par
   if (monitors.length + services.length === 0) return null
   const isChosen = channel !== null && channel.monitorIds.length + channel.serviceIds.length > 0
   return (
-    <details open={isChosen || fieldProblem(state, 'monitorIds') !== null}>
+    <details open={isChosen || hasConflict(state, channel) || fieldProblem(state, 'monitorIds') !== null}>
       <summary>Only some monitors or services</summary>
       <div class="stack">
         {hasMore ? <p class="hint">Only the first {MAX_OFFERED} are offered. Choose others over GraphQL.</p> : null}
         {services.length === 0 ? null : (
-          <CheckboxesField
+          <ManyCheckboxes
             label="Services"
             name="serviceIds"
             state={state}
             values={channel?.serviceIds ?? []}
             choices={options(services)}
-            hint="All of their monitors."
+            hint={nowOf(
+              state,
+              channel,
+              'serviceIds',
+              channel?.serviceIds ?? [],
+              options(services),
+              'All of their monitors.',
+            )}
           />
         )}
         {monitors.length === 0 ? null : (
-          <CheckboxesField
+          <ManyCheckboxes
             label="Monitors"
             name="monitorIds"
             state={state}
             values={channel?.monitorIds ?? []}
             choices={options(monitors)}
-            hint="Nothing chosen: every monitor, those without a service too."
+            hint={nowOf(
+              ...([state, channel, 'monitorIds', channel?.monitorIds ?? [], options(monitors)] as const),
+              'Nothing chosen: every monitor, those without a service too.',
+            )}
           />
         )}
       </div>
@@ -200,9 +253,15 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
   const quiet = channel === null ? null : quietHoursInput(channel)
   const escalates = [{ value: '', text: 'Nobody' }, ...others.map(({ id, name }) => ({ value: id, text: name }))]
   const wrong = ['remindAfterMinutes', 'escalate', 'quietHours'].some((name) => fieldProblem(state, name) !== null)
+  const zone = quiet?.timeZone ?? screen.organization.timeZone
+  const value = (
+    name: string,
+    stored: string | number | null | undefined,
+    of: { shown?: string; hint?: string } = {},
+  ) => now(state, channel, { name, value: String(stored ?? ''), ...of })
   const isSet = quiet !== null || channel?.remindAfterMinutes != null || channel?.escalateToId != null
   return (
-    <details open={wrong || isSet}>
+    <details open={wrong || isSet || hasConflict(state, channel)}>
       <summary>Reminders, escalation and quiet hours</summary>
       <div class="stack">
         <InputField
@@ -213,7 +272,9 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
           max={1440}
           state={state}
           value={channel?.remindAfterMinutes}
-          hint="While it lasts and nobody has acknowledged it. Empty: never."
+          hint={value('remindAfterMinutes', channel?.remindAfterMinutes, {
+            hint: 'While it lasts and nobody has acknowledged it. Empty: never.',
+          })}
         />
         {others.length === 0 ? null : (
           <>
@@ -223,6 +284,9 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
               state={state}
               value={channel?.escalateToId ?? ''}
               choices={escalates}
+              hint={value('escalate.channelId', channel?.escalateToId, {
+                shown: escalates.find((each) => each.value === (channel?.escalateToId ?? ''))?.text ?? 'Nobody',
+              })}
             />
             <InputField
               label="After … minutes"
@@ -232,6 +296,7 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
               max={1440}
               state={state}
               value={channel?.escalateAfterMinutes ?? 15}
+              hint={value('escalate.afterMinutes', channel?.escalateAfterMinutes ?? 15)}
             />
           </>
         )}
@@ -242,7 +307,7 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
           value={quiet?.from}
           pattern="([01][0-9]|2[0-3]):[0-5][0-9]"
           placeholder="22:00"
-          hint="What comes in quiet hours waits until they end."
+          hint={value('quietHours.from', quiet?.from, { hint: 'What comes in quiet hours waits until they end.' })}
         />
         <InputField
           label="Quiet until"
@@ -251,12 +316,14 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
           value={quiet?.to}
           pattern="([01][0-9]|2[0-3]):[0-5][0-9]"
           placeholder="07:00"
+          hint={value('quietHours.to', quiet?.to)}
         />
         <InputField
           label="Time zone"
           name="quietHours.timeZone"
           state={state}
-          value={quiet?.timeZone ?? screen.organization.timeZone}
+          value={zone}
+          hint={value('quietHours.timeZone', zone)}
         />
       </div>
     </details>

@@ -96,4 +96,5 @@ export const changeChoices = [
 export const silenceWords = {
   MAINTENANCE: 'silent during maintenance',
   FLAPPING: 'flapping',
+  PARENT_DOWN: 'silent: what it depends on is down',
 } as const satisfies Record<AlertSilence, string>

@@ -96,9 +96,13 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
     ) : null
   const content =
     channels.length === 0 ? (
-      <FirstStep screen={screen} path="alerts/channels/new" text="Add a channel">
-        Nobody is alerted yet. A channel tells your team when a monitor goes down, by mail, chat, phone or pager.
-      </FirstStep>
+      <>
+        <FormProblem state={state} />
+        <FirstStep screen={screen} path="alerts/channels/new" text="Add a channel">
+          Nobody is alerted yet. A channel tells your team when a monitor goes down, by mail, chat, phone or pager.{' '}
+          <a href={screen.path('integrations')}>Alerts of other tools</a> can come in as well.
+        </FirstStep>
+      </>
     ) : (
       <>
         <FormProblem state={state} />
@@ -124,6 +128,9 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
             ))}
           </ul>
         </section>
+        <p class="more">
+          <a href={screen.path('integrations')}>Alerts of other tools</a>
+        </p>
         {past.length === 0 ? null : (
           <section>
             <h2>Past</h2>

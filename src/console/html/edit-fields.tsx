@@ -5,12 +5,20 @@ import { formatLocalTime, parseLocalTime } from '../../core/time-zone.ts'
 import { invalid } from '../../core/validation.ts'
 import type { FormState } from '../../http/form.tsx'
 import { CheckboxField, FormProblem, InputField, TextField, textRules } from '../../http/form.tsx'
+import { wordsOf } from '../../language/catalogue.ts'
+import type { MessagePreview } from '../../status/message-preview.ts'
 import { message as messageText } from '../../status/timeline-limits.ts'
 import type { Zone } from '../../status-page/time-format.ts'
 
-/** Carries the version that an edit is based on. */
-export function VersionField({ version }: { readonly version: number }) {
-  return <input type="hidden" name="version" value={version} />
+/**
+ * Carries the version that an edit is based on: that which was read first, also through a preview or a refusal, until a conflict
+ * has shown the current values.
+ * @param version the current one of what is edited.
+ */
+export function VersionField({ state, version }: { readonly state: FormState; readonly version: number }) {
+  const read = readVersion(state.fields)
+  const isKept = read !== undefined && Number.isInteger(read) && !isOutdated(state, version)
+  return <input type="hidden" name="version" value={isKept ? read : version} />
 }
 
 /** Returns the version that an edit is based on; undefined: it carries none. */
@@ -52,19 +60,20 @@ interface CurrentField {
   readonly shown?: Child
   /** The hint where nothing differs. */
   readonly hint?: Child
+  /** What was typed; absent: the values of its field. */
+  readonly typed?: readonly string[]
 }
 
 /** Returns the hint of a field: the current value where somebody else has changed it and something else was typed. */
 export function currentValue(
   state: FormState,
   version: number,
-  { name, value, shown, hint }: CurrentField,
+  { name, value, shown, hint, typed = state.fields.getAll(name) }: CurrentField,
 ): Child | undefined {
   const { fields } = state
   const isSent = fields.has(name) || fields.has(`${name}.shown`)
   if (!isSent || !isOutdated(state, version)) return hint
   const values = [value].flat()
-  const typed = fields.getAll(name)
   if (asSet(typed) === asSet(values)) return hint
   const text = values.filter((each) => each !== '').join(', ')
   return <CurrentValue>{shown ?? (text === '' ? 'nothing' : text)}</CurrentValue>
@@ -131,7 +140,7 @@ export function MessageField({
 }: {
   readonly state: FormState
   /** The rendered message; null: it was not asked for. */
-  readonly preview: string | null
+  readonly preview: MessagePreview | null
   readonly value?: string
   readonly hint?: Child
   readonly rows?: number
@@ -151,8 +160,16 @@ export function MessageField({
       {preview === null ? null : (
         <section class="preview" id="preview" aria-label="Preview" tabindex={-1}>
           <div class="prose" dir="auto">
-            {raw(preview)}
+            {raw(preview.html)}
           </div>
+          {preview.translations.map(({ language, html }) => (
+            <div lang={wordsOf(language).tag}>
+              <h3>{wordsOf(language).name}</h3>
+              <div class="prose" dir="auto">
+                {raw(html)}
+              </div>
+            </div>
+          ))}
         </section>
       )}
     </>
@@ -167,9 +184,15 @@ export function TellSubscribersField({
 }: {
   readonly state: FormState
   readonly checked?: boolean
-  readonly hint?: string
+  readonly hint?: Child
 }) {
   return <CheckboxField label="Tell subscribers" name="tellSubscribers" {...{ state, checked, hint }} />
+}
+
+/** Returns the hint of `TellSubscribersField`, or the current choice as `currentValue` does. */
+export function currentTell(state: FormState, version: number, checked: boolean, hint: string): Child | undefined {
+  const value = checked ? 'true' : ''
+  return currentValue(state, version, { name: 'tellSubscribers', value, shown: checked ? 'yes' : 'no', hint })
 }
 
 /** Reads the choice of `TellSubscribersField`; undefined: the form had none. */

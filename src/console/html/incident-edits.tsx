@@ -24,6 +24,7 @@ import {
 import { idIn } from './incident.tsx'
 import { impactChoices } from './new-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 import { updateScreens } from './update-screens.tsx'
 
 /** Adds the pages that edit and delete an incident and its updates. */
@@ -47,12 +48,16 @@ const read = (screen: Screen) => findIncident(screen.ctx, screen.organization.id
 
 async function showEdit(screen: Screen, state: FormState): Promise<Response> {
   const { zone } = screen
-  const { title, impact, startedAt, resolvedAt, version } = await read(screen)
+  const { title, titles, impact, startedAt, resolvedAt, version } = await read(screen)
   const at = (name: string, time: Date) => currentTime(state, version, zone, name, time)
   const content = (
     <form method="post" class="stack" id="edit">
-      <EditProblem state={state} version={version} fields={['title', 'impact', 'startedAt', 'resolvedAt']} />
-      <VersionField version={version} />
+      <EditProblem
+        state={state}
+        version={version}
+        fields={['title', 'impact', 'startedAt', 'resolvedAt', TRANSLATIONS]}
+      />
+      <VersionField state={state} version={version} />
       <InputField
         label="Title"
         name="title"
@@ -61,6 +66,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
         {...textRules(titleText)}
         hint={currentValue(state, version, { name: 'title', value: title })}
       />
+      <TranslationFields {...{ screen, state, titles, version }} texts={['title']} />
       <SelectField
         label="Impact"
         name="impact"
@@ -103,6 +109,7 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
   await updateIncident(screen.ctx, {
     id,
     title: fields.get('title') ?? undefined,
+    translations: readTranslations(fields),
     impact: fields.get('impact') ?? undefined,
     startedAt: readTime(fields, 'startedAt', zone, startedAt),
     resolvedAt: readTime(fields, 'resolvedAt', zone, resolvedAt),

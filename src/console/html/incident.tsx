@@ -1,10 +1,11 @@
 import { validIdOrEmpty } from '../../core/id.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { emptyForm, SelectField, textRules } from '../../http/form.tsx'
+import { emptyForm, FormProblem, SelectField, TextField, textRules } from '../../http/form.tsx'
 import type { Author } from '../../status/authors.ts'
 import { readAuthors } from '../../status/authors.ts'
-import { findIncident, postIncidentUpdate } from '../../status/incident.ts'
+import { dismissIncident, findIncident, postIncidentUpdate, publishIncident } from '../../status/incident.ts'
+import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import { message as messageText } from '../../status/timeline-limits.ts'
 import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
@@ -13,6 +14,7 @@ import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.ts
 import { Time } from '../../status-page/html/time.tsx'
 import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
 import {
+  CurrentValue,
   currentValue,
   EditProblem,
   isOutdated,
@@ -23,11 +25,19 @@ import {
   TellSubscribersField,
   VersionField,
 } from './edit-fields.tsx'
+import { PublicationButtons } from './hidden-incident.tsx'
 import { statusChoices } from './new-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { isDraft, readServiceNames, readServiceStatuses, ServiceStatusFields } from './service-fields.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from './timeline-parts.tsx'
+import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
+
+/** What is said of incidents that only the organization sees. */
+const visibilityTexts = {
+  DRAFT: 'A draft: only members see it.',
+  SUGGESTED: 'Suggested by an alert: only members see it.',
+} as const
 
 const RESOLVED_MESSAGE = 'This incident is resolved.'
 
@@ -36,7 +46,21 @@ export function incidentScreens({ get, action }: Screens): void {
   get('incidents/:id', (screen) => showIncident(screen, emptyForm, null))
   // The address of a refused update, read again.
   get('incidents/:id/updates', (screen) => screen.c.redirect(screen.path(`incidents/${idIn(screen)}`), 303))
-  action('incidents/:id/updates', postUpdate, (screen, state) => showIncident(screen, state, null))
+  const show = (screen: Screen, state: FormState) => showIncident(screen, state, null)
+  action('incidents/:id/updates', postUpdate, show)
+  action('incidents/:id/publish', publish, show)
+  action('incidents/:id/dismiss', dismiss, show)
+}
+
+async function publish(screen: Screen, { fields }: SubmittedForm): Promise<string> {
+  const id = idIn(screen)
+  await publishIncident(screen.ctx, { id, tellSubscribers: fields.get('tellSubscribers') === 'true' })
+  return `incidents/${id}`
+}
+
+async function dismiss(screen: Screen): Promise<string> {
+  await dismissIncident(screen.ctx, idIn(screen))
+  return 'now'
 }
 
 /** Returns the id in the address. */
@@ -51,7 +75,9 @@ export function beforeIn({ c }: Screen): string | null {
 async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
   const message = fields.get('message') ?? ''
   if (isDraft(fields)) {
-    const preview = fields.has('preview') ? await previewMessage(screen.ctx, { message }) : null
+    const preview = fields.has('preview')
+      ? await previewMessage(screen.ctx, { message, translations: readTranslations(fields) })
+      : null
     return showIncident(screen, { fields, problem: null }, preview)
   }
   const incidentId = idIn(screen)
@@ -59,6 +85,7 @@ async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<st
     incidentId,
     status: fields.get('status'),
     message,
+    translations: readTranslations(fields),
     services: readServiceStatuses(fields),
     tellSubscribers: readTellSubscribers(fields),
     version: readVersion(fields),
@@ -66,7 +93,7 @@ async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<st
   return `incidents/${incidentId}`
 }
 
-async function showIncident(screen: Screen, state: FormState, preview: string | null): Promise<Response> {
+async function showIncident(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
   const { ctx, organization } = screen
   const found = await findIncident(ctx, organization.id, idIn(screen))
   const before = beforeIn(screen)
@@ -84,8 +111,9 @@ async function showIncident(screen: Screen, state: FormState, preview: string | 
   )
 }
 
-function Actions({ screen, found: { id } }: { readonly screen: Screen; readonly found: Incident }) {
-  const page = <a href={`/status/${screen.organization.slug}/incidents/${id}`}>On the status page</a>
+function Actions({ screen, found: { id, visibility } }: { readonly screen: Screen; readonly found: Incident }) {
+  const path = `/status/${screen.organization.slug}/incidents/${id}`
+  const page = visibility === 'PUBLIC' ? <a href={path}>On the status page</a> : null
   if (!screen.may('WRITE')) return page
   return (
     <>
@@ -104,7 +132,7 @@ interface Props {
   readonly screen: Screen
   /** Of the form that `state.fields` names in `form`. */
   readonly state: FormState
-  readonly preview: string | null
+  readonly preview: MessagePreview | null
   readonly incident: IncidentWithTimeline
   readonly services: readonly OfferedService[]
   readonly authors: ReadonlyMap<string, Author>
@@ -114,16 +142,20 @@ interface Props {
 
 function WholeIncident({ screen, state, preview, incident, services, authors, before }: Props) {
   const mayPost = screen.may('WRITE') && before === null
-  const ofForm = (name: string) => (state.fields.get('form') === name ? state : emptyForm)
+  const ofForm = (...names: string[]) => (names.includes(state.fields.get('form') ?? '') ? state : emptyForm)
+  const isResolved = incident.status === 'RESOLVED'
+  // What was typed to resolve it, when somebody else has done so meanwhile, can still be posted.
+  const ofUpdate = isResolved ? ofForm('update', 'resolve') : ofForm('update')
   const path = `incidents/${incident.id}`
   const { updates, updateCount } = incident
   return (
     <>
+      <FormProblem state={mayPost ? ofForm('') : state} />
       <Facts {...{ screen, incident, services }} />
-      {mayPost ? <UpdateForm {...{ screen, incident, services, preview }} state={ofForm('update')} /> : null}
-      {mayPost && incident.status !== 'RESOLVED' ? (
-        <ResolveForm {...{ screen, incident }} state={ofForm('resolve')} />
-      ) : null}
+      {incident.visibility === 'PUBLIC' ? null : <p>{visibilityTexts[incident.visibility]}</p>}
+      <PublicationButtons {...{ screen, incident }} />
+      {mayPost ? <UpdateForm {...{ screen, incident, services, preview }} state={ofUpdate} /> : null}
+      {mayPost && !isResolved ? <ResolveForm {...{ screen, incident }} state={ofForm('resolve')} /> : null}
       <h2>Timeline</h2>
       <EditableTimeline {...{ screen, path, updates, authors }} mark={(status) => <IncidentMark status={status} />} />
       <OlderUpdates
@@ -170,9 +202,9 @@ function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 
   return (
     <form method="post" action={screen.path(`incidents/${id}/updates`)} class="stack composer" id="update">
       <h2>{status === 'RESOLVED' ? 'Add to it, or open it again' : 'Post an update'}</h2>
-      <EditProblem state={state} version={version} fields={['status', 'message', 'services']} />
+      <EditProblem state={state} version={version} fields={['status', 'message', 'services', TRANSLATIONS]} />
       <input type="hidden" name="form" value="update" />
-      <VersionField version={version} />
+      <VersionField state={state} version={version} />
       <SelectField
         label="Status"
         name="status"
@@ -182,6 +214,7 @@ function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 
         hint={currentValue(state, version, { name: 'status', value: status, shown: incidentStatusLabels[status] })}
       />
       <MessageField state={state} preview={preview} />
+      <TranslationFields {...{ screen, state, version }} texts={['title', 'message']} titles={incident.titles} />
       <ServiceStatusFields
         state={state}
         services={services}
@@ -199,20 +232,32 @@ function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 
 }
 
 /** One button resolves the incident; its message is ready and can be changed. */
-function ResolveForm({ screen, state, incident: { id, version } }: Pick<Props, 'screen' | 'state' | 'incident'>) {
-  const message = state.fields.get('message') ?? RESOLVED_MESSAGE
+function ResolveForm({
+  screen,
+  state,
+  incident: { id, version, status },
+}: Pick<Props, 'screen' | 'state' | 'incident'>) {
   return (
     <form method="post" action={screen.path(`incidents/${id}/updates`)} class="stack resolve" id="resolve">
-      <EditProblem state={state} version={version} fields={[]} />
+      <EditProblem state={state} version={version} fields={['message', TRANSLATIONS]} />
       <input type="hidden" name="form" value="resolve" />
       <input type="hidden" name="status" value="RESOLVED" />
-      <VersionField version={version} />
-      <div class="form-field">
-        <label for="resolve-message">Message when resolved</label>
-        <textarea id="resolve-message" name="message" rows={2} {...textRules(messageText)}>
-          {message}
-        </textarea>
-      </div>
+      <VersionField state={state} version={version} />
+      {isOutdated(state, version) ? (
+        <p class="hint">
+          <CurrentValue>{incidentStatusLabels[status]}</CurrentValue>
+        </p>
+      ) : null}
+      <TextField
+        id="resolve-message"
+        label="Message when resolved"
+        name="message"
+        state={state}
+        value={RESOLVED_MESSAGE}
+        rows={2}
+        {...textRules(messageText)}
+      />
+      <TranslationFields {...{ screen, state, version }} texts={['message']} prefix="resolve-" />
       <TellSubscribersField state={state} />
       <p class="actions">
         <button type="submit" class="quiet">

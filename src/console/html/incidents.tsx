@@ -10,6 +10,7 @@ import { IncidentMark } from '../../status-page/html/status-mark.tsx'
 import { Time } from '../../status-page/html/time.tsx'
 import { impactLabels } from '../../status-page/view.ts'
 import { FirstStep } from './first-step.tsx'
+import { visibilityNames } from './hidden-incident.tsx'
 import type { ListPage } from './paging.tsx'
 import { PageLinks, readListPage } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
@@ -35,6 +36,7 @@ const stateChoices = [
   { value: '', text: 'All' },
   { value: 'open', text: 'Open' },
   { value: 'resolved', text: 'Resolved' },
+  { value: 'hidden', text: 'Not published' },
 ]
 
 /** Adds the list of incidents. */
@@ -65,6 +67,7 @@ async function readPage(screen: Screen): Promise<ListPage<Row>> {
     startedAfter: after,
     startedBefore: before,
     open: query['state'] === 'open' ? true : query['state'] === 'resolved' ? false : null,
+    visibility: query['state'] === 'hidden' ? (['DRAFT', 'SUGGESTED'] as const) : null,
     serviceId: query['serviceId'],
   }
   const text = searchText('text', query['text'])
@@ -134,12 +137,13 @@ function Incidents({ screen, page, services }: Props) {
 }
 
 function IncidentRow({ screen, incident }: Pick<Props, 'screen'> & { readonly incident: Row }) {
-  const { id, title, status, impact, startedAt, services } = incident
+  const { id, title, status, impact, visibility, startedAt, services } = incident
   const names = services.slice(0, MAX_NAMES).map(({ service }) => service.name)
   return (
     <li id={id}>
       <a href={screen.path(`incidents/${id}`)}>{title}</a>
       <span class="row-facts">
+        {visibility === 'PUBLIC' ? null : <strong>{visibilityNames[visibility]} · </strong>}
         <IncidentMark status={status} /> · {impactLabels[impact]}
         {names.length === 0 ? null : ` · ${names.join(', ')}${services.length > MAX_NAMES ? ', …' : ''}`} ·{' '}
         <Time at={startedAt} zone={screen.zone} />

@@ -2,9 +2,11 @@ import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { FormProblem, InputField, textRules } from '../../http/form.tsx'
 import { findMaintenance, scheduleMaintenance, updateMaintenance } from '../../status/maintenance.ts'
 import { isOver } from '../../status/maintenance-schedule.ts'
+import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import { titleText } from '../../status/timeline-limits.ts'
 import {
+  currentTell,
   currentTime,
   currentValue,
   EditProblem,
@@ -20,7 +22,8 @@ import {
 import { idIn } from './incident.tsx'
 import { TOLD_FROM_NOW_ON } from './maintenance.tsx'
 import type { Screen, Screens } from './screen.tsx'
-import { isDraft, readServiceNames, ServiceChoice } from './service-fields.tsx'
+import { currentServices, isDraft, readServiceIds, readServiceNames, ServiceChoice } from './service-fields.tsx'
+import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 /** Adds the forms that schedule a maintenance and edit its title, times and services. */
 export function maintenanceFormScreens({ form }: Screens): void {
@@ -32,23 +35,26 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
   const { ctx, zone } = screen
   const message = fields.get('message') ?? ''
   if (isDraft(fields)) {
-    const preview = fields.has('preview') ? await previewMessage(ctx, { message }) : null
+    const preview = fields.has('preview')
+      ? await previewMessage(ctx, { message, translations: readTranslations(fields) })
+      : null
     return showNew(screen, { fields, problem: null }, preview)
   }
   const { id } = await scheduleMaintenance(ctx, {
     title: fields.get('title') ?? '',
     message,
+    translations: readTranslations(fields),
     startsAt: readTime(fields, 'startsAt', zone) ?? undefined,
     endsAt: readTime(fields, 'endsAt', zone) ?? undefined,
-    serviceIds: fields.getAll('serviceIds'),
+    serviceIds: readServiceIds(fields),
     tellSubscribers: readTellSubscribers(fields),
   })
   return `maintenance/${id}`
 }
 
-const ownFields = ['title', 'message', 'startsAt', 'endsAt', 'serviceIds'] as const
+const ownFields = ['title', 'message', 'startsAt', 'endsAt', 'serviceIds', TRANSLATIONS] as const
 
-async function showNew(screen: Screen, state: FormState, preview: string | null): Promise<Response> {
+async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
   const { zone } = screen
   const services = await readServiceNames(screen)
   const content = (
@@ -67,6 +73,7 @@ async function showNew(screen: Screen, state: FormState, preview: string | null)
         <TimeField label="Ends" name="endsAt" state={state} zone={zone} required hint={`In the zone ${zone.name}.`} />
       </div>
       <MessageField state={state} preview={preview} />
+      <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
       <ServiceChoice state={state} services={services} chosen={[]} />
       <TellSubscribersField state={state} hint={TOLD_FROM_NOW_ON} />
       <p class="actions">
@@ -94,8 +101,9 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
   await updateMaintenance(ctx, {
     id,
     title: fields.get('title') ?? undefined,
+    translations: readTranslations(fields),
     ...(isMoved && times),
-    ...(!isOver(status) && { serviceIds: fields.getAll('serviceIds') }),
+    ...(!isOver(status) && { serviceIds: readServiceIds(fields) }),
     tellSubscribers: readTellSubscribers(fields),
     version: readVersion(fields),
   })
@@ -104,18 +112,17 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
 
 async function showEdit(screen: Screen, state: FormState): Promise<Response> {
   const { zone } = screen
-  const { id, title, startsAt, endsAt, version, status, tellSubscribers } = await read(screen)
+  const { id, title, titles, startsAt, endsAt, version, status, tellSubscribers } = await read(screen)
   const [services, affected] = await Promise.all([
     readServiceNames(screen),
     screen.ctx.db.maintenanceService.findMany({ where: { maintenanceId: id }, select: { serviceId: true } }),
   ])
   const at = (name: string, time: Date) => currentTime(state, version, zone, name, time)
   const chosen = affected.map(({ serviceId }) => serviceId)
-  const names = services.filter((service) => chosen.includes(service.id)).map((service) => service.name)
   const content = (
     <form method="post" class="stack" id="edit">
       <EditProblem state={state} version={version} fields={ownFields} />
-      <VersionField version={version} />
+      <VersionField state={state} version={version} />
       <InputField
         label="Title"
         name="title"
@@ -124,6 +131,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
         {...textRules(titleText)}
         hint={currentValue(state, version, { name: 'title', value: title })}
       />
+      <TranslationFields {...{ screen, state, titles, version }} texts={['title']} />
       {isOver(status) ? (
         <p class="hint">It is over: its times and services are final.</p>
       ) : (
@@ -139,15 +147,12 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
             />
             <TimeField label="Ends" name="endsAt" state={state} zone={zone} at={endsAt} hint={at('endsAt', endsAt)} />
           </div>
-          <ServiceChoice
-            {...{ state, services, chosen }}
-            hint={currentValue(state, version, {
-              name: 'serviceIds',
-              value: chosen,
-              shown: names.length === 0 ? 'none' : names.join(', '),
-            })}
+          <ServiceChoice {...{ state, services, chosen }} hint={currentServices(state, version, services, chosen)} />
+          <TellSubscribersField
+            state={state}
+            checked={tellSubscribers}
+            hint={currentTell(state, version, tellSubscribers, `Of new times. ${TOLD_FROM_NOW_ON}`)}
           />
-          <TellSubscribersField state={state} checked={tellSubscribers} hint={`Of new times. ${TOLD_FROM_NOW_ON}`} />
         </>
       )}
       <p class="actions">

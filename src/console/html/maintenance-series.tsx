@@ -1,7 +1,10 @@
-import { invalid } from '../../core/validation.ts'
+import { z } from 'zod'
+import { zoneName } from '../../account/page-settings.ts'
+import { invalid, validate } from '../../core/validation.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { CheckboxesField, FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
+import { CheckboxesField, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
+import type { SeriesTexts } from '../../status/maintenance-series.ts'
 import {
   createMaintenanceSeries,
   deleteMaintenanceSeries,
@@ -11,13 +14,18 @@ import {
   ruleWithEnd,
   updateMaintenanceSeries,
 } from '../../status/maintenance-series.ts'
+import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import { friendlyRule, instantOf, localOf, MAX_RULE_LENGTH, nextDates, ruleInWords } from '../../status/recurrence.ts'
 import { titleText } from '../../status/timeline-limits.ts'
+import { storedTexts } from '../../status/translations.ts'
 import { Time } from '../../status-page/html/time.tsx'
 import type { Zone } from '../../status-page/time-format.ts'
+import { zoneOf } from '../../status-page/time-format.ts'
 import {
   ConfirmDeletion,
+  currentTell,
+  currentValue,
   EditProblem,
   MessageField,
   readTellSubscribers,
@@ -29,7 +37,8 @@ import {
 } from './edit-fields.tsx'
 import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
-import { isDraft, readServiceNames, ServiceChoice } from './service-fields.tsx'
+import { currentServices, isDraft, readServiceIds, readServiceNames, ServiceChoice } from './service-fields.tsx'
+import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 type Series = Prisma.MaintenanceSeriesGetPayload<object>
 
@@ -152,18 +161,27 @@ function readRule(fields: URLSearchParams, startsAt: Date, zone: Zone): string {
   })
 }
 
-/** Reads the fields of a form. @throws Invalid for a first start or a duration that is none. */
-function readFields({ zone }: Screen, fields: URLSearchParams, known: Series | null) {
+/** Returns the time zone of a form. @throws Invalid for one that is unknown. */
+function zoneIn(screen: Screen, fields: URLSearchParams, known: Series | null): Zone {
+  const name = fields.get('timeZone')?.trim() || (known?.timeZone ?? screen.zone.name)
+  return zoneOf(validate(z.object({ timeZone: zoneName }), { timeZone: name }).timeZone)
+}
+
+/** Reads the fields of a form. @throws Invalid for a time zone, a first start or a duration that is none. */
+function readFields(screen: Screen, fields: URLSearchParams, known: Series | null) {
+  const zone = zoneIn(screen, fields, known)
   const first = known && instantOf(known.timeZone, known.anchor)
   const startsAt = readTime(fields, 'startsAt', zone, first)
   if (startsAt === null) throw invalid([{ path: ['startsAt'], message: 'must be a date and a time' }])
   return {
     title: fields.get('title') ?? '',
     message: fields.get('message') ?? '',
+    translations: readTranslations(fields),
     startsAt,
+    timeZone: zone.name,
     durationMinutes: Number(fields.get('durationMinutes') || Number.NaN),
     rule: readRule(fields, startsAt, zone),
-    serviceIds: fields.getAll('serviceIds'),
+    serviceIds: readServiceIds(fields),
     tellSubscribers: readTellSubscribers(fields),
   }
 }
@@ -179,32 +197,42 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
   if (isDraft(fields)) {
     return showForm(screen, { fields, problem: null }, series, await previewOf(screen, fields, series))
   }
-  const { startsAt, rule, ...rest } = readFields(screen, fields, series)
-  const isMoved = +startsAt !== +instantOf(series.timeZone, series.anchor)
+  const { startsAt, rule, timeZone, ...rest } = readFields(screen, fields, series)
+  const isMoved = timeZone !== series.timeZone || +startsAt !== +instantOf(series.timeZone, series.anchor)
   await updateMaintenanceSeries(screen.ctx, {
     id: series.id,
     ...rest,
-    ...((isMoved || rule !== ruleWithEnd(series)) && { rule, startsAt }),
+    ...((isMoved || rule !== ruleWithEnd(series)) && { rule, startsAt, timeZone }),
     version: readVersion(fields),
   })
   return 'maintenance/series'
 }
 
 interface Preview {
-  readonly message: string
+  readonly message: MessagePreview
   readonly dates: readonly Date[]
+  /** The time zone of the rule. */
+  readonly zone: Zone
 }
 
 /** @throws Invalid for what a creation would refuse. */
 async function previewOf(screen: Screen, fields: URLSearchParams, series: Series | null): Promise<Preview | null> {
   if (!fields.has('preview')) return null
-  const { message, ...planned } = readFields(screen, fields, series)
-  const timeZone = series?.timeZone ?? screen.zone.name
-  const dates = await previewDates(screen.ctx, { ...planned, timeZone }, PREVIEW_DATES)
-  return { message: await previewMessage(screen.ctx, { message }), dates }
+  const { message, translations, ...planned } = readFields(screen, fields, series)
+  const dates = await previewDates(screen.ctx, planned, PREVIEW_DATES)
+  return { message: await previewMessage(screen.ctx, { message, translations }), dates, zone: zoneOf(planned.timeZone) }
 }
 
-const ownFields = ['title', 'startsAt', 'durationMinutes', 'rule', 'message', 'serviceIds'] as const
+const ownFields = [
+  'title',
+  'startsAt',
+  'timeZone',
+  'durationMinutes',
+  'rule',
+  'message',
+  'serviceIds',
+  TRANSLATIONS,
+] as const
 
 async function showForm(
   screen: Screen,
@@ -212,52 +240,36 @@ async function showForm(
   series: Series | null,
   preview: Preview | null,
 ): Promise<Response> {
-  const { zone } = screen
+  const { title, message, translations, tellSubscribers, version } = series ?? unwritten
+  const written = textsIn(translations)
+  const now = (name: string, value: string) => currentValue(state, version, { name, value })
   const [services, affected] = await Promise.all([
     readServiceNames(screen),
     screen.ctx.db.maintenanceSeriesService.findMany({ where: { seriesId: series?.id ?? '' } }),
   ])
+  const chosen = affected.map(({ serviceId }) => serviceId)
   const content = (
     <form method="post" class="stack composer" id="series">
-      {series === null ? (
-        <FormProblem state={state} fields={ownFields} />
-      ) : (
-        <>
-          <EditProblem state={state} version={series.version} fields={ownFields} />
-          <VersionField version={series.version} />
-        </>
-      )}
-      <InputField label="Title" name="title" state={state} value={series?.title} {...textRules(titleText)} />
-      <div class="beside">
-        <TimeField
-          label={series === null ? 'First start' : 'Next start'}
-          name="startsAt"
-          state={state}
-          zone={zone}
-          at={series && instantOf(series.timeZone, series.anchor)}
-          required
-          hint={`In the zone ${zone.name}.`}
-        />
-        <InputField
-          label="Minutes"
-          name="durationMinutes"
-          type="number"
-          min={1}
-          max={10_080}
-          state={state}
-          value={series?.durationMinutes ?? 60}
-          required
-          hint="How long each takes."
-        />
-      </div>
+      <EditProblem state={state} version={version} fields={ownFields} />
+      {series === null ? null : <VersionField state={state} version={version} />}
+      <InputField
+        label="Title"
+        name="title"
+        state={state}
+        value={title}
+        {...textRules(titleText)}
+        hint={now('title', title)}
+      />
+      <StartFields {...{ screen, state, series }} />
       <RepeatFields state={state} series={series} />
-      <DatePreview {...{ state, preview, zone }} />
-      <MessageField state={state} value={series?.message ?? ''} preview={preview?.message ?? null} />
-      <ServiceChoice {...{ state, services }} chosen={affected.map(({ serviceId }) => serviceId)} />
+      <DatePreview {...{ state, preview }} />
+      <MessageField state={state} value={message} preview={preview?.message ?? null} hint={now('message', message)} />
+      <TranslationFields {...{ screen, state, version, ...written }} texts={['title', 'message']} />
+      <ServiceChoice {...{ state, services, chosen }} hint={currentServices(state, version, services, chosen)} />
       <TellSubscribersField
         state={state}
-        checked={series?.tellSubscribers ?? true}
-        hint="Of the first date, and of the start and end of each."
+        checked={tellSubscribers}
+        hint={currentTell(state, version, tellSubscribers, 'Of the first date, and of the start and end of each.')}
       />
       {series === null ? null : <p class="hint">Past dates stay, and those that were edited alone.</p>}
       <p class="actions">
@@ -269,8 +281,65 @@ async function showForm(
       </p>
     </form>
   )
-  const title = series === null ? 'Repeat maintenance' : 'Edit the repeating maintenance'
-  return screen.show({ title, section: 'maintenance', content }, state)
+  const heading = series === null ? 'Repeat maintenance' : 'Edit the repeating maintenance'
+  return screen.show({ title: heading, section: 'maintenance', content }, state)
+}
+
+/** What the form of a new series shows. */
+const unwritten = { title: '', message: '', translations: {}, tellSubscribers: true, version: 0 }
+
+/** Returns the titles and the messages of a series in other languages as maintenance stores them. */
+function textsIn(stored: Series['translations']) {
+  const texts = storedTexts<SeriesTexts[string]>(stored)
+  const titles = texts.flatMap(({ language, text: { title } }) => (title ? [[language, title]] : []))
+  const messages = texts.flatMap(({ language, text: { message } }) => (message ? [[language, { message }]] : []))
+  return { titles: Object.fromEntries(titles), messages: Object.fromEntries(messages) }
+}
+
+interface SeriesFieldsProps {
+  readonly screen: Screen
+  readonly state: FormState
+  readonly series: Series | null
+}
+
+/** Renders when each date begins, in the time zone of the series, and how long it takes. */
+function StartFields({ screen, state, series }: SeriesFieldsProps) {
+  const zone = zoneOf(series?.timeZone ?? screen.zone.name)
+  const { version, durationMinutes, anchor } = series ?? { version: 0, durationMinutes: 60, anchor: '' }
+  const now = (name: string, value: string, hint?: string) => currentValue(state, version, { name, value, hint })
+  return (
+    <div class="beside">
+      <TimeField
+        label={series === null ? 'First start' : 'Next start'}
+        name="startsAt"
+        state={state}
+        zone={zone}
+        at={series && instantOf(series.timeZone, series.anchor)}
+        required
+        hint={now('startsAt', anchor)}
+      />
+      <InputField
+        label="Time zone"
+        name="timeZone"
+        state={state}
+        value={zone.name}
+        required
+        autocomplete="off"
+        hint={now('timeZone', zone.name, 'Such as Europe/Berlin. The time of day stays when its clocks change.')}
+      />
+      <InputField
+        label="Minutes"
+        name="durationMinutes"
+        type="number"
+        min={1}
+        max={10_080}
+        state={state}
+        value={durationMinutes}
+        required
+        hint={now('durationMinutes', String(durationMinutes), 'How long each takes.')}
+      />
+    </div>
+  )
 }
 
 function RepeatFields({ state, series }: { readonly state: FormState; readonly series: Series | null }) {
@@ -313,22 +382,18 @@ function RepeatFields({ state, series }: { readonly state: FormState; readonly s
           value={series && ruleWithEnd(series)}
           maxlength={MAX_RULE_LENGTH}
           autocomplete="off"
-          hint="As in iCalendar, such as FREQ=MONTHLY;BYDAY=2TU. Used when “By the rule below” is chosen."
+          hint={currentValue(state, series?.version ?? 0, {
+            name: 'rule',
+            value: series === null ? '' : ruleWithEnd(series),
+            hint: 'As in iCalendar, such as FREQ=MONTHLY;BYDAY=2TU. Used when “By the rule below” is chosen.',
+          })}
         />
       </details>
     </>
   )
 }
 
-function DatePreview({
-  state,
-  preview,
-  zone,
-}: {
-  readonly state: FormState
-  readonly preview: Preview | null
-  readonly zone: Zone
-}) {
+function DatePreview({ state, preview }: { readonly state: FormState; readonly preview: Preview | null }) {
   if (preview === null || state.problem !== null) return null
   return (
     <section class="preview" id="dates" aria-label="Next dates">
@@ -336,7 +401,7 @@ function DatePreview({
       <ul class="rows">
         {preview.dates.map((at) => (
           <li>
-            <Time at={at} zone={zone} />
+            <Time at={at} zone={preview.zone} />
           </li>
         ))}
       </ul>

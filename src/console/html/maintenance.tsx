@@ -5,6 +5,7 @@ import type { Author } from '../../status/authors.ts'
 import { readAuthors } from '../../status/authors.ts'
 import { cancelMaintenance, findMaintenance, updateMaintenance } from '../../status/maintenance.ts'
 import { allowedTransitions, isOver } from '../../status/maintenance-schedule.ts'
+import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import { optionalMessage } from '../../status/timeline-limits.ts'
 import type { MaintenanceWithTimeline } from '../../status/timeline-reader.ts'
@@ -27,6 +28,7 @@ import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { isDraft, readServiceNames } from './service-fields.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from './timeline-parts.tsx'
+import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 /** What the choice to tell subscribers means for what happens automatically. */
 export const TOLD_FROM_NOW_ON = 'Also of its start and end.'
@@ -41,6 +43,7 @@ export function maintenanceScreens({ get, form, action }: Screens): void {
     await cancelMaintenance(screen.ctx, {
       id: idIn(screen),
       message: fields.get('message'),
+      translations: readTranslations(fields),
       tellSubscribers: readTellSubscribers(fields),
     })
     return `maintenance/${idIn(screen)}`
@@ -52,7 +55,7 @@ const read = (screen: Screen) => findMaintenance(screen.ctx, screen.organization
 async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
   const message = fields.get('message') ?? ''
   if (isDraft(fields)) {
-    const preview = await previewMessage(screen.ctx, { message })
+    const preview = await previewMessage(screen.ctx, { message, translations: readTranslations(fields) })
     return showMaintenance(screen, { fields, problem: null }, preview)
   }
   const { id, status } = await read(screen)
@@ -60,6 +63,7 @@ async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<st
   await updateMaintenance(screen.ctx, {
     id,
     message,
+    translations: readTranslations(fields),
     status: wanted === null || wanted === status ? null : wanted,
     tellSubscribers: readTellSubscribers(fields),
     version: readVersion(fields),
@@ -67,7 +71,7 @@ async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<st
   return `maintenance/${id}`
 }
 
-async function showMaintenance(screen: Screen, state: FormState, preview: string | null): Promise<Response> {
+async function showMaintenance(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
   const { ctx, organization } = screen
   const found = await read(screen)
   const before = beforeIn(screen)
@@ -112,7 +116,7 @@ function Actions({
 interface Props {
   readonly screen: Screen
   readonly state: FormState
-  readonly preview: string | null
+  readonly preview: MessagePreview | null
   readonly maintenance: MaintenanceWithTimeline
   readonly services: readonly OfferedService[]
   readonly authors: ReadonlyMap<string, Author>
@@ -159,8 +163,8 @@ function UpdateForm({
   return (
     <form method="post" action={screen.path(`maintenance/${id}/updates`)} class="stack" id="update">
       <h2>Post an update</h2>
-      <EditProblem state={state} version={version} fields={['status', 'message']} />
-      <VersionField version={version} />
+      <EditProblem state={state} version={version} fields={['status', 'message', TRANSLATIONS]} />
+      <VersionField state={state} version={version} />
       <SelectField
         label="Status"
         name="status"
@@ -175,6 +179,7 @@ function UpdateForm({
         rules={optionalMessage}
         hint="May be empty when only the status changes."
       />
+      <TranslationFields {...{ screen, state, version }} texts={['title', 'message']} titles={maintenance.titles} />
       <TellSubscribersField state={state} checked={maintenance.tellSubscribers} hint={TOLD_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Post update</button>
@@ -201,7 +206,7 @@ async function showCancellation(screen: Screen, state: FormState): Promise<Respo
   const { id, title, tellSubscribers } = await read(screen)
   const content = (
     <form method="post" class="stack" id="confirm">
-      <FormProblem state={state} fields={['message']} />
+      <FormProblem state={state} fields={['message', TRANSLATIONS]} />
       <p class="lead">{title}</p>
       <p>It does not take place, or ends now. It stays in the history.</p>
       <TextField
@@ -212,6 +217,7 @@ async function showCancellation(screen: Screen, state: FormState): Promise<Respo
         rows={3}
         {...textRules(optionalMessage)}
       />
+      <TranslationFields screen={screen} state={state} texts={['message']} />
       <TellSubscribersField state={state} checked={tellSubscribers} />
       <p class="actions">
         <button type="submit" class="danger">

@@ -1,4 +1,3 @@
-import { Conflict } from '../../core/errors.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import { MonitorKind } from '../../generated/prisma/enums.ts'
 import type { Choice, FormState, SubmittedForm } from '../../http/form.tsx'
@@ -37,14 +36,20 @@ export function monitorEditScreens({ form }: Screens): void {
 }
 
 const MAX_NAME_LENGTH = 100
-/** Of more services the editor shows short names, so that a thousand long ones stay below 100 kB. */
+/** The most monitors that are offered besides those on which it depends. */
+const MAX_OFFERED = 40
+/** Of more services, or of as many monitors as are offered, the editor shows short names: it stays below 100 kB. */
 const MANY_SERVICES = 250
-const KEPT_CHARACTERS = 14
+const KEPT_CHARACTERS = 12
 
 /** The fields of a kind's editor, in order. */
-function fieldsOf(kind: MonitorKind, services: readonly Choice[]): readonly EditorField[] {
+function fieldsOf(
+  kind: MonitorKind,
+  services: readonly Choice[],
+  monitors: readonly Choice[] = [],
+): readonly EditorField[] {
   const name: EditorField = { name: 'name', label: 'Name', type: 'text', required: true, maxlength: MAX_NAME_LENGTH }
-  return [name, ...kindFields[kind], ...commonFields(kind, services)]
+  return [name, ...kindFields[kind], ...commonFields(kind, services, monitors)]
 }
 
 function kindOf(text: string | null | undefined): MonitorKind | null {
@@ -93,15 +98,13 @@ async function showEditor(
   monitor: Monitor | null,
   answer: TestRun | null,
 ): Promise<Response> {
-  const fields = fieldsOf(kind, await readServiceChoices(screen))
-  const values = editorValues(fields, monitor)
-  const isConflict = state.problem instanceof Conflict
-  // What somebody has read stays the base of the edit, until a conflict has shown what is stored now.
-  const version = isConflict ? null : state.fields.get('version')
+  const parentIds = monitor === null ? [] : await readParentIds(screen, monitor)
+  const monitors = await readMonitorChoices(screen, monitor, parentIds)
+  const fields = fieldsOf(kind, await readServiceChoices(screen), monitors)
+  const values = editorValues(fields, monitor && { ...monitor, dependsOnIds: parentIds })
   const content = (
     <MonitorForm
       {...{ screen, state, kind, fields, values, answer }}
-      version={monitor && (version === null ? monitor.version : Number(version))}
       back={monitor ? `monitors/${monitor.id}` : 'monitors'}
       storedVersion={monitor?.version ?? null}
       hasSecret={monitor !== null && hasSecret(monitor)}
@@ -109,6 +112,31 @@ async function showEditor(
   )
   const title = monitor ? `Edit ${monitor.name}` : `New monitor: ${kinds[kind].name}`
   return screen.show({ title, section: 'monitors', content }, state)
+}
+
+async function readParentIds({ ctx }: Screen, { id }: Monitor): Promise<string[]> {
+  const where = { monitorId: id }
+  const found = await ctx.db.monitorDependency.findMany({ where, orderBy: { parentId: 'asc' } })
+  return found.map(({ parentId }) => parentId)
+}
+
+/** Reads the monitors on which one may depend: those on which it does, and others. */
+async function readMonitorChoices(
+  { ctx, organization }: Screen,
+  monitor: Monitor | null,
+  chosen: readonly string[],
+): Promise<Choice[]> {
+  const find = (id: { readonly in: string[] } | { readonly notIn: string[] }) =>
+    ctx.db.monitor.findMany({
+      where: { organizationId: organization.id, id },
+      select: { id: true, name: true },
+      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+      take: MAX_OFFERED,
+    })
+  const own = monitor === null ? [] : [monitor.id]
+  const [known, others] = await Promise.all([find({ in: [...chosen] }), find({ notIn: [...own, ...chosen] })])
+  const isLong = others.length === MAX_OFFERED
+  return [...known, ...others].map(({ id, name }) => ({ value: id, text: isLong ? shortened(name) : name }))
 }
 
 async function readServiceChoices({ ctx, organization }: Screen): Promise<Choice[]> {

@@ -163,8 +163,12 @@ export const kindFields: Readonly<Record<MonitorKind, readonly EditorField[]>> =
 
 const intervals: Partial<Record<MonitorKind, number>> = { HEARTBEAT: DAY, BLACKLIST: HOUR }
 
-/** Returns the fields that every kind has, before and after its own. @param services to choose from. */
-export function commonFields(kind: MonitorKind, services: readonly Choice[]): readonly EditorField[] {
+/** Returns the fields that every kind has, before and after its own. @param services to choose from. @param monitors that it may depend on. */
+export function commonFields(
+  kind: MonitorKind,
+  services: readonly Choice[],
+  monitors: readonly Choice[],
+): readonly EditorField[] {
   const interval = String((intervals[kind] ?? MINUTE) / SECOND)
   const every: EditorField = {
     ...{ name: 'intervalSeconds', label: 'Interval', type: 'number', min: 10, initial: interval },
@@ -175,7 +179,11 @@ export function commonFields(kind: MonitorKind, services: readonly Choice[]): re
     hint: 'Whose status it decides.',
     choices: [{ value: '', text: 'None' }, ...services],
   }
-  return kind === 'HEARTBEAT' ? [every, service] : [every, service, ...thresholds]
+  const dependsOn: EditorField = {
+    ...{ name: 'dependsOnIds', label: 'Depends on', type: 'choices', choices: monitors, isRare: true },
+    hint: 'While one of these is down, this one opens no incidents and no alerts.',
+  }
+  return kind === 'HEARTBEAT' ? [every, service, dependsOn] : [every, service, ...thresholds, dependsOn]
 }
 
 const thresholds: readonly EditorField[] = [

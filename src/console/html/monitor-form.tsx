@@ -22,8 +22,6 @@ export interface MonitorFormProps {
   readonly kind: MonitorKind
   readonly fields: readonly EditorField[]
   readonly values: EditorValues
-  /** The version that is edited; null: a new monitor. */
-  readonly version: number | null
   /** The path that cancelling leads to. */
   readonly back: string
   /** The answer of the test; null: none was asked for. */
@@ -36,16 +34,16 @@ export interface MonitorFormProps {
 
 /** Renders the editor of a monitor of one kind. */
 export function MonitorForm(props: MonitorFormProps) {
-  const { screen, state, kind, fields, version, storedVersion, back, answer } = props
+  const { screen, state, kind, fields, storedVersion, back, answer } = props
   const names = fields.map(({ name }) => name)
   const usual = fields.filter(({ isRare }) => !isRare)
-  const rare = fields.filter(({ isRare }) => isRare)
+  const rare = fields.filter(({ isRare, type, choices = [] }) => isRare && (type !== 'choices' || choices.length > 0))
   const isRareWrong = rare.some(({ name }) => fieldProblem(state, name) !== null)
   return (
     <form method="post" class="stack" id="monitor-form" {...(answer !== null && { 'data-keep': '' })}>
       <EditProblem state={state} version={storedVersion ?? 0} fields={names} />
       <input type="hidden" name="kind" value={kind} />
-      {version === null ? null : <VersionField version={version} />}
+      {storedVersion === null ? null : <VersionField state={state} version={storedVersion} />}
       {usual.map((field) => (
         <Field field={field} {...props} />
       ))}

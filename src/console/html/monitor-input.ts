@@ -105,7 +105,10 @@ function isInput(value: unknown): value is Input {
 export type EditorValues = ReadonlyMap<string, string | readonly string[]>
 
 /** Returns what the fields show of a monitor; null: of a new one. Secrets are never among it. */
-export function editorValues(all: readonly EditorField[], monitor: Monitor | null): EditorValues {
+export function editorValues(
+  all: readonly EditorField[],
+  monitor: (Monitor & { readonly dependsOnIds: readonly string[] }) | null,
+): EditorValues {
   if (monitor === null) return new Map(all.map(({ name, initial = '' }) => [name, initial]))
   const { kind, options } = redactOptions(monitor)
   const whole: Input = { ...monitor, [kind.toLowerCase()]: options }

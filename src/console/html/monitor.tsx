@@ -1,6 +1,7 @@
 import type { Monitor, ProbeResult, Watch } from '../../generated/prisma/client.ts'
 import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem } from '../../http/form.tsx'
+import { readRelations } from '../../monitoring/dependency-store.ts'
 import { HEARTBEAT_PATH } from '../../monitoring/http/heartbeat.ts'
 import type { LatencyPoint } from '../../monitoring/latency.ts'
 import { readLatencies } from '../../monitoring/latency.ts'
@@ -11,6 +12,7 @@ import { readMonitorPast } from '../../monitoring/monitor-past.ts'
 import { readIncidentIds } from '../../monitoring/outage-incident.ts'
 import { pauseMonitor, resumeMonitor } from '../../monitoring/pause.ts'
 import { scheduleOf } from '../../monitoring/staleness.ts'
+import type { NamedParent } from '../../monitoring/staleness-change.ts'
 import { stalenessReason } from '../../monitoring/staleness-change.ts'
 import type { Outage } from '../../monitoring/uptime.ts'
 import { LatencyChart } from '../../status-page/html/latency-chart.tsx'
@@ -61,6 +63,9 @@ interface Details {
   readonly monitor: Monitor
   readonly watches: readonly Watch[]
   readonly service: string | null
+  /** The monitors that it depends on, and how many depend on it. */
+  readonly parents: readonly NamedParent[]
+  readonly dependents: number
   readonly past: MonitorPast
   readonly outages: readonly OutageRow[]
   /** Empty: none were measured. */
@@ -81,11 +86,10 @@ async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'st
   const { db } = ctx
   const now = ctx.now()
   const monitor = await ownMonitor(ctx, organization.id, idOf(screen))
-  const { id, serviceId } = monitor
+  const { id } = monitor
   const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
-  const [watches, service, past, latencies, checks] = await Promise.all([
+  const [watches, past, latencies, relations, checks] = await Promise.all([
     db.watch.findMany({ where: { monitorId: id }, orderBy: { region: 'asc' } }),
-    serviceId === null ? null : db.service.findUnique({ where: { id: serviceId }, select: { name: true } }),
     readMonitorPast(
       db,
       organization,
@@ -94,6 +98,7 @@ async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'st
       now,
     ),
     readLatencies(db, organization, [id], last24Hours, now),
+    readRelations(ctx, monitor),
     db.probeResult.findMany({
       where: { monitorId: id },
       orderBy: [{ at: 'desc' }, { region: 'asc' }],
@@ -102,7 +107,7 @@ async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'st
   ])
   const points = latencies.get(id) ?? []
   return {
-    ...{ monitor, watches, past, checks, service: service?.name ?? null },
+    ...{ monitor, watches, past, checks, ...relations },
     outages: await withIncidents(screen, id, past.outages.slice(0, MAX_OUTAGES)),
     latencies: points.some(({ count }) => count > 0) ? points : [],
   }
@@ -163,12 +168,14 @@ function MonitorPage(details: Details) {
   )
 }
 
-function State({ screen, monitor, watches, service, past }: Details) {
+function State({ screen, monitor, watches, service, past, parents, dependents }: Details) {
   const shown = shownState(monitor)
   const since = shown.state === 'UNKNOWN' ? (monitor.unknownSince ?? monitor.stateSince) : monitor.stateSince
   const schedule = scheduleOf(monitor, screen.organization.tier)
   const reason =
-    shown.state === 'UNKNOWN' ? stalenessReason(monitor, [...watches], schedule, screen.ctx.now()) : past.cause
+    shown.state === 'UNKNOWN'
+      ? stalenessReason({ ...monitor, parents }, [...watches], schedule, screen.ctx.now())
+      : past.cause
   return (
     <section data-state={shown.state}>
       <p class="lead">
@@ -179,6 +186,21 @@ function State({ screen, monitor, watches, service, past }: Details) {
         {kinds[monitor.kind].name}, every {formatSeconds(schedule.intervalSeconds)}
         {service === null ? '' : `, decides the status of ${service}`}
       </p>
+      {parents.length === 0 ? null : (
+        <p class="row-facts">
+          Depends on{' '}
+          {parents.map(({ id, name }, index) => (
+            <>
+              {index === 0 ? '' : ', '}
+              <a href={screen.path(`monitors/${id}`)}>{name}</a>
+            </>
+          ))}
+          {monitor.blockedSince === null ? '' : '. Until it is up again, this one opens no incidents and no alerts.'}
+        </p>
+      )}
+      {dependents === 0 ? null : (
+        <p class="row-facts">{dependents === 1 ? 'One monitor depends' : `${dependents} monitors depend`} on it.</p>
+      )}
     </section>
   )
 }

@@ -3,6 +3,7 @@ import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
 import { createIncident } from '../../status/incident.ts'
+import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import type { ServiceState } from '../../status/page-state.ts'
 import { titleText } from '../../status/timeline-limits.ts'
@@ -18,6 +19,7 @@ import {
 } from './edit-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { isDraft, readServiceStatuses, ServiceStatusFields } from './service-fields.tsx'
+import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 /** The choices of an incident's status and impact. */
 export const statusChoices = Object.values(IncidentStatus).map((value) => ({
@@ -35,7 +37,9 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
   const { ctx, zone } = screen
   const message = fields.get('message') ?? ''
   if (isDraft(fields)) {
-    const preview = fields.has('preview') ? await previewMessage(ctx, { message }) : null
+    const preview = fields.has('preview')
+      ? await previewMessage(ctx, { message, translations: readTranslations(fields) })
+      : null
     return showNew(screen, { fields, problem: null }, preview)
   }
   const { id } = await createIncident(ctx, {
@@ -43,17 +47,19 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
     status: fields.get('status'),
     impact: fields.get('impact'),
     message,
+    translations: readTranslations(fields),
     services: readServiceStatuses(fields),
     startedAt: readTime(fields, 'startedAt', zone),
     resolvedAt: readTime(fields, 'resolvedAt', zone),
     tellSubscribers: readTellSubscribers(fields),
+    visibility: fields.get('visibility'),
   })
   return `incidents/${id}`
 }
 
-const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt'] as const
+const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt', TRANSLATIONS] as const
 
-async function showNew(screen: Screen, state: FormState, preview: string | null): Promise<Response> {
+async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
   const { services } = await readCurrentState(screen)
   const content = <NewIncident {...{ screen, state, preview, services }} />
   return screen.show({ title: 'Report an incident', section: 'incidents', content }, state)
@@ -62,7 +68,7 @@ async function showNew(screen: Screen, state: FormState, preview: string | null)
 interface Props {
   readonly screen: Screen
   readonly state: FormState
-  readonly preview: string | null
+  readonly preview: MessagePreview | null
   readonly services: readonly ServiceState[]
 }
 
@@ -76,11 +82,15 @@ function NewIncident({ screen, state, preview, services }: Props) {
         <SelectField label="Impact" name="impact" state={state} choices={impactChoices} value="MINOR" />
       </div>
       <MessageField state={state} preview={preview} />
+      <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
       <ServiceStatusFields state={state} services={services} chosen={troubles(services)} />
       <TellSubscribersField state={state} />
       <PastTimes screen={screen} state={state} />
       <p class="actions">
         <button type="submit">Report</button>
+        <button type="submit" class="quiet" name="visibility" value="DRAFT">
+          Save as draft
+        </button>
         <PreviewButton />
         <a href={screen.path('incidents')}>Cancel</a>
       </p>

@@ -8,6 +8,7 @@ import { Span, Time } from '../../status-page/html/time.tsx'
 import { impactLabels } from '../../status-page/view.ts'
 import { readCurrentState } from './current-state.ts'
 import { FirstStep } from './first-step.tsx'
+import { HiddenIncidents, readHiddenIncidents } from './hidden-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { authorName } from './timeline-parts.tsx'
 
@@ -31,12 +32,16 @@ export const monitorStateNames = {
 export function nowScreens({ get }: Screens): void {
   get('now', async (screen) => {
     const { ctx, organization } = screen
-    const [state, troubles] = await Promise.all([readCurrentState(screen), readTroubles(screen)])
+    const [state, troubles, hidden] = await Promise.all([
+      readCurrentState(screen),
+      readTroubles(screen),
+      readHiddenIncidents(screen),
+    ])
     const newest = state.incidents.flatMap(({ updates }) => updates[0]?.id ?? [])
     const incidentIds = state.incidents.map(({ id }) => id)
     const authors = await readAuthors(ctx.db, organization.id, incidentIds, newest)
     const awaited = await readAwaited(screen, state)
-    const content = <Now {...{ screen, state, troubles, authors, awaited }} />
+    const content = <Now {...{ screen, state, troubles, authors, awaited, hidden }} />
     const report = (
       <a class="button" href={screen.path('incidents/new')}>
         Report an incident
@@ -74,6 +79,7 @@ function Now({
   troubles,
   authors,
   awaited,
+  hidden,
 }: {
   readonly screen: Screen
   readonly state: PageState
@@ -82,10 +88,12 @@ function Now({
   readonly authors: ReadonlyMap<string, Author>
   /** The services whose monitors have not run yet. */
   readonly awaited: ReadonlySet<string>
+  /** Suggestions and drafts. */
+  readonly hidden: Awaited<ReturnType<typeof readHiddenIncidents>>
 }) {
   const affected = state.services.filter(({ id, shown }) => shown !== 'OPERATIONAL' && !awaited.has(id))
   const waiting = state.services.filter(({ id }) => awaited.has(id))
-  const isCalm = state.incidents.length === 0 && affected.length === 0 && troubles.length === 0
+  const isCalm = state.incidents.length === 0 && hidden.length === 0 && affected.length === 0 && troubles.length === 0
   return (
     <>
       {state.services.length === 0 ? (
@@ -96,6 +104,7 @@ function Now({
       {isCalm && state.services.length > 0 ? (
         <Calm slug={screen.organization.slug} waiting={waiting} all={state.services.length} />
       ) : null}
+      <HiddenIncidents {...{ screen, incidents: hidden }} />
       <Incidents {...{ screen, state, authors }} />
       <Affected {...{ screen, services: affected }} />
       <Troubles {...{ screen, troubles }} />
@@ -155,6 +164,13 @@ function Incidents({ screen, state, authors }: IncidentsProps) {
   )
 }
 
+/** Says who is on it. A program posts, and is not. */
+function whoIsOnIt(author: Author): string {
+  if (author.kind === 'SYSTEM') return 'Nobody is on it yet'
+  if (author.kind !== 'API_KEY') return `${authorName(author)} is on it`
+  return author.name === null ? 'Posted with an API key' : `Posted with the API key ${author.name}`
+}
+
 /** Who is on it: the author of the newest update. */
 function LastUpdate({
   screen,
@@ -167,8 +183,7 @@ function LastUpdate({
   if (update === undefined || author === undefined) return null
   return (
     <span class="row-facts">
-      {author.kind === 'SYSTEM' ? 'Nobody is on it yet' : `${authorName(author)} is on it`} · last update{' '}
-      <Time at={update.createdAt} zone={screen.zone} />
+      {whoIsOnIt(author)} · last update <Time at={update.createdAt} zone={screen.zone} />
     </span>
   )
 }

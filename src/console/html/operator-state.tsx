@@ -1,4 +1,6 @@
 import type { Child } from 'hono/jsx'
+import type { BackupState } from '../../backup/schedule.ts'
+import type { Config } from '../../core/config.ts'
 import { settingsInEffect } from '../../core/config.ts'
 import { packageVersion } from '../../core/package-version.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
@@ -152,6 +154,9 @@ async function showSettings(
         <Row name="Database">
           {isEmbedded ? 'Embedded' : 'Server'}, PostgreSQL {database?.version}, {megabytes} MB{connections}
         </Row>
+        <Row name="Backups">
+          <Backups config={config} state={screen.ctx.backups?.state() ?? null} />
+        </Row>
         <Row name="Mail">{isMailEnabled(config) ? <Mail mail={mail} /> : 'Not set up. Set SMTP_URL to send it.'}</Row>
       </Table>
       {isMailEnabled(config) ? <TestMail screen={screen} answer={answer} /> : null}
@@ -177,6 +182,30 @@ function Row({ name, children }: { readonly name: string; readonly children: Chi
       <th scope="row">{name}</th>
       <td>{children}</td>
     </tr>
+  )
+}
+
+function Backups({ config, state }: { readonly config: Config; readonly state: BackupState | null }) {
+  if (state === null) {
+    return <>{config.BACKUP_DIR === undefined ? 'Not regularly. Set BACKUP_DIR to make them.' : 'Made by workers.'}</>
+  }
+  const { lastAt, bytes, failure } = state
+  return (
+    <>
+      {lastAt === null ? (
+        'None yet.'
+      ) : (
+        <>
+          The last <UtcTime at={lastAt} />, {(bytes / 1e6).toFixed(1)} MB.
+        </>
+      )}
+      {failure === null ? null : (
+        <span class="problem">
+          {' '}
+          Failed <UtcTime at={failure.at} />: {failure.message}
+        </span>
+      )}
+    </>
   )
 }
 

@@ -40,11 +40,10 @@ export function operatorScreens(options: ConsoleOptions): Hono {
     )
     action(
       'organizations/:id/plan',
-      async ({ c, ctx }, { fields }) => {
-        const organizationId = c.req.param('id')
-        const until = fields.get('until')
-        const plan = { plan: fields.get('plan'), until: until ? new Date(until) : null }
-        await setCheckPlan(ctx, { organizationId, ...plan, version: readVersion(fields) })
+      async (screen, { fields }) => {
+        const { id: organizationId, checkPlanUntil } = await findOrganization(screen)
+        const plan = { plan: fields.get('plan'), until: untilIn(fields, checkPlanUntil) }
+        await setCheckPlan(screen.ctx, { organizationId, ...plan, version: readVersion(fields) })
         return `organizations/${organizationId}`
       },
       showOrganization,
@@ -98,6 +97,16 @@ export function operatorScreens(options: ConsoleOptions): Hono {
     )
     operatorStateScreens(screens)
   })
+}
+
+/** Returns the UTC day of a time, as a field shows it. */
+const dateOf = (at: Date) => at.toISOString().slice(0, 10)
+
+/** Returns the end of the check plan in a form; null: none. One that was not changed keeps its time of day. */
+function untilIn(fields: URLSearchParams, stored: Date | null): Date | null {
+  const date = fields.get('until') ?? ''
+  if (date === '') return null
+  return stored !== null && dateOf(stored) === date ? stored : new Date(date)
 }
 
 type OperatorContext = OperatorScreen['ctx']
@@ -184,7 +193,8 @@ async function showOrganization(
   secret: NewSecret | null = null,
 ): Promise<Response> {
   const organization = await findOrganization(screen)
-  const { id, name, slug, tier, tierFloor, checkPlan, contactEmail, deletedAt, version } = organization
+  const { id, name, slug, tier, tierFloor, checkPlan, checkPlanUntil, contactEmail, deletedAt, version } = organization
+  const until = checkPlanUntil === null ? '' : dateOf(checkPlanUntil)
   const members = await membersOf(actingFor(screen, id))
   const at = (action: string) => screen.path(`organizations/${id}/${action}`)
   const erasedAt = deletionAt(organization)
@@ -207,7 +217,7 @@ async function showOrganization(
       </p>
       <Members members={members} />
       <form method="post" action={at('tier')} class="filters">
-        <VersionField version={version} />
+        <VersionField state={state} version={version} />
         <SelectField
           label={`Tier at least (now ${tier})`}
           name="tier"
@@ -221,7 +231,7 @@ async function showOrganization(
         </button>
       </form>
       <form method="post" action={at('plan')} class="filters">
-        <VersionField version={version} />
+        <VersionField state={state} version={version} />
         <SelectField
           label="Check plan"
           name="plan"
@@ -230,10 +240,14 @@ async function showOrganization(
           hint={currentValue(state, version, { name: 'plan', value: checkPlan })}
           choices={['FREE', 'PRO'].map((value) => ({ value, text: value }))}
         />
-        <div class="form-field">
-          <label for="until">Until (empty: no end)</label>
-          <input id="until" name="until" type="date" />
-        </div>
+        <InputField
+          label="Until (empty: no end)"
+          name="until"
+          type="date"
+          state={state}
+          value={until}
+          hint={currentValue(state, version, { name: 'until', value: until })}
+        />
         <button type="submit" class="quiet">
           Save
         </button>

@@ -2,6 +2,7 @@ import { NotFound } from '../../core/errors.ts'
 import { nameText } from '../../core/validation.ts'
 import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField, TextField, textRules } from '../../http/form.tsx'
+import { countSubscribers } from '../../notification/withheld.ts'
 import type { CreatedPageToken, ShownAccess } from '../../people/page-access.ts'
 import {
   createPageToken,
@@ -73,16 +74,28 @@ const listIn = (fields: URLSearchParams, name: string): string[] | undefined =>
 
 async function showAccess(screen: Screen, state: FormState): Promise<Response> {
   const page = await pageIn(screen)
-  const access = await readPageAccess(screen.ctx, page.id)
+  const [access, subscribers] = await Promise.all([
+    readPageAccess(screen.ctx, page.id),
+    countSubscribers(screen.ctx.db, page),
+  ])
   const { version } = page
   const content = (
     <form method="post" class="stack" id="access">
       <EditProblem state={state} version={version} fields={accessFields} />
-      <VersionField version={version} />
+      <VersionField state={state} version={version} />
       <AccessFields {...{ access, version, state }} />
       <p>
-        A change closes the page for all who have opened it. Subscribers stay:{' '}
-        <a href="/docs/private-pages#subscribers">what they still get</a>.
+        A change closes the page for all who have opened it.
+        {subscribers === 0 ? null : (
+          <>
+            {' '}
+            <a href={screen.path(`subscribers?pageId=${page.id}`)}>
+              {subscribers === 1 ? 'The subscriber stays' : `The ${subscribers} subscribers stay`}
+            </a>{' '}
+            but get messages <a href="/docs/private-pages#subscribers">without contents</a> unless they may still read
+            it.
+          </>
+        )}
       </p>
       <p class="actions">
         <button type="submit">Save</button>
@@ -131,7 +144,9 @@ export function AccessFields({
         state={state}
         autocomplete="new-password"
         maxlength={200}
-        hint={kind === 'PASSWORD' ? 'Empty: it stays.' : 'At least 8 characters.'}
+        hint={`${kind === 'PASSWORD' ? 'Empty: it stays.' : 'At least 8 characters.'}${
+          state.problem !== null && state.fields.has('access.password') ? ' Type it again.' : ''
+        }`}
       />
       <TextField
         label="Mail domains"

@@ -3,7 +3,7 @@ import type { Page } from '../../account/page.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
 import type { DomainState } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
-import { InputField } from '../../http/form.tsx'
+import { emptyForm, InputField } from '../../http/form.tsx'
 import { Time } from '../../status-page/html/time.tsx'
 import { currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
@@ -68,7 +68,7 @@ export function DomainSection({
       {domain === null ? null : <DomainProof {...{ screen, domain }} />}
       <form method="post" action={screen.path(`${path}/domain`)} class="stack" id="domain-form">
         <EditProblem state={state} version={version} fields={['domain']} />
-        <VersionField version={version} />
+        <VersionField state={state} version={version} />
         <InputField
           label="Host name"
           name="domain"
@@ -87,7 +87,7 @@ export function DomainSection({
       </form>
       {domain === null ? null : (
         <form method="post" action={screen.path(`${path}/domain/remove`)}>
-          <VersionField version={version} />
+          <VersionField state={emptyForm} version={version} />
           <input type="hidden" name="domain" value={domain.name} />
           <button type="submit" class="link">
             Remove {domain.name}

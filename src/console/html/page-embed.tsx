@@ -1,7 +1,8 @@
 import { updatePageEmbedding } from '../../account/embedding.ts'
 import type { FormState } from '../../http/form.tsx'
 import { TextField } from '../../http/form.tsx'
-import { embedSnippet } from '../../status-page/html/embed.tsx'
+import { embedSnippet } from '../../http/snippet.tsx'
+import { wordsOf } from '../../language/catalogue.ts'
 import { currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
 import { pageIn } from './page-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
@@ -21,12 +22,12 @@ async function showEmbed(screen: Screen, state: FormState): Promise<Response> {
   const { version, embedOrigins } = page
   const { site } = screen.ctx
   const value = embedOrigins.join('\n')
-  const address = { origin: site.baseUrl, root: `/status/${page.slug}`, language: null }
+  const snippet = embedSnippet(`${site.baseUrl}/status/${page.slug}/embed`, wordsOf('EN').page.feed(page.name))
   const content = (
     <>
       <form method="post" class="stack" id="embed">
         <EditProblem state={state} version={version} fields={['origins']} />
-        <VersionField version={version} />
+        <VersionField state={state} version={version} />
         <TextField
           label="Sites"
           name="origins"
@@ -48,7 +49,7 @@ async function showEmbed(screen: Screen, state: FormState): Promise<Response> {
         <h2>On the site</h2>
         <p>Paste this where the status line is to stand. It has no script and sets no cookie.</p>
         <pre tabindex={0}>
-          <code>{embedSnippet(address, page.name)}</code>
+          <code>{snippet}</code>
         </pre>
         <p>
           Add <code>?theme=light</code> or <code>?theme=dark</code> to its address for one theme, and{' '}

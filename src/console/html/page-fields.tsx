@@ -14,6 +14,7 @@ import {
   FileField,
   FormProblem,
   fieldProblem,
+  fileIn,
   InputField,
   SelectField,
   TextField,
@@ -23,7 +24,7 @@ import { CurrentValue, currentValue, isOutdated } from './edit-fields.tsx'
 import { idIn } from './incident.tsx'
 import type { Screen } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
-import { ServiceChoice } from './service-fields.tsx'
+import { currentServices, readServiceIds, ServiceChoice } from './service-fields.tsx'
 
 /** The fields of every page, for `EditProblem`. */
 export const pageFields = [
@@ -78,8 +79,13 @@ export function readPageFields({ fields }: SubmittedForm, before: EditedPage, { 
     logoUrl: logoUrlIn(fields, before),
     uptimeSource: fields.get('uptimeSource') ?? undefined,
     links,
-    serviceIds: isDraft ? undefined : readShownServices(fields, before.serviceIds),
+    serviceIds: isDraft ? draftServices(fields, before) : readShownServices(fields, before.serviceIds),
   }
+}
+
+/** Reads the services that a page is about to show, also while the choices contradict each other. */
+function draftServices(fields: URLSearchParams, { serviceIds }: EditedPage) {
+  return fields.get('shows') === 'ALL' ? null : readShownServices(fields, serviceIds)
 }
 
 /**
@@ -91,7 +97,7 @@ export function readShownServices(
   before: readonly string[] | null,
 ): readonly string[] | null | undefined {
   if (!fields.has('shows')) return undefined
-  const chosen = new Set(fields.getAll('serviceIds'))
+  const chosen = new Set(readServiceIds(fields))
   if (fields.get('shows') === 'CHOSEN') {
     const known = (before ?? []).filter((id) => chosen.has(id))
     return [...new Set([...known, ...chosen])]
@@ -103,13 +109,14 @@ export function readShownServices(
 }
 
 /** Returns the chosen file; undefined: none. @throws Invalid for one that no page may show. */
-export async function readLogoFile({ files }: SubmittedForm): Promise<LogoFile | undefined> {
-  const file = files.get('logo')
+export async function readLogoFile(sent: SubmittedForm): Promise<LogoFile | undefined> {
+  const file = fileIn(sent, 'logo')
   return file && readLogo(new Uint8Array(await file.arrayBuffer()))
 }
 
 /** Returns the typed address of the logo; null: none; undefined: the uploaded one, which the form shows beside, stays. */
 function logoUrlIn(fields: URLSearchParams, { logoUrl }: EditedPage): string | null | undefined {
+  if (fields.has('logoNone')) return ''
   if (fields.has('logoRemoved')) return null
   return fields.get('logoUrl') || (logoUrl !== null && isUploaded(logoUrl) ? undefined : null)
 }
@@ -214,7 +221,6 @@ export function ShownServices({
   version,
   state,
 }: Omit<Props, 'page'> & { readonly services: readonly OfferedService[]; readonly shown: readonly string[] | null }) {
-  const names = new Map(services.map(({ id, name }) => [id, name]))
   const chosen = shown ?? []
   const isOpen = (state.fields.get('shows') ?? (shown === null ? 'ALL' : 'CHOSEN')) === 'CHOSEN'
   const stored = shown === null ? 'ALL' : 'CHOSEN'
@@ -231,14 +237,7 @@ export function ShownServices({
       />
       <details open={isOpen || state.fields.has('find') || fieldProblem(state, 'shows') !== null}>
         <summary>Choose services</summary>
-        <ServiceChoice
-          {...{ state, services, chosen }}
-          hint={currentValue(state, version, {
-            name: 'serviceIds',
-            value: chosen,
-            shown: chosen.map((id) => names.get(id)).join(', ') || 'none',
-          })}
-        />
+        <ServiceChoice {...{ state, services, chosen }} hint={currentServices(state, version, services, chosen)} />
       </details>
     </>
   )
@@ -255,7 +254,8 @@ interface LogoProps {
 }
 
 function Logo({ logo, state, owner, hint }: LogoProps) {
-  const removal = owner === null || owner.logoUrl === null ? 'Remove the logo' : `Use the logo of ${owner.name}`
+  const inherited = owner?.logoUrl ?? null
+  const removal = owner === null || inherited === null ? 'Remove the logo' : `Use the logo of ${owner.name}`
   return (
     <fieldset class="form-field">
       <legend>Logo</legend>
@@ -277,7 +277,10 @@ function Logo({ logo, state, owner, hint }: LogoProps) {
         placeholder="https://"
         hint={hint}
       />
-      {logo === (owner?.logoUrl ?? null) ? null : <CheckboxField label={removal} name="logoRemoved" state={state} />}
+      {logo === inherited || logo === '' ? null : <CheckboxField label={removal} name="logoRemoved" state={state} />}
+      {inherited === null ? null : (
+        <CheckboxField label="No logo" name="logoNone" state={state} checked={logo === ''} />
+      )}
     </fieldset>
   )
 }

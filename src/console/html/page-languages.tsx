@@ -57,7 +57,7 @@ export function LanguageFields({
             name: 'languages',
             value: offered,
             shown: offered.map((language) => wordsOf(language).name).join(', '),
-            hint: 'Readers get the page in the one that their browser asks for. What you write is not translated.',
+            hint: 'Readers get the page in the one that their browser asks for. What you write stays as it is; incidents and maintenance can be written in each.',
           })}
         </p>
         {problem === null ? null : <p class="problem">{problem}</p>}

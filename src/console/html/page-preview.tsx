@@ -11,11 +11,11 @@ import type { Screen } from './screen.tsx'
 
 /** Returns the settings that were typed, as far as they are valid, and a chosen logo as the address of its content. */
 export async function readDraft(sent: SubmittedForm, page: EditedPage): Promise<PageDraft> {
-  // The services are left out: the page as it is has only its own.
-  const { serviceIds: _, ...fields } = readPageFields(sent, page, { isDraft: true })
+  const { serviceIds, ...fields } = readPageFields(sent, page, { isDraft: true })
   const typedZone = sent.fields.get('timeZone') ?? undefined
   const { name, description, accentColor, timeZone, logoUrl, links } = validSettings({ ...fields, timeZone: typedZone })
-  const typed = { name, description, accentColor, timeZone, logoUrl, links }
+  const logo = sent.fields.has('logoNone') ? null : logoUrl
+  const typed = { name, description, accentColor, timeZone, logoUrl: logo, links, serviceIds }
   const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined))
   try {
     const upload = await readLogoFile(sent)

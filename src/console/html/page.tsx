@@ -58,7 +58,7 @@ async function showSettings(screen: Screen, state: FormState, draft: PageDraft =
       <div class="with-preview">
         <form method="post" class="stack" id="settings" enctype="multipart/form-data">
           <EditProblem state={settings} version={version} fields={FIELDS} />
-          <VersionField version={version} />
+          <VersionField state={settings} version={version} />
           <PageFields {...{ page, version }} state={settings} />
           <ShownServices {...{ services, version }} shown={page.serviceIds} state={settings} />
           <InputField
@@ -108,6 +108,7 @@ async function showSettings(screen: Screen, state: FormState, draft: PageDraft =
   const actions = (
     <>
       <a href={screen.path('pages')}>All pages</a> <a href={screen.path(`pages/${page.id}/access`)}>Access</a>{' '}
+      <a href={screen.path(`pages/${page.id}/order`)}>Order</a>{' '}
       <a href={screen.path(`pages/${page.id}/embed`)}>Status line</a> <a href={`/status/${page.slug}`}>View page</a>
     </>
   )

@@ -187,7 +187,7 @@ async function showPage(screen: Screen, state: FormState, draft: PageDraft = {})
       <div class="with-preview">
         <form method="post" class="stack" id="settings" enctype="multipart/form-data">
           <EditProblem state={settings} version={version} fields={pageFields} />
-          <VersionField version={version} />
+          <VersionField state={settings} version={version} />
           <p class="hint">
             What is the same as on <a href={screen.path('page')}>{organization.name}</a> changes with it.
           </p>
@@ -212,7 +212,8 @@ async function showPage(screen: Screen, state: FormState, draft: PageDraft = {})
   const actions = (
     <>
       <a href={screen.path('pages')}>All pages</a> <a href={screen.path(`${path}/access`)}>Access</a>{' '}
-      <a href={screen.path(`${path}/embed`)}>Status line</a> <a href={`/status/${page.slug}`}>View page</a>
+      <a href={screen.path(`${path}/order`)}>Order</a> <a href={screen.path(`${path}/embed`)}>Status line</a>{' '}
+      <a href={`/status/${page.slug}`}>View page</a>
     </>
   )
   return screen.show({ title: name, section: 'page', content, actions, hasForeignPictures: true }, state)

@@ -11,6 +11,7 @@ import { incidentEditScreens } from './incident-edits.tsx'
 import { incidentListScreens } from './incidents.tsx'
 import type { DrawPng } from './installable-app.ts'
 import { installableApp } from './installable-app.ts'
+import { integrationScreens } from './integrations.tsx'
 import { keyScreens } from './keys.tsx'
 import { logScreens } from './log.tsx'
 import { maintenanceScreens } from './maintenance.tsx'
@@ -29,6 +30,7 @@ import { organizationDeletionScreens } from './organization-delete.tsx'
 import { pageScreens } from './page.tsx'
 import { pageAccessScreens } from './page-access.tsx'
 import { pageEmbedScreens } from './page-embed.tsx'
+import { pageOrderScreens } from './page-order.tsx'
 import { pageListScreens } from './pages.tsx'
 import { peopleScreens } from './people.tsx'
 import { planScreens } from './plan.tsx'
@@ -84,6 +86,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       monitorDeletionScreens(screens)
       monitorScreens(screens)
       alertScreens(screens)
+      integrationScreens(screens)
       subscriberScreens(screens)
       subscriberAddScreens(screens)
       deliveryScreens(screens)
@@ -92,6 +95,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       pageListScreens(screens)
       pageAccessScreens(screens)
       pageEmbedScreens(screens)
+      pageOrderScreens(screens)
       peopleScreens(screens)
       resetLinkScreens(screens)
       keyScreens(screens)

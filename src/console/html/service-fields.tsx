@@ -1,9 +1,10 @@
 import type { Child } from 'hono/jsx'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
-import { CheckboxesField, fieldProblem, InputField } from '../../http/form.tsx'
+import { fieldProblem, InputField } from '../../http/form.tsx'
 import { serviceStatusLabels } from '../../status-page/view.ts'
-import { CurrentValue } from './edit-fields.tsx'
+import { CurrentValue, currentValue } from './edit-fields.tsx'
+import { ManyCheckboxes, namesInWords, readChosen } from './many-choices.tsx'
 import type { Screen } from './screen.tsx'
 
 /** A service that a form offers. */
@@ -95,11 +96,13 @@ export function ServiceStatusFields({
 /** All services if they are few, else those named and those found. */
 function offer(services: readonly OfferedService[], isNamed: (id: string) => boolean, { fields }: FormState) {
   if (services.length <= MAX_OFFERED) return services
-  const text = fields.get('serviceText')?.trim().toLowerCase() ?? ''
+  const text = soughtText({ fields })
   const found = services.filter(({ id, name }) => !isNamed(id) && text !== '' && name.toLowerCase().includes(text))
   const named = services.filter(({ id }) => isNamed(id))
   return [...named, ...found.slice(0, MAX_OFFERED)]
 }
+
+const soughtText = ({ fields }: Pick<FormState, 'fields'>) => fields.get('serviceText')?.trim().toLowerCase() ?? ''
 
 /** Finds services by their names, without a script; nothing is sent but the form's own page. */
 function Finder({ state, total }: { readonly state: FormState; readonly total: number }) {
@@ -156,21 +159,38 @@ export function ServiceChoice({
   hint,
 }: Props & { readonly chosen: readonly string[]; readonly hint?: Child }) {
   if (services.length === 0) return null
-  const typed = new Set(state.fields.has('serviceIds.shown') ? state.fields.getAll('serviceIds') : chosen)
+  const typed = new Set(state.fields.has('serviceIds.shown') ? readServiceIds(state.fields) : chosen)
   const offered = offer(services, (id) => typed.has(id), state)
+  const text = soughtText(state)
   return (
     <>
-      <CheckboxesField
+      <ManyCheckboxes
         label="Services"
         name="serviceIds"
         state={state}
         hint={hint}
         values={chosen}
         choices={offered.map(({ id, name }) => ({ value: id, text: name }))}
+        isFound={({ text: name }) => text !== '' && name.toLowerCase().includes(text)}
       />
       <Finder state={state} total={services.length} />
     </>
   )
+}
+
+/** Reads the services that are chosen in the fields of `ServiceChoice`. */
+export const readServiceIds = (fields: URLSearchParams): string[] => readChosen(fields, 'serviceIds')
+
+/** Returns the hint of `ServiceChoice`, or the services that somebody else has chosen, as `currentValue` does. */
+export function currentServices(
+  state: FormState,
+  version: number,
+  services: readonly OfferedService[],
+  chosen: readonly string[],
+): Child | undefined {
+  const names = services.filter(({ id }) => chosen.includes(id)).map(({ name }) => name)
+  const typed = readServiceIds(state.fields)
+  return currentValue(state, version, { name: 'serviceIds', value: chosen, typed, shown: namesInWords(names) })
 }
 
 /** Whether a form asks for more than being sent: for a preview, or to find services. */

@@ -67,7 +67,7 @@ function GroupForm({
   return (
     <form method="post" class="stack" id="edit">
       <EditProblem state={state} version={version} fields={['name', 'description']} />
-      {group === null ? null : <VersionField version={version} />}
+      {group === null ? null : <VersionField state={state} version={version} />}
       <InputField
         label="Name"
         name="name"

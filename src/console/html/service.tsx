@@ -118,7 +118,7 @@ function ServiceForm({
   }))
   return (
     <form method="post" class="stack" id="edit">
-      <VersionField version={version} />
+      <VersionField state={state} version={version} />
       <Fields state={state} service={service} groups={groups} />
       <SelectField
         label="Status"

@@ -1,13 +1,13 @@
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { emptyForm, FormProblem } from '../../http/form.tsx'
 import type { PageState, ServiceState } from '../../status/page-state.ts'
-import { movedByOne, placedWithin } from '../../status/positions.ts'
 import { reorderServices } from '../../status/service.ts'
 import { reorderServiceGroups } from '../../status/service-group.ts'
 import { ServiceMark } from '../../status-page/html/status-mark.tsx'
 import { serviceLabel } from '../../status-page/view.ts'
 import { readCurrentState } from './current-state.ts'
 import { FirstStep } from './first-step.tsx'
+import { newOrder, OrderButtons, OrderField, readMove } from './ordered-list.tsx'
 import { NumberedPages, pageNumber } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
 
@@ -32,10 +32,10 @@ async function orderServices(screen: Screen, { fields }: SubmittedForm): Promise
     select: { id: true, groupId: true },
     orderBy: [{ position: 'asc' }, { id: 'asc' }],
   })
-  const [id, direction] = readMove(fields)
+  const [id] = readMove(fields)
   const moved = services.find((service) => service.id === id)
   const siblings = services.filter(({ groupId }) => groupId === moved?.groupId)
-  await reorderServices(ctx, { ids: newOrder(services, siblings, fields, id, direction) })
+  await reorderServices(ctx, { ids: newOrder(services, siblings, fields) })
   return `services?page=${pageNumber(fields.get('page'))}`
 }
 
@@ -46,29 +46,8 @@ async function orderGroups(screen: Screen, { fields }: SubmittedForm): Promise<s
     select: { id: true },
     orderBy: [{ position: 'asc' }, { id: 'asc' }],
   })
-  await reorderServiceGroups(ctx, { ids: newOrder(groups, groups, fields, ...readMove(fields)) })
+  await reorderServiceGroups(ctx, { ids: newOrder(groups, groups, fields) })
   return 'services'
-}
-
-/** Reads which button was pressed; an id of null: none. */
-function readMove(fields: URLSearchParams): readonly [id: string | null, direction: 'up' | 'down'] {
-  const up = fields.get('up')
-  return up === null ? [fields.get('down'), 'down'] : [up, 'up']
-}
-
-type Item = { readonly id: string }
-const idsOf = (items: readonly Item[]) => items.map(({ id }) => id)
-
-function newOrder(
-  all: readonly Item[],
-  siblings: readonly Item[],
-  fields: URLSearchParams,
-  id: string | null,
-  direction: 'up' | 'down',
-): string[] {
-  return id === null
-    ? placedWithin(idsOf(all), fields.getAll('ids'))
-    : movedByOne(idsOf(all), idsOf(siblings), id, direction)
 }
 
 async function showServices(screen: Screen, state: FormState): Promise<Response> {
@@ -204,36 +183,3 @@ function GroupOrder({ screen, groups }: { readonly screen: Screen; readonly grou
 
 /** Says that nothing but people keep the status up to date. */
 const byHand = ({ basis }: ServiceState) => (basis === 'OWNER' ? ', by hand' : '')
-
-interface OrderProps {
-  readonly id: string
-  readonly name: string
-  readonly shown: boolean
-}
-
-/** The place of an item in its form, with a handle that the script shows. */
-function OrderField({ id, name, shown }: OrderProps) {
-  if (!shown) return null
-  return (
-    <>
-      <input type="hidden" name="ids" value={id} />
-      <button type="button" class="handle" aria-label={`Move ${name}: drag, or use the arrow keys`}>
-        ⠿
-      </button>
-    </>
-  )
-}
-
-function OrderButtons({ id, name, shown }: OrderProps) {
-  if (!shown) return null
-  return (
-    <span class="order-buttons">
-      <button type="submit" class="quiet" name="up" value={id} aria-label={`Move ${name} up`}>
-        ↑
-      </button>
-      <button type="submit" class="quiet" name="down" value={id} aria-label={`Move ${name} down`}>
-        ↓
-      </button>
-    </span>
-  )
-}

@@ -2,7 +2,15 @@ import { findPage } from '../../account/page.ts'
 import { requireScope } from '../../core/access.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { CheckboxesField, emptyForm, FormProblem, fieldProblem, InputField, TextField } from '../../http/form.tsx'
+import {
+  CheckboxesField,
+  emptyForm,
+  FormProblem,
+  fieldProblem,
+  fileIn,
+  InputField,
+  TextField,
+} from '../../http/form.tsx'
 import { isMailEnabled } from '../../notification/context.ts'
 import { subscribe } from '../../notification/subscribe.ts'
 import type { ImportResult } from '../../notification/subscriber-import.ts'
@@ -10,7 +18,7 @@ import { importSubscribers } from '../../notification/subscriber-import.ts'
 import { PageChoice, readPageNames } from './page-choice.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
-import { isDraft, readServiceNames, ServiceChoice } from './service-fields.tsx'
+import { isDraft, readServiceIds, readServiceNames, ServiceChoice } from './service-fields.tsx'
 import { topicNames } from './subscriber-words.ts'
 import { Table } from './table.tsx'
 
@@ -63,12 +71,12 @@ function addressIn(fields: URLSearchParams): Record<string, unknown> {
 
 function preferencesIn(fields: URLSearchParams) {
   const topics = fields.has('topics.shown') ? { topics: fields.getAll('topics') } : {}
-  return { ...topics, serviceIds: fields.getAll('serviceIds') }
+  return { ...topics, serviceIds: readServiceIds(fields) }
 }
 
 /** A chosen file, or else what was typed. */
-async function textOf({ files, fields }: SubmittedForm): Promise<string> {
-  return (await files.get('csv')?.text()) ?? fields.get('csv') ?? ''
+async function textOf(sent: SubmittedForm): Promise<string> {
+  return (await fileIn(sent, 'csv')?.text()) ?? sent.fields.get('csv') ?? ''
 }
 
 async function showNew(screen: Screen, state: FormState): Promise<Response> {

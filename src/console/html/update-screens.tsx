@@ -1,5 +1,6 @@
 import { raw } from 'hono/html'
 import { htmlOf } from '../../core/markdown-rendering.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { Time } from '../../status-page/html/time.tsx'
 import type { ConsoleContext } from '../context.ts'
@@ -16,12 +17,14 @@ import {
 } from './edit-fields.tsx'
 import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 /** An update of an incident or a maintenance. */
 interface EditedUpdate {
   readonly id: string
   readonly message: string
   readonly html: string | null
+  readonly translations: Prisma.JsonValue
   readonly createdAt: Date
   readonly version: number
   /** The incident or maintenance. */
@@ -69,6 +72,7 @@ const updateIdIn = ({ c }: Screen): string => c.req.param('updateId') ?? ''
 const editOf = ({ zone }: Screen, fields: SubmittedForm['fields'], { id, createdAt }: EditedUpdate) => ({
   id,
   message: fields.get('message') ?? undefined,
+  translations: readTranslations(fields),
   createdAt: readTime(fields, 'createdAt', zone, createdAt),
   version: readVersion(fields),
 })
@@ -109,7 +113,7 @@ function showDeletion(
 function UpdateEdit({
   screen,
   state,
-  update: { message, createdAt, version },
+  update: { message, translations, createdAt, version },
   back,
 }: {
   readonly screen: Screen
@@ -120,8 +124,8 @@ function UpdateEdit({
   const { zone } = screen
   return (
     <form method="post" class="stack" id="edit">
-      <EditProblem state={state} version={version} fields={['message', 'createdAt']} />
-      <VersionField version={version} />
+      <EditProblem state={state} version={version} fields={['message', 'createdAt', TRANSLATIONS]} />
+      <VersionField state={state} version={version} />
       <MessageField
         state={state}
         preview={null}
@@ -129,6 +133,7 @@ function UpdateEdit({
         rows={8}
         hint={currentValue(state, version, { name: 'message', value: message })}
       />
+      <TranslationFields {...{ screen, state, version }} texts={['message']} messages={translations} />
       <TimeField
         label="Time"
         name="createdAt"

@@ -1,7 +1,9 @@
-import type { Watch } from '../../generated/prisma/client.ts'
+import type { Monitor as MonitorRow, Watch } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { rows, text } from '../../graphql/cost.ts'
+import { MAX_PARENTS } from '../dependency.ts'
+import { parentsSelect } from '../dependency-store.ts'
 import { scheduleOf } from '../staleness.ts'
 import { stalenessReason } from '../staleness-change.ts'
 import { organizationOf } from './uptime.ts'
@@ -46,6 +48,15 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
 /** The maximum number of regions of a monitor. */
 const MAX_REGIONS = 20
 
+const MonitorParent = builder.objectRef<Pick<MonitorRow, 'id' | 'name' | 'state'>>('MonitorParent').implement({
+  description: 'A monitor on which another depends.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The monitor’s id.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    state: t.expose('state', { type: MonitorState, description: 'Its state, from the results of all regions.' }),
+  }),
+})
+
 /** The newest probe result from any region. */
 const LastCheck = builder.objectRef<Watch>('LastCheck').implement({
   description: 'A monitor’s newest probe result.',
@@ -84,18 +95,32 @@ export const Monitor = builder.prismaNode('Monitor', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Since when it is stale: it is not probed, its probes have no result, or fewer regions report than must agree. Its state is the last known one. Null: its state is known, or it is paused.',
+        'Since when it is stale: it is not probed, its probes have no result, fewer regions report than must agree, or a monitor that it depends on is down. Its state is the last known one. Null: its state is known, or it is paused.',
     }),
     unknownReason: t.string({
       nullable: true,
       extensions: text(500),
       description: 'Why it is stale; null while `unknownSince` is null.',
-      select: { watches: true, unknownSince: true, agreement: true },
+      select: { watches: true, unknownSince: true, agreement: true, dependencies: parentsSelect },
       resolve: async (monitor, _args, ctx) => {
         if (monitor.unknownSince === null) return null
         const { tier } = await organizationOf(ctx, monitor.organizationId)
-        return stalenessReason(monitor, monitor.watches, scheduleOf(monitor, tier), ctx.now())
+        const parents = monitor.dependencies.map(({ parent }) => parent)
+        return stalenessReason({ ...monitor, parents }, monitor.watches, scheduleOf(monitor, tier), ctx.now())
       },
+    }),
+    dependsOn: t.field({
+      type: [MonitorParent],
+      extensions: rows(MAX_PARENTS),
+      description:
+        'The monitors that it depends on: while one is down, it is stale, and opens no incidents and no alerts.',
+      select: { dependencies: parentsSelect },
+      resolve: ({ dependencies }) => dependencies.map(({ parent }) => parent),
+    }),
+    blockedSince: t.expose('blockedSince', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when a monitor that it depends on is down; null: none is.',
     }),
     pausedBy: t.expose('pausedBy', { type: PausedBy, nullable: true, description: 'Null: it is not paused.' }),
     intervalSeconds: t.exposeInt('intervalSeconds', {

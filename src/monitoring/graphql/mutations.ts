@@ -47,6 +47,10 @@ const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
       required: false,
       description: 'How many regions must find it down. Default: a strict majority of the regions that report.',
     }),
+    dependsOnIds: t.idList({
+      required: false,
+      description: 'Up to 10 monitors that it depends on. While one of them is down, nothing is known of it.',
+    }),
     ...kindFields(t, 'The options of this kind of monitor.'),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
@@ -76,6 +80,10 @@ const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
       description: 'How many consecutive successes end an outage, 1 to 10.',
     }),
     agreement: t.int({ required: false, description: 'Null: a strict majority of the regions that report.' }),
+    dependsOnIds: t.idList({
+      required: false,
+      description: 'The monitors that it depends on, replacing the current ones.',
+    }),
     ...kindFields(t, 'All options, replacing the current ones. Earlier results no longer count.'),
     version: t.int({
       required: false,

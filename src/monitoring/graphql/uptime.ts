@@ -5,16 +5,19 @@ import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
 import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
 import { costs } from '../../graphql/cost.ts'
+import { describedValues } from '../../graphql/descriptions.ts'
 import { batchPerOperation } from '../../graphql/loader.ts'
 import { countedUptime } from '../../graphql/place-mark.ts'
 import type { ServiceDay, UptimeSettings } from '../service-uptime.ts'
-import { readServiceDays, readServiceUptimes } from '../service-uptime.ts'
+import { readServiceBars, readServiceDays, readServiceUptimes } from '../service-uptime.ts'
 import type { Condition, Span, Tally } from '../uptime.ts'
 import { coveragePercent, uptimePercent } from '../uptime.ts'
 import type { DayUptime, RequestedSpan } from '../uptime-days.ts'
 import { readDays, visibleSpan } from '../uptime-days.ts'
 import type { SpanQuery } from '../uptime-history.ts'
 import { readUptimes } from '../uptime-history.ts'
+import type { RangeName } from '../uptime-range.ts'
+import { barCount } from '../uptime-range.ts'
 
 interface Measured extends Span {
   readonly tally: Tally
@@ -96,6 +99,42 @@ const UptimeDayRef = builder.objectRef<ShownDay>('UptimeDay').implement({
         'The worst status that incidents gave the service on that day, whatever monitors measured. Null: none did; always null for a monitor.',
       resolve: ({ incidentStatus }) => incidentStatus,
     }),
+  }),
+})
+
+const UptimeBarRef = builder.objectRef<ShownDay>('UptimeBar').implement({
+  description: 'The uptime of what one stroke of a status page stands for: an hour, a day or seven days.',
+  extensions: cacheable('incidentStatus', ...FIGURES),
+  interfaces: [Figures],
+  fields: (t) => ({
+    incidentStatus: t.field({
+      type: ServiceStatus,
+      nullable: true,
+      description: 'The worst status that incidents gave the service in that time. Null: none did.',
+      resolve: ({ incidentStatus }) => incidentStatus,
+    }),
+  }),
+})
+
+const ranges = {
+  HOURS_24: '24h',
+  DAYS_7: '7d',
+  DAYS_30: '30d',
+  DAYS_90: '90d',
+  YEAR: 'year',
+} as const satisfies Record<string, RangeName>
+
+type Range = keyof typeof ranges
+const rangeOrder = Object.keys(ranges) as readonly Range[]
+
+const UptimeRangeRef = builder.enumType('UptimeRange', {
+  description: 'A range of a status page, up to now.',
+  values: describedValues<Range>({
+    DAYS_30: 'The last 30 days, each a bar.',
+    DAYS_7: 'The last 7 days, each a bar.',
+    DAYS_90: 'The last 90 days, each a bar.',
+    HOURS_24: 'The last 24 hours, with a bar for each hour of the page’s time zone.',
+    YEAR: 'The last 365 days, with a bar for each seven.',
   }),
 })
 
@@ -203,8 +242,31 @@ function askedDays({ id, organizationId, source = null }: Subject, n: number): A
 }
 const MAX_DAYS = 730
 
+interface AskedBars extends Subject {
+  readonly range: Range
+}
+
+const serviceBarsOf = batchPerOperation(
+  async (ctx, asked: readonly AskedBars[]): Promise<readonly (readonly ShownDay[])[]> => {
+    const found = new Map<AskedBars, readonly ShownDay[]>()
+    for (const [settings, together] of await byOrganization(ctx, asked)) {
+      for (const range of new Set(together.map((each) => each.range))) {
+        const alike = together.filter((each) => each.range === range)
+        const ids = [...new Set(alike.map(({ id }) => id))]
+        const bars = await readServiceBars(ctx.db, settings, ids, ranges[range], ctx.now())
+        for (const each of alike) found.set(each, bars.get(each.id) ?? [])
+      }
+    }
+    return asked.map((each) => found.get(each) ?? [])
+  },
+)
+
 const UPTIME = costs({ itself: 20 })
 const DAYS = costs({ itself: 10, items: ({ n }) => Math.min(Math.max(Number(n), 1), MAX_DAYS) })
+
+const isRange = (name: unknown): name is Range => rangeOrder.some((range) => range === name)
+/** A year is read by day. */
+const BARS = costs({ itself: 50, items: ({ range }) => (isRange(range) ? barCount(ranges[range]) : 0) })
 
 const spanArgs = {
   from: { required: false, type: 'DateTime', description: 'Default: 30 days before the end.' },
@@ -249,6 +311,19 @@ builder.prismaObjectFields('Service', (t) => ({
     resolve: async ({ id, organizationId }, { n }, ctx, info) => {
       const source = countedUptime.above(info.path)
       return [...(await serviceDaysOf(ctx, askedDays({ id, organizationId, source }, n)))]
+    },
+  }),
+  bars: t.field({
+    type: [UptimeBarRef],
+    extensions: { ...CACHEABLE, ...BARS },
+    description:
+      'What its bar on a status page shows in a range; no more than the tier shows. For all services of a page, ask for it there.',
+    args: {
+      range: t.arg({ type: UptimeRangeRef, defaultValue: 'DAYS_90', description: 'The range, up to now.' }),
+    },
+    resolve: async ({ id, organizationId }, { range }, ctx, info) => {
+      const source = countedUptime.above(info.path)
+      return [...(await serviceBarsOf(ctx, { id, organizationId, source, range }))]
     },
   }),
 }))

@@ -1,9 +1,9 @@
 import { plainText } from '../../core/markdown.ts'
+import { truncate } from '../../core/truncate.ts'
 import type { NotificationContent, Tone } from '../content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
-import { truncate } from './truncate.ts'
 
 /**
  * Discord webhooks (https://docs.discord.com/developers/resources/webhook#execute-webhook): 401, 403 and 404 mean that the

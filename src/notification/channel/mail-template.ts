@@ -4,7 +4,7 @@ import type { Look, NotificationContent, Tone } from '../content.ts'
 
 /** What a mail says. Texts are plain, but for `html`. */
 export interface MailContent
-  extends Pick<NotificationContent, 'headline' | 'tone' | 'facts' | 'html' | 'action' | 'reason'> {
+  extends Pick<NotificationContent, 'headline' | 'tone' | 'facts' | 'html' | 'messageTag' | 'action' | 'reason'> {
   /** What it belongs to, above the headline in small. */
   readonly about: string
   /** Its language (BCP 47) and direction; absent: English. */
@@ -42,6 +42,7 @@ export function htmlOf({
   tone,
   facts,
   html,
+  messageTag,
   action,
   reason,
   links,
@@ -70,7 +71,7 @@ export function htmlOf({
 <p class="muted" style="margin:0 0 20px;color:${light.muted};font-size:14px;font-weight:600">${logo}${escapeHtml(about)}</p>
 <h1 class="tone" style="margin:0 0 16px;padding-inline-start:12px;border-inline-start:4px solid ${tones[tone].light};font-size:22px;line-height:1.3">${escapeHtml(headline)}</h1>
 ${rows.length === 0 ? '' : `<table role="presentation" cellspacing="0" cellpadding="0" style="margin:0 0 16px;font-size:15px">${rows.join('')}</table>`}
-${html === '' ? '' : `<div class="message" style="margin:0 0 16px">${html}</div>`}
+${html === '' ? '' : `<div class="message"${messageTag === undefined ? '' : ` lang="${messageTag}"`} dir="auto" style="margin:0 0 16px">${html}</div>`}
 <p style="margin:24px 0 0"><a class="action" href="${escapeHtml(action.url)}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:${accents.light};color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(action.label)}</a></p>
 </td></tr>
 <tr><td class="muted line" style="padding:16px 24px;border-top:1px solid ${light.line};color:${light.muted};font-size:13px">${escapeHtml(reason)}${others.length === 0 ? '' : `<br>\n${others.join(' · ')}`}</td></tr>

@@ -1,9 +1,9 @@
 import { plainText } from '../../core/markdown.ts'
+import { truncate } from '../../core/truncate.ts'
 import type { NotificationContent, Tone } from '../content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
-import { truncate } from './truncate.ts'
 
 /** The most characters that Slack takes in the text of a section. */
 const MAX_TEXT_LENGTH = 3000

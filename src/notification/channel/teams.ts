@@ -1,9 +1,9 @@
 import { plainText } from '../../core/markdown.ts'
+import { truncate } from '../../core/truncate.ts'
 import type { NotificationContent, Tone } from '../content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
-import { truncate } from './truncate.ts'
 
 /**
  * Workflows of Microsoft Teams that post to a channel "when a webhook request is received", which take an adaptive card in a

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { plainText } from '../../core/markdown.ts'
 import { SECOND } from '../../core/time.ts'
+import { truncate } from '../../core/truncate.ts'
 import type { Answer } from '../../network/outbound.ts'
 import type { NotificationContent } from '../content.ts'
 import type { Address, Channel, SendResult } from './channel.ts'
 import { escapeHtml } from './mail-template.ts'
 import { jsonOf, post } from './post.ts'
-import { truncate } from './truncate.ts'
 
 const HOST = 'api.telegram.org'
 /** Below the 4,096 characters of a message, which count without its marks. */

@@ -12,6 +12,8 @@ export interface ManageProps {
   readonly preferences: PreferenceProps
   /** The titles of the incidents that are followed until they are resolved. */
   readonly following: readonly string[]
+  /** Whether the page has become private: names of services stay there, and messages say only that there is an update. */
+  readonly withheld: boolean
   readonly words: Catalogue
   /** The languages that the page offers, and that of the subscriber. */
   readonly offered: readonly Language[]
@@ -46,7 +48,8 @@ export function Manage(props: ManageProps) {
 }
 
 function State(props: ManageProps) {
-  const { subscriber, name, path, confirmable, preferences, following, secret, words, offered, language } = props
+  const { subscriber, name, path, confirmable, preferences, following, secret, words, offered, language, withheld } =
+    props
   const { subscription } = words
   const { confirmedAt, stoppedAt, stopReason } = subscriber
   // Following the link must not confirm: mail scanners follow links.
@@ -60,6 +63,7 @@ function State(props: ManageProps) {
   if (confirmedAt === null) return <p>{subscription.expired}</p>
   return (
     <>
+      {withheld ? <p>{subscription.withheld}</p> : null}
       {following.length === 0 ? null : (
         <section>
           <h2>{words.subscribe.following}</h2>
@@ -71,7 +75,8 @@ function State(props: ManageProps) {
         </section>
       )}
       <form class="subscribe" action={path} method="post">
-        <PreferenceFields {...preferences} words={words} />
+        <PreferenceFields {...preferences} {...(withheld && { services: [] })} words={words} />
+        {withheld ? preferences.serviceIds.map((id) => <input type="hidden" name="serviceIds" value={id} />) : null}
         <LanguageField offered={offered} language={language} words={words} />
         <p class="actions">
           <button type="submit">{subscription.save}</button>

@@ -7,21 +7,22 @@ import { pageOfHost } from '../../account/custom-domain.ts'
 import { shownLogo } from '../../account/logo.ts'
 import type { Page } from '../../account/page.ts'
 import { readPage } from '../../account/page.ts'
+import { pagesNamed } from '../../account/page-guard.ts'
 import { slugText } from '../../account/page-settings.ts'
 import { DomainError, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { root } from '../../core/paths.ts'
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { Topic } from '../../generated/prisma/enums.ts'
 import { readBody } from '../../http/body.ts'
-import { errorPage } from '../../http/error-page.tsx'
 import { hostNameOf } from '../../http/host.ts'
 import type { Site } from '../../http/layout.tsx'
 import { nodeRequest } from '../../http/node-request.ts'
 import { isOwnOrigin } from '../../http/own-origin.ts'
 import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
 import type { Catalogue, Language } from '../../language/catalogue.ts'
-import { wordsOf } from '../../language/catalogue.ts'
+import { languages as allLanguages, wordsOf } from '../../language/catalogue.ts'
 import { languageNamed, languageOfTag, offeredLanguages, preferredLanguage, segmentOf } from '../../language/choice.ts'
+import { titleIn } from '../../status/translations.ts'
 import { addressKeys } from '../address.ts'
 import { pageUrl } from '../content.ts'
 import type { NotificationContext } from '../context.ts'
@@ -38,6 +39,7 @@ import {
   updateSubscription,
 } from '../subscriber.ts'
 import { secretsOf } from '../token.ts'
+import { isWithheld } from '../withheld.ts'
 import { Manage } from './manage.tsx'
 import type { PreferenceProps } from './preferences.tsx'
 import { SubscribeForm, SubscriptionRequested, wayOf } from './subscribe.tsx'
@@ -127,12 +129,21 @@ export function subscriptionPages(options: {
     )
   }
 
-  /** Answers NotFound with the common 404 page. */
+  /** Says in the reader’s language that there is no such subscription, and nothing of any page. */
+  function respondUnknown(c: HttpContext): Response {
+    const offered = { offered: allLanguages, byDefault: 'EN' } as const
+    const words = wordsOf(preferredLanguage(c.req.header('accept-language'), offered))
+    const owner = { name: 'Allclear', url: site.baseUrl, accentColor: '#0d6656', logoUrl: null }
+    const content = <p class="lead">{words.subscription.unknown}</p>
+    return respondInOwnersFrame(c, site, owner, { title: words.page.notFound, words, content, status: 404 })
+  }
+
+  /** Answers NotFound as an unknown subscription. */
   async function answer(c: HttpContext, work: () => Promise<Response>): Promise<Response> {
     try {
       return await work()
     } catch (error) {
-      if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+      if (error instanceof NotFound) return respondUnknown(c)
       // The form is too large.
       if (error instanceof HTTPException) return error.getResponse()
       throw error
@@ -154,10 +165,11 @@ export function subscriptionPages(options: {
         name={page.name}
         action={`${c.req.path}?language=${segmentOf(language)}`}
         pageUrl={pageUrl(page, site.baseUrl)}
+        site={await siteOf(ctx, page, language)}
         isMailEnabled={isMailEnabled(ctx.config)}
         way={wayOf(fields.get('way')) ?? 'EMAIL'}
         state={{ fields, problem: refused?.error ?? null }}
-        incident={await incidentOf(ctx, page, fields.get('incidentId'))}
+        incident={await incidentOf(ctx, page, fields.get('incidentId'), language)}
         services={await servicesOf(ctx, page)}
         {...preferencesIn(fields)}
       />
@@ -167,6 +179,15 @@ export function subscriptionPages(options: {
     if (retryAt !== null) c.header('retry-after', retryAt.toUTCString())
     const status = refused === null ? 200 : retryAt === null ? 400 : 429
     return respond(c, page, words, { title: words.subscribe.title, content, status })
+  }
+
+  /** Returns what sites can show of a page; null: it is private, and they show it to nobody. */
+  async function siteOf(ctx: NotificationContext, page: Page, language: Language) {
+    const [guarded] = await pagesNamed(ctx, { pageId: page.id })
+    if (guarded?.kind !== 'PUBLIC') return null
+    const url = (path: string) =>
+      `${pageUrl(page, site.baseUrl)}${path}${language === page.defaultLanguage ? '' : `?language=${segmentOf(language)}`}`
+    return { badge: url('/badge.svg'), statusLine: page.embedOrigins.length === 0 ? null : url('/embed') }
   }
 
   async function showSubscription(
@@ -182,6 +203,7 @@ export function subscriptionPages(options: {
     const language = languageNamed(subscriber.language, languages)
     const words = wordsOf(language)
     const { problem = null, done = null } = result ?? {}
+    const withheld = await isWithheld(ctx.db, subscriber.id)
     const content = (
       <Manage
         subscriber={subscriber}
@@ -189,7 +211,8 @@ export function subscriptionPages(options: {
         path={`${SUBSCRIPTION_PATH}/${c.req.param('token')}`}
         confirmable={isConfirmable(subscriber, ctx.now())}
         preferences={await preferencesOf(ctx, subscriber, page)}
-        following={await followedTitles(ctx, subscriber.id)}
+        following={withheld ? [] : await followedTitles(ctx, subscriber.id, language)}
+        withheld={withheld}
         words={words}
         secret={secretsOf(ctx.seal, subscriber, ctx.now())[0] ?? null}
         done={done === null ? null : done(words.subscription)}
@@ -273,10 +296,15 @@ async function preferencesOf(
 }
 
 /** Returns the titles of the incidents that a subscriber follows, newest first. */
-async function followedTitles({ db }: NotificationContext, subscriberId: string): Promise<string[]> {
+async function followedTitles(
+  { db }: NotificationContext,
+  subscriberId: string,
+  language: Language,
+): Promise<string[]> {
   const where = { followers: { some: { subscriberId } } }
-  const found = await db.incident.findMany({ where, select: { title: true }, orderBy: { startedAt: 'desc' }, take: 20 })
-  return found.map(({ title }) => title)
+  const select = { title: true, titles: true } as const
+  const found = await db.incident.findMany({ where, select, orderBy: { startedAt: 'desc' }, take: 20 })
+  return found.map((incident) => titleIn(incident, language).title)
 }
 
 /** Returns when a rate-limited request may be retried; null for other errors. */
@@ -295,10 +323,10 @@ function addressIn(form: URLSearchParams): Record<string, unknown> {
 }
 
 /** Returns the open incident that a form is about; null: it is about none, or it is over. */
-async function incidentOf(ctx: NotificationContext, page: Page, id: string | null) {
+async function incidentOf(ctx: NotificationContext, page: Page, id: string | null, language: Language) {
   if (id === null) return null
   try {
-    return { id, title: await requireOpenIncident(ctx, page, id) }
+    return { id, title: titleIn(await requireOpenIncident(ctx, page, id), language).title }
   } catch (error) {
     if (error instanceof DomainError) return null
     throw error

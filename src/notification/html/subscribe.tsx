@@ -4,6 +4,7 @@ import { Conflict, Invalid, LimitExceeded, RateLimited, TierLimitReached } from 
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
 import { fieldProblem, InputField } from '../../http/form.tsx'
+import { badgeSnippet, embedSnippet } from '../../http/snippet.tsx'
 import type { Catalogue } from '../../language/catalogue.ts'
 import type { PreferenceProps } from './preferences.tsx'
 import { PreferenceFields } from './preferences.tsx'
@@ -15,6 +16,8 @@ export interface SubscribeProps extends PreferenceProps {
   /** The URL of the status page. */
   readonly pageUrl: string
   readonly isMailEnabled: boolean
+  /** What sites can show of the page; null: nothing, for it is private. */
+  readonly site: SiteProps | null
   /** The way that is chosen at first. */
   readonly way: Way
   readonly state: FormState
@@ -22,8 +25,16 @@ export interface SubscribeProps extends PreferenceProps {
   readonly incident: { readonly id: string; readonly title: string } | null
 }
 
-/** A way to get updates. Nobody has to subscribe for the last two. */
-export type Way = ChannelKind | 'FEED' | 'CALENDAR'
+/** What sites can show of a page. */
+interface SiteProps {
+  /** The URL of its badge, in the reader's language. */
+  readonly badge: string
+  /** The URL of its status line, in the reader's language; null: the owner allows no site to show it. */
+  readonly statusLine: string | null
+}
+
+/** A way to get updates. Nobody has to subscribe for the last three. */
+export type Way = ChannelKind | 'FEED' | 'CALENDAR' | 'SITE'
 
 const ways = [
   'EMAIL',
@@ -34,6 +45,7 @@ const ways = [
   'TELEGRAM',
   'FEED',
   'CALENDAR',
+  'SITE',
 ] as const satisfies readonly Way[]
 
 /** Reads a way; null: it is none. */
@@ -46,7 +58,9 @@ export function SubscribeForm(props: SubscribeProps) {
   const { words, name, action, isMailEnabled, incident, ...preferences } = props
   const state = inWords(props.state, words)
   const { subscribe } = words
-  const offered = ways.filter((way) => (isMailEnabled || way !== 'EMAIL') && (incident === null || isSent(way)))
+  const isOffered = (way: Way) =>
+    (isMailEnabled || way !== 'EMAIL') && (props.site !== null || way !== 'SITE') && (incident === null || isSent(way))
+  const offered = ways.filter(isOffered)
   const chosen = offered.includes(props.way) ? props.way : offered[0]
   return (
     <form class="subscribe" action={action} method="post">
@@ -80,7 +94,7 @@ export function SubscribeForm(props: SubscribeProps) {
   )
 }
 
-const isSent = (way: Way) => way !== 'FEED' && way !== 'CALENDAR'
+const isSent = (way: Way) => way !== 'FEED' && way !== 'CALENDAR' && way !== 'SITE'
 
 const topicProblem = (state: FormState, { subscribe }: Catalogue) =>
   fieldProblem(state, 'topics') === null ? null : subscribe.needsTopic
@@ -127,7 +141,7 @@ function Problem({ state, words }: Pick<SubscribeProps, 'state' | 'words'>) {
 }
 
 /** What a way needs to be told, or to be given. */
-function needs(way: Way, { words: { subscribe, page }, state, pageUrl }: SubscribeProps): Child {
+function needs(way: Way, { words: { subscribe, page }, state, pageUrl, name, site }: SubscribeProps): Child {
   const url = { state, inputmode: 'url', autocomplete: 'off', placeholder: 'https://' } as const
   switch (way) {
     case 'EMAIL':
@@ -184,6 +198,22 @@ function needs(way: Way, { words: { subscribe, page }, state, pageUrl }: Subscri
           <Address label={page.calendar} url={`${pageUrl}/maintenance.ics`} />
         </>
       )
+    case 'SITE':
+      return site === null ? null : (
+        <>
+          <p>{subscribe.siteText}</p>
+          <Snippet label={subscribe.badge} html={badgeSnippet(pageUrl, site.badge, page.feed(name))}>
+            <img src={site.badge} alt="" />
+          </Snippet>
+          {site.statusLine === null ? null : (
+            <Snippet
+              label={subscribe.statusLine}
+              hint={subscribe.statusLineHint(name)}
+              html={embedSnippet(site.statusLine, page.feed(name))}
+            />
+          )}
+        </>
+      )
   }
 }
 
@@ -195,6 +225,29 @@ function Address({ label, url }: { readonly label: string; readonly url: string 
       <p class="address">
         <code>{url}</code>
       </p>
+    </div>
+  )
+}
+
+interface SnippetProps {
+  readonly label: string
+  readonly hint?: string
+  readonly html: string
+  /** How it looks. */
+  readonly children?: Child
+}
+
+/** HTML to copy: one click selects it. */
+function Snippet({ label, hint, html, children }: SnippetProps) {
+  return (
+    <div class="form-field">
+      <p class="snippet">
+        {label} {children}
+      </p>
+      <p class="address">
+        <code>{html}</code>
+      </p>
+      {hint === undefined ? null : <p class="hint">{hint}</p>}
     </div>
   )
 }

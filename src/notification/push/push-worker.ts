@@ -2,7 +2,8 @@ import type pg from 'pg'
 import type { Context } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Agenda } from '../../database/agenda.ts'
-import { dueIfAny, earliestOf, IDLE_MS } from '../../database/agenda.ts'
+import { dueIfAny, earliestOf } from '../../database/agenda.ts'
+import type { LeasedWorker } from '../../database/leased-worker.ts'
 import { createLeasedWorker } from '../../database/leased-worker.ts'
 import type { Prisma, PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
 import { Prisma as sql } from '../../generated/prisma/client.ts'
@@ -15,20 +16,6 @@ import type { PushTools } from './send.ts'
 import { sendPush } from './send.ts'
 import type { VapidKeys } from './vapid.ts'
 import { vapidKeys } from './vapid.ts'
-
-/** Sends the notifications for browsers that are due. */
-export interface PushWorker {
-  /** Claims what is due once and starts it. Returns the milliseconds until the next poll. */
-  poll(): Promise<number>
-  /** Polls until it is closed. */
-  start(): void
-  /** Polls at once. */
-  wake(): void
-  /** Resolves once all that is claimed has ended. */
-  idle(): Promise<void>
-  /** Stops claiming and waits for what runs. */
-  close(): Promise<void>
-}
 
 /** Longer than the slowest send. What a crashed worker had claimed waits this long, and is sent again. */
 const LEASE = 60 * SECOND
@@ -69,11 +56,11 @@ export function createPushWorker(parts: {
   readonly agenda?: Agenda
   /** From 0 to 1, for jitter. */
   readonly random?: () => number
-}): PushWorker {
+}): LeasedWorker {
   const { ctx, pool, tools, agenda, random = Math.random } = parts
   const { db, now } = ctx
   const hosts = createDestinationLimiter(PER_HOST)
-  const forget: (() => void)[] = []
+  let stopFollowing: (() => void) | undefined
   let keys: VapidKeys | undefined
 
   const worker = createLeasedWorker<DuePush>({
@@ -88,11 +75,8 @@ export function createPushWorker(parts: {
     accept(claims) {
       for (const { row } of claims) worker.run(row, () => deliver(row))
     },
-    async nextDueAt() {
-      const next = await db.pushDelivery.findFirst({ orderBy: { dueAt: 'asc' }, select: { dueAt: true } })
-      return next?.dueAt ?? null
-    },
-    idleMs: agenda && IDLE_MS,
+    earliest: earliestOf('PushDelivery'),
+    agenda,
     pauses,
     name: { room: 'notification', rows: 'push notifications' },
   })
@@ -141,18 +125,14 @@ export function createPushWorker(parts: {
   }
 
   return {
-    poll: worker.poll,
+    ...worker,
     start() {
       worker.start()
-      if (!agenda) return
-      forget.push(agenda.add(earliestOf('PushDelivery'), worker.wake))
       // Somebody with a browser has joined an organization.
-      forget.push(agenda.add(dueIfAny(UNFOLLOWED), follow))
+      stopFollowing = agenda?.add(dueIfAny(UNFOLLOWED), follow)
     },
-    wake: worker.wake,
-    idle: worker.idle,
     close() {
-      for (const stop of forget) stop()
+      stopFollowing?.()
       return worker.close()
     },
   }

@@ -9,7 +9,8 @@ import { describedValues } from '../../graphql/descriptions.ts'
 import { readTogether } from '../../graphql/loader.ts'
 import { invitationsOf, invite, revokeInvitation } from '../invitation.ts'
 import type { Member as MemberRow } from '../membership.ts'
-import { MAX_PEOPLE, membersOf, removeMember, setRole } from '../membership.ts'
+import { addOwner, MAX_PEOPLE, membersOf, removeMember, setRole } from '../membership.ts'
+import { createResetLink } from '../password-reset.ts'
 import { roleDescriptions } from '../role.ts'
 import { MAX_SESSIONS, requireUser, revokeSession, sessionsOf } from '../session.ts'
 
@@ -216,6 +217,49 @@ builder.mutationField('setRole', (t) =>
     args: { input: t.arg({ type: SetRoleInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => setRole(ctx, input),
+  }),
+)
+
+const AddOwnerInput = builder.inputType('AddOwnerInput', {
+  description: 'The new owner of an organization.',
+  fields: (t) => ({
+    organizationId: t.id({ description: 'The organization.' }),
+    email: t.string({ description: 'The mail address of a person who has an account.' }),
+  }),
+})
+
+builder.mutationField('addOwner', (t) =>
+  t.field({
+    type: Member,
+    description: 'Makes a person an owner of an organization that has lost its own. Operator only.',
+    args: { input: t.arg({ type: AddOwnerInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input: { email } }, ctx) => addOwner(ctx, email),
+  }),
+)
+
+const CreatePasswordResetLinkInput = builder.inputType('CreatePasswordResetLinkInput', {
+  description: 'A person who needs a new password, and gets no mail.',
+  fields: (t) => ({ userId: t.id({ description: 'The person.' }) }),
+})
+
+const CreatePasswordResetLinkPayload = builder.objectRef<string>('CreatePasswordResetLinkPayload').implement({
+  description: 'A link by which the person sets a new password.',
+  fields: (t) => ({
+    url: t.string({
+      description: 'The link, shown only here. It works once, for a day.',
+      resolve: (path, _args, { site }) => `${site.baseUrl}${path}`,
+    }),
+  }),
+})
+
+builder.mutationField('createPasswordResetLink', (t) =>
+  t.field({
+    type: CreatePasswordResetLinkPayload,
+    description: 'Creates a link by which a person sets a new password. Operator only.',
+    args: { input: t.arg({ type: CreatePasswordResetLinkInput }) },
+    errors: { types: [NotFound] },
+    resolve: (_root, { input: { userId } }, ctx) => createResetLink(ctx, userId),
   }),
 )
 

@@ -95,7 +95,7 @@ export function ResendForm({ held, waits }: { readonly held: HeldForm; readonly 
     <form method="post" action={held.path} class="stack" data-resend={hadFile || waits ? undefined : ''}>
       <p class="lead">
         {hadFile
-          ? 'What you typed was kept, the file was not. Send the rest now, then choose the file again.'
+          ? 'What you typed was kept, the file was not. Go on, then choose the file again.'
           : 'What you typed was kept. Send it now.'}
       </p>
       {held.fields.map(([name, value]) => (

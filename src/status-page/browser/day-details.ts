@@ -81,16 +81,30 @@ function choiceAt(bar: SVGSVGElement, x: number): Choice {
 
 const countOf = (bar: SVGSVGElement) => Math.round((bar.viewBox.baseVal.width + 1) / STEP)
 
-/** Returns the day of a stroke as midnight UTC; null when the page does not say. */
-function dayAt({ bar, index }: Choice): Date | null {
-  const today = document.querySelector<HTMLElement>('[data-today]')?.dataset['today']
-  return today === undefined ? null : new Date(Date.parse(today) - (countOf(bar) - 1 - index) * DAY_MS)
+/** What a stroke stands for: the query of what happened then, and its name. */
+interface Stroke {
+  readonly query: string
+  readonly name: string
+}
+
+/** Returns null when the page does not say what a stroke stands for. The list is of days up to today unless it says more. */
+function strokeAt({ bar, index }: Choice): Stroke | null {
+  const list = document.querySelector<HTMLElement>('[data-today]')?.dataset
+  const text = list?.['strokes']?.split('\n').at(index - countOf(bar))
+  if (text !== undefined) {
+    const end = text.indexOf(' ')
+    return { query: text.slice(0, end), name: text.slice(end + 1) }
+  }
+  if (list?.['today'] === undefined) return null
+  const day = new Date(Date.parse(list['today']) - (countOf(bar) - 1 - index) * DAY_MS)
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'full', timeZone: 'UTC' })
+  return { query: `?day=${day.toISOString().slice(0, 10)}`, name: format.format(day) }
 }
 
 function addressAt(chosen: Choice): string | null {
   const page = chosen.bar.closest('li')?.querySelector('a.days-link')?.getAttribute('href')
-  const day = dayAt(chosen)
-  return page && day ? `${page}?day=${day.toISOString().slice(0, 10)}` : null
+  const stroke = strokeAt(chosen)
+  return page && stroke ? page.replace(/\?.*/, '') + stroke.query : null
 }
 
 /** Moves to another stroke. Returns false for other keys, and where there is no bar. */
@@ -128,10 +142,11 @@ function choose(chosen: Choice | null): void {
     mark.setAttribute(name, String(value))
   }
   chosen.bar.append(mark)
-  const day = dayAt(chosen)
+  // A narrow screen shows the newest days first.
+  mark.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  const stroke = strokeAt(chosen)
   const announcer = document.querySelector('#announcer')
-  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'full', timeZone: 'UTC' })
-  if (announcer && day) announcer.textContent = format.format(day)
+  if (announcer && stroke) announcer.textContent = stroke.name
 }
 
 async function show(dialog: HTMLDialogElement, address: string, onShown: (root: ParentNode) => void): Promise<void> {

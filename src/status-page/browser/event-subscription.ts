@@ -30,15 +30,16 @@ interface EventListener {
 const queryOf = (fields: string) =>
   `subscription($slug:String!,$host:String,$language:String,$after:String){statusPageChanges(slug:$slug,host:$host,language:$language,after:$after){cursor isReload${fields}}}`
 
-/** Subscribes for as long as the page is open. Only the overview gets patches. */
+/** Subscribes for as long as the page is open. Only the overview in its default range gets patches. */
 export function subscribeToEvents(slug: string, listener: EventListener): void {
   const path = `/status/${slug}`
-  const { pathname } = location
+  const { pathname, search } = location
   const isOnHost = !pathname.startsWith(path)
   // What follows is nothing or a language on the overview, and more on other pages.
   const [isOverview, language = null] =
     /^\/?([a-z]{2}(?:-[a-z]+)?)?$/.exec(isOnHost ? pathname : pathname.slice(path.length)) ?? []
-  const query = queryOf(isOverview !== undefined && 'DecompressionStream' in window ? ' patch{since html}' : '')
+  const hasPatches = isOverview !== undefined && !new URLSearchParams(search).has('range')
+  const query = queryOf(hasPatches && 'DecompressionStream' in window ? ' patch{since html}' : '')
   const host = isOnHost ? location.host : null
   const onData = (data: { statusPageChanges: PageEvent }) => listener.onEvent(data.statusPageChanges)
   keepSubscribed({

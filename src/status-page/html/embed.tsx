@@ -15,7 +15,7 @@ import { statusShapes } from '../status-shapes.ts'
 import { zoneOf } from '../time-format.ts'
 import { headline } from '../view.ts'
 import type { PageAddress } from './page-address.ts'
-import { addPageRoute, documentPath, inLanguage } from './page-address.ts'
+import { addPageRoute, inLanguage } from './page-address.ts'
 import { createRenderedPage, sendPage, sendStalePage } from './page-response.tsx'
 import type { PageSource } from './rendered-page.tsx'
 
@@ -109,12 +109,4 @@ function StatusLine({ state, language, theme, address, site }: StatusLineProps) 
       </body>
     </html>
   )
-}
-
-/** Returns the HTML with which a site embeds the status line. @param address of the page. @param name of the page. */
-export function embedSnippet(address: Pick<PageAddress, 'origin' | 'root' | 'language'>, name: string): string {
-  const source = address.origin + documentPath(address, '/embed')
-  const title = <i title={wordsOf(address.language ?? 'EN').page.feed(name)} />
-  const escaped = String(title).replace(/^<i title="(.*)"><\/i>$/s, '$1')
-  return `<iframe src="${source}" title="${escaped}" width="320" height="40" loading="lazy" style="border:0"></iframe>`
 }

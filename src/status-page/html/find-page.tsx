@@ -5,6 +5,10 @@ import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { ErrorContent } from '../../http/error-page.tsx'
 import type { Site } from '../../http/layout.tsx'
 import { respondWithPage } from '../../http/layout.tsx'
+import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
+import type { Catalogue } from '../../language/catalogue.ts'
+import { languages, wordsOf } from '../../language/catalogue.ts'
+import { preferredLanguage } from '../../language/choice.ts'
 
 /**
  * Answers `/status`: with the only page of this service, with the page named in `?page=`, or with a form that asks for its name.
@@ -22,31 +26,56 @@ export async function findPage(c: Context, site: Site, db: PrismaClient): Promis
     const [first, ...more] = await pagesNamed({ db }, { organizationId: only.id })
     if (first?.kind === 'PUBLIC' && more.length === 0) return c.redirect(`/status/${first.slug}`, 302)
   }
+  const words = wordsFor(c)
+  const { title } = words.find
+  const form = (
+    <>
+      <FindForm value="" words={words} />
+      <PublishOne words={words} />
+    </>
+  )
+  if (words.tag !== 'en') return respondInOwnersFrame(c, site, ourselves(site), { title, words, content: form })
   const page = {
-    title: 'Find a status page · Allclear',
+    title: `${title} · Allclear`,
     description: 'Opens a status page by its name.',
     path: '/status',
     indexed: true,
   }
   const content = (
     <>
-      <h1>Find a status page</h1>
-      <FindForm value="" />
-      <PublishOne />
+      <h1>{title}</h1>
+      {form}
     </>
   )
   return respondWithPage(c, site, page, content)
 }
 
+/** Returns the words of the reader’s language, and says that the answer depends on it. */
+function wordsFor(c: Context): Catalogue {
+  c.header('vary', 'accept-language', { append: true })
+  return wordsOf(preferredLanguage(c.req.header('accept-language'), { offered: languages, byDefault: 'EN' }))
+}
+
+/** This service, as the owner of a page in another language than English. */
+const ourselves = ({ baseUrl }: Site) => ({ name: 'Allclear', url: baseUrl, accentColor: '#0d6656', logoUrl: null })
+
 /** Answers for a name that no page has: with the page of the same name as slugs are written, or with the form. */
 export function pageNotFound(c: Context, site: Site, name: string): Response {
   const slug = slugIn(name)
   if (slug !== '' && slug !== name) return c.redirect(`/status/${slug}`, 302)
-  const title = 'No status page has this address'
+  const words = wordsFor(c)
+  const title = words.find.missing
+  const form = (
+    <>
+      <FindForm value={name.slice(0, MAX_SHOWN_LENGTH)} words={words} />
+      <PublishOne words={words} />
+    </>
+  )
+  if (words.tag !== 'en')
+    return respondInOwnersFrame(c, site, ourselves(site), { title, words, content: form, status: 404 })
   const content = (
     <ErrorContent status={404} title={title}>
-      <FindForm value={name.slice(0, MAX_SHOWN_LENGTH)} />
-      <PublishOne />
+      {form}
     </ErrorContent>
   )
   return respondWithPage(
@@ -71,10 +100,10 @@ export function slugIn(text: string): string {
 
 const MAX_SHOWN_LENGTH = 100
 
-function FindForm({ value }: { readonly value: string }) {
+function FindForm({ value, words: { find } }: { readonly value: string; readonly words: Catalogue }) {
   return (
     <form class="check" action="/status" method="get">
-      <label for="page">Name in the page’s address</label>
+      <label for="page">{find.label}</label>
       <div class="field">
         <input
           id="page"
@@ -89,16 +118,16 @@ function FindForm({ value }: { readonly value: string }) {
           spellcheck={false}
           enterkeyhint="go"
         />
-        <button type="submit">Open</button>
+        <button type="submit">{find.open}</button>
       </div>
     </form>
   )
 }
 
-function PublishOne() {
+function PublishOne({ words: { find } }: { readonly words: Catalogue }) {
   return (
     <p>
-      Need a page of your own? <a href="/console">Publish one</a>.
+      {find.own} <a href="/console">{find.publish}</a>
     </p>
   )
 }

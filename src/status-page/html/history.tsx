@@ -38,6 +38,7 @@ export function History(props: HistoryProps) {
       <h1>{name}</h1>
       <LiveState words={words} />
       <Paging {...props} />
+      {items.length === 0 ? null : <h2 class="hidden">{words.overview.pastIncidents}</h2>}
       {groupByDay(items, context.zone, ({ at }) => at).map((day) => (
         <section id={`day-${day.key}`} class="day">
           <h3>{day.name}</h3>
@@ -50,15 +51,22 @@ export function History(props: HistoryProps) {
           )}
         </section>
       ))}
-      {items.length === 0 ? <p class="about">{words.history.none(name)}</p> : <Paging {...props} />}
+      {items.length === 0 ? <p class="about">{words.history.none(name)}</p> : <Paging {...props} isRepeated />}
     </PageLayout>
   )
 }
 
-function Paging({ context: { base, words }, month, page, pages, earlier, later }: HistoryProps) {
+interface PagingProps extends HistoryProps {
+  /** Whether the page has it already. */
+  readonly isRepeated?: boolean
+}
+
+function Paging({ context: { base, words }, month, page, pages, earlier, later, isRepeated }: PagingProps) {
   const path = (to: Month, at = 1) => `${base}/history?month=${monthKey(to)}${at > 1 ? `&page=${at}` : ''}`
+  if (earlier === null && later === null && pages === 1) return null
+  const Tag = isRepeated ? 'div' : 'nav'
   return (
-    <nav class="paging" aria-label={words.history.months}>
+    <Tag class="paging" aria-label={isRepeated ? undefined : words.history.months}>
       {earlier === null ? null : <a href={path(earlier)}>‹ {monthName(earlier, words)}</a>}
       {pages > 1 ? (
         <span>
@@ -68,6 +76,6 @@ function Paging({ context: { base, words }, month, page, pages, earlier, later }
         </span>
       ) : null}
       {later === null ? null : <a href={path(later)}>{monthName(later, words)} ›</a>}
-    </nav>
+    </Tag>
   )
 }

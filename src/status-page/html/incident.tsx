@@ -3,6 +3,7 @@ import type { Catalogue } from '../../language/catalogue.ts'
 import type { IncidentView } from '../view.ts'
 import { joinNames } from '../view.ts'
 import { organizationData } from './head.tsx'
+import { attributesOf } from './owners-text.tsx'
 import { documentPath } from './page-address.ts'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
@@ -32,7 +33,7 @@ export function OpenIncident({
       data-impact={incident.impact}
       data-announce={context.words.incident.announced(incident.title)}
     >
-      <h3 {...context.ownersText}>
+      <h3 {...attributesOf(incident, context)}>
         <a href={path}>{incident.title}</a>
       </h3>
       <Facts incident={incident} context={context} />
@@ -59,12 +60,12 @@ export function PastIncident({
   return (
     <Part>
       <article id={incident.id} class="incident past" data-impact={incident.impact}>
-        <h4 {...context.ownersText}>
+        <h4 {...attributesOf(incident, context)}>
           <a href={path}>{incident.title}</a>
         </h4>
         <Facts incident={incident} context={context} />
         {last === undefined ? null : (
-          <Message body={last.body} path={path} words={context.words} own={context.ownersText} />
+          <Message body={last.body} path={path} words={context.words} own={attributesOf(last, context)} />
         )}
       </article>
     </Part>
@@ -94,7 +95,7 @@ export function IncidentPage({ incident, context, hasOlder }: IncidentPageProps)
     >
       <article id={incident.id} class="incident whole" data-impact={incident.impact}>
         <p class="eyebrow">{words.incident.incident}</p>
-        <h1 {...context.ownersText}>{incident.title}</h1>
+        <h1 {...attributesOf(incident, context)}>{incident.title}</h1>
         <LiveState words={words} />
         <Facts incident={incident} context={context} />
         {incident.resolvedAt === null ? (
@@ -205,7 +206,7 @@ function Updates({ incident, context }: { readonly incident: IncidentView; reado
           path={context.base + incidentPath(incident.id)}
           zone={context.zone}
           words={context.words}
-          own={context.ownersText}
+          own={attributesOf(update, context)}
         />
       ))}
     </Timeline>

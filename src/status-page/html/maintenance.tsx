@@ -2,6 +2,7 @@ import type { Repetition } from '../../status/page-state-query.ts'
 import { ruleInWords } from '../../status/recurrence.ts'
 import type { MaintenanceView } from '../view.ts'
 import { joinNames } from '../view.ts'
+import { attributesOf } from './owners-text.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { MaintenanceMark } from './status-mark.tsx'
@@ -20,7 +21,7 @@ export function Maintenance({ maintenance, context }: MaintenanceProps) {
   const announcement = words.maintenance.announced(words.maintenanceStatus[status], title)
   return (
     <article id={id} class="incident" data-impact="MAINTENANCE" data-announce={announcement}>
-      <h3 {...context.ownersText}>{title}</h3>
+      <h3 {...attributesOf(maintenance, context)}>{title}</h3>
       <Facts maintenance={maintenance} context={context} />
       <Updates maintenance={maintenance} context={context} />
     </article>
@@ -35,9 +36,11 @@ export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
   return (
     <Part>
       <article id={id} class="incident past" data-impact="MAINTENANCE">
-        <h4 {...context.ownersText}>{title}</h4>
+        <h4 {...attributesOf(maintenance, context)}>{title}</h4>
         <Facts maintenance={maintenance} context={context} kind={words.maintenance.maintenance} />
-        {last === undefined ? null : <Message body={last.body} path={null} words={words} own={context.ownersText} />}
+        {last === undefined ? null : (
+          <Message body={last.body} path={null} words={words} own={attributesOf(last, context)} />
+        )}
         {updateCount === 1 ? null : (
           <details id={`updates-${id}`}>
             <summary>
@@ -83,7 +86,8 @@ function Repeats({ repeats, zone, words }: Pick<PageContext, 'zone' | 'words'> &
   )
 }
 
-function Updates({ maintenance: { title, updates }, context: { zone, words, ownersText } }: MaintenanceProps) {
+function Updates({ maintenance: { title, updates }, context }: MaintenanceProps) {
+  const { zone, words } = context
   return (
     <Timeline>
       {updates.map((update) => (
@@ -95,7 +99,7 @@ function Updates({ maintenance: { title, updates }, context: { zone, words, owne
           path={null}
           zone={zone}
           words={words}
-          own={ownersText}
+          own={attributesOf(update, context)}
         />
       ))}
     </Timeline>

@@ -7,7 +7,7 @@ import { languageOfTag } from '../../language/choice.ts'
 import { documentLanguage } from '../document.ts'
 import { sharedState } from '../shared-state.ts'
 import type { PageAddress } from './page-address.ts'
-import { inLanguage, pageAddressOf } from './page-address.ts'
+import { inLanguage, pageAddressOf, pageAddressOfHost } from './page-address.ts'
 import type { PageSource } from './rendered-page.tsx'
 
 /** Answers in the owner's look that a status page has nothing at this address. Null: there is no such status page. */
@@ -35,6 +35,13 @@ export function respondMissingPath(c: Context, source: PageSource): Promise<Resp
   const [, slug, first] = /^\/status\/([a-z0-9-]{2,63})\/([^/]*)/.exec(c.req.path) ?? []
   if (slug === undefined || first === 'access') return Promise.resolve(null)
   return respondMissing(c, source, inLanguage(pageAddressOf(slug, source), languageOfTag(first)))
+}
+
+/** Answers for a path of a custom domain that no route has, as `respondMissing` does. Null: the host is none. */
+export async function respondMissingOnDomain(c: Context, source: PageSource): Promise<Response | null> {
+  const [first = ''] = c.req.path.split('/').slice(1)
+  const address = first === 'access' ? null : await pageAddressOfHost(c.req.header('host'), source)
+  return address && respondMissing(c, source, inLanguage(address, languageOfTag(first)))
 }
 
 function nullIfNotFound(error: unknown): null {

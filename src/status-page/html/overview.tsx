@@ -1,5 +1,8 @@
 import type { Child } from 'hono/jsx'
 import type { Catalogue } from '../../language/catalogue.ts'
+import type { DayUptime } from '../../monitoring/uptime-days.ts'
+import type { RangeName } from '../../monitoring/uptime-range.ts'
+import { unitOf } from '../../monitoring/uptime-range.ts'
 import type { PageStatus } from '../../status/shown-status.ts'
 import type { BarView } from '../service-history.ts'
 import type { GroupView, IncidentView, MaintenanceView, SectionView, ServiceView } from '../view.ts'
@@ -10,6 +13,7 @@ import { Maintenance } from './maintenance.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
+import { barNames, dayAddress, Ranges } from './range-bar.tsx'
 import { ServiceMark, Shape } from './status-mark.tsx'
 import { Legend, UptimeLine } from './uptime.tsx'
 
@@ -19,6 +23,11 @@ export interface OverviewProps {
   readonly status: PageStatus
   readonly groups: readonly GroupView[]
   readonly services: readonly ServiceView[]
+  /** The range of their bars, and those that the page offers. */
+  readonly range: RangeName
+  readonly ranges: readonly RangeName[]
+  /** What each stroke of a bar stands for. */
+  readonly spans: readonly Omit<DayUptime, 'tally'>[]
   /** The rendered services, by service id. */
   readonly items: ReadonlyMap<string, Child>
   /** The bars of groups, by group id. */
@@ -121,11 +130,19 @@ function Maintenances(props: {
 }
 
 function Services(props: OverviewProps) {
-  const { groups, services, items, context } = props
+  const { groups, services, items, context, range } = props
   const { overview: words } = context.words
+  const unit = unitOf(range)
   return (
-    <section id="services" data-today={context.zone.dayKey(props.readAt)}>
-      <h2>{words.services}</h2>
+    <section id="services" data-today={context.zone.dayKey(props.readAt)} {...strokesOf(props)}>
+      <Part>
+        <div class="heading">
+          <h2>{words.services}</h2>
+          {props.hasBars && (
+            <Ranges base={context.base || '/'} ranges={props.ranges} range={range} words={context.words} />
+          )}
+        </div>
+      </Part>
       {services.length >= FILTER_FROM && <Filter words={words} />}
       {services.length === 0 ? (
         <p>{words.noServices}</p>
@@ -134,15 +151,31 @@ function Services(props: OverviewProps) {
           <Section
             items={items}
             groupBars={props.groupBars}
-            section={section}
-            context={context}
+            {...{ section, range, context }}
             collapsed={services.length > COLLAPSE_ABOVE && section.shown === 'OPERATIONAL'}
           />
         ))
       )}
-      {props.hasBars && <Legend zone={context.zone} words={context.words} readAt={props.readAt} />}
+      {props.hasBars && (
+        <Legend
+          zone={context.zone}
+          words={context.words}
+          readAt={props.readAt}
+          each={unit === 'day' ? undefined : context.words.range.stroke[unit](context.zone.name)}
+        />
+      )}
     </section>
   )
+}
+
+/** Returns what the script needs to know of the strokes unless they are days. */
+function strokesOf({ range, spans, context }: OverviewProps): Readonly<Record<string, string>> {
+  const unit = unitOf(range)
+  if (unit === 'day') return {}
+  const { zone, words } = context
+  const nameOf = barNames(range, zone, words)
+  const strokes = spans.map(({ from }) => `${dayAddress(zone.dayKey(from), unit)} ${nameOf(from)}`)
+  return { 'data-strokes': strokes.join('\n') }
 }
 
 /** Number of services from which on visitors can filter them. */
@@ -162,12 +195,12 @@ function Filter({ words }: { readonly words: Catalogue['overview'] }) {
   )
 }
 
-interface SectionProps extends Pick<OverviewProps, 'items' | 'groupBars' | 'context'> {
+interface SectionProps extends Pick<OverviewProps, 'items' | 'groupBars' | 'range' | 'context'> {
   readonly section: SectionView
   readonly collapsed: boolean
 }
 
-function Section({ section, collapsed, items, groupBars, context }: SectionProps) {
+function Section({ section, collapsed, items, groupBars, range, context }: SectionProps) {
   const { group, shown, services } = section
   if (group === null) return <ServiceList items={items} services={services} />
   const bar = groupBars.get(group.id)
@@ -176,7 +209,7 @@ function Section({ section, collapsed, items, groupBars, context }: SectionProps
       <Part>
         <summary class="line" data-status={shown}>
           <h3 {...context.ownersText}>{group.name}</h3>
-          {bar && <UptimeLine bar={bar} words={context.words} />}
+          {bar && <UptimeLine range={range} bar={bar} words={context.words} />}
           <ServiceMark status={shown} label={groupLabel(section, context.words)} />
         </summary>
       </Part>

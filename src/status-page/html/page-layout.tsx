@@ -43,7 +43,9 @@ export interface PageContext {
   readonly offered: readonly Language[]
   /** The language in the address; null: none. */
   readonly language: Language | null
-  /** The attributes of elements with a text of the owner. */
+  /** The language of the page. */
+  readonly shownIn: Language
+  /** The attributes of elements with a text of the owner, see `attributesOf`. */
   readonly ownersText: { readonly dir: 'auto'; readonly lang?: '' }
   /** The prefix of the owner's paths without a language. */
   readonly root: string

@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../language/catalogue.ts'
+import type { BarUnit, RangeName } from '../../monitoring/uptime-range.ts'
+import { DEFAULT_RANGE, unitOf } from '../../monitoring/uptime-range.ts'
 import type { ServiceHistoryView } from '../service-history.ts'
-import type { BarUnit, RangeName } from '../service-range.ts'
-import { DEFAULT_RANGE, unitOf } from '../service-range.ts'
 import type { Zone } from '../time-format.ts'
 import { barLabel, DayBars, HEIGHT, moreOf, STEP } from './uptime.tsx'
 
@@ -16,23 +16,24 @@ export function dayAddress(key: string, unit: BarUnit): string {
   return `?day=${key}${unit === 'week' ? '&days=7' : ''}`
 }
 
+/** Returns the address of a page in a range. */
+export const rangeAddress = (base: string, range: RangeName) =>
+  range === DEFAULT_RANGE ? base : `${base}?range=${range}`
+
 interface RangesProps {
-  /** The page of the service. */
+  /** The page of the service, or the overview. */
   readonly base: string
   readonly ranges: readonly RangeName[]
   readonly range: RangeName
   readonly words: Catalogue
 }
 
-/** Renders the links to the ranges of a service. */
+/** Renders the links to the ranges of a page. */
 export function Ranges({ base, ranges, range, words: { range: words } }: RangesProps) {
   return (
-    <nav class="ranges" aria-label={words.ranges}>
+    <nav class="ranges" aria-label={words.ranges} data-range={range}>
       {ranges.map((name) => (
-        <a
-          href={name === DEFAULT_RANGE ? base : `${base}?range=${name}`}
-          aria-current={name === range ? 'true' : undefined}
-        >
+        <a href={rangeAddress(base, name)} aria-current={name === range ? 'true' : undefined}>
           {words.names[name]}
         </a>
       ))}

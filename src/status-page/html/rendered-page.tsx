@@ -9,15 +9,16 @@ import { logoPolicy } from '../../http/owner-frame.tsx'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import { offeredLanguages } from '../../language/choice.ts'
+import { DEFAULT_RANGE, rangesOf, shownRange } from '../../monitoring/uptime-range.ts'
 import type { PageState } from '../../status/page-state.ts'
-import { RECENT_DAYS } from '../../status/page-state.ts'
+import { impactsOf, RECENT_DAYS } from '../../status/page-state.ts'
+import { pageStatus } from '../../status/shown-status.ts'
 import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
 import type { PageCache, PagePatch, RenderedPage } from '../page-cache.ts'
 import type { PageContent, PageData, PageRequest } from '../read-page.ts'
 import { readPage, serviceIn } from '../read-page.ts'
 import type { ServiceHistory } from '../service-history.ts'
 import { groupBar, joinHistories, readMeasured, serviceHistoryViews } from '../service-history.ts'
-import { rangesOf } from '../service-range.ts'
 import type { StateSource } from '../shared-state.ts'
 import { reachedBy, sharedState, versionOf } from '../shared-state.ts'
 import { zoneOf } from '../time-format.ts'
@@ -25,6 +26,7 @@ import { historyItemView, incidentView, maintenanceView } from '../view.ts'
 import { History } from './history.tsx'
 import { IncidentPage } from './incident.tsx'
 import { Overview } from './overview.tsx'
+import { ownersAttributes } from './owners-text.tsx'
 import type { PageAddress } from './page-address.ts'
 import { pageAddressOf } from './page-address.ts'
 import type { Owner, PageContext } from './page-layout.tsx'
@@ -46,7 +48,7 @@ export function pageKey({ owner, origin, language }: PageAddress, request: PageR
   return JSON.stringify([owner, origin, language, request])
 }
 
-const overview: PageRequest = { page: 'overview' }
+const overview: PageRequest = { page: 'overview', range: DEFAULT_RANGE }
 
 /** Prepares patches for the overview at an address. @throws NotFound when there is no such page. */
 export async function followOverview(source: PageSource, address: PageAddress): Promise<void> {
@@ -110,7 +112,8 @@ export async function renderPage(
   const context = {
     ...address,
     ...{ owner, assets: site.assets, homeUrl: site.baseUrl, zone, words, offered, cursor: state.cursor },
-    ownersText: language === byDefault ? ownLanguage : anyLanguage,
+    shownIn: language,
+    ownersText: language === byDefault ? ownersAttributes.byDefault : ownersAttributes.otherwise,
   }
   const html = `<!DOCTYPE html>${await renderContent(state, content, context)}`
   const seq = decodeCursor(state.cursor) ?? 0
@@ -128,13 +131,13 @@ export async function renderPage(
   return createLivePage(source.cache, page, headers)
 }
 
-/** The attributes of texts that owners write: presumably in the page's default language, which is not the reader's on every page. */
-const ownLanguage = { dir: 'auto' } as const
-const anyLanguage = { dir: 'auto', lang: '' } as const
-
 /** Settings of a page that are not saved. */
 export type PageDraft = Partial<
-  Pick<Owner, 'name' | 'description' | 'accentColor' | 'logoUrl' | 'links'> & { readonly timeZone: string }
+  Pick<Owner, 'name' | 'description' | 'accentColor' | 'logoUrl' | 'links'> & {
+    readonly timeZone: string
+    /** The services that it shows, in this order; null: all. */
+    readonly serviceIds: readonly string[] | null
+  }
 >
 
 /** What a draft shows of each list: enough to see what the page looks like. */
@@ -145,8 +148,14 @@ const DRAFT_ITEMS = 2
  * Renders the beginning of the overview as it would be with unsaved settings. It has no script, and its links do nothing.
  * @throws NotFound when there is no such page.
  */
-export async function renderDraft({ site, ...source }: PageSource, slug: string, draft: PageDraft): Promise<string> {
-  const state = beginningOf(await sharedState(source, slug))
+export async function renderDraft(
+  { site, ...source }: PageSource,
+  slug: string,
+  { serviceIds, ...draft }: PageDraft,
+): Promise<string> {
+  const saved = await sharedState(source, slug)
+  const shown = serviceIds === undefined ? saved : await withServices(source, saved, serviceIds)
+  const state = beginningOf(shown)
   const { position, services } = state
   const measured = await readMeasured(source.db, state, services, source.now())
   const joined = await joinHistories(state, services, measured)
@@ -162,11 +171,37 @@ export async function renderDraft({ site, ...source }: PageSource, slug: string,
     zone: zoneOf(timeZone, words),
     words,
     offered: [],
-    ownersText: ownLanguage,
+    shownIn: byDefault,
+    ownersText: ownersAttributes.byDefault,
     cursor: state.cursor,
     isDraft: true,
   }
-  return `<!DOCTYPE html>${await renderContent(state, { page: 'overview', histories }, context)}`
+  return `<!DOCTYPE html>${await renderContent(state, { page: 'overview', range: DEFAULT_RANGE, histories }, context)}`
+}
+
+/** Returns the state of a page as it would be with other services, in this order; null: all. */
+async function withServices(
+  source: StateSource,
+  { organization }: PageState,
+  serviceIds: readonly string[] | null,
+): Promise<PageState> {
+  const whole = { ...(await sharedState(source, organization.id)), organization }
+  if (serviceIds === null) return whole
+  const services = serviceIds.flatMap((id, position) =>
+    whole.services.filter((service) => service.id === id).map((service) => ({ ...service, position })),
+  )
+  const isShown = (of: Pick<IncidentWithTimeline, 'services' | 'serviceCount'>) =>
+    of.serviceCount === 0 || of.services.some(({ serviceId }) => serviceIds.includes(serviceId))
+  const incidents = whole.incidents.filter(isShown)
+  return {
+    ...whole,
+    services,
+    groups: whole.groups.filter(({ id }) => services.some(({ groupId }) => groupId === id)),
+    status: pageStatus(services, impactsOf(incidents)),
+    incidents,
+    maintenances: whole.maintenances.filter(isShown),
+    recentIncidents: whole.recentIncidents.filter(isShown),
+  }
 }
 
 function beginningOf(state: PageState): PageState {
@@ -199,20 +234,22 @@ function groupBarsOf(
 
 async function renderContent(state: PageState, content: PageContent, context: PageContext) {
   const names = new Map(state.services.map(({ id, name }) => [id, name]))
-  const viewOf = (incident: IncidentWithTimeline) => incidentView(incident, names)
+  const viewOf = (incident: IncidentWithTimeline) => incidentView(incident, names, context.shownIn)
   switch (content.page) {
     case 'overview': {
+      const { range } = content
+      const isDefault = range === shownRange(state.tier, DEFAULT_RANGE)
       const { histories, measured } = content.histories
       return (
         <Overview
           {...state}
-          context={context}
-          items={await renderServices(state.services, histories, context)}
+          {...{ context, range, ranges: rangesOf(state.tier), spans: measured.spans }}
+          items={await renderServices(state.services, histories, isDefault ? DEFAULT_RANGE : range, context)}
           groupBars={groupBarsOf(state, histories, context.words)}
           hasBars={histories.size > 0}
           readAt={measured.readAt}
           openIncidents={state.incidents.map(viewOf)}
-          maintenances={state.maintenances.map((maintenance) => maintenanceView(maintenance, names))}
+          maintenances={state.maintenances.map((maintenance) => maintenanceView(maintenance, names, context.shownIn))}
           pastIncidents={state.recentIncidents.map(viewOf)}
           daysWithoutIncident={Math.floor((measured.readAt.getTime() - state.withoutIncidentSince.getTime()) / DAY)}
           hasMorePast={state.hasMoreRecent}
@@ -250,7 +287,7 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
         />
       )
     case 'history': {
-      const items = content.history.items.map((item) => historyItemView(item, names))
+      const items = content.history.items.map((item) => historyItemView(item, names, context.shownIn))
       return <History {...content.history} context={context} items={items} />
     }
   }

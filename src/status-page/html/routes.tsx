@@ -7,10 +7,11 @@ import { publicCacheControl } from '../../http/cache-control.ts'
 import { errorPage } from '../../http/error-page.tsx'
 import { themeStylesheet } from '../../http/theme.ts'
 import { preferredLanguage, segmentOf } from '../../language/choice.ts'
+import type { RangeName } from '../../monitoring/uptime-range.ts'
+import { DEFAULT_RANGE, rangeNames } from '../../monitoring/uptime-range.ts'
 import type { RenderedPage } from '../page-cache.ts'
 import type { PageRequest } from '../read-page.ts'
 import { parseDay } from '../service-day.ts'
-import { DEFAULT_RANGE, rangeNames } from '../service-range.ts'
 import { parseMonth } from '../time-format.ts'
 import { findPage, pageNotFound } from './find-page.tsx'
 import { respondMissing } from './missing-page.tsx'
@@ -54,11 +55,12 @@ export function statusPages(options: PageSource): Hono {
   const missing = async (c: Context, address: PageAddress | null) =>
     (address && (await respondMissing(c, options, address))) ?? errorPage(c, site, { status: 404 })
 
-  function notFound(c: Context, address: PageAddress, { page }: PageRequest) {
+  function notFound(c: Context, address: PageAddress, request: PageRequest) {
     const { root, base, owner, language } = address
     // The page may have offered this language before.
     if (language !== null) return c.redirect(root + pathAfter(c, base) || '/', 302)
-    return page === 'overview' && base !== '' ? pageNotFound(c, site, owner) : missing(c, address)
+    const isPage = request.page === 'overview' && request.range === DEFAULT_RANGE
+    return isPage && base !== '' ? pageNotFound(c, site, owner) : missing(c, address)
   }
 
   const routes = new Hono()
@@ -94,9 +96,21 @@ function pathAfter(c: Context, base: string): string {
   return (pathname === '/' ? '' : pathname.slice(base.length)) + search
 }
 
+/** Returns the range that an address asks for; null: there is no such range. */
+function rangeIn(c: Context): RangeName | null {
+  const asked = c.req.query('range') ?? DEFAULT_RANGE
+  return rangeNames.find((each) => each === asked) ?? null
+}
+
 /** An owner's pages by path. `parse` returns null when the address is invalid. */
 const pageRoutes: readonly { readonly path: string; parse(c: Context): PageRequest | null }[] = [
-  { path: '', parse: () => ({ page: 'overview' }) },
+  {
+    path: '',
+    parse(c) {
+      const range = rangeIn(c)
+      return range && { page: 'overview', range }
+    },
+  },
   {
     path: '/incidents/:id',
     parse: (c) => ({ page: 'incident', id: c.req.param('id') ?? '', before: c.req.query('before') ?? null }),
@@ -105,13 +119,13 @@ const pageRoutes: readonly { readonly path: string; parse(c: Context): PageReque
     path: '/services/:id',
     parse(c) {
       const id = c.req.param('id') ?? ''
-      const { day, days, range = DEFAULT_RANGE } = c.req.query()
+      const { day, days } = c.req.query()
       if (day !== undefined) {
         const at = parseDay(day, days)
         return at && { page: 'day', id, at }
       }
-      const name = rangeNames.find((each) => each === range)
-      return name === undefined ? null : { page: 'service', id, range: name }
+      const range = rangeIn(c)
+      return range && { page: 'service', id, range }
     },
   },
   {

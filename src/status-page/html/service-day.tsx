@@ -5,6 +5,7 @@ import { historySummary } from '../service-history.ts'
 import type { Zone } from '../time-format.ts'
 import { monthKey, monthOf } from '../time-format.ts'
 import type { ServiceView } from '../view.ts'
+import { OwnersTitle } from './owners-text.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -113,13 +114,11 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
         <>
           <h2>{words.incidents}</h2>
           <ul class="happenings">
-            {incidents.map(({ id, title, startedAt, resolvedAt, status }) => (
+            {incidents.map(({ id, startedAt, resolvedAt, status, ...incident }) => (
               <li>
                 <span>
                   {status === null ? null : <b>{context.words.status[status]}: </b>}
-                  <a href={`${base}/incidents/${id}`} {...context.ownersText}>
-                    {title}
-                  </a>
+                  <OwnersTitle of={incident} href={`${base}/incidents/${id}`} context={context} />
                 </span>
                 <Between from={startedAt} to={resolvedAt} zone={zone} words={words} />
               </li>
@@ -131,11 +130,13 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
         <>
           <h2>{words.maintenance}</h2>
           <ul class="happenings">
-            {maintenances.map(({ id, title, startedAt, endedAt }) => (
+            {maintenances.map(({ id, startedAt, endedAt, ...maintenance }) => (
               <li>
-                <a href={`${base}/history?month=${monthKey(monthOf(startedAt, zone))}#${id}`} {...context.ownersText}>
-                  {title}
-                </a>
+                <OwnersTitle
+                  of={maintenance}
+                  href={`${base}/history?month=${monthKey(monthOf(startedAt, zone))}#${id}`}
+                  context={context}
+                />
                 <Between from={startedAt} to={endedAt} zone={zone} words={words} />
               </li>
             ))}

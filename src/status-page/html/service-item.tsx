@@ -1,12 +1,14 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
+import type { RangeName } from '../../monitoring/uptime-range.ts'
 import type { BarView, ServiceHistory } from '../service-history.ts'
 import { barView } from '../service-history.ts'
 import type { ServiceView } from '../view.ts'
 import { serviceLabel } from '../view.ts'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
+import { rangeAddress } from './range-bar.tsx'
 import { ServiceMark } from './status-mark.tsx'
 import { UptimeLine } from './uptime.tsx'
 
@@ -17,6 +19,7 @@ import { UptimeLine } from './uptime.tsx'
 export async function renderServices(
   services: readonly ServiceView[],
   histories: ReadonlyMap<string, ServiceHistory>,
+  range: RangeName,
   context: PageContext,
 ): Promise<ReadonlyMap<string, Child>> {
   const owner = {}
@@ -24,9 +27,7 @@ export async function renderServices(
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
     const history = histories.get(service.id)
-    const item = (
-      <ServiceItem service={service} bar={history ? barView(history, context.words) : null} context={context} />
-    )
+    const item = <ServiceItem {...{ service, range, context }} bar={history ? barView(history, context.words) : null} />
     rendered.set(service.id, raw(`${item}`))
   }
   return rendered
@@ -34,12 +35,13 @@ export async function renderServices(
 
 interface ServiceItemProps {
   readonly service: ServiceView
+  readonly range: RangeName
   readonly bar: BarView | null
   readonly context: PageContext
 }
 
 /** Renders a service as one line that opens its description and leads to what happened on its days. */
-function ServiceItem({ service, bar, context }: ServiceItemProps) {
+function ServiceItem({ service, range, bar, context }: ServiceItemProps) {
   const { id, name, description, shown, unknownSince } = service
   const label = serviceLabel(service, context.zone, context.words)
   return (
@@ -50,7 +52,7 @@ function ServiceItem({ service, bar, context }: ServiceItemProps) {
             <span class="name" {...context.ownersText}>
               {name}
             </span>
-            {bar && <UptimeLine bar={bar} words={context.words} />}
+            {bar && <UptimeLine range={range} bar={bar} words={context.words} />}
             <ServiceMark status={shown} label={label} />
           </summary>
           {unknownSince && shown !== 'UNKNOWN' && (
@@ -62,7 +64,7 @@ function ServiceItem({ service, bar, context }: ServiceItemProps) {
             </p>
           )}
           <p>
-            <a class="days-link" href={`${context.base}/services/${id}`}>
+            <a class="days-link" href={rangeAddress(`${context.base}/services/${id}`, range)}>
               {context.words.service.dayByDay}
             </a>
           </p>

@@ -1,6 +1,9 @@
 import type { Child } from 'hono/jsx'
 import type { Catalogue } from '../../language/catalogue.ts'
+import type { RangeName } from '../../monitoring/uptime-range.ts'
+import { unitOf } from '../../monitoring/uptime-range.ts'
 import type { BarView, DayIncident, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
+import { OwnersTitle } from './owners-text.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { Time } from './time.tsx'
@@ -29,11 +32,18 @@ const lines: Readonly<Record<DayMark, readonly number[]>> = {
 
 const marks = Object.keys(lines) as DayMark[]
 
+interface UptimeLineProps {
+  readonly range: RangeName
+  readonly bar: BarView
+  readonly words: Catalogue
+}
+
 /** Renders the bar and the figure of a line. */
-export function UptimeLine({ bar, words }: { readonly bar: BarView; readonly words: Catalogue }) {
+export function UptimeLine({ range, bar, words }: UptimeLineProps) {
+  const isOfDays = unitOf(range) === 'day'
   return (
     <>
-      <DayBars label={words.uptime.lastDays(bar.marks.length)} bar={bar} />
+      <DayBars label={isOfDays ? words.uptime.lastDays(bar.marks.length) : words.range.last[range]} bar={bar} />
       <span class="figure">{bar.figure}</span>
     </>
   )
@@ -123,14 +133,12 @@ export function DayList({ history, addressOf, context }: DayListProps) {
             </a>{' '}
             <span class="happened">
               {day.notes.length === 0 ? null : `${words.uptime.listed(day.notes)}.`}
-              {day.incidents.map(({ id, title, effect }) => (
+              {day.incidents.map(({ id, effect, ...incident }) => (
                 <>
                   {' '}
                   <span>
                     {effect && `${effectWords(effect, words)}: `}
-                    <a href={`${context.base}/incidents/${id}`} {...context.ownersText}>
-                      {title}
-                    </a>
+                    <OwnersTitle of={incident} href={`${context.base}/incidents/${id}`} context={context} />
                   </span>
                 </>
               ))}
@@ -165,7 +173,7 @@ export function DayMarkShape({ mark }: { readonly mark: DayMark }) {
 
 interface LegendProps extends Pick<PageContext, 'zone' | 'words'> {
   readonly readAt: Date
-  readonly each?: string
+  readonly each?: string | undefined
 }
 
 /** Explains the marks of the bars. @param readAt when the figures end. @param each what a stroke is, unless it is a day up to today. */

@@ -1,7 +1,9 @@
 import type { Database } from '../../core/context.ts'
 import type { Incident as IncidentRow, Maintenance } from '../../generated/prisma/client.ts'
+import type { Language } from '../../language/catalogue.ts'
 import type { PageState } from '../../status/page-state.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../../status/timeline-reader.ts'
+import { inLanguage } from '../../status/translations.ts'
 import { bounds } from '../bounds.ts'
 import { readNewestIncidents, readNewestMaintenances } from '../timeline-queries.ts'
 import type { Component } from './component.ts'
@@ -88,12 +90,11 @@ export function isInState({ parts }: Pick<StatuspageKind, 'parts'>): boolean {
   return parts.every((part) => part === 'status')
 }
 
-/** Reads a document of a page whose state is given. @param url the public address of the page. */
+/** Reads a document of a page whose state and public address are given, with texts in a language. */
 export async function readStatuspage(
   db: Database,
   kind: StatuspageKind,
-  state: PageState,
-  url: string,
+  { state, url, language }: Pick<StatuspageSource, 'state' | 'url'> & { readonly language: Language },
 ): Promise<StatuspageDocument> {
   if (isInState(kind)) return { ...pageOf({ state, url }), status: rollupOf(state.status) }
   const foundIncidents = ((await kind.incidents?.(state, db)) ?? []).slice(0, MAX_INCIDENTS)
@@ -105,7 +106,12 @@ export async function readStatuspage(
     boundsFor(foundMaintenances.length),
     state.scope,
   )
-  const source = await readStatuspageSource(db, { state, incidents, maintenances, url })
+  const source = await readStatuspageSource(db, {
+    state,
+    incidents: incidents.map((incident) => inLanguage(incident, language)),
+    maintenances: maintenances.map((maintenance) => inLanguage(maintenance, language)),
+    url,
+  })
   const parts = kind.parts.map((part) => [part, write[part](source)])
   return { ...pageOf({ state, url }), ...Object.fromEntries(parts) }
 }

@@ -3,6 +3,7 @@ import {
   EventKind,
   IncidentImpact,
   IncidentStatus,
+  IncidentVisibility,
   MaintenanceStatus,
   ServiceStatus,
 } from '../../generated/prisma/enums.ts'
@@ -39,6 +40,15 @@ builder.enumType(IncidentImpact, {
     MAJOR: 'An important service is down.',
     MINOR: 'A service is slow or partly unusable.',
     NONE: 'No noticeable effect.',
+  }),
+})
+builder.enumType(IncidentVisibility, {
+  name: 'IncidentVisibility',
+  description: 'Who sees an incident.',
+  values: describedValues({
+    DRAFT: 'Its organization only: it is not published yet.',
+    PUBLIC: 'Everybody who may read a page that shows it.',
+    SUGGESTED: 'Its organization only: an alert proposes it.',
   }),
 })
 builder.enumType(MaintenanceStatus, {
@@ -79,6 +89,9 @@ export const eventKinds = describedValues<EventKind>({
   INCIDENT_BACKFILLED: 'A past incident was recorded.',
   INCIDENT_UPDATE_BACKFILLED: 'A past update was added to an incident.',
   INCIDENT_UPDATE_DELETED: 'An incident update was deleted.',
+  INCIDENT_DRAFTED: 'An incident was drafted, or suggested by an alert.',
+  INCIDENT_DRAFT_UPDATED: 'A draft or suggestion of an incident changed.',
+  INCIDENT_DISMISSED: 'A draft or suggestion of an incident was dismissed.',
   MAINTENANCE_SCHEDULED: 'A maintenance was scheduled.',
   MAINTENANCE_UPDATED: 'A maintenance’s title or services changed.',
   MAINTENANCE_UPDATE_POSTED: 'An update was posted to a maintenance.',
@@ -119,6 +132,9 @@ export const eventKinds = describedValues<EventKind>({
   ALERT_CHANNEL_UPDATED: 'An alert channel changed.',
   ALERT_CHANNEL_DELETED: 'An alert channel was deleted.',
   ALERT_ACKNOWLEDGED: 'Somebody acknowledged an alert.',
+  INTEGRATION_CREATED: 'An integration was created.',
+  INTEGRATION_UPDATED: 'An integration changed.',
+  INTEGRATION_DELETED: 'An integration was deleted.',
 })
 builder.enumType(EventKind, { name: 'EventKind', description: 'The kind of an event.', values: eventKinds })
 builder.enumType(ActorKind, {

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { ANY_CASE, searchText } from '../../core/list-filter.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
-import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
+import { IncidentImpact, IncidentStatus, IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { filteredInBatches } from '../../graphql/batch-filter.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
@@ -22,6 +22,7 @@ export const IncidentFilter = builder.inputType('IncidentFilter', {
     startedBefore: t.field({ type: 'DateTime', required: false, description: 'Started before this time.' }),
     status: t.field({ type: [IncidentStatus], required: false, description: 'With one of these values.' }),
     impact: t.field({ type: [IncidentImpact], required: false, description: 'With one of these values.' }),
+    visibility: t.field({ type: [IncidentVisibility], required: false, description: 'Seen by these.' }),
     open: t.boolean({ required: false, description: 'True: only open incidents. False: only resolved ones.' }),
     serviceId: t.id({ required: false, description: 'Affecting this service.' }),
   }),

@@ -1,5 +1,5 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
-import { IncidentImpact, IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
+import { IncidentImpact, IncidentStatus, IncidentVisibility, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { bulkMutation } from '../../graphql/bulk.ts'
 import { cacheable } from '../../graphql/cacheable.ts'
@@ -14,8 +14,10 @@ import {
   createIncident,
   deleteIncident,
   deleteIncidentUpdate,
+  dismissIncident,
   editIncidentUpdate,
   postIncidentUpdate,
+  publishIncident,
   updateIncident,
   updateIncidentServices,
 } from '../incident.ts'
@@ -23,6 +25,15 @@ import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
 import { newestFirst } from './connections.ts'
 import { timelineLoader } from './timeline-loader.ts'
+import {
+  MessageTranslation,
+  messagesCost,
+  messagesIn,
+  TitleTranslation,
+  titlesCost,
+  titlesIn,
+  translationsField,
+} from './translation.ts'
 
 builder.prismaObject('IncidentService', {
   description: 'A service affected by an incident.',
@@ -43,11 +54,29 @@ const Incident = builder.prismaNode('Incident', {
   id: { field: 'id' },
   nullable: true,
   description: 'An incident with its timeline of updates.',
-  extensions: cacheable('id', 'title', 'status', 'impact', 'startedAt', 'resolvedAt', 'services', 'updates'),
+  extensions: cacheable(
+    'id',
+    'title',
+    'status',
+    'impact',
+    'visibility',
+    'startedAt',
+    'resolvedAt',
+    'services',
+    'updates',
+    'translations',
+  ),
   fields: (t) => ({
     title: t.exposeString('title', { description: 'A short title.' }),
+    translations: t.field({
+      type: [TitleTranslation],
+      extensions: titlesCost,
+      description: 'The title in other languages.',
+      resolve: ({ titles }) => titlesIn(titles),
+    }),
     status: t.expose('status', { type: IncidentStatus, description: 'The status of its newest update.' }),
     impact: t.expose('impact', { type: IncidentImpact, description: 'The overall impact.' }),
+    visibility: t.expose('visibility', { type: IncidentVisibility, description: 'Who sees it.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it started.' }),
     resolvedAt: t.expose('resolvedAt', {
       type: 'DateTime',
@@ -100,13 +129,19 @@ const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
   id: { field: 'id' },
   nullable: true,
   description: 'An update in an incident’s timeline.',
-  extensions: cacheable('id', 'incidentId', 'status', 'message', 'createdAt', 'editedAt', 'services'),
+  extensions: cacheable('id', 'incidentId', 'status', 'message', 'translations', 'createdAt', 'editedAt', 'services'),
   fields: (t) => ({
     incidentId: t.exposeID('incidentId', { description: 'The incident it belongs to.' }),
     status: t.expose('status', { type: IncidentStatus, description: 'The incident’s status as of this update.' }),
     message: t.exposeString('message', {
       description: 'The message, in markdown.',
       extensions: text(MAX_MESSAGE_LENGTH),
+    }),
+    translations: t.field({
+      type: [MessageTranslation],
+      extensions: messagesCost,
+      description: 'The message in other languages.',
+      resolve: ({ translations }) => messagesIn(translations),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     editedAt: t.expose('editedAt', {
@@ -144,6 +179,7 @@ const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
     status: t.field({ type: IncidentStatus, description: 'The initial status.' }),
     impact: t.field({ type: IncidentImpact, description: 'The overall impact.' }),
     message: t.string({ description: 'The first update, in markdown.' }),
+    translations: t.field(translationsField.both),
     services: t.field({
       type: [IncidentServiceInput],
       required: false,
@@ -160,6 +196,11 @@ const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
       description: 'When the incident was resolved, to record a past incident. No subscriber is notified.',
     }),
     tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+    visibility: t.field({
+      type: IncidentVisibility,
+      required: false,
+      description: 'PUBLIC (default), or DRAFT until it is published.',
+    }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -174,11 +215,41 @@ builder.mutationField('createIncident', (t) =>
   }),
 )
 
+const PublishIncidentInput = builder.inputType('PublishIncidentInput', {
+  description: 'The draft or suggestion to publish.',
+  fields: (t) => ({
+    id: t.id({ description: 'The incident to publish.' }),
+    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+  }),
+})
+
+builder.mutationField('publishIncident', (t) =>
+  t.field({
+    type: Incident,
+    description:
+      'Publishes a draft or a suggestion. Of one that is resolved, no subscriber is notified. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: PublishIncidentInput }) },
+    errors: { types: [Invalid, NotFound] },
+    resolve: (_root, { input }, ctx) => publishIncident(ctx, input),
+  }),
+)
+
+builder.mutationField('dismissIncident', (t) =>
+  t.field({
+    type: deletionPayload('IncidentDraft'),
+    description: 'Deletes a draft or a suggestion. Requires a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { id }, ctx) => dismissIncident(ctx, id),
+  }),
+)
+
 const UpdateIncidentInput = builder.inputType('UpdateIncidentInput', {
   description: 'The changes. Omitted fields stay as they are.',
   fields: (t) => ({
     id: t.id({ description: 'The incident to change.' }),
     title: t.string({ required: false, description: 'A short title.' }),
+    translations: t.field(translationsField.titles),
     impact: t.field({ type: IncidentImpact, required: false, description: 'The overall impact.' }),
     services: t.field({
       type: [IncidentServiceInput],
@@ -235,6 +306,7 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
       description: 'The new status. RESOLVED closes the incident; any other status reopens it.',
     }),
     message: t.string({ description: 'The message, in markdown.' }),
+    translations: t.field(translationsField.both),
     services: t.field({
       type: [IncidentServiceInput],
       required: false,
@@ -271,6 +343,7 @@ const EditIncidentUpdateInput = builder.inputType('EditIncidentUpdateInput', {
   fields: (t) => ({
     id: t.id({ description: 'The update to change.' }),
     message: t.string({ required: false, description: 'The message, in markdown. Default: unchanged.' }),
+    translations: t.field(translationsField.messages),
     createdAt: t.field({
       type: 'DateTime',
       required: false,

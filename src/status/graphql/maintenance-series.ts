@@ -4,6 +4,7 @@ import { rows, text } from '../../graphql/cost.ts'
 import { deletionPayload } from '../../graphql/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
 import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import type { SeriesTexts } from '../maintenance-series.ts'
 import {
   createMaintenanceSeries,
   deleteMaintenanceSeries,
@@ -14,7 +15,9 @@ import {
 import { MAX_SERVICES } from '../ownership.ts'
 import { instantOf, nextDates, ruleInWords } from '../recurrence.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { storedTexts } from '../translations.ts'
 import { Service } from './service.ts'
+import { messagesCost, SeriesTranslation, translationsField } from './translation.ts'
 
 /** The number of starts that `nextStarts` gives. */
 const NEXT_STARTS = 5
@@ -29,6 +32,12 @@ const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {
     message: t.exposeString('message', {
       description: 'The first update of each date, in markdown.',
       extensions: text(MAX_MESSAGE_LENGTH),
+    }),
+    translations: t.field({
+      type: [SeriesTranslation],
+      extensions: messagesCost,
+      description: 'Title and message in other languages.',
+      resolve: ({ translations }) => storedTexts<SeriesTexts[string]>(translations),
     }),
     timeZone: t.exposeString('timeZone', { description: 'The IANA time zone in which the rule is evaluated.' }),
     startsAt: t.field({
@@ -91,6 +100,7 @@ const CreateMaintenanceSeriesInput = builder.inputType('CreateMaintenanceSeriesI
   fields: (t) => ({
     title: t.string({ description: 'A short title.' }),
     message: t.string({ description: 'The first update of each date, in markdown.' }),
+    translations: t.field(translationsField.both),
     startsAt: t.field({ type: 'DateTime', description: 'The first start; if the rule has none then, its next one.' }),
     durationMinutes: t.int({ description: DURATION }),
     rule: t.string({ description: RULE }),
@@ -125,6 +135,7 @@ const UpdateMaintenanceSeriesInput = builder.inputType('UpdateMaintenanceSeriesI
     id: t.id({ description: 'The repeating maintenance to change.' }),
     title: t.string({ required: false, description: 'A short title.' }),
     message: t.string({ required: false, description: 'The first update of each date, in markdown.' }),
+    translations: t.field(translationsField.both),
     startsAt: t.field({ type: 'DateTime', required: false, description: 'The first start under the changed rule.' }),
     durationMinutes: t.int({ required: false, description: DURATION }),
     rule: t.string({ required: false, description: RULE }),

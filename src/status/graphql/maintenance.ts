@@ -23,6 +23,15 @@ import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
 import { newestFirst } from './connections.ts'
 import { Service } from './service.ts'
 import { timelineLoader } from './timeline-loader.ts'
+import {
+  MessageTranslation,
+  messagesCost,
+  messagesIn,
+  TitleTranslation,
+  titlesCost,
+  titlesIn,
+  translationsField,
+} from './translation.ts'
 
 const loadUpdates = timelineLoader({
   table: 'MaintenanceUpdate',
@@ -34,9 +43,25 @@ const Maintenance = builder.prismaNode('Maintenance', {
   id: { field: 'id' },
   nullable: true,
   description: 'Planned work on services. It starts and ends automatically at the planned times.',
-  extensions: cacheable('id', 'title', 'status', 'startsAt', 'endsAt', 'services', 'updates', 'repeats'),
+  extensions: cacheable(
+    'id',
+    'title',
+    'status',
+    'startsAt',
+    'endsAt',
+    'services',
+    'updates',
+    'repeats',
+    'translations',
+  ),
   fields: (t) => ({
     title: t.exposeString('title', { description: 'A short title.' }),
+    translations: t.field({
+      type: [TitleTranslation],
+      extensions: titlesCost,
+      description: 'The title in other languages.',
+      resolve: ({ titles }) => titlesIn(titles),
+    }),
     status: t.expose('status', { type: MaintenanceStatus, description: 'The status.' }),
     startsAt: t.expose('startsAt', { type: 'DateTime', description: 'The planned start.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'The planned end.' }),
@@ -95,13 +120,19 @@ const MaintenanceUpdate = builder.prismaNode('MaintenanceUpdate', {
   id: { field: 'id' },
   nullable: true,
   description: 'An update in a maintenance’s timeline.',
-  extensions: cacheable('id', 'maintenanceId', 'status', 'message', 'createdAt', 'editedAt'),
+  extensions: cacheable('id', 'maintenanceId', 'status', 'message', 'translations', 'createdAt', 'editedAt'),
   fields: (t) => ({
     maintenanceId: t.exposeID('maintenanceId', { description: 'The maintenance it belongs to.' }),
     status: t.expose('status', { type: MaintenanceStatus, description: 'The maintenance’s status as of this update.' }),
     message: t.exposeString('message', {
       description: 'The message, in markdown.',
       extensions: text(MAX_MESSAGE_LENGTH),
+    }),
+    translations: t.field({
+      type: [MessageTranslation],
+      extensions: messagesCost,
+      description: 'The message in other languages.',
+      resolve: ({ translations }) => messagesIn(translations),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     editedAt: t.expose('editedAt', {
@@ -118,6 +149,7 @@ const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
   fields: (t) => ({
     title: t.string({ description: 'A short title.' }),
     message: t.string({ description: 'The first update, in markdown.' }),
+    translations: t.field(translationsField.both),
     startsAt: t.field({ type: 'DateTime', description: 'The planned start. In the past: starts immediately.' }),
     endsAt: t.field({ type: 'DateTime', description: 'The planned end.' }),
     serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
@@ -156,6 +188,7 @@ const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
       required: false,
       description: 'An update to post, in markdown. A timeline holds 500 updates, plus one that ends the maintenance.',
     }),
+    translations: t.field(translationsField.both),
     status: t.field({
       type: MaintenanceStatus,
       required: false,
@@ -185,6 +218,7 @@ const CancelMaintenanceInput = builder.inputType('CancelMaintenanceInput', {
   fields: (t) => ({
     id: t.id({ description: 'The maintenance to cancel.' }),
     message: t.string({ required: false, description: 'The reason, in markdown.' }),
+    translations: t.field(translationsField.messages),
     tellSubscribers: t.boolean({
       required: false,
       description: 'Whether subscribers are notified. Default: as of its start and end.',
@@ -207,6 +241,7 @@ const EditMaintenanceUpdateInput = builder.inputType('EditMaintenanceUpdateInput
   fields: (t) => ({
     id: t.id({ description: 'The update to change.' }),
     message: t.string({ required: false, description: 'The message, in markdown. Default: unchanged.' }),
+    translations: t.field(translationsField.messages),
     createdAt: t.field({
       type: 'DateTime',
       required: false,

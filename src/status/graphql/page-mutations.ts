@@ -19,7 +19,10 @@ const CreatePageInput = builder.inputType('CreatePageInput', {
     }),
     description: t.string({ required: false, description: 'Its description.' }),
     accentColor: t.string({ required: false, description: 'The accent colour, as `#rrggbb`.' }),
-    logoUrl: t.string({ required: false, description: 'The https URL of the logo.' }),
+    logoUrl: t.string({
+      required: false,
+      description: 'The https URL of the logo. Empty: none, also where the organization has one.',
+    }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links for visitors.' }),
     uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What the uptime of services counts.' }),
     access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it. Default: everybody.' }),
@@ -50,7 +53,10 @@ const UpdatePageInput = builder.inputType('UpdatePageInput', {
     }),
     description: t.string({ required: false, description: 'Its description.' }),
     accentColor: t.string({ required: false, description: 'The accent colour, as `#rrggbb`.' }),
-    logoUrl: t.string({ required: false, description: 'The https URL of the logo. Null: that of the organization.' }),
+    logoUrl: t.string({
+      required: false,
+      description: 'The https URL of the logo. Null: that of the organization. Empty: none.',
+    }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links. Replaces the current list.' }),
     uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What the uptime of services counts.' }),
     access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it, as `updatePageAccess`.' }),

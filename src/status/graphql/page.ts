@@ -20,7 +20,7 @@ import { VERSION } from '../../graphql/version.ts'
 import { Language } from '../../language/catalogue.ts'
 import { offeredLanguages } from '../../language/choice.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { onPage } from '../page-scope.ts'
+import { incidentsOnPage, onPage } from '../page-scope.ts'
 import { readPageStatuses } from '../page-status.ts'
 import type { PageStatus } from '../shown-status.ts'
 import { inPageOrder } from './connections.ts'
@@ -205,7 +205,7 @@ builder.node(StatusPage, {
       description: 'Open incidents, newest first, at most 100.',
       resolve: (query, page, _args, { db }, info) => {
         below(info.path, page)
-        const where = { ...onPage(page), ...open }
+        const where = { ...incidentsOnPage(page), ...open }
         return db.incident.findMany({ ...query, where, orderBy: newestStartFirst, take: MAX_ITEMS })
       },
     }),
@@ -234,7 +234,7 @@ builder.node(StatusPage, {
       },
       resolve: (page, args, ctx, info) => {
         below(info.path, page)
-        return incidentPage(ctx, info, { ...onPage(page), ...resolved }, args)
+        return incidentPage(ctx, info, { ...incidentsOnPage(page), ...resolved }, args)
       },
     }),
     pastMaintenances: t.field({

@@ -13,7 +13,7 @@ import { batchPerOperation } from '../../graphql/loader.ts'
 import { BROADCAST } from '../../graphql/shared-execution.ts'
 import { readIncidentRow, readLiveRows } from '../live-event.ts'
 import { followedPage, followIncident, followPage } from '../page-events.ts'
-import { onPage } from '../page-scope.ts'
+import { incidentsOnPage, onPage } from '../page-scope.ts'
 import { eventKinds } from './enums.ts'
 import { StatusPage, statusOfPage } from './page.ts'
 import { below, pageAbove } from './page-scope.ts'
@@ -58,10 +58,11 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
         const id = idIn(event, 'Incident')
         if (id === null || event.kind === 'GAP') return null
         const scope = pageAbove(info.path)
-        if (scope?.serviceIds && (await ctx.db.incident.count({ where: { ...onPage(scope), id } })) === 0) return null
+        if (scope?.serviceIds && (await ctx.db.incident.count({ where: { ...incidentsOnPage(scope), id } })) === 0)
+          return null
         return isPlain(query)
           ? loadRows(ctx, { organizationId: event.organizationId, incidentId: id }).then(({ incident }) => incident)
-          : ctx.db.incident.findUnique({ ...query, where: { id } })
+          : ctx.db.incident.findUnique({ ...query, where: { id, visibility: 'PUBLIC' } })
       },
     }),
     service: t.prismaField({

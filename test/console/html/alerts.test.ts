@@ -11,6 +11,48 @@ const editor = await acme.signIn('EDITOR')
 const receiver = await startReceiver()
 afterAll(() => receiver.close())
 
+test('alerts of another tool come in at an address that is shown once, and a suggestion is published with one button', async () => {
+  const shop = await acme.signIn('EDITOR')
+  const made = await shop.post('integrations/new', { kind: 'GENERIC', name: 'Checks', 'rules.status': 'new' })
+  const url = /http[^\s<]*\/api\/v1\/integrations\/[0-9a-v]{32}/.exec(made.html)?.[0] ?? ''
+  const send = (state: string) =>
+    fetch(url, { method: 'POST', body: JSON.stringify({ title: 'Disk <full>', key: 'disk', state }) })
+  const { id } = await database.prisma.integration.findFirstOrThrow({ where: { name: 'Checks' } })
+  expect((await shop.get(`integrations/${id}`)).html).not.toContain(url)
+  expect((await send('firing')).status).toBe(202)
+  await expect.poll(async () => (await shop.get('now')).html, { timeout: 20_000 }).toContain('Disk &lt;full&gt;')
+  expect((await shop.get(`integrations/${id}`)).html).toContain('Suggested an incident.')
+  expect(await (await fetch(`${app.baseUrl}/status/acme`)).text()).not.toContain('Disk')
+  const incident = await database.prisma.incident.findFirstOrThrow({ where: { title: 'Disk <full>' } })
+  const published = await shop.post(`incidents/${incident.id}/publish`, { tellSubscribers: 'true' })
+  expect(published.location).toBe(`/console/acme/incidents/${incident.id}`)
+  await expect
+    .poll(async () => (await fetch(`${app.baseUrl}/status/acme`)).text(), { timeout: 20_000 })
+    .toContain('Disk &lt;full&gt;')
+  await shop.post(`incidents/${incident.id}/delete`, {})
+  expect((await shop.post(`integrations/${id}/delete`, {})).status).toBe(303)
+  expect((await send('firing')).status).toBe(404)
+})
+
+test('an integration of any JSON says where its parts are, and a refused form keeps what was typed', async () => {
+  const shop = await acme.signIn('EDITOR')
+  const rule = { 'rules.status': 'new', 'rules.labels': 'env=prod', 'rules.serviceId': '', 'rules.impact': 'MAJOR' }
+  const given = { kind: 'GENERIC', name: 'Parts', ...rule, 'rules.mode': 'DRAFT' }
+  const paths = { 'paths.title': 'alert.name', 'paths.labels': 'alert.tags', 'paths.resolvedValues': 'fine, over' }
+  const refused = await shop.post('integrations/new', { ...given, ...paths, 'paths.key': 'not a path' })
+  expect(refused).toMatchObject({ status: 422, html: expect.stringContaining('Must be a path, such as alert.title') })
+  expect(refused.html).toContain('value="env=prod"')
+  expect(refused.html).toContain('value="alert.name"')
+  await shop.post('integrations/new', { ...given, ...paths, 'paths.key': '' })
+  const { id } = await database.prisma.integration.findFirstOrThrow({ where: { name: 'Parts' } })
+  const edited = { ...given, ...paths, 'rules.status': '', version: '1', 'paths.text': 'alert.note' }
+  expect((await shop.post(`integrations/${id}`, edited)).status).toBe(303)
+  const stored = await database.prisma.integration.findFirstOrThrow({ where: { id } })
+  expect(stored.paths).toMatchObject({ title: 'alert.name', text: 'alert.note', resolvedValues: ['fine', 'over'] })
+  expect(stored.rules).toMatchObject([{ labels: [{ name: 'env', value: 'prod' }], impact: 'MAJOR', mode: 'DRAFT' }])
+  expect((await shop.get(`integrations/${id}`)).html).toMatch(/<details open[\s\S]*value="alert.tags"/)
+})
+
 test('a channel is created, tested, told of a real outage, acknowledged by its link, and deleted, without a script', async () => {
   expect((await editor.get('alerts')).html).toContain('Nobody is alerted yet')
   expect((await editor.get('alerts/channels/new')).html).toContain('?kind=pagerduty')
@@ -77,7 +119,7 @@ test('with more monitors and alerts than a screen shows, what is chosen is kept,
     data: { monitorIds: [last] },
   })
   const form = (await owner.get(path)).html
-  expect(form).toContain('Only the first 100 are offered.')
+  expect(form).toContain('Only the first 50 are offered.')
   expect(form).toContain(`value="${last}" checked`)
   const edited = { name: 'Phone', version: '1', 'monitorIds.shown': 'true', monitorIds: [last] }
   expect((await owner.post(path, edited)).status).toBe(303)

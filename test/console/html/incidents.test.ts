@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { ROWS_PER_PAGE } from '../../../src/console/html/paging.tsx'
 import type { Browser, ConsolePage } from '../../support/console.ts'
 import { testConsole } from '../../support/console.ts'
+import { repeatedIds } from '../../support/markup.ts'
 import { fewestStatements } from '../../support/statements.ts'
 
 const { database, organization } = await testConsole()
@@ -57,6 +58,107 @@ describe('the composer', () => {
     expect(html).toMatch(/Person \d+ · <time/)
   })
 
+  test('offers the other languages of the page, folded, and keeps what was typed in them', async () => {
+    const { html } = await editor.get('incidents/new')
+    expect(html).toContain('<summary>In other languages</summary>')
+    expect(html).toContain('<summary lang="de">Deutsch</summary>')
+    expect(html).not.toContain('<summary lang="en">')
+    expect(html).not.toMatch(/<details class="translations" open/)
+    const german = {
+      'translations.0.language': 'DE',
+      'translations.0.title': 'Langsam',
+      'translations.0.message': 'Wir **suchen**.',
+      'translations.1.language': 'FR',
+      'translations.1.title': '',
+      'translations.1.message': '',
+    }
+    const refused = await editor.post('incidents/new', {
+      ...fields,
+      ...german,
+      'translations.0.title': 'x'.repeat(201),
+    })
+    expect(refused.status).toBe(422)
+    expect(refused.html).toMatch(/<details class="translations" open="">/)
+    expect(refused.html).toMatch(/id="translations\.0\.title-problem"[^>]*>Must have at most 200 characters\./)
+    expect(refused.html).toContain('Wir **suchen**.</textarea>')
+    expect(refused.html).toContain('Check the marked fields.')
+    const long = { ...fields, ...german }
+    for (const [index, language] of ['DE', 'FR', 'ES', 'IT', 'NL'].entries()) {
+      Object.assign(long, {
+        [`translations.${index}.language`]: language,
+        [`translations.${index}.message`]: 'x'.repeat(9000),
+      })
+    }
+    expect((await editor.post('incidents/new', long)).html).toContain('The messages must have at most 40000 characters')
+    const id = await report(editor, german)
+    expect(await incidentOf(id)).toMatchObject({
+      titles: { DE: 'Langsam' },
+      updates: [{ translations: { DE: { message: 'Wir **suchen**.' } } }],
+    })
+    const page = await editor.get(`incidents/${id}`)
+    expect(page.html).toMatch(/name="translations\.0\.title"[^>]*value="Langsam"/)
+    const posted = await editor.post(`incidents/${id}/updates`, {
+      ...{ status: 'MONITORING', message: 'Better.', version: versionIn(page), form: 'update' },
+      'translations.0.language': 'DE',
+      'translations.0.title': '',
+      'translations.0.message': 'Besser.',
+    })
+    expect(posted.status).toBe(303)
+    const after = await incidentOf(id)
+    expect([after.titles, after.updates[0]?.translations]).toMatchObject([{}, { DE: { message: 'Besser.' } }])
+    const address = `incidents/${id}/updates/${after.updates[0]?.id}`
+    const edit = await editor.get(address)
+    expect(edit.html).toMatch(/<details class="translations" open="">/)
+    await editor.post(address, {
+      ...{ message: 'Better.', version: versionIn(edit) },
+      'translations.0.language': 'DE',
+      'translations.0.message': 'Viel besser.',
+    })
+    expect((await incidentOf(id)).updates[0]).toMatchObject({
+      ...{ message: 'Better.', version: 2 },
+      translations: { DE: { message: 'Viel besser.', html: '<p>Viel besser.</p>' } },
+    })
+    const outdated = await editor.post(address, {
+      ...{ message: 'Better.', version: versionIn(edit) },
+      'translations.0.language': 'DE',
+      'translations.0.message': 'Anders.',
+    })
+    expect(outdated.html).toContain('Now: Viel besser.')
+    await editor.post(`incidents/${id}/edit`, {
+      ...{ title: 'Slow answers', impact: 'MINOR', version: String(after.version) },
+      'translations.0.language': 'DE',
+      'translations.0.title': 'Sehr langsam',
+    })
+    expect((await incidentOf(id)).titles).toEqual({ DE: 'Sehr langsam' })
+  })
+
+  test('is resolved with one button in several languages', async () => {
+    const id = await report()
+    const page = await editor.get(`incidents/${id}`)
+    expect(page.html).toContain('<label for="resolve-translations.0.message">Message, Deutsch</label>')
+    expect(repeatedIds(page.html)).toEqual([])
+    const resolution = {
+      form: 'resolve',
+      status: 'RESOLVED',
+      version: versionIn(page),
+      'translations.0.language': 'DE',
+    }
+    const refused = await editor.post(`incidents/${id}/updates`, {
+      ...{ ...resolution, message: 'Over.' },
+      'translations.0.message': 'x'.repeat(10_001),
+    })
+    expect(refused.status).toBe(422)
+    expect(refused.html).toMatch(/aria-describedby="resolve-translations\.0\.message-problem"/)
+    const blank = await editor.post(`incidents/${id}/updates`, { ...resolution, message: ' ' })
+    expect(blank.html).toContain('id="resolve-message-problem">Must not be blank.')
+    await editor.post(`incidents/${id}/updates`, {
+      ...{ ...resolution, message: 'Over.' },
+      'translations.0.message': 'Vorbei.',
+    })
+    const { status, updates } = await incidentOf(id)
+    expect([status, updates[0]?.translations]).toMatchObject(['RESOLVED', { DE: { message: 'Vorbei.' } }])
+  })
+
   test('records the past, in the zone of the organization', async () => {
     const id = await report(editor, {
       status: 'RESOLVED',
@@ -98,9 +200,13 @@ describe('the composer', () => {
       ...fields,
       message: 'A *preview* <script>',
       [`services.${serviceId}`]: 'MAJOR_OUTAGE',
+      'translations.0.language': 'DE',
+      'translations.0.title': '',
+      'translations.0.message': 'Eine *Vorschau* <script>',
       preview: 'true',
     })
     expect(status).toBe(200)
+    expect(html).toMatch(/<div lang="de"><h3>Deutsch<\/h3>.*Eine <em>Vorschau<\/em> &lt;script&gt;/s)
     expect(html).toContain('A <em>preview</em> &lt;script&gt;')
     expect(html).toContain('value="Slow answers"')
     expect(html).toMatch(/<option value="MAJOR_OUTAGE" selected="">/)

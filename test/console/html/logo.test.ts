@@ -90,6 +90,27 @@ test('is lost with the session, and the page says so', async () => {
   expect(status).toBe(401)
   expect(html).toContain('Kept.')
   expect(html).toContain('logo.sent')
+  // Sent again after the sign-in, without the file, it says so beside the field, and saves nothing unseen.
+  const sentAgain = await settings(null, { description: 'Kept.', 'logo.sent': 'true' })
+  const again = await admin.post('page', sentAgain)
+  expect(again.status).toBe(422)
+  expect(again.html).toMatch(/id="logo-problem">Was not kept while you signed in: choose the file again/)
+  expect(again.html).toContain('Kept.</textarea>')
+  expect(again.html).not.toContain('name="logo.sent"')
+})
+
+test('of a deleted page is served no more, at once', async () => {
+  await prisma.organization.update({ where: { id: acme.organization.id }, data: { tier: 'TEAM' } })
+  const { location } = await admin.post('pages/new', { name: 'Staff', slug: 'acme-staff', shows: 'ALL' })
+  const path = location?.replace('/console/acme/', '') ?? expect.unreachable()
+  const { id, version } = await prisma.page.findUniqueOrThrow({ where: { slug: 'acme-staff' } })
+  const { version: ofOwner } = await stored()
+  const form = await settings(png(9, 9), { name: 'Staff', slug: 'acme-staff', version: String(version + ofOwner) })
+  expect((await admin.post(path, form)).status).toBe(303)
+  const { logoUrl } = await prisma.page.findUniqueOrThrow({ where: { id } })
+  expect((await get(logoUrl ?? '')).status).toBe(200)
+  expect((await admin.post(`${path}/delete`, {})).status).toBe(303)
+  expect((await get(logoUrl ?? '')).status).toBe(404)
 })
 
 test('is uploaded by nobody below an admin', async () => {

@@ -43,6 +43,27 @@ describe('repeating maintenance', () => {
     expect((await editor.get(`maintenance/${date?.id}`)).html).toContain('Skip this date')
   })
 
+  test('is said in several languages, which the form shows again', async () => {
+    const german = {
+      'translations.0.language': 'DE',
+      'translations.0.title': 'Neustart',
+      'translations.0.message': 'Wir *starten neu*.',
+    }
+    const preview = await editor.post('maintenance/series/new', { ...fields, ...german, preview: 'true' })
+    expect(preview.html).toContain('Wir <em>starten neu</em>.')
+    await editor.post('maintenance/series/new', { ...fields, ...german })
+    const { id, translations, maintenances } = await latest()
+    expect(translations).toEqual({ DE: { title: 'Neustart', message: 'Wir *starten neu*.' } })
+    expect(maintenances.map(({ titles }) => titles)).toContainEqual({ DE: 'Neustart' })
+    const form = await editor.get(`maintenance/series/${id}/edit`)
+    expect(form.html).toMatch(/name="translations\.0\.title"[^>]*value="Neustart"/)
+    expect(form.html).toContain('Wir *starten neu*.</textarea>')
+    const edit = { ...fields, ...german, repeat: 'CUSTOM', rule: 'FREQ=WEEKLY;BYDAY=SU', version: '1' }
+    await editor.post(`maintenance/series/${id}/edit`, { ...edit, 'translations.0.message': '' })
+    expect((await latest()).translations).toEqual({ DE: { title: 'Neustart' } })
+    await editor.post(`maintenance/series/${id}/delete`, {})
+  })
+
   test('is refused with what was typed', async () => {
     const refused = await editor.post('maintenance/series/new', {
       ...fields,

@@ -107,8 +107,15 @@ describe('a maintenance', () => {
   test('is cancelled, and deleted, on pages of their own', async () => {
     const id = await schedule()
     expect((await editor.get(`maintenance/${id}/cancel`)).html).toContain('Cancel the maintenance')
-    await editor.post(`maintenance/${id}/cancel`, { message: 'Not this year.' })
-    expect((await maintenanceOf(id)).status).toBe('CANCELLED')
+    const german = { 'translations.0.language': 'DE', 'translations.0.message': 'Nicht dieses Jahr.' }
+    const refused = await editor.post(`maintenance/${id}/cancel`, { ...german, message: '' })
+    expect([refused.status, refused.html.includes('Nicht dieses Jahr.</textarea>')]).toEqual([422, true])
+    await editor.post(`maintenance/${id}/cancel`, { ...german, message: 'Not this year.' })
+    const { status, updates } = await maintenanceOf(id)
+    expect(status).toBe('CANCELLED')
+    expect(updates.map(({ translations }) => translations)).toContainEqual({
+      DE: expect.objectContaining({ message: 'Nicht dieses Jahr.' }),
+    })
     expect((await editor.get(`maintenance/${id}/delete`)).html).toContain('Its 2 updates go with it')
     await editor.post(`maintenance/${id}/delete`, {})
     expect((await editor.get(`maintenance/${id}`)).status).toBe(404)

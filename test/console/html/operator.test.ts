@@ -57,6 +57,29 @@ describe('the operator', () => {
     expect((await operator.post(at('owner'), { email: 'nobody@example.com' })).status).toBe(422)
   })
 
+  test('does the same over GraphQL, which nobody else may', async () => {
+    const person = await acme.signIn(null)
+    const { email } = await prisma.user.findUniqueOrThrow({ where: { id: person.userId } })
+    const adds = `mutation ($id: ID!, $email: String!) { addOwner(input: { organizationId: $id, email: $email }) {
+      ... on Member { role user { email } } ... on Error { code } } }`
+    const links = `mutation ($userId: ID!) { createPasswordResetLink(input: { userId: $userId }) {
+      ... on CreatePasswordResetLinkPayload { url } ... on Error { code } } }`
+    const variables = { id, email, userId: person.userId }
+    for (const query of [adds, links]) {
+      const { data, errors } = await owner.graphql(query, variables)
+      expect([data ?? null, errors?.[0]?.extensions.code]).toEqual([null, 'FORBIDDEN'])
+    }
+    expect((await person.get('people')).status).toBe(404)
+    const made = await operator.graphql(adds, variables)
+    expect(made.data).toEqual({ addOwner: { role: 'OWNER', user: { email } } })
+    expect((await person.get('people')).status).toBe(200)
+    const { data } = await operator.graphql(links, variables)
+    const link = data?.['createPasswordResetLink'] as { url: string } | undefined
+    expect((await fetch(link?.url ?? '')).status).toBe(200)
+    const unknown = await operator.graphql(adds, { ...variables, email: 'nobody@example.com' })
+    expect(unknown.data).toEqual({ addOwner: { code: 'CONFLICT' } })
+  })
+
   test('deletes an organization and restores it', async () => {
     await operator.post(at('delete'), { slug: 'acme' })
     expect((await fetch(`${app.baseUrl}/status/acme`)).status).toBe(404)
@@ -129,6 +152,7 @@ describe('the operator', () => {
 
   test('sees settings in effect, without secrets', async () => {
     const { html } = await operator.get('/console/operator/settings')
+    expect(html).toContain('Set BACKUP_DIR to make them.')
     expect(html).toMatch(/PostgreSQL [\d.]+, \d+ MB/)
     expect(html).toContain('<code>SMTP_URL</code></th><td>Set (hidden)</td>')
     expect(html).toMatch(/<code>DNS_SERVERS<\/code><\/th><td>127\.0\.0\.1 port \d+<\/td>/)

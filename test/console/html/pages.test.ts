@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { newId } from '../../../src/core/id.ts'
 import { languages } from '../../../src/language/catalogue.ts'
 import { testConsole } from '../../support/console.ts'
+import { formIn } from '../../support/form-in.ts'
 import { png } from '../../support/pictures.ts'
 import { fewestStatements } from '../../support/statements.ts'
 
@@ -242,6 +244,121 @@ test('the languages of pages are chosen, with the default one, and all of them a
   const refused = await admin.post('page', await firstPage({ defaultLanguage: 'XX', languages: [] }))
   expect(refused.status).toBe(422)
   expect(await choose('EN', languages)).toEqual({ languages: [], defaultLanguage: 'EN' })
+})
+
+describe('the order of a page’s services', () => {
+  test('is set by buttons and by a list, within their groups, for each page alone', async () => {
+    const third = await service('Warehouse')
+    const [a = '', b = ''] = [shop, office]
+    const path = await create('acme-order', { shows: 'CHOSEN', serviceIds: [a, b, third] })
+    const order = async () => {
+      const { components } = await (await summary('acme-order')).json()
+      return components.map(({ name }: { name: string }) => name)
+    }
+    await expect.poll(order).toEqual(['Shop', 'Office', 'Warehouse'])
+    const { html } = await admin.get(`${path}/order`)
+    expect(html).toContain('aria-label="Move Office up"')
+    expect(html).toContain('class="handle"')
+    const moved = await admin.post(`${path}/order`, { page: '1', up: third })
+    expect(moved.location).toBe(`/console/acme/${path}/order?page=1`)
+    await expect.poll(order).toEqual(['Shop', 'Warehouse', 'Office'])
+    await admin.post(`${path}/order`, { page: '1', ids: [b, third, a] })
+    await expect.poll(order).toEqual(['Office', 'Warehouse', 'Shop'])
+    // Saving the settings keeps the order.
+    expect((await admin.post(path, await shown(path, { description: 'In order.' }))).status).toBe(303)
+    await expect.poll(order).toEqual(['Office', 'Warehouse', 'Shop'])
+    const { version } = await row(path)
+    await admin.post(`${path}/order`, { page: '1', up: b })
+    expect((await row(path)).version).toBe(version)
+    await admin.post(`services/${third}/delete`, {})
+    expect((await admin.get(`${path}/order`)).html).not.toContain('Warehouse')
+  })
+
+  test('is that of all services where the page shows all, and says so', async () => {
+    const path = await create('acme-unordered')
+    expect((await admin.get(`${path}/order`)).html).toContain('shows all services')
+    const refused = await admin.post(`${path}/order`, { up: shop ?? '' })
+    expect([refused.status, refused.html]).toEqual([422, expect.stringContaining('in their own order')])
+  })
+})
+
+test('a page has no logo although its organization has one, and takes it back', async () => {
+  const logoOf = async (slug: string) => {
+    const { data } = await admin.graphql('query ($slug: String!) { statusPage(slug: $slug) { logoUrl } }', { slug })
+    return (data?.['statusPage'] as { logoUrl: string | null } | undefined)?.logoUrl
+  }
+  const logo = 'https://cdn.example/acme.png'
+  await admin.post('page', await firstPage({ logoUrl: logo }))
+  const path = await create('acme-bare')
+  await expect.poll(() => logoOf('acme-bare')).toBe(logo)
+  expect((await admin.post(path, await shown(path, { 'logoNone.shown': 'true', logoNone: 'true' }))).status).toBe(303)
+  await expect.poll(() => logoOf('acme-bare')).toBeNull()
+  expect(await (await fetch(`${app.baseUrl}/status/acme-bare`)).text()).not.toContain(logo)
+  const { html } = await admin.get(path)
+  expect(html).toContain('name="logoNone" value="true" checked=""')
+  expect((await admin.post(path, await shown(path, { 'logoNone.shown': 'true', logoNone: 'true' }))).status).toBe(303)
+  expect(await row(path)).toMatchObject({ logoUrl: '' })
+  await admin.post(path, await shown(path, { 'logoNone.shown': 'true' }))
+  await expect.poll(() => logoOf('acme-bare')).toBe(logo)
+  await admin.post('page', await firstPage({ logoUrl: '' }))
+})
+
+test('a page with more services than a form lists keeps those that are not', async () => {
+  const many = await organization('many')
+  const { id: ownerId } = many.organization
+  await prisma.organization.update({ where: { id: ownerId }, data: { tier: 'TEAM' } })
+  const person = await many.signIn('ADMIN')
+  const data = Array.from({ length: 120 }, (_, position) => {
+    return { id: newId('Service'), organizationId: ownerId, name: `Line ${position}`, position, createdAt: new Date() }
+  })
+  await prisma.service.createMany({ data })
+  const page = {
+    id: newId('StatusPage'),
+    organizationId: ownerId,
+    slug: 'many-lines',
+    name: 'Lines',
+    allServices: false,
+  }
+  await prisma.page.create({ data: { ...page, createdAt: new Date() } })
+  const pageId = page.id
+  await prisma.pageService.createMany({
+    data: data.map(({ id: serviceId }, position) => ({ pageId, serviceId, position })),
+  })
+  const chosen = () => prisma.pageService.count({ where: { pageId } })
+  const path = `pages/${pageId}`
+  const form = async (html: string, changes: Record<string, string> = {}) => {
+    const fields: Record<string, string[]> = {}
+    for (const [name, value] of formIn(html, 'id="settings"')) fields[name] = [...(fields[name] ?? []), value]
+    return { ...fields, ...changes }
+  }
+  const { html } = await person.get(path)
+  expect(html).toContain('45 more are chosen, and stay so.')
+  expect((await person.post(path, await form(html, { description: 'Saved.' }))).status).toBe(303)
+  expect(await chosen()).toBe(120)
+  // One of the others is found by its name, and left out.
+  const last = data.at(-1)?.id ?? ''
+  const asked = await person.post(path, await form(html, { serviceText: 'Line 119', find: 'true' }))
+  expect(asked.html).toContain(`value="${last}" checked=""`)
+  const found = await form(
+    (await person.post(path, await form((await person.get(path)).html, { serviceText: 'Line 119', find: 'true' })))
+      .html,
+  )
+  const serviceIds = [found['serviceIds'] ?? []].flat().filter((each) => each !== last)
+  expect((await person.post(path, { ...found, serviceIds })).status).toBe(303)
+  expect(await chosen()).toBe(119)
+})
+
+test('the preview shows the services that are chosen and not saved yet', async () => {
+  const path = await create('acme-draft', { shows: 'CHOSEN', serviceIds: [shop ?? ''] })
+  const drawn = async (changes: Record<string, string | readonly string[]>) =>
+    (await admin.post(`${path}/preview`, await shown(path, changes))).html
+  expect(await drawn({})).not.toContain('Office')
+  const other = await drawn({ serviceIds: [office ?? ''] })
+  expect([other.includes('Office'), other.includes('Shop')]).toEqual([true, false])
+  const all = await drawn({ shows: 'ALL', serviceIds: [] })
+  expect([all.includes('Office'), all.includes('Shop')]).toEqual([true, true])
+  const { components } = await (await summary('acme-draft')).json()
+  expect(components).toHaveLength(1)
 })
 
 describe('the domain and the access of a page', () => {

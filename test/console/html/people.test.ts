@@ -1,4 +1,6 @@
+import { createClient } from 'graphql-ws'
 import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { testConsole } from '../../support/console.ts'
 
 const { app, database, organization } = await testConsole()
@@ -165,6 +167,25 @@ describe('the API', () => {
       }),
     ])
     for (const answer of answers) expect(await answer.json()).toEqual({ data: { viewer: null } })
+  })
+
+  test.each([
+    ['our own', () => app.baseUrl, { user: { id: owner.userId } }],
+    ['another', () => 'https://evil.example', null],
+    ['no', () => undefined, null],
+  ])('gives a websocket of %s origin its session, or none', async (_name, originOf, viewer) => {
+    const origin = originOf()
+    const headers = { cookie: `allclear_session=${owner.token}`, ...(origin && { origin }) }
+    class FromOrigin extends WebSocket {
+      constructor(address: string, protocols: string) {
+        super(address, protocols, { headers })
+      }
+    }
+    const url = `${app.baseUrl.replace(/^http/, 'ws')}/graphql`
+    const client = createClient({ url, webSocketImpl: FromOrigin, retryAttempts: 0 })
+    const { value } = await client.iterate({ query: '{ viewer { user { id } } }' }).next()
+    await client.dispose()
+    expect(value).toEqual({ data: { viewer } })
   })
 
   test('lets no key manage people', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { testConsole } from '../../support/console.ts'
 
 const { app, database, organization } = await testConsole()
@@ -12,6 +12,33 @@ async function forgetPresence(userId: string) {
   await prisma.session.updateMany({ where: { userId }, data: { confirmedAt: new Date(Date.now() - 11 * 60_000) } })
   await prisma.$executeRaw`SELECT pg_notify('revoked_api_key', ${userId})`
 }
+
+describe('what is dangerous', async () => {
+  const stale = await acme.signIn('OWNER')
+  const member = await acme.signIn('VIEWER')
+  const key = await prisma.apiKey.findFirstOrThrow({ where: { organizationId: acme.organization.id } })
+  const first = await prisma.page.findFirstOrThrow({ where: { organizationId: acme.organization.id } })
+  beforeAll(async () => {
+    await forgetPresence(stale.userId)
+    await vi.waitUntil(async () => (await stale.post('keys', { name: 'Later', scope: 'READ' })).status === 401)
+  })
+
+  test.each([
+    [`keys/${key.id}/revoke`, {}],
+    ['people', { email: 'new@example.com', role: 'OWNER' }],
+    [`people/${member.userId}/role`, { role: 'OWNER' }],
+    [`people/${member.userId}/remove`, {}],
+    ['page/domain', { domain: 'status.acme.example' }],
+    ['page/domain/remove', {}],
+    [`pages/${first.id}/access`, { 'access.kind': 'MEMBERS' }],
+    [`pages/${first.id}/delete`, {}],
+    ['page/delete', { slug: 'acme' }],
+  ])('%s needs a password that was given within ten minutes', async (path, fields) => {
+    const { status, html } = await stale.post(path, fields)
+    expect(status).toBe(401)
+    expect(html).toContain('needs your password again')
+  })
+})
 
 describe('API keys', () => {
   test('are created, shown once, and work', async () => {

@@ -68,6 +68,15 @@ describe('subscribers', () => {
     expect([viewer.status, await found('eve@a.example')]).toEqual([422, null])
   })
 
+  test('are not imported without the file that a sign-in took away, and the form says so beside the field', async () => {
+    const editor = await signIn('EDITOR')
+    const { status, html } = await editor.post('subscribers/import', { csv: 'late@a.example', 'csv.sent': 'true' })
+    expect(status).toBe(422)
+    expect(html).toMatch(/Was not kept while you signed in: choose the file again/)
+    expect(html).toContain('late@a.example</textarea>')
+    expect(await found('late@a.example')).toBeNull()
+  })
+
   test('are imported from a file or from what was pasted, and the answer says what was left out', async () => {
     const editor = await signIn('EDITOR')
     const pasted = await editor.post('subscribers/import', { csv: 'email\nbob@a.example\nnobody\nbob@a.example\n' })

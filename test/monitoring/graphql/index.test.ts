@@ -432,9 +432,17 @@ describe('the history of a monitor', () => {
   test('is public for services, and private for monitors', async () => {
     const { serviceId, monitorId, key } = await watched()
     const fields = 'uptime { percentage downSeconds } days(n: 2) { date percentage }'
-    const query = `query ($id: ID!) { node(id: $id) { ... on Service { ${fields} } } }`
+    const bars =
+      'hours: bars(range: HOURS_24) { from downSeconds } week: bars(range: DAYS_7) { downSeconds } year: bars(range: YEAR) { to downSeconds source incidentStatus }'
+    const query = `query ($id: ID!) { node(id: $id) { ... on Service { ${fields} ${bars} } } }`
     const shown = { uptime: { percentage: 98.611, downSeconds: 3600 } }
-    expect((await post(url, { query, variables: { id: serviceId } })).data?.['node']).toMatchObject(shown)
+    const found = (await post(url, { query, variables: { id: serviceId } })).data?.['node']
+    expect(found).toMatchObject(shown)
+    const { hours, week, year } = found as unknown as Record<'hours' | 'week' | 'year', Record<string, unknown>[]>
+    expect([hours.length, week.length, year.length]).toEqual([24, 7, 53])
+    expect(week.map(({ downSeconds }) => downSeconds)).toEqual([0, 0, 0, 0, 0, 3600, 0])
+    expect(year.at(-1)).toMatchObject({ to: noon.toISOString(), downSeconds: 3600, source: 'MONITORS' })
+    expect(hours[0]).toEqual({ from: at(-DAY).toISOString(), downSeconds: expect.any(Number) })
     const hidden = `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`
     const asked = async (to?: string) =>
       (await post(url, { query: hidden, variables: { id: monitorId }, key: to })).data?.['node']

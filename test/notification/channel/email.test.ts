@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { contrast, readableAccents } from '../../../src/core/colour.ts'
+import { wordsOf } from '../../../src/language/catalogue.ts'
 import { email } from '../../../src/notification/channel/email.ts'
 import { createMailer } from '../../../src/notification/channel/mailer.ts'
 import { noon } from '../../support/context.ts'
@@ -47,6 +48,7 @@ describe('a mail', () => {
     await email.send(messageTo('ada@reader.example'), tools)
     const html = server.mails[0]?.html ?? ''
     expect(html).toContain('<strong>look</strong>')
+    expect(html).toContain('<div class="message" dir="auto"')
     expect(html).not.toMatch(/<script|<img|<link|src=|<b>/)
     expect(html).toContain('&#60;b&#62;down')
     expect(nestingFaults(html.replace(/<!DOCTYPE html>|<meta[^>]*>|<br>/g, ''))).toEqual([])
@@ -66,6 +68,14 @@ describe('a mail', () => {
       new RegExp(`prefers-color-scheme:dark.*\\.action\\{background:${dark}!important;color:#14181a`, 's'),
     )
     expect(contrast(dark, '#14181a')).toBeGreaterThanOrEqual(4.5)
+  })
+
+  test('says the language of a message that is not in that of the mail', async () => {
+    const content = { ...contentOf(), words: wordsOf('DE'), messageTag: 'en' }
+    await email.send(messageTo('ada@reader.example', { content }), tools)
+    const html = server.mails[0]?.html ?? ''
+    expect(html).toContain('<html lang="de" dir="ltr">')
+    expect(html).toContain('<div class="message" lang="en" dir="auto"')
   })
 
   test('is in one thread with others about the same object', async () => {

@@ -1,4 +1,3 @@
-import { wordsOf } from '../../../src/language/catalogue.ts'
 import type { Message } from '../../../src/notification/channel/channel.ts'
 import type { NotificationContent } from '../../../src/notification/content.ts'
 import { notificationContent } from '../../../src/notification/content.ts'
@@ -32,7 +31,7 @@ export const incident = {
 
 /** A letter of a notice. */
 export const contentOf = (payload: NotificationPayload = incident): NotificationContent =>
-  notificationContent(payload, organization, baseUrl, wordsOf('EN'))
+  notificationContent(payload, organization, baseUrl, 'EN')
 
 /** A message to an address. */
 export function messageTo(address: string, given: Partial<Message> = {}): Message {

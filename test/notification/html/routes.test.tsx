@@ -24,12 +24,26 @@ describe('the form of a page', () => {
     const html = await response.text()
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
     expect(response.headers.get('cache-control')).toContain('no-cache')
-    expect(html.match(/type="radio"/g)?.length).toBe(8)
+    expect(html.match(/type="radio"/g)?.length).toBe(9)
     expect(html).toMatch(/value="EMAIL" checked/)
     expect(html).toContain(`${url}/status/${mine.slug}/history.atom`)
     expect(html).toContain('theme.')
     expect(html).toContain(`<input type="checkbox" name="serviceIds" value="${mine.serviceId}"`)
     expect(html).toContain('noindex')
+    expect(sound(html)).toEqual([])
+  })
+
+  test('gives what sites show of the page: a badge, and the status line where the owner allows it', async () => {
+    const root = `${url}/status/${mine.slug}`
+    const german = await textOf(get(`${formUrl}?way=SITE&language=de`))
+    expect(german).toMatch(/value="SITE" checked/)
+    expect(german).toContain(`&lt;img src=&quot;${root}/badge.svg?language=de&quot;`)
+    expect(await textOf(get(formUrl))).not.toContain('iframe')
+    const allow = `mutation { updatePageEmbedding(input: { pageId: "${mine.id}", origins: ["https://acme.example"] }) { __typename } }`
+    expect(await run(url, mine.key, allow)).toMatchObject({ __typename: 'StatusPage' })
+    const html = await textOf(get(formUrl))
+    expect(html).toContain(`&lt;iframe src=&quot;${root}/embed&quot;`)
+    expect(html).toContain('has allowed show it.')
     expect(sound(html)).toEqual([])
   })
 
@@ -97,6 +111,7 @@ describe('the form of a page', () => {
           action="/"
           pageUrl=""
           isMailEnabled={isMailEnabled}
+          site={null}
           way="EMAIL"
           state={emptyForm}
           incident={null}
@@ -181,6 +196,115 @@ test('a visitor subscribes in a language, is written to in it, and chooses anoth
   await send(`${link}/unsubscribe`)
 })
 
+test('who subscribed before a page was closed hears only that there is an update, until they open it again', async () => {
+  const theirs = await page()
+  const subscribe = (input: Record<string, unknown>) =>
+    run(url, theirs.key, SUBSCRIBE, { input: { slug: theirs.slug, ...input } })
+  for (const email of ['ann@closed.example', 'bob@trusted.example']) await subscribe({ email })
+  await subscribe({ webhook: `${receiver.url}/closed` })
+  const { pageId } = await run(url, theirs.key, '{ organization { pages { id } } }').then((found) => ({
+    pageId: (found['pages'] as unknown as { id: string }[])[0]?.id,
+  }))
+  const close = (access: Record<string, unknown>) =>
+    run(
+      url,
+      theirs.key,
+      `mutation ($input: UpdatePageAccessInput!) { updatePageAccess(input: $input) { ... on PageAccess { kind } ... on Error { message } } }`,
+      { input: { pageId, access } },
+    )
+  expect(await close({ kind: 'MAIL_DOMAIN', mailDomains: ['trusted.example'] })).toEqual({ kind: 'MAIL_DOMAIN' })
+  const incident = await theirs.incident('Secret outage')
+  const to = (address: string) => mail.mails.filter(({ envelopeTo }) => envelopeTo === address)
+  await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'ann@closed.example')
+  await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'bob@trusted.example')
+  const [told] = to('ann@closed.example')
+  expect(told?.subject).toBe('[Acme] There is an update')
+  expect(`${told?.text}${told?.html}`).not.toMatch(/Secret|look/)
+  expect(told?.text).toContain('This page is now private.')
+  expect(to('bob@trusted.example')[0]?.subject).toBe('[Acme] Investigating: Secret outage')
+  const [sent] = await receiver.arrived(1, ({ path }) => path === '/closed')
+  expect(JSON.parse(sent?.body ?? '')).toMatchObject({ type: 'page.updated', data: { page: { slug: theirs.slug } } })
+  expect(sent?.body).not.toContain('Secret')
+
+  const link = linkIn(told ?? {}, `${url}/subscriptions/`)
+  const manage = await textOf(get(link))
+  expect(manage).toContain('This page is now private. Messages only say that there is an update.')
+  expect(manage).not.toMatch(/Mail<\/span>|Secret/)
+  expect(await textOf(send(link, { topics: 'INCIDENTS', language: 'EN' }))).toContain('Saved.')
+
+  await close({ kind: 'ADDRESSES', ranges: ['127.0.0.0/8', '::1/128'] })
+  await theirs.update(incident, 'Secret cause.', 'MONITORING')
+  await mail.arrived(2, ({ envelopeTo }) => envelopeTo === 'bob@trusted.example')
+  expect(to('bob@trusted.example')[1]?.subject).toBe('[Acme] There is an update')
+  // From an allowed network, on the page itself.
+  const again = { way: 'EMAIL', email: 'bob@trusted.example', topics: 'INCIDENTS' }
+  expect((await send(`${url}/status/${theirs.slug}/subscribe`, again)).status).toBe(200)
+  await theirs.update(incident, 'All is well.', 'RESOLVED')
+  await mail.arrived(4, ({ envelopeTo }) => envelopeTo === 'bob@trusted.example')
+  expect(to('bob@trusted.example').at(-1)?.subject).toBe('[Acme] Resolved: Secret outage')
+  expect(await textOf(get(linkIn(to('bob@trusted.example').at(-1) ?? {}, `${url}/subscriptions/`)))).not.toContain(
+    'This page is now private',
+  )
+})
+
+test('an update in several languages reaches each subscriber in theirs, and webhooks in all', async () => {
+  const theirs = await page()
+  const subscribe = (input: Record<string, unknown>) =>
+    run(url, theirs.key, SUBSCRIBE, { input: { slug: theirs.slug, ...input } })
+  for (const language of ['DE', 'FR', 'EN'])
+    await subscribe({ email: `${language.toLowerCase()}@many.example`, language })
+  await subscribe({ webhook: `${receiver.url}/many`, language: 'DE' })
+  const created = await run(
+    url,
+    theirs.key,
+    `mutation ($input: CreateIncidentInput!) { createIncident(input: $input) { ... on Incident {
+      id title translations { language title } updates { nodes { message translations { language message } } } } } }`,
+    {
+      input: {
+        ...{ title: 'Search is slow', status: 'INVESTIGATING', impact: 'MINOR', message: 'We *look* into it.' },
+        translations: [
+          { language: 'FR', message: 'Nous *cherchons*.' },
+          { language: 'DE', title: 'Suche langsam', message: 'Wir *suchen*.' },
+        ],
+      },
+    },
+  )
+  expect(created).toMatchObject({
+    title: 'Search is slow',
+    translations: [{ language: 'DE', title: 'Suche langsam' }],
+    updates: {
+      nodes: [
+        {
+          message: 'We *look* into it.',
+          translations: [
+            { language: 'DE', message: 'Wir *suchen*.' },
+            { language: 'FR', message: 'Nous *cherchons*.' },
+          ],
+        },
+      ],
+    },
+  })
+  const ours = ({ envelopeTo }: { readonly envelopeTo: string }) => envelopeTo.endsWith('@many.example')
+  await mail.arrived(3, ours)
+  const said = new Map(mail.mails.filter(ours).map((each) => [each.envelopeTo.slice(0, 2), each]))
+  expect(said.get('de')).toMatchObject({
+    subject: '[Acme] Wird untersucht: Suche langsam',
+    html: expect.stringContaining('Wir <em>suchen</em>.'),
+    text: expect.stringContaining('Wir suchen.'),
+  })
+  expect(said.get('fr')?.subject).toMatch(/ : Search is slow$/)
+  expect(said.get('fr')?.html).toContain('Nous <em>cherchons</em>.')
+  expect(said.get('en')?.html).toContain('We <em>look</em> into it.')
+  const [sent] = await receiver.arrived(1, ({ path, body }) => path === '/many' && body.includes('incident.created'))
+  expect(JSON.parse(sent?.body ?? '').data.incident).toMatchObject({
+    ...{ title: 'Search is slow', message: 'We *look* into it.' },
+    translations: [
+      { language: 'de', title: 'Suche langsam', message: 'Wir *suchen*.' },
+      { language: 'fr', title: null, message: 'Nous *cherchons*.' },
+    ],
+  })
+})
+
 test('a visitor follows one incident until it is resolved, and nothing else', async () => {
   const to = 'follower@reader.example'
   const incident = await mine.incident('Search is slow')
@@ -219,6 +343,16 @@ test('a visitor follows one incident until it is resolved, and nothing else', as
     expect(await refused.text()).toContain('That didn’t work.')
   }
   expect(await textOf(get(`${formUrl}?incident=${foreign}`))).not.toContain('Of another page')
+})
+
+test('an unknown subscription is said to be one in the reader’s language', async () => {
+  const headers = { accept: 'text/html', 'accept-language': 'pl' }
+  const answer = await fetch(`${url}/subscriptions/none`, { headers })
+  const html = await answer.text()
+  expect(answer.status).toBe(404)
+  expect(html).toContain('<html lang="pl"')
+  expect(html).toContain('Ten link jest nieprawidłowy lub subskrypcja została usunięta.')
+  expect(html).not.toContain('Acme')
 })
 
 test('the form of a service has it checked', async () => {

@@ -66,3 +66,18 @@ test('a mistyped name leads to the page, or to the form with what was typed', as
   expect(html).toContain('value="no-such-page"')
   expect((await get('/status/%22%3E%3Cscript%3E')).html).not.toContain('<script>')
 })
+
+test('both are in the reader’s language', async () => {
+  await tenant()
+  await tenant()
+  for (const [path, status, title] of [
+    ['/status', 200, 'Trouver une page d’état'],
+    ['/status/no-such-page', 404, 'Aucune page d’état n’a cette adresse'],
+  ] as const) {
+    const answer = await app.request(path, { headers: { 'accept-language': 'fr-CH, en;q=0.5' } })
+    const html = await answer.text()
+    expect([answer.status, answer.headers.get('vary')]).toEqual([status, 'accept-language'])
+    expect(html).toMatch(new RegExp(`<html lang="fr".+<h1>${title}</h1>`, 's'))
+    expect(html).toContain('<form class="check" action="/status"')
+  }
+})

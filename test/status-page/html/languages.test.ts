@@ -132,6 +132,80 @@ describe('the language of a page', () => {
   })
 })
 
+describe('what an owner writes in several languages', () => {
+  const german = { language: 'DE', title: 'Zahlungen fallen aus', message: 'Wir *suchen*.' }
+  const texts = [german, { language: 'FR', title: 'Panne des paiements' }]
+
+  async function translatedPage() {
+    const filled = await filledPage()
+    const { acme, serviceId } = filled
+    const incident = await createIncident(acme.ctx, {
+      ...{ title: 'Payments fail', status: 'IDENTIFIED', impact: 'MAJOR', message: 'We *look*.', translations: texts },
+      services: [{ serviceId, status: 'PARTIAL_OUTAGE' }],
+      startedAt: new Date('2026-11-20T11:00:00Z'),
+    })
+    await scheduleMaintenance(acme.ctx, {
+      ...{ title: 'New disks', message: 'Soon.', serviceIds: [serviceId] },
+      ...{ startsAt: new Date('2026-11-22T12:00:00Z'), endsAt: new Date('2026-11-22T13:00:00Z') },
+      translations: [{ language: 'DE', title: 'Neue Platten', message: 'Bald.' }],
+    })
+    cache.invalidate(acme.id)
+    return { ...filled, incidentId: incident.id }
+  }
+
+  test('is on the page in the reader’s language, and says truthfully which language each text has', async () => {
+    const { path, incidentId } = await translatedPage()
+    const german = await (await get(`${path}/de`)).text()
+    expect(german).toMatch(/<h3 dir="auto"><a [^>]*>Zahlungen fallen aus<\/a>/)
+    expect(german).toContain('<div class="prose" dir="auto"><p>Wir <em>suchen</em>.</p></div>')
+    expect(german).toContain('data-announce="Zahlungen fallen aus: Ursache gefunden. Wir suchen."')
+    expect(german).toContain('<h3 dir="auto">Neue Platten</h3>')
+    expect(german).not.toMatch(/Payments fail|We <em>look|New disks|Soon/)
+    const french = await (await get(`${path}/fr`)).text()
+    expect(french).toMatch(/<h3 dir="auto"><a [^>]*>Panne des paiements<\/a>/)
+    expect(french).toContain('<div class="prose" dir="auto" lang=""><p>We <em>look</em>.</p></div>')
+    expect(french).toContain('<h3 dir="auto" lang="">New disks</h3>')
+    const english = await (await get(path)).text()
+    expect(english).toMatch(/<h3 dir="auto"><a [^>]*>Payments fail<\/a>/)
+    const whole = await (await get(`${path}/de/incidents/${incidentId}`)).text()
+    expect(whole).toContain('<title>Zahlungen fallen aus')
+    expect(whole).toContain('"headline":"Zahlungen fallen aus"')
+    expect(nestingFaults(whole)).toEqual([])
+    const polish = await (await get(`${path}/pl/incidents/${incidentId}`)).text()
+    expect(polish).toContain('<h1 dir="auto" lang="">Payments fail</h1>')
+  })
+
+  test('is in the days of a service and in the history', async () => {
+    const { path, serviceId } = await translatedPage()
+    const day = await (await get(`${path}/de/services/${serviceId}?day=2026-11-20`)).text()
+    expect(day.match(/<a [^>]* dir="auto">Zahlungen fallen aus/)).not.toBeNull()
+    expect((await (await get(`${path}/fr/services/${serviceId}`)).text()).match(/Panne des paiements/)).not.toBeNull()
+    expect(await (await get(`${path}/de/history`)).text()).toContain('Zahlungen fallen aus')
+  })
+
+  test('is in feeds, the calendar and Statuspage’s documents, in the page’s default language by default', async () => {
+    const { acme, path } = await translatedPage()
+    const textOf = async (tail: string) => (await get(path + tail)).text()
+    for (const feed of ['/history.atom', '/history.rss']) {
+      expect(await textOf(`${feed}?language=de`)).toMatch(/Zahlungen fallen aus.*&lt;em&gt;suchen/s)
+      expect(await textOf(feed)).toMatch(/Payments fail.*&lt;em&gt;look/s)
+      expect(await textOf(`${feed}?language=fr`)).toMatch(/Panne des paiements.*&lt;em&gt;look/s)
+    }
+    expect(await textOf('/maintenance.ics?language=de')).toMatch(/SUMMARY:Neue Platten.*Bald\./s)
+    expect(await textOf('/maintenance.ics')).toMatch(/SUMMARY:New disks.*Soon\./s)
+    const summary = async (query = '') => JSON.parse(await textOf(`/api/v2/incidents.json${query}`)).incidents[1]
+    expect(await summary()).toMatchObject({ name: 'Payments fail', incident_updates: [{ body: 'We *look*.' }] })
+    expect(await summary('?language=de')).toMatchObject({ name: 'Zahlungen fallen aus' })
+    await updateOrganization(acme.ctx, { defaultLanguage: 'DE' })
+    cache.invalidate(acme.id)
+    expect(await summary()).toMatchObject({
+      name: 'Zahlungen fallen aus',
+      incident_updates: [{ body: 'Wir *suchen*.' }],
+    })
+    expect(await textOf('/maintenance.ics')).toContain('SUMMARY:Neue Platten')
+  })
+})
+
 test('pages and documents show no English but the catalogue’s', async () => {
   const before = { ...wordsOf('FR') }
   Object.assign(wordsOf('FR'), pseudoLanguage(wordsOf('EN'), 'fr'))

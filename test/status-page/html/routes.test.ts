@@ -15,6 +15,7 @@ import {
 } from '../../../src/status/maintenance.ts'
 import { createService, updateService } from '../../../src/status/service.ts'
 import { createServiceGroup } from '../../../src/status/service-group.ts'
+import { respondMissingOnDomain } from '../../../src/status-page/html/missing-page.tsx'
 import { liveScript, statusPages, statusStylesheet } from '../../../src/status-page/html/routes.tsx'
 import { createPageCache } from '../../../src/status-page/page-cache.ts'
 import { type Tenant, tenantsOf } from '../../status/setup.ts'
@@ -47,6 +48,8 @@ const site = { assets, baseUrl: 'https://allclear.example' }
 const app = new Hono()
 app.route('/', statusPages({ site, db: counted, cache, now }))
 app.get('/', (c) => c.text('The landing page.'))
+const source = { site, db: counted, cache, now }
+app.notFound(async (c) => (await respondMissingOnDomain(c, source)) ?? c.text('Nothing.', 404))
 
 const get = (path: string, headers: Record<string, string> = {}) => app.request(path, { headers })
 const read = async (path: string, headers: Record<string, string> = {}) => (await get(path, headers)).text()
@@ -65,6 +68,27 @@ describe('the overview', () => {
     expect(html).toContain(`<link rel="canonical" href="https://allclear.example/status/${acme.slug}"/>`)
     expect(nestingFaults(html)).toEqual([])
     expect(repeatedIds(html)).toEqual([])
+  })
+
+  test('shows the ranges of its tier at addresses of their own, which caches may keep', async () => {
+    const acme = await tenant()
+    await createService(acme.ctx, { name: 'API' })
+    const path = pathOf(acme)
+    await expect.poll(() => read(path)).toContain('API')
+    const html = await read(path)
+    expect(html.match(/href="[^"]*\?range=\w+"( aria-current="true")?/g)).toEqual([
+      `href="${path}?range=24h"`,
+      `href="${path}?range=7d"`,
+      `href="${path}?range=30d" aria-current="true"`,
+    ])
+    const hours = await get(`${path}?range=24h`)
+    expect(hours.headers.get('cache-control')).toBe((await get(path)).headers.get('cache-control'))
+    const shown = await hours.text()
+    expect(shown).toContain('aria-label="last 24 hours"')
+    expect(shown).toContain('Each stroke is an hour in UTC.')
+    expect(shown).toContain(`<link rel="canonical" href="https://allclear.example${path}"/>`)
+    expect(nestingFaults(shown)).toEqual([])
+    for (const range of ['year', '365d', '']) expect((await get(`${path}?range=${range}`)).status).toBe(404)
   })
 
   test('shows status, open incidents, services, scheduled maintenance and past incidents, in this order', async () => {
@@ -722,6 +746,22 @@ describe('a custom domain', () => {
       expect((await get('/history', { host })).status).toBe(404)
       expect(await read(pathOf(acme), { host })).not.toContain('evil')
     }
+  })
+
+  test('has its own page for what is missing, in the language of the address', async () => {
+    const acme = await tenant()
+    await updateOrganization(acme.ctx, { name: 'Acme Shop' })
+    await serveUnder(acme.ctx, acme.id, 'two.acme.example')
+    const host = { host: 'two.acme.example' }
+    await expect.poll(() => read('/', host)).toContain('Acme Shop')
+    const missing = await get('/de/nothing/here', host)
+    const html = await missing.text()
+    expect(missing.status).toBe(404)
+    expect(html).toContain('<html lang="de"')
+    expect(html).toContain('<a href="/de/history">')
+    expect(await read('/nothing', host)).toContain('Acme Shop')
+    expect(await read('/access/nothing', host)).toBe('Nothing.')
+    expect(await read('/nothing', { host: 'three.acme.example' })).toBe('Nothing.')
   })
 
   test('does not show the incidents of others', async () => {

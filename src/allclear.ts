@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+/** The program of the published package. It loads only what the command needs: a command is quick, the service is large. */
+const [command, ...rest] = process.argv.slice(2)
+
+if (command === undefined || (command === 'serve' && rest.length === 0)) {
+  // Not a literal, which would put the service into this file's bundle.
+  const service: string = './main.js'
+  await import(service)
+} else if (command === 'health') {
+  const { checkHealth } = await import('./cli/health.ts')
+  process.exitCode = await checkHealth(process.env['PORT'])
+} else {
+  const [{ runCommand }, { processTerminal }] = await Promise.all([import('./cli/run.ts'), import('./cli/terminal.ts')])
+  process.exitCode = await runCommand(
+    [command, ...rest],
+    processTerminal(process.env, () => new Date()),
+  )
+}

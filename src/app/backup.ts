@@ -1,0 +1,35 @@
+import type { Restored } from '../backup/backup.ts'
+import { restore as read, backUp as write } from '../backup/backup.ts'
+import { readConfig } from '../core/config.ts'
+import { StartError } from '../core/errors.ts'
+
+interface Options {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly passphrase: string | null
+}
+
+/** Backs the database of these settings up. @returns why it could not; null: it did. */
+export function backUp(
+  file: string,
+  { env, passphrase, now }: Options & { readonly now: Date },
+): Promise<string | null> {
+  return orReason(async () => {
+    await write(file, readConfig({ ...env }), { passphrase, now })
+    return null
+  })
+}
+
+/** Restores a backup into the database of these settings. @returns what it did, or why it could not. */
+export function restore(file: string, { env, passphrase }: Options): Promise<Restored | string> {
+  return orReason(() => read(file, readConfig({ ...env }), passphrase))
+}
+
+/** The errors of this program's bundle are of other classes than those of whoever loads it. */
+async function orReason<T>(run: () => Promise<T>): Promise<T | string> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof StartError) return error.message
+    throw error
+  }
+}

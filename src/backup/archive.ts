@@ -1,0 +1,215 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { createGunzip, createGzip } from 'node:zlib'
+import { StartError } from '../core/errors.ts'
+import { linesOf } from './lines.ts'
+
+/*
+ * The file of a backup: a line with its format and how it is encrypted, frames, and the SHA-256 of all of that. A frame is its
+ * length in four bytes, whose first bit marks the last one, and a piece of lines compressed with gzip. An encrypted frame is
+ * sealed with AES-256-GCM under a key that scrypt derives from the passphrase and a salt of the file; its nonce is its number,
+ * and it is bound to the first line and to whether it is the last, so that none can be changed, moved, left out or cut off.
+ */
+const FORMAT = 'allclear-backup 1 '
+const FRAME_BYTES = 256 * 1024
+const TAG_BYTES = 16
+const CHECKSUM_BYTES = 32
+const LAST = 0x8000_0000
+const MAX_HEAD_BYTES = 4096
+
+interface Head {
+  readonly createdAt: string
+  /** How the key is derived from the passphrase; null: not encrypted. */
+  readonly scrypt: { readonly salt: string; readonly cost: number } | null
+}
+
+/** About 100 ms and 32 MB for each guess. */
+const COST = 2 ** 15
+
+type Seal = (frame: Buffer, number: number, isLast: boolean) => Buffer
+
+/**
+ * Writes lines to a new file, for this user alone: whole, or not at all.
+ * @param passphrase encrypts it; null: it is not encrypted.
+ */
+export async function writeArchive(
+  file: string,
+  lines: AsyncIterable<string>,
+  { passphrase, now }: { readonly passphrase: string | null; readonly now: Date },
+): Promise<void> {
+  const salt = randomBytes(16).toString('base64')
+  const head: Head = { createdAt: now.toISOString(), scrypt: passphrase === null ? null : { salt, cost: COST } }
+  const first = `${FORMAT}${JSON.stringify(head)}\n`
+  const seal = await sealing(first, head, passphrase)
+  const unfinished = `${file}.unfinished`
+  try {
+    const compressed = new PassThrough()
+    const compressing = pipeline(Readable.from(withNewlines(lines)), createGzip(), compressed)
+    const content = summed(framed(first, compressed, seal))
+    await pipeline(Readable.from(content), createWriteStream(unfinished, { mode: 0o600, flush: true }))
+    await compressing
+    await rename(unfinished, file)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
+}
+
+async function* withNewlines(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`
+}
+
+async function* framed(first: string, content: AsyncIterable<Buffer>, seal: Seal): AsyncGenerator<Buffer> {
+  yield Buffer.from(first)
+  let number = 0
+  let pending = Buffer.alloc(0)
+  for await (const chunk of content) {
+    pending = Buffer.concat([pending, chunk])
+    while (pending.length > FRAME_BYTES) {
+      yield frameOf(seal(pending.subarray(0, FRAME_BYTES), number++, false), false)
+      pending = pending.subarray(FRAME_BYTES)
+    }
+  }
+  yield frameOf(seal(pending, number, true), true)
+}
+
+function frameOf(content: Buffer, isLast: boolean): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE((content.length | (isLast ? LAST : 0)) >>> 0)
+  return Buffer.concat([length, content])
+}
+
+async function* summed(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  for await (const chunk of content) {
+    hash.update(chunk)
+    yield chunk
+  }
+  yield hash.digest()
+}
+
+/**
+ * Reads the lines of a file. Ends only when all of it was there and unchanged: use what it gives only then.
+ * @throws StartError when it is no backup, damaged, of a later format, or the passphrase is wrong or missing.
+ */
+export async function* readArchive(file: string, passphrase: string | null): AsyncGenerator<string> {
+  const opened = await open(file).catch((cause: Error) => {
+    throw new StartError(`${file} cannot be read: ${cause.message}`, { cause })
+  })
+  const { buffer } = await opened.read(Buffer.alloc(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0).finally(() => opened.close())
+  const first = buffer.toString('latin1', 0, buffer.indexOf('\n') + 1)
+  if (!first.startsWith(FORMAT)) throw new StartError(`${file} is no backup that this version of Allclear can read.`)
+  const head: Head = JSON.parse(first.slice(FORMAT.length))
+  if (head.scrypt !== null && passphrase === null) {
+    throw new StartError(`${file} is encrypted: set ALLCLEAR_BACKUP_PASSPHRASE, or name a file with --passphrase-file.`)
+  }
+  const unseal = await unsealing(file, first, head, passphrase)
+  const decompressed = createGunzip()
+  const reading = pipeline(Readable.from(framesOf(file, first, unseal)), decompressed)
+  // Whoever reads the lines meets the error.
+  reading.catch(() => {})
+  yield* linesOf(decompressed)
+  await reading
+}
+
+/** Reads a whole file. @throws StartError as `readArchive` does. */
+export async function verifyArchive(file: string, passphrase: string | null): Promise<void> {
+  for await (const _ of readArchive(file, passphrase));
+}
+
+async function* framesOf(file: string, first: string, unseal: Seal): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  const source = new Reader(createReadStream(file), file)
+  const take = async (bytes: number) => {
+    const taken = await source.take(bytes)
+    hash.update(taken)
+    return taken
+  }
+  await take(Buffer.byteLength(first))
+  for (let number = 0; ; number++) {
+    const word = (await take(4)).readUInt32BE()
+    const length = word & ~LAST
+    if (length > FRAME_BYTES + TAG_BYTES) throw damaged(file)
+    yield unseal(await take(length), number, (word & LAST) !== 0)
+    if ((word & LAST) !== 0) break
+  }
+  const expected = hash.digest()
+  if (!expected.equals(await source.take(CHECKSUM_BYTES))) throw damaged(file)
+  await source.end()
+}
+
+/** Takes exact numbers of bytes from a stream. */
+class Reader {
+  readonly #chunks: AsyncIterator<Buffer>
+  readonly #file: string
+  #pending = Buffer.alloc(0)
+
+  constructor(stream: AsyncIterable<Buffer>, file: string) {
+    this.#chunks = stream[Symbol.asyncIterator]()
+    this.#file = file
+  }
+
+  async take(bytes: number): Promise<Buffer> {
+    while (this.#pending.length < bytes) {
+      const { value, done } = await this.#chunks.next()
+      if (done) throw damaged(this.#file)
+      this.#pending = Buffer.concat([this.#pending, value])
+    }
+    const taken = this.#pending.subarray(0, bytes)
+    this.#pending = this.#pending.subarray(bytes)
+    return taken
+  }
+
+  /** Requires that nothing follows. */
+  async end(): Promise<void> {
+    const { done } = await this.#chunks.next()
+    if (this.#pending.length > 0 || !done) throw damaged(this.#file)
+  }
+}
+
+const damaged = (file: string) => new StartError(`${file} is damaged or was changed: nothing of it was restored.`)
+
+const derive = promisify<string, string, number, { N: number; maxmem: number }, Buffer>(scrypt)
+
+function keyOf(passphrase: string, { salt, cost }: NonNullable<Head['scrypt']>): Promise<Buffer> {
+  if (cost > COST) throw new StartError('The backup asks for more memory to derive its key than this version gives.')
+  return derive(passphrase, salt, 32, { N: cost, maxmem: 256 * 1024 * 1024 })
+}
+
+async function sealing(first: string, head: Head, passphrase: string | null): Promise<Seal> {
+  if (passphrase === null || head.scrypt === null) return (frame) => frame
+  const key = await keyOf(passphrase, head.scrypt)
+  return (frame, number, isLast) => {
+    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(number)).setAAD(bound(first, isLast))
+    return Buffer.concat([cipher.update(frame), cipher.final(), cipher.getAuthTag()])
+  }
+}
+
+async function unsealing(file: string, first: string, head: Head, passphrase: string | null): Promise<Seal> {
+  if (passphrase === null || head.scrypt === null) return (frame) => frame
+  const key = await keyOf(passphrase, head.scrypt)
+  return (frame, number, isLast) => {
+    if (frame.length < TAG_BYTES) throw damaged(file)
+    const content = frame.subarray(0, -TAG_BYTES)
+    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(number), { authTagLength: TAG_BYTES })
+    decipher.setAAD(bound(first, isLast)).setAuthTag(frame.subarray(-TAG_BYTES))
+    try {
+      return Buffer.concat([decipher.update(content), decipher.final()])
+    } catch {
+      if (number === 0) throw new StartError(`The passphrase is not that of ${file}, or the file is damaged.`)
+      throw damaged(file)
+    }
+  }
+}
+
+function nonceOf(number: number): Buffer {
+  const nonce = Buffer.alloc(12)
+  nonce.writeUInt32BE(number, 8)
+  return nonce
+}
+
+const bound = (first: string, isLast: boolean) => Buffer.from(`${isLast ? 'last' : 'more'} ${first}`)

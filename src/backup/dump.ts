@@ -1,0 +1,186 @@
+import type pg from 'pg'
+import { StartError } from '../core/errors.ts'
+import type { Migration } from '../database/migrate.ts'
+import { applyOn, checksumOf } from '../database/migrate.ts'
+
+/*
+ * The lines of a backup, each JSON: a head; for each table its name and columns, then its rows in batches, as PostgreSQL writes
+ * whole rows as text; the sequences; and an end with the number of rows. The text of a row is the same on every kind of database.
+ */
+
+/** The first line. */
+interface DumpHead {
+  /** The checksums of the migrations that the database has, by name, in order. */
+  readonly migrations: Readonly<Record<string, string>>
+  /** What the file of the secret key holds; null: the key is a setting. */
+  readonly secretKey: string | null
+}
+
+type Line =
+  | { readonly table: string; readonly columns: readonly string[] }
+  | { readonly sequences: readonly Sequence[] }
+  | { readonly rows: number }
+  | readonly string[]
+
+interface Sequence {
+  readonly name: string
+  readonly value: string
+  readonly isCalled: boolean
+}
+
+/** How many rows are read and written at once. */
+const BATCH = 200
+
+/** Reads a database as of one moment. The connection is the caller's; nothing else may use it meanwhile. */
+export async function* dump(connection: pg.ClientBase, secretKey: string | null): AsyncGenerator<string> {
+  await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  const { rows: applied } = await connection.query<{ name: string; checksum: string }>(
+    `SELECT migration_name AS name, checksum FROM "_prisma_migrations"
+     WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name`,
+  )
+  yield line({ migrations: Object.fromEntries(applied.map(({ name, checksum }) => [name, checksum])), secretKey })
+  let count = 0
+  for (const [table, columns] of await tablesOf(connection)) {
+    yield line({ table, columns })
+    await connection.query(`DECLARE backup NO SCROLL CURSOR FOR SELECT t::text AS row FROM ONLY ${quoted(table)} t`)
+    for (;;) {
+      const { rows } = await connection.query<{ row: string }>(`FETCH ${BATCH} FROM backup`)
+      if (rows.length === 0) break
+      count += rows.length
+      yield line(rows.map(({ row }) => row))
+    }
+    await connection.query('CLOSE backup')
+  }
+  yield line({ sequences: await sequencesOf(connection) })
+  await connection.query('COMMIT')
+  yield line({ rows: count })
+}
+
+const line = (content: Line | DumpHead) => JSON.stringify(content)
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+async function tablesOf(connection: pg.ClientBase): Promise<Map<string, readonly string[]>> {
+  const { rows } = await connection.query<{ table: string; columns: string[] }>(
+    `SELECT c.relname::text AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> '_prisma_migrations'
+     GROUP BY c.relname ORDER BY c.relname`,
+  )
+  return new Map(rows.map(({ table, columns }) => [table, columns]))
+}
+
+async function sequencesOf(connection: pg.ClientBase): Promise<Sequence[]> {
+  const { rows } = await connection.query<{ name: string }>(
+    `SELECT relname::text AS name FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' ORDER BY relname`,
+  )
+  const sequences: Sequence[] = []
+  for (const { name } of rows) {
+    const found = await connection.query<{ value: string; isCalled: boolean }>(
+      `SELECT last_value::text AS value, is_called AS "isCalled" FROM ${quoted(name)}`,
+    )
+    for (const row of found.rows) sequences.push({ name, ...row })
+  }
+  return sequences
+}
+
+/**
+ * Loads the lines of a dump into an empty database, all rows or none. The connection is the caller's.
+ * @param known the migrations of this version.
+ * @returns the number of rows, and the secret key of the dump.
+ * @throws StartError when the dump is of another version, or not whole.
+ */
+export async function load(
+  connection: pg.ClientBase,
+  lines: AsyncGenerator<string>,
+  known: readonly Migration[],
+): Promise<{ readonly rows: number; readonly secretKey: string | null }> {
+  const { value, done } = await lines.next()
+  if (done) throw notWhole()
+  const head: DumpHead = JSON.parse(value)
+  // Each in a transaction of its own: PostgreSQL uses no new value of an enumeration in the one that adds it.
+  await applyOn(connection, migrationsOf(head, known))
+  await connection.query('BEGIN')
+  try {
+    const rows = await loadRows(connection, lines)
+    await connection.query('COMMIT')
+    return { rows, secretKey: head.secretKey }
+  } catch (error) {
+    await connection.query('ROLLBACK')
+    throw error
+  }
+}
+
+const notWhole = () => new StartError('The backup is not whole: nothing of it was restored.')
+
+async function loadRows(connection: pg.ClientBase, lines: AsyncIterable<string>): Promise<number> {
+  const tables = await tablesOf(connection)
+  const restoreChecks = await withoutChecks(connection, [...tables.keys()])
+  let table = ''
+  let count = 0
+  let isWhole = false
+  for await (const text of lines) {
+    const content: Line = JSON.parse(text)
+    if (isRows(content)) {
+      count += content.length
+      await insert(connection, table, content)
+    } else if ('table' in content) {
+      table = content.table
+      requireColumns(table, content.columns, tables.get(table))
+    } else if ('sequences' in content) await setSequences(connection, content.sequences)
+    else isWhole = content.rows === count
+  }
+  if (!isWhole) throw notWhole()
+  await restoreChecks()
+  return count
+}
+
+const isRows = (content: Line): content is readonly string[] => Array.isArray(content)
+
+async function setSequences(connection: pg.ClientBase, sequences: readonly Sequence[]): Promise<void> {
+  for (const { name, value, isCalled } of sequences) {
+    await connection.query('SELECT setval($1::regclass, $2, $3)', [quoted(name), value, isCalled])
+  }
+}
+
+/** Returns the migrations of a dump. @throws StartError when this version does not know one of them. */
+function migrationsOf({ migrations }: DumpHead, known: readonly Migration[]): Migration[] {
+  return Object.entries(migrations).map(([name, checksum]) => {
+    const migration = known.find((each) => each.name === name)
+    if (migration !== undefined && checksumOf(migration.sql) === checksum) return migration
+    throw new StartError(
+      `The backup has the migration ${name}, which this version does not know: a newer version made it. Restore it with that version.`,
+    )
+  })
+}
+
+function requireColumns(table: string, columns: readonly string[], found: readonly string[] | undefined): void {
+  if (found !== undefined && columns.join() === found.join()) return
+  throw new StartError(`The backup’s table ${table} is another than this version’s: nothing of it was restored.`)
+}
+
+async function insert(connection: pg.ClientBase, table: string, rows: readonly string[]): Promise<void> {
+  const name = quoted(table)
+  await connection.query(`INSERT INTO ${name} SELECT (row::${name}).* FROM unnest($1::text[]) AS given(row)`, [rows])
+}
+
+/**
+ * Empties the tables, which migrations may have filled, and leaves out foreign keys and triggers: rows come in any order, and
+ * what triggers add is among them.
+ * @returns what brings them back; then foreign keys are checked.
+ */
+async function withoutChecks(connection: pg.ClientBase, tables: readonly string[]): Promise<() => Promise<void>> {
+  const { rows: keys } = await connection.query<{ table: string; name: string; definition: string }>(
+    `SELECT conrelid::regclass::text AS table, conname::text AS name, pg_get_constraintdef(oid) AS definition
+     FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace`,
+  )
+  for (const { table, name } of keys) await connection.query(`ALTER TABLE ${table} DROP CONSTRAINT ${quoted(name)}`)
+  for (const table of tables) await connection.query(`ALTER TABLE ${quoted(table)} DISABLE TRIGGER USER`)
+  await connection.query(`TRUNCATE ${tables.map(quoted).join(', ')}`)
+  return async () => {
+    for (const table of tables) await connection.query(`ALTER TABLE ${quoted(table)} ENABLE TRIGGER USER`)
+    for (const { table, name, definition } of keys) {
+      await connection.query(`ALTER TABLE ${table} ADD CONSTRAINT ${quoted(name)} ${definition}`)
+    }
+  }
+}

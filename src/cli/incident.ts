@@ -1,0 +1,174 @@
+import type { Client } from '../client/index.ts'
+import { type Command, EXIT, Failure, type Input, type Terminal, textOf, textsOf } from './command.ts'
+import { printable, wordsOf } from './paint.ts'
+
+interface Incident {
+  readonly id: string
+  readonly title: string
+  readonly status: string
+}
+
+/** The failure of a mutation. */
+interface Refused {
+  readonly code: string
+  readonly message: string
+}
+
+const RESULT = 'id title status'
+const REFUSED = '... on Error { code message }'
+const OPEN = `mutation Open($input: CreateIncidentInput!) {
+  done: createIncident(input: $input) { ... on Incident { ${RESULT} } ${REFUSED} }
+}`
+const POST = `mutation Post($input: PostIncidentUpdateInput!) {
+  done: postIncidentUpdate(input: $input) { ... on IncidentUpdate { status } ${REFUSED} }
+}`
+
+/** Opens, updates and resolves incidents. */
+export const incident: Command = {
+  usage: 'open | update [ID] | resolve [ID]',
+  summary: 'Report an incident, post an update, or resolve it',
+  details: `Without --message, your editor ($VISUAL, $EDITOR) opens. Without an ID, the one open incident is meant.
+A service is named by its name or id: --service "API=MAJOR_OUTAGE", more than once for several.`,
+  words: ['open', 'update', 'resolve'],
+  options: {
+    title: { type: 'string' },
+    message: { type: 'string', short: 'm' },
+    status: { type: 'string' },
+    impact: { type: 'string' },
+    service: { type: 'string', multiple: true },
+    quiet: { type: 'boolean' },
+  },
+  describe: {
+    title: 'of a new incident',
+    message: 'what subscribers and visitors read, in Markdown',
+    status: 'INVESTIGATING, IDENTIFIED, MONITORING or RESOLVED',
+    impact: 'of a new incident: NONE, MINOR (default), MAJOR or CRITICAL',
+    service: 'an affected service and its status, NAME=STATUS',
+    quiet: 'notify no subscribers',
+  },
+  async run(input, terminal, service) {
+    const { client } = await service()
+    const [action, id] = input.words
+    const run = { open, update, resolve: update }[action ?? '']
+    if (run === undefined) throw new Failure('Say what to do: allclear incident open, update or resolve.')
+    const done = await run({ action: action ?? '', id, input, terminal, client })
+    if (input.json) terminal.result(JSON.stringify(done, null, 2))
+    else terminal.result(`${printable(done.title)}: ${wordsOf(done.status)}  ${done.id}`)
+    return EXIT.ok
+  },
+}
+
+interface Request {
+  readonly action: string
+  readonly id: string | undefined
+  readonly input: Input
+  readonly terminal: Terminal
+  readonly client: Client
+}
+
+async function open({ input, terminal, client }: Request): Promise<Incident> {
+  const services = await affected(input, client)
+  const written = await compose(input, terminal, {
+    title: textOf(input, 'title') ?? '',
+    hint: 'The first line is the title; the message follows after an empty line. Lines that begin with # are left out.',
+  })
+  const { done } = await client.request<{ done: Incident | Refused }>(OPEN, {
+    input: {
+      ...written,
+      status: constant(textOf(input, 'status') ?? 'INVESTIGATING'),
+      impact: constant(textOf(input, 'impact') ?? 'MINOR'),
+      services,
+      tellSubscribers: input.options['quiet'] !== true,
+    },
+  })
+  return succeeded(done)
+}
+
+async function update({ action, id, input, terminal, client }: Request): Promise<Incident> {
+  const found = await meant(client, id)
+  const services = await affected(input, client)
+  const { message } = await compose(input, terminal, {
+    hint: `An update of “${found.title}”. Lines that begin with # are left out.`,
+  })
+  const status = action === 'resolve' ? 'RESOLVED' : constant(textOf(input, 'status') ?? found.status)
+  const { done } = await client.request<{ done: Pick<Incident, 'status'> | Refused }>(POST, {
+    input: {
+      ...{ incidentId: found.id, status, message },
+      ...(services.length > 0 && { services }),
+      tellSubscribers: input.options['quiet'] !== true,
+    },
+  })
+  return { ...found, ...succeeded(done) }
+}
+
+/** Returns the incident with an id, or the one that is open. */
+async function meant(client: Client, id: string | undefined): Promise<Incident> {
+  if (id !== undefined) {
+    const query = `query Find($id: ID!) { node(id: $id) { ... on Incident { ${RESULT} } } }`
+    const { node } = await client.request<{ node: Partial<Incident> | null }>(query, { id })
+    if (node?.id === undefined) throw new Failure(`There is no incident ${id}.`)
+    return node as Incident
+  }
+  const query = `query Open { organization { incidents(first: 20, filter: { open: true }) { nodes { ${RESULT} } } } }`
+  type Answer = { readonly organization: { readonly incidents: { readonly nodes: readonly Incident[] } } }
+  const { nodes } = (await client.request<Answer>(query)).organization.incidents
+  const [only, another] = nodes
+  if (only === undefined) throw new Failure('No incident is open. Name one by its id.')
+  if (another === undefined) return only
+  const list = nodes.map((each) => `  ${each.id}  ${printable(each.title)}`).join('\n')
+  throw new Failure(`Several incidents are open. Name one by its id:\n${list}`)
+}
+
+/** Returns the services that the options name, with their statuses. */
+async function affected(input: Input, client: Client): Promise<{ serviceId: string; status: string }[]> {
+  const named = textsOf(input, 'service').map((text) => {
+    const [, name, status] = /^(.+)=([A-Za-z_ ]+)$/.exec(text) ?? []
+    if (name === undefined || status === undefined) {
+      throw new Failure(`--service ${text}: write NAME=STATUS, such as "API=MAJOR_OUTAGE".`)
+    }
+    return { name, status: constant(status) }
+  })
+  if (named.length === 0) return []
+  const query =
+    'query Services($text: String!) { organization { services(first: 100, filter: { text: $text }) { nodes { id name } } } }'
+  return Promise.all(
+    named.map(async ({ name, status }) => {
+      type Answer = {
+        readonly organization: { readonly services: { readonly nodes: readonly { id: string; name: string }[] } }
+      }
+      const { nodes } = (await client.request<Answer>(query, { text: name })).organization.services
+      const exact = nodes.filter((each) => each.name.toLowerCase() === name.toLowerCase())
+      if (exact.length > 1) throw new Failure(`Several services are called “${name}”. Name one by its id.`)
+      // An id is checked by the service itself.
+      return { serviceId: exact[0]?.id ?? name, status }
+    }),
+  )
+}
+
+/** Takes the texts from the options, or has a person write them. */
+async function compose(
+  input: Input,
+  terminal: Terminal,
+  { title, hint }: { readonly title?: string; readonly hint: string },
+): Promise<{ title?: string; message: string }> {
+  const given = textOf(input, 'message')
+  if (given !== undefined && title !== '') return { ...(title && { title }), message: given }
+  if (given !== undefined) throw new Failure('Give the title too: --title "Payments fail"')
+  const edited = await terminal.edit(`${title === undefined ? '' : `${title}\n\n`}\n# ${hint}\n`)
+  const text = edited.replace(/^#.*$\n?/gm, '').trim()
+  const [, first = '', rest = ''] = /^(.*)\n*([\s\S]*)$/.exec(text) ?? []
+  const written = title === undefined ? { message: text } : { title: first.trim(), message: rest.trim() }
+  if (Object.values(written).includes('')) throw new Failure('Nothing was written, so nothing was sent.')
+  return written
+}
+
+const constant = (text: string) =>
+  text
+    .trim()
+    .toUpperCase()
+    .replace(/[\s-]+/g, '_')
+
+function succeeded<Done extends object>(done: Done | Refused): Done {
+  if ('code' in done) throw new Failure(done.message)
+  return done
+}

@@ -1,0 +1,64 @@
+import { type Command, EXIT, Failure } from './command.ts'
+import { colourOf, columns, paint, printable, wordsOf } from './paint.ts'
+
+interface Page {
+  readonly name: string
+  readonly slug: string
+  readonly status: { readonly indicator: string; readonly description: string }
+  readonly services: readonly { readonly id: string; readonly name: string; readonly status: string }[]
+  readonly incidents: readonly {
+    readonly id: string
+    readonly title: string
+    readonly status: string
+    readonly impact: string
+    readonly startedAt: string
+  }[]
+}
+
+const QUERY = `query Status($slug: String!) {
+  statusPage(slug: $slug) {
+    name slug
+    status { indicator description }
+    services { id name status }
+    incidents { id title status impact startedAt }
+  }
+}`
+
+/** Shows a status page. */
+export const status: Command = {
+  usage: '[SLUG]',
+  summary: 'Show a status page; with a key, by default your own',
+  details: 'Exit codes: 0 all is well or under maintenance, 2 something is affected, 1 failed.',
+  async run({ words, json }, terminal, service) {
+    const { client } = await service()
+    const slug = words[0] ?? (await ownSlug())
+    const { statusPage } = await client.request<{ statusPage: Page | null }>(QUERY, { slug }, terminal.signal)
+    if (statusPage === null) throw new Failure(`There is no status page “${slug}” that you may see.`)
+    const { name, status: overall, services, incidents } = statusPage
+    if (json) terminal.result(JSON.stringify(statusPage, null, 2))
+    else {
+      terminal.result(
+        `${paint(terminal, 'bold', printable(name))}: ${coloured(overall.indicator, overall.description)}`,
+      )
+      const rows = columns(services.map((each) => [each.name, wordsOf(each.status)]))
+      for (const [index, row] of rows.entries()) terminal.result(coloured(services[index]?.status ?? '', row))
+      for (const { id, title, impact, status: incident } of incidents) {
+        terminal.result(coloured(impact, `${printable(title)} (${wordsOf(incident)}, ${id})`))
+      }
+    }
+    return /^(NONE|MAINTENANCE)$/.test(overall.indicator) ? EXIT.ok : EXIT.bad
+
+    async function ownSlug(): Promise<string> {
+      const { key } = await service()
+      if (key === undefined)
+        throw new Failure('Name a status page: allclear status SLUG. Or give a key: allclear login')
+      const query = 'query { organization { slug } }'
+      const { organization } = await client.request<{ organization: { slug: string } }>(query)
+      return organization.slug
+    }
+
+    function coloured(word: string, text: string): string {
+      return paint(terminal, colourOf(word), printable(text))
+    }
+  },
+}

@@ -1,0 +1,305 @@
+/** The client library `allclear/client`. It has no dependencies and runs wherever `fetch` does. */
+
+/** How to reach a service. */
+export interface ClientOptions {
+  /** The address of the service, such as `https://status.example.com`. */
+  readonly url: string
+  /** An API key; public data needs none. */
+  readonly key?: string | undefined
+  /** Sends requests in place of the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+/** Where to follow events from, and until when. */
+export interface FollowOptions {
+  /** The cursor of a page or an event: all later events follow. Default: events from now on. */
+  readonly after?: string | undefined
+  /** Ends the events when it aborts. */
+  readonly signal?: AbortSignal | undefined
+  /** Called when the connection is lost and will be tried again. */
+  readonly onReconnect?: ((error: Error, inMs: number) => void) | undefined
+}
+
+/** An event of a status page. After one of kind `RELOAD`, read the page again: earlier events are no longer available. */
+export interface PageEvent {
+  readonly cursor: string
+  readonly at: string
+  readonly kind: string
+  readonly subjectId: string | null
+  readonly incident: {
+    readonly id: string
+    readonly title: string
+    readonly status: 'INVESTIGATING' | 'IDENTIFIED' | 'MONITORING' | 'RESOLVED'
+    readonly impact: 'NONE' | 'MINOR' | 'MAJOR' | 'CRITICAL'
+    readonly startedAt: string
+    readonly resolvedAt: string | null
+  } | null
+  readonly maintenance: {
+    readonly id: string
+    readonly title: string
+    readonly status: 'SCHEDULED' | 'IN_PROGRESS' | 'VERIFYING' | 'COMPLETED' | 'CANCELLED'
+    readonly startsAt: string
+    readonly endsAt: string
+  } | null
+  readonly service: {
+    readonly id: string
+    readonly name: string
+    readonly status: 'OPERATIONAL' | 'DEGRADED_PERFORMANCE' | 'PARTIAL_OUTAGE' | 'MAJOR_OUTAGE' | 'UNDER_MAINTENANCE'
+  } | null
+  readonly serviceGroup: { readonly id: string; readonly name: string } | null
+}
+
+/** An event of an organization, private ones included. */
+export interface OrganizationEvent {
+  readonly cursor: string
+  /** Null: events after the cursor are no longer available, so read everything again. */
+  readonly event: {
+    readonly at: string
+    readonly kind: string
+    readonly subjectId: string
+    readonly subjectName: string
+    readonly actor: string
+    readonly userName: string | null
+  } | null
+}
+
+/** A client of one service. */
+export interface Client {
+  /**
+   * Runs a query or a mutation.
+   * @throws RequestError when the service refuses it, or does not answer.
+   */
+  request<Data>(query: string, variables?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Data>
+  /**
+   * The events of a status page. Reconnects when the connection is lost and continues after the last event, so that none is
+   * missed or comes twice; ends when the signal aborts.
+   * @throws RequestError when the service refuses it.
+   */
+  statusPageEvents(slug: string, options?: FollowOptions): AsyncGenerator<PageEvent, void, undefined>
+  /** The events of the organization of the key, as `statusPageEvents` gives those of a page. */
+  organizationEvents(options?: FollowOptions): AsyncGenerator<OrganizationEvent, void, undefined>
+}
+
+/** A request that failed. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError'
+  /** The code of the service, such as `UNAUTHENTICATED`, or `UNREACHABLE`. */
+  readonly code: string
+  /** Whether it may succeed later. */
+  readonly isTemporary: boolean
+
+  constructor(code: string, message: string, isTemporary: boolean, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.isTemporary = isTemporary
+  }
+}
+
+/** Creates a client. It connects when it is first used. */
+export function createClient({ url, key, fetch: given }: ClientOptions): Client {
+  const endpoint = `${url.replace(/\/+$/, '')}/graphql`
+
+  async function send(accept: string, operation: Operation, signal?: AbortSignal): Promise<Response> {
+    try {
+      return await (given ?? globalThis.fetch)(endpoint, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept, ...(key && { authorization: `Bearer ${key}` }) },
+        body: JSON.stringify(operation),
+        ...(signal && { signal }),
+      })
+    } catch (error) {
+      if (signal?.aborted) throw error
+      throw new RequestError('UNREACHABLE', `${endpoint} does not answer: ${reasonOf(error)}`, true, { cause: error })
+    }
+  }
+
+  async function request<Data>(query: string, variables = {}, signal?: AbortSignal): Promise<Data> {
+    return dataOf<Data>(await send('application/json', { query, variables }, signal))
+  }
+
+  /** Gives the results of a subscription over one connection. */
+  async function* results<Data>(operation: Operation, signal: AbortSignal): AsyncGenerator<Data, void, undefined> {
+    const quiet = new AbortController()
+    let timer = setTimeout(() => quiet.abort(), SILENCE_MS)
+    try {
+      const response = await send('text/event-stream', operation, AbortSignal.any([signal, quiet.signal]))
+      if (!response.ok || response.body === null) {
+        await dataOf(response)
+        return
+      }
+      for await (const text of messages(response.body)) {
+        clearTimeout(timer)
+        timer = setTimeout(() => quiet.abort(), SILENCE_MS)
+        const data = /^data: ?(.*)$/m.exec(text)?.[1]
+        if (data) yield dataIn<Data>(JSON.parse(data), response.status)
+      }
+    } finally {
+      clearTimeout(timer)
+      quiet.abort()
+    }
+  }
+
+  /** Gives the events of a subscription over one connection. */
+  const connection = <Event>(query: string, field: string) =>
+    async function* (variables: Operation['variables'], signal: AbortSignal): AsyncGenerator<Event, void, undefined> {
+      for await (const data of results<Record<string, Event>>({ query, variables }, signal)) {
+        if (data[field] !== undefined) yield data[field]
+      }
+    }
+
+  return {
+    request,
+    statusPageEvents(slug, options = {}) {
+      const start = async () => {
+        const query = 'query Cursor($slug: String!) { statusPage(slug: $slug) { cursor } }'
+        const { statusPage } = await request<{ statusPage: { cursor: string } | null }>(query, { slug })
+        if (statusPage === null) throw new RequestError('NOT_FOUND', `There is no status page “${slug}”.`, false)
+        return statusPage.cursor
+      }
+      const connect = connection<PageEvent>(PAGE_EVENTS, 'statusPageEvents')
+      return follow((after, signal) => connect({ slug, after }, signal), start, options)
+    },
+    organizationEvents(options = {}) {
+      let organizationId = ''
+      const start = async () => {
+        const query = 'query Newest { organization { id events(first: 1) { nodes { cursor } } } }'
+        const { organization } = await request<{ organization: Newest }>(query)
+        organizationId = organization.id
+        return options.after ?? organization.events.nodes[0]?.cursor ?? null
+      }
+      const connect = connection<OrganizationEvent>(ORGANIZATION_EVENTS, 'organizationEvents')
+      // Its id is needed in any case, so `start` runs, and knows `after`.
+      const fromStart = { ...options, after: undefined }
+      return follow((after, signal) => connect({ organizationId, after }, signal), start, fromStart)
+    },
+  }
+}
+
+/** Follows events over as many connections as it takes. @param start returns the cursor at which to begin. */
+async function* follow<Event extends { readonly cursor: string }>(
+  connect: (after: string | null, signal: AbortSignal) => AsyncGenerator<Event, void, undefined>,
+  start: () => Promise<string | null>,
+  { after, signal = new AbortController().signal, onReconnect }: FollowOptions,
+): AsyncGenerator<Event, void, undefined> {
+  let cursor: string | null | undefined = after
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      // Before the first event too, a lost connection must miss nothing.
+      if (cursor === undefined) cursor = await start()
+      for await (const event of connect(cursor, signal)) {
+        failures = 0
+        cursor = event.cursor
+        yield event
+      }
+      throw new RequestError('UNREACHABLE', 'The connection was closed.', true)
+    } catch (error) {
+      if (signal.aborted) return
+      await pause(pauseAfter(error, failures++, onReconnect), signal)
+    }
+  }
+}
+
+/** Returns how long to wait after an error, in milliseconds. @throws the error when waiting is of no use. */
+function pauseAfter(error: unknown, failures: number, onReconnect: FollowOptions['onReconnect']): number {
+  if (error instanceof RequestError && !error.isTemporary) throw error
+  // Not all at once, when a service returns that many follow.
+  const inMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + Math.random() / 2)
+  onReconnect?.(error instanceof Error ? error : new Error(String(error)), inMs)
+  return inMs
+}
+
+interface Newest {
+  readonly id: string
+  readonly events: { readonly nodes: readonly { readonly cursor: string }[] }
+}
+
+interface Operation {
+  readonly query: string
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+/** The service sends a sign of life every few seconds. In milliseconds. */
+const SILENCE_MS = 60_000
+/** How long to wait before the first and before every later try to reconnect, at most. */
+const FIRST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 15_000
+
+/** The operations of the live events, which a test validates. */
+export const PAGE_EVENTS = `subscription Events($slug: String!, $after: String) {
+  statusPageEvents(slug: $slug, after: $after) {
+    cursor at kind subjectId
+    incident { id title status impact startedAt resolvedAt }
+    maintenance { id title status startsAt endsAt }
+    service { id name status }
+    serviceGroup { id name }
+  }
+}`
+export const ORGANIZATION_EVENTS = `subscription Events($organizationId: ID!, $after: String) {
+  organizationEvents(organizationId: $organizationId, after: $after) {
+    cursor
+    event { at kind subjectId subjectName actor userName }
+  }
+}`
+
+interface GraphqlResult<Data> {
+  readonly data?: Data | null
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[]
+}
+
+async function dataOf<Data>(response: Response): Promise<Data> {
+  const text = await response.text()
+  let result: GraphqlResult<Data>
+  try {
+    result = JSON.parse(text)
+  } catch (cause) {
+    const message = `The answer is no JSON but HTTP ${response.status}: is this the address of an Allclear service?`
+    throw new RequestError('UNREACHABLE', message, response.status >= 500, { cause })
+  }
+  return dataIn(result, response.status)
+}
+
+function dataIn<Data>({ data, errors }: GraphqlResult<Data>, status: number): Data {
+  const [error] = errors ?? []
+  if (error === undefined && data != null) return data
+  const code = error?.extensions?.code ?? 'INTERNAL'
+  const isTemporary = status >= 500 || status === 429 || code === 'UNAVAILABLE' || code === 'RATE_LIMITED'
+  throw new RequestError(code, error?.message ?? `The answer has no data (HTTP ${status}).`, isTemporary)
+}
+
+/** Splits server-sent events, comments included, which are signs of life. */
+async function* messages(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
+  let buffer = ''
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      const parts = (buffer + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/)
+      buffer = parts.pop() ?? ''
+      yield* parts
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { cause } = error as { readonly cause?: unknown }
+  if (cause instanceof Error) return cause.message || String((cause as { code?: string }).code)
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Waits, or until the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
+}

@@ -1,0 +1,154 @@
+import { createHmac } from 'node:crypto'
+import { isLogoAddress } from '../account/page-settings.ts'
+import { quietHoursInput } from '../alerting/channel.ts'
+import { kindByKey } from '../alerting/channel-address.ts'
+import { sealedAddress } from '../alerting/message.ts'
+import type { Database } from '../core/context.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { AlertChannel, Monitor } from '../generated/prisma/client.ts'
+import { openOptions, optionKeys } from '../monitoring/options.ts'
+import { changeSecrets } from '../monitoring/secrets.ts'
+import type { Members } from './format.ts'
+import type { Section } from './sections.ts'
+
+/** An object of an organization, with the members that a file can give it. References are ids, and secrets are `Secret`s. */
+export interface Existing {
+  readonly section: Section
+  readonly id: string
+  readonly name: string
+  /** The subject of its events. */
+  readonly subjectId: string
+  readonly members: Members
+}
+
+/** A secret, by its keyed hash. */
+export interface Secret {
+  readonly secret: string
+}
+
+/** Returns whether a value stands for a secret. */
+export function isSecret(value: unknown): value is Secret {
+  return typeof value === 'object' && value !== null && Object.keys(value).join() === 'secret'
+}
+
+/** Hashes values so that nobody can guess them without the installation's key. */
+export type Digest = (value: unknown) => string
+
+/** Creates the hash of an organization. */
+export function createDigest(seal: SecretBox, organizationId: string): Digest {
+  const key = seal.keyFor(`configuration ${organizationId}`)
+  return (value) => createHmac('sha256', key).update(JSON.stringify(value)).digest('base64url')
+}
+
+/** The columns of a page that a file can give, where null is the organization's. */
+const look = ['description', 'accentColor', 'links', 'uptimeSource'] as const
+
+/** Reads all objects of an organization that a file can manage, those of each section in their order. */
+export async function readExisting(
+  { db, seal }: { readonly db: Database; readonly seal: SecretBox },
+  organizationId: string,
+  digest: Digest,
+): Promise<Existing[]> {
+  const where = { organizationId }
+  const byPosition = [{ position: 'asc' }, { id: 'asc' }] as const
+  const byAge = [{ createdAt: 'asc' }, { id: 'asc' }] as const
+  const groups = await db.serviceGroup.findMany({ where, orderBy: [...byPosition] })
+  const services = await db.service.findMany({ where, orderBy: [...byPosition] })
+  const monitors = await db.monitor.findMany({
+    where,
+    include: { dependencies: { select: { parentId: true }, orderBy: { parentId: 'asc' } } },
+    orderBy: [...byAge],
+  })
+  const organization = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const pages = await db.page.findMany({
+    where,
+    include: { services: { select: { serviceId: true }, orderBy: [{ position: 'asc' }, { serviceId: 'asc' }] } },
+    orderBy: [{ isFirst: 'desc' }, ...byAge],
+  })
+  const channels = await db.alertChannel.findMany({ where, orderBy: [...byAge] })
+  const object = (section: Section, { id, name }: { id: string; name: string }, members: Members, subjectId = id) => ({
+    section,
+    id,
+    name,
+    subjectId,
+    members: { name, ...members },
+  })
+  return [
+    ...groups.map((group) => object('groups', group, { description: group.description })),
+    ...services.map((service) =>
+      object('services', service, { description: service.description, group: service.groupId }),
+    ),
+    ...monitors.map((monitor) => object('monitors', monitor, monitorMembers(monitor, seal, digest))),
+    ...pages.map((page) => {
+      const own = page.isFirst ? organization : page
+      const { logoUrl } = own
+      const members = {
+        slug: page.slug,
+        services: page.allServices ? null : page.services.map(({ serviceId }) => serviceId),
+        ...Object.fromEntries(look.map((name) => [name, own[name]])),
+        // An uploaded logo is no part of a file.
+        ...((logoUrl === null || isLogoAddress(logoUrl)) && { logoUrl }),
+      }
+      const named = { id: page.id, name: own.name ?? organization.name }
+      return object('pages', named, members, page.isFirst ? organizationId : page.id)
+    }),
+    ...channels.map((channel) => object('channels', channel, channelMembers(channel, seal, digest))),
+  ]
+}
+
+function monitorMembers(
+  monitor: Monitor & { readonly dependencies: readonly { readonly parentId: string }[] },
+  seal: SecretBox,
+  digest: Digest,
+): Members {
+  const { kind, options } = openOptions(seal, monitor)
+  const secret = (text: string, what: string) => digest([what, text])
+  return {
+    service: monitor.serviceId,
+    intervalSeconds: monitor.intervalSeconds,
+    timeoutMs: monitor.timeoutMs,
+    failureThreshold: monitor.failureThreshold,
+    recoveryThreshold: monitor.recoveryThreshold,
+    agreement: monitor.agreement,
+    dependsOn: monitor.dependencies.map(({ parentId }) => parentId),
+    [keyOf(optionKeys, kind)]: asSecrets(changeSecrets(kind, options, secret)),
+  }
+}
+
+/** Marks the secrets of options, which are hashes. */
+function asSecrets(options: unknown): unknown {
+  const { headers, body, send, ...rest } = options as {
+    readonly headers?: readonly { readonly name: string; readonly value: string }[]
+    readonly body?: string
+    readonly send?: string
+  }
+  return {
+    ...rest,
+    ...(headers && { headers: headers.map(({ name, value }) => ({ name, value: { secret: value } })) }),
+    ...(body !== undefined && { body: { secret: body } }),
+    ...(send !== undefined && { send: { secret: send } }),
+  }
+}
+
+function channelMembers(channel: AlertChannel, seal: SecretBox, digest: Digest): Members {
+  const { id, kind, address, changes, escalateToId, escalateAfterMinutes } = channel
+  const opened = seal.open(address, sealedAddress(id))
+  return {
+    [keyOf(kindByKey, kind)]: kind === 'MAIL' ? { address: channel.label } : { secret: digest(opened) },
+    when: changes,
+    monitors: channel.monitorIds,
+    services: channel.serviceIds,
+    remindAfterMinutes: channel.remindAfterMinutes,
+    escalate:
+      escalateToId === null || escalateAfterMinutes === null
+        ? null
+        : { channel: escalateToId, afterMinutes: escalateAfterMinutes },
+    quietHours: quietHoursInput(channel),
+  }
+}
+
+function keyOf<K extends string>(table: Readonly<Record<K, string>>, value: string): K {
+  const found = (Object.keys(table) as K[]).find((key) => table[key] === value)
+  if (found === undefined) throw new Error(`Unknown kind ${value}`)
+  return found
+}

@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util'
+import { AlertChange, MonitorKind } from '../generated/prisma/enums.ts'
+import { optionKeys } from '../monitoring/options.ts'
+import { kindRules } from '../monitoring/probe-kinds.ts'
+import type { Members } from './format.ts'
+import { withSecrets } from './members.ts'
+import type { Section } from './sections.ts'
+
+/** What a new object has where the file says nothing: an export leaves it out. */
+const defaults: Readonly<Record<Section, Members>> = {
+  groups: { description: '' },
+  services: { description: '', group: null },
+  monitors: { service: null, timeoutMs: 10_000, recoveryThreshold: 1, agreement: null, dependsOn: [] },
+  pages: { services: null, description: null, accentColor: null, logoUrl: null, links: null, uptimeSource: null },
+  channels: {
+    when: Object.values(AlertChange),
+    monitors: [],
+    services: [],
+    remindAfterMinutes: null,
+    escalate: null,
+    quietHours: null,
+  },
+}
+
+/** Returns members as a file has them: without those that a new object has anyway, and with null for secrets. */
+export function withoutDefaults(section: Section, members: Members): Members {
+  const isNew = (name: string, value: unknown) =>
+    name in defaults[section] && isDeepStrictEqual(value, defaults[section][name])
+  const left = Object.entries(members).filter(([name, value]) => !isNew(name, value))
+  return Object.fromEntries(left.map(([name, value]) => [name, withoutDefaultOptions(name, withSecrets(value, null))]))
+}
+
+/** Options with all that a kind requires, whatever the kind. */
+const smallest = {
+  url: 'https://example.com',
+  host: 'example.com',
+  port: 443,
+  name: 'example.com',
+  target: '192.0.2.1',
+}
+
+const kinds = new Map(Object.entries(optionKeys))
+/** The defaults of each kind's options: what the smallest options become. */
+const optionDefaults = new Map(Object.values(MonitorKind).map((kind) => [kind, defaultsOf(kind)]))
+
+/** Returns the options of a monitor without those that are the default of its kind; other members as they are. */
+export function withoutDefaultOptions(name: string, value: unknown): unknown {
+  const kind = kinds.get(name)
+  if (kind === undefined || typeof value !== 'object' || value === null) return value
+  const own = optionDefaults.get(kind) ?? {}
+  return Object.fromEntries(
+    Object.entries(value).filter(([member, option]) => !(member in own && isDeepStrictEqual(option, own[member]))),
+  )
+}
+
+function defaultsOf(kind: MonitorKind): Readonly<Record<string, unknown>> {
+  const { options } = kindRules[kind]
+  const needed = Object.entries(smallest).filter(([name]) => 'shape' in options && name in (options.shape as object))
+  const given = Object.fromEntries(needed)
+  const parsed = options.safeParse(given)
+  if (!parsed.success) throw new Error(`The defaults of ${kind} are not known: ${parsed.error.message}`)
+  return Object.fromEntries(Object.entries(parsed.data as object).filter(([name]) => !(name in given)))
+}

@@ -1,0 +1,64 @@
+import type { Database } from '../core/context.ts'
+import type { ManagedObject } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { Digest, Existing } from './current.ts'
+import type { Drift } from './plan.ts'
+import type { Section } from './sections.ts'
+
+/** Returns how managed objects differ from what the file made of them, and who changed each last. */
+export async function readDrift(
+  { db }: { readonly db: Database },
+  organizationId: string,
+  rows: readonly ManagedObject[],
+  existing: ReadonlyMap<string, Existing>,
+  digest: Digest,
+): Promise<Drift[]> {
+  const drifted = rows.flatMap((row) => {
+    const now = existing.get(row.objectId)
+    // Only this room writes the column.
+    const fields = Object.entries(row.fields as Readonly<Record<string, string>>)
+    const members = fields.filter(([name, hash]) => now && digest(now.members[name] ?? null) !== hash)
+    const subjectId = now?.subjectId ?? row.objectId
+    return now && members.length === 0 ? [] : [{ row, subjectId, members: members.map(([name]) => name) }]
+  })
+  if (drifted.length === 0) return []
+  const last = await lastChanges(
+    db,
+    organizationId,
+    drifted.map(({ subjectId, row }) => [subjectId, row.appliedSeq]),
+  )
+  return drifted.map(({ row, subjectId, members }) => ({
+    section: row.section as Section,
+    key: row.key,
+    members,
+    last: last.get(subjectId) ?? null,
+  }))
+}
+
+interface LastChange {
+  readonly subjectId: string
+  readonly by: string
+  readonly at: Date
+}
+
+/** Reads the last event of each subject after a position, with the name of who caused it. */
+async function lastChanges(
+  db: Database,
+  organizationId: string,
+  subjects: readonly (readonly [id: string, after: number])[],
+): Promise<ReadonlyMap<string, Omit<LastChange, 'subjectId'>>> {
+  const found = await db.$queryRaw<LastChange[]>(Prisma.sql`
+    SELECT asked.id AS "subjectId", event.at,
+      coalesce(
+        (SELECT coalesce(nullif("User".name, ''), email) FROM "User" WHERE "User".id = event."actorUserId"),
+        (SELECT 'the key ' || "ApiKey".name FROM "ApiKey" WHERE "ApiKey".id = event."actorKeyId"),
+        CASE event."actorKind" WHEN 'OPERATOR' THEN 'the operator' ELSE 'this service' END
+      ) AS by
+    FROM unnest(${subjects.map(([id]) => id)}::text[], ${subjects.map(([, after]) => after)}::int[]) AS asked (id, after)
+    CROSS JOIN LATERAL (
+      SELECT at, "actorKind", "actorKeyId", "actorUserId" FROM "Event"
+      WHERE "organizationId" = ${organizationId} AND "subjectId" = asked.id AND seq > asked.after
+      ORDER BY seq DESC LIMIT 1
+    ) AS event`)
+  return new Map(found.map(({ subjectId, by, at }) => [subjectId, { by, at }]))
+}

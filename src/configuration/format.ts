@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import { addressKeys } from '../alerting/channel-address.ts'
+import { Invalid, type Issue } from '../core/errors.ts'
+import { invalid, validate } from '../core/validation.ts'
+import { AlertChange, UptimeSource } from '../generated/prisma/enums.ts'
+import { optionKeys } from '../monitoring/options.ts'
+import { type Section, sections } from './sections.ts'
+import { pathKey, type YamlText } from './yaml-text.ts'
+
+/** The longest file, in characters: requests to GraphQL end below it. */
+export const MAX_FILE_LENGTH = 1_000_000
+/** The most objects of a file. */
+const MAX_OBJECTS = 2000
+const MAX_KEY_LENGTH = 63
+/** The most values for `${NAME}`. */
+const MAX_VARIABLES = 200
+/** The name of a file that has none. */
+export const DEFAULT_FILE = 'allclear.yaml'
+
+const key = z
+  .string()
+  .max(MAX_KEY_LENGTH, `must have at most ${MAX_KEY_LENGTH} characters`)
+  .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, 'must be lowercase letters and digits, in parts joined by single - or _')
+
+/** Members are checked here by their shape; their values by the operations that they are given to. */
+const text = z.string()
+const count = z.int()
+const keys = z.array(key)
+const options = z.record(z.string(), z.unknown())
+
+const group = z.strictObject({ name: text, description: text.optional() })
+const service = z.strictObject({ name: text, description: text.optional(), group: key.nullish() })
+const monitor = z.strictObject({
+  name: text,
+  service: key.nullish(),
+  intervalSeconds: count.optional(),
+  timeoutMs: count.optional(),
+  failureThreshold: count.optional(),
+  recoveryThreshold: count.optional(),
+  agreement: count.nullish(),
+  dependsOn: keys.optional(),
+  ...membersOf(Object.keys(optionKeys), options.optional()),
+})
+const page = z.strictObject({
+  slug: text,
+  name: text,
+  services: keys.nullish(),
+  description: text.nullish(),
+  accentColor: text.nullish(),
+  logoUrl: text.nullish(),
+  links: z.array(z.strictObject({ label: text, url: text })).nullish(),
+  uptimeSource: z.enum(UptimeSource).nullish(),
+})
+const channel = z.strictObject({
+  name: text,
+  when: z.array(z.enum(AlertChange)).optional(),
+  monitors: keys.optional(),
+  services: keys.optional(),
+  remindAfterMinutes: count.nullish(),
+  escalate: z.strictObject({ channel: key, afterMinutes: count }).nullish(),
+  quietHours: z.strictObject({ from: text, to: text, timeZone: text.nullish() }).nullish(),
+  ...membersOf(addressKeys, options.nullish()),
+})
+
+/** A part of a file that has got another key, such as `services.api`. */
+const place = z.string().regex(new RegExp(`^(?:${sections.join('|')})\\.[a-z0-9_-]+$`), 'must be like services.api')
+
+const file = z.strictObject({
+  allclear: z.literal(1, 'must be 1, the version of this format'),
+  moved: z
+    .array(z.strictObject({ from: place, to: place }))
+    .max(MAX_OBJECTS)
+    .optional(),
+  groups: z.record(key, group).nullish(),
+  services: z.record(key, service).nullish(),
+  monitors: z.record(key, monitor).nullish(),
+  pages: z.record(key, page).nullish(),
+  channels: z.record(key, channel).nullish(),
+})
+
+/** The members that the file gives an object. Absent ones are left as they are. */
+export type Members = Readonly<Record<string, unknown>>
+
+/** A file that was read. */
+export interface Configuration {
+  /** The objects of each section by key, in the order of the file. */
+  readonly objects: Readonly<Record<Section, ReadonlyMap<string, Members>>>
+  /** Keys that replace others, which are the same object. */
+  readonly moved: readonly { readonly section: Section; readonly from: string; readonly to: string }[]
+}
+
+const variables = z
+  .array(z.strictObject({ name: z.string().regex(/^[A-Za-z_]\w{0,99}$/, 'must be a name'), value: z.string() }))
+  .max(MAX_VARIABLES, `must have at most ${MAX_VARIABLES} items`)
+  .nullish()
+
+/** Validates values for `${NAME}`. @throws Invalid. */
+export function readVariables(given: unknown): ReadonlyMap<string, string> {
+  const { variables: valid } = validate(z.object({ variables }), { variables: given })
+  return new Map(valid?.map(({ name, value }) => [name, value]))
+}
+
+/** Reads a file. @throws Invalid with the path and line of each problem. */
+export function readConfiguration(read: YamlText, values: ReadonlyMap<string, string>): Configuration {
+  const issues: Issue[] = []
+  const replaced = withValues(read.value, values, [], issues)
+  if (issues.length > 0) throw invalid(withLines(issues, read.lines))
+  try {
+    return configurationOf(validate(file, replaced))
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    throw invalid(withLines(error.issues, read.lines))
+  }
+}
+
+/** Adds to issues the line of the innermost part of their path that has one. */
+export function withLines(issues: readonly Issue[], lines: ReadonlyMap<string, number>): Issue[] {
+  return issues.map((issue) => {
+    for (let length = issue.path.length; length > 0; length--) {
+      const line = lines.get(pathKey(issue.path.slice(0, length)))
+      if (line !== undefined) return { ...issue, line }
+    }
+    return issue
+  })
+}
+
+function configurationOf({ moved = [], ...given }: z.output<typeof file>): Configuration {
+  const objects = Object.fromEntries(
+    sections.map((section) => [section, new Map(Object.entries(given[section] ?? {}))]),
+  ) as unknown as Record<Section, Map<string, Members>>
+  const total = sections.reduce((sum, section) => sum + objects[section].size, 0)
+  if (total > MAX_OBJECTS) throw invalid([{ path: [], message: `must have at most ${MAX_OBJECTS} objects` }])
+  return { objects, moved: moved.map((each, index) => readMove(each, index, objects)) }
+}
+
+function readMove({ from, to }: { from: string; to: string }, index: number, objects: Configuration['objects']) {
+  const [section, fromKey = ''] = from.split('.') as [Section, string]
+  const [toSection, toKey = ''] = to.split('.')
+  const refuse = (member: string, message: string) => invalid([{ path: ['moved', String(index), member], message }])
+  if (toSection !== section) throw refuse('to', 'must be in the same section')
+  if (objects[section].has(fromKey)) throw refuse('from', 'must no longer be in the file')
+  if (!objects[section].has(toKey)) throw refuse('to', 'must be in the file')
+  return { section, from: fromKey, to: toKey }
+}
+
+/** Replaces `${NAME}` in all texts; `$${` stands for `${`. */
+function withValues(
+  value: unknown,
+  values: ReadonlyMap<string, string>,
+  path: readonly string[],
+  issues: Issue[],
+): unknown {
+  if (typeof value === 'string') {
+    return value.replace(/\$(\$?)\{(\w*)\}?/g, (found, escaped: string, name: string) => {
+      if (escaped !== '') return found.slice(1)
+      const own = values.get(name)
+      if (own === undefined) issues.push({ path, message: `\${${name}} has no value: set ${name} in the environment` })
+      return own ?? ''
+    })
+  }
+  if (Array.isArray(value))
+    return value.map((item, index) => withValues(item, values, [...path, String(index)], issues))
+  if (typeof value !== 'object' || value === null) return value
+  // The schemas of records pass over it.
+  if (Object.hasOwn(value, '__proto__')) issues.push({ path: [...path, '__proto__'], message: 'is no key' })
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withValues(member, values, [...path, name], issues)]),
+  )
+}
+
+function membersOf<K extends string, T extends z.ZodType>(names: readonly K[], type: T): Record<K, T> {
+  return Object.fromEntries(names.map((name) => [name, type])) as Record<K, T>
+}
+
+/** The JSON Schema of the file, for editors. */
+export function configurationSchema(): object {
+  return { title: 'Allclear configuration', ...z.toJSONSchema(file, { io: 'input' }) }
+}

@@ -1,0 +1,111 @@
+import type { Members } from '../configuration/format.ts'
+
+interface Conditions {
+  /** The options that say the same. */
+  readonly known: Members
+  /** Those that nothing here can say. */
+  readonly dropped: readonly string[]
+}
+
+/** What a condition adds; null: nothing here can say it. */
+type Reader = (left: string, operator: string, right: string) => Record<string, unknown> | null
+
+/** Translates the conditions of an endpoint. */
+export function conditionsOf(kind: 'http' | 'tcp' | 'ping' | 'dns', conditions: readonly unknown[]): Conditions {
+  const known: Record<string, unknown> = {}
+  const dropped: string[] = []
+  let statuses = allStatuses
+  for (const condition of conditions) {
+    const text = String(condition).trim().slice(0, 300)
+    const [, left = '', operator = '', right = ''] = /^(\S+) (==|!=|<=|>=|<|>) (.+)$/.exec(text) ?? []
+    const accepts = kind === 'http' && left === '[STATUS]' ? statusTest(operator, right) : null
+    const added = readers[kind](left, operator, right) ?? read(left, operator, right)
+    if (accepts !== null) statuses = statuses.filter(accepts)
+    else if (added !== null && !Object.keys(added).some((name) => name in known)) Object.assign(known, added)
+    else dropped.push(text)
+  }
+  if (kind === 'http') known['expectedStatus'] = rangesOf(statuses)
+  return { known, dropped }
+}
+
+/** What every kind has. */
+const read: Reader = (left, operator, right) => {
+  if (left === '[CONNECTED]' && operator === '==' && right === 'true') return {}
+  if (left === '[RESPONSE_TIME]' && /^<=?$/.test(operator) && /^\d{1,5}$/.test(right)) {
+    return { degradedAboveMs: Math.min(30_000, Math.max(1, Number(right))) }
+  }
+  return null
+}
+
+const readers: Readonly<Record<'http' | 'tcp' | 'ping' | 'dns', Reader>> = {
+  http: (left, operator, right) =>
+    certificate(left, operator, right) ?? keyword(left, operator, right) ?? json(left, operator, right),
+  tcp: () => null,
+  ping: () => null,
+  dns(left, operator, right) {
+    if (left === '[DNS_RCODE]' && operator === '==' && right === 'NOERROR') return {}
+    return left === '[BODY]' && operator === '==' && !right.includes('(')
+      ? { expected: [right], match: 'CONTAINS' }
+      : null
+  },
+}
+
+const certificate: Reader = (left, operator, right) => {
+  const hours = /^(\d{1,5})h$/.exec(right)?.[1]
+  if (left !== '[CERTIFICATE_EXPIRATION]' || !operator.startsWith('>') || hours === undefined) return null
+  return { certificateDays: Math.min(365, Math.ceil(Number(hours) / 24)) }
+}
+
+const keyword: Reader = (left, operator, right) => {
+  const text = /^pat\(\*([^*?[\]\\]+)\*\)$/.exec(right)?.[1]
+  if (left !== '[BODY]' || text === undefined || !/^[!=]=$/.test(operator)) return null
+  return { keyword: operator === '==' ? { text } : { text, absent: true } }
+}
+
+const PATH = '((?:\\.[A-Za-z_]\\w*|\\[\\d+\\])+)'
+
+const json: Reader = (left, operator, right) => {
+  const value = new RegExp(`^\\[BODY\\]${PATH}$`).exec(left)?.[1]
+  const existing = new RegExp(`^has\\(\\[BODY\\]${PATH}\\)$`).exec(left)?.[1]
+  if (operator !== '==' || /^(?:pat|any|len|has)\(/.test(right)) return null
+  if (existing !== undefined && /^(?:true|false)$/.test(right)) {
+    return { json: right === 'true' ? { path: `$${existing}` } : { path: `$${existing}`, absent: true } }
+  }
+  return value === undefined ? null : { json: { path: `$${value}`, equals: jsonValue(right) } }
+}
+
+function jsonValue(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+const allStatuses = Array.from({ length: 500 }, (_, index) => 100 + index)
+
+/** Returns which statuses a condition accepts; null: it is not understood. */
+function statusTest(operator: string, right: string): ((status: number) => boolean) | null {
+  const any = /^any\(([\d, ]+)\)$/.exec(right)?.[1]
+  if (any === undefined && !/^\d{3}$/.test(right)) return null
+  const values = (any ?? right).split(',').map(Number)
+  const [value = 0] = values
+  if (operator === '==') return (status) => values.includes(status)
+  if (operator === '!=') return (status) => !values.includes(status)
+  if (any !== undefined) return null
+  return (status) =>
+    operator.startsWith('<')
+      ? status < value || (operator === '<=' && status === value)
+      : status > value || (operator === '>=' && status === value)
+}
+
+/** Writes statuses as ranges, such as 200-299; no range crosses a hundred, whose first and last make 2xx. */
+function rangesOf(statuses: readonly number[]): string[] {
+  const ranges: [number, number][] = []
+  for (const status of statuses) {
+    const last = ranges.at(-1)
+    if (last !== undefined && last[1] === status - 1 && status % 100 !== 0) last[1] = status
+    else ranges.push([status, status])
+  }
+  return ranges.map(([from, to]) => {
+    if (from === to) return String(from)
+    return to - from === 99 ? `${from / 100}xx` : `${from}-${to}`
+  })
+}

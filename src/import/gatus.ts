@@ -1,0 +1,203 @@
+import type { Members } from '../configuration/format.ts'
+import { readYaml } from '../configuration/yaml-text.ts'
+import { conditionsOf } from './gatus-conditions.ts'
+import { Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable, within } from './translation.ts'
+
+const PREFIX = 'gatus'
+
+/** Translates a configuration file of Gatus. Its `${NAME}` stay places for values. @throws Unreadable. */
+export function translateGatus(text: string): Translation {
+  const read = readYaml(text)
+  if (!('lines' in read)) {
+    const [problem] = read
+    throw new Unreadable(`This YAML cannot be read: ${problem?.message ?? ''} (line ${problem?.line ?? '?'})`)
+  }
+  const file = new Fields(read.value)
+  const endpoints = file.list('endpoints').map((each) => new Fields(each))
+  const external = file.list('external-endpoints').map((each) => new Fields(each))
+  if (endpoints.length + external.length === 0)
+    throw new Unreadable('This is no configuration of Gatus: it has no endpoints.')
+  const draft = new Draft()
+  const alerted = new Map<string, string[]>()
+  for (const endpoint of endpoints) addMonitor(draft, endpoint, alerted, optionsOf)
+  for (const endpoint of external) addMonitor(draft, endpoint, alerted, heartbeatOf)
+  for (const [type, monitors] of alerted) addChannel(draft, type, file.fields('alerting').fields(type), monitors)
+  return { ...draft, hasVariables: true }
+}
+
+/** Returns the members of a monitor that say how it is checked, or why there is no such monitor. */
+type Read = (draft: Draft, name: string, endpoint: Fields) => Members | string
+
+function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[]>, read: Read): void {
+  const name = nameOf(endpoint.text('name'), 'Endpoint')
+  const group = nameOf(endpoint.text('group'), '')
+  const key = keyOf(PREFIX, `${group}_${name}`.toLowerCase())
+  const isOff = endpoint.get('enabled') === false
+  if (draft.objects.monitors.has(key)) {
+    draft.skip('monitors', name, 'Another endpoint has this group and name.')
+    return
+  }
+  const checked = isOff ? 'It is not enabled.' : read(draft, name, endpoint)
+  if (typeof checked === 'string') {
+    draft.skip('monitors', name, checked)
+    return
+  }
+  for (const part of ['maintenance-windows', 'ssh', 'client'] as const) {
+    if (endpoint.get(part) !== undefined && !isClientKnown(endpoint, part))
+      draft.partly('monitors', name, `It comes without its ${part}.`)
+  }
+  const groupKey = group === '' ? undefined : keyOf(PREFIX, group.toLowerCase())
+  if (groupKey !== undefined) draft.objects.groups.set(groupKey, { name: group })
+  draft.objects.services.set(key, present({ name, group: groupKey }))
+  draft.objects.monitors.set(key, { name, service: key, ...checked })
+  for (const alert of endpoint.list('alerts')) {
+    const fields = new Fields(alert)
+    if (fields.get('enabled') === false) continue
+    const type = fields.text('type')
+    const keys = alerted.get(type) ?? []
+    if (!keys.includes(key)) alerted.set(type, [...keys, key])
+  }
+}
+
+/** Of the client's options, all that are carried over. */
+const clientOptions = ['insecure', 'ignore-redirect', 'timeout']
+
+function isClientKnown(endpoint: Fields, part: string): boolean {
+  return (
+    part === 'client' &&
+    endpoint
+      .fields('client')
+      .entries()
+      .every(([name]) => clientOptions.includes(name))
+  )
+}
+
+function optionsOf(draft: Draft, name: string, endpoint: Fields): Members | string {
+  const client = endpoint.fields('client')
+  const url = endpoint.text('url')
+  const kind = kindOf(endpoint, url)
+  if (kind === null)
+    return `Allclear has no monitors for ${url.includes('://') ? url.slice(0, url.indexOf('://')) : 'this address'}.`
+  const { known, dropped } = conditionsOf(kind.key, endpoint.list('conditions'))
+  for (const condition of dropped) draft.partly('monitors', name, `It is checked without the condition ${condition}.`)
+  if (known['degradedAboveMs'] !== undefined)
+    draft.partly('monitors', name, 'When its response takes too long, it is degraded, not down.')
+  const interval = within(1, 86_400, seconds(endpoint.text('interval')) ?? 60)
+  const timeout = (seconds(client.text('timeout')) ?? 10) * 1000
+  const own = kind.key === 'http' ? httpOptions(endpoint, client) : {}
+  return {
+    intervalSeconds: interval,
+    timeoutMs: within(500, Math.min(30_000, interval * 1000), timeout),
+    ...thresholdsOf(endpoint),
+    [kind.key]: present({ ...kind.options, ...own, ...known }),
+  }
+}
+
+function heartbeatOf(draft: Draft, name: string, endpoint: Fields): Members | string {
+  const interval = seconds(endpoint.fields('heartbeat').text('interval'))
+  if (interval === undefined || interval === 0)
+    return 'It has no heartbeat interval: nothing says when it would be late.'
+  draft.partly('monitors', name, 'It gets a new address: have the job report there.')
+  return { intervalSeconds: within(1, 31 * 86_400, interval), heartbeat: {} }
+}
+
+interface Kind {
+  readonly key: 'http' | 'tcp' | 'ping' | 'dns'
+  readonly options: Members
+}
+
+function kindOf(endpoint: Fields, url: string): Kind | null {
+  const dns = endpoint.fields('dns')
+  if (dns.text('query-name') !== '') {
+    const name = dns.text('query-name').replace(/\.$/, '')
+    return {
+      key: 'dns',
+      options: { name, recordType: dns.text('query-type') || 'A', resolver: url.replace(/^\w+:\/\//, '') },
+    }
+  }
+  const [, scheme = '', host = '', port = ''] = /^(\w+):\/\/([^/:[\]]+|\[[^\]]+\])(?::(\d+))?/.exec(url) ?? []
+  const bare = host.replace(/^\[|\]$/g, '')
+  // A place for a value may be a whole address.
+  if (/^https?$/.test(scheme) || /^https?:\/\//.test(url) || url.startsWith('${'))
+    return { key: 'http', options: { url } }
+  if (scheme === 'icmp') return { key: 'ping', options: { host: bare } }
+  if (scheme === 'tcp') return { key: 'tcp', options: { host: bare, port: Number(port) } }
+  if (scheme === 'tls') return { key: 'tcp', options: { host: bare, port: Number(port), tls: true } }
+  return null
+}
+
+function httpOptions(endpoint: Fields, client: Fields): Members {
+  const isGraphql = endpoint.isTrue('graphql')
+  const method = endpoint.text('method').toUpperCase() || 'GET'
+  const body = /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : endpoint.text('body')
+  const headers = endpoint
+    .fields('headers')
+    .entries()
+    .map(([name, value]) => ({ name, value: String(value) }))
+  if (isGraphql && !headers.some(({ name }) => name.toLowerCase() === 'content-type')) {
+    headers.push({ name: 'Content-Type', value: 'application/json' })
+  }
+  return {
+    method: method === 'GET' ? undefined : method,
+    headers: headers.length > 0 ? headers : undefined,
+    body: isGraphql && body !== '' ? JSON.stringify({ query: body }) : body,
+    maxRedirects: client.isTrue('ignore-redirect') ? 0 : undefined,
+    verifyCertificate: client.isTrue('insecure') ? false : undefined,
+  }
+}
+
+/** The thresholds of its alerts, which are those of the monitor here: of several, the quickest. */
+function thresholdsOf(endpoint: Fields): Members {
+  const alerts = endpoint.list('alerts').map((each) => new Fields(each))
+  if (alerts.length === 0) return {}
+  const least = (name: string, otherwise: number) => Math.min(...alerts.map((each) => each.number(name) ?? otherwise))
+  return {
+    failureThreshold: within(1, 10, least('failure-threshold', 3)),
+    recoveryThreshold: within(1, 10, least('success-threshold', 2)),
+  }
+}
+
+/** Returns the seconds of a duration such as 1m30s. */
+function seconds(text: string): number | undefined {
+  if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s))+$/.test(text)) return undefined
+  const units: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 }
+  return [...text.matchAll(/([\d.]+)(ms|h|m|s)/g)].reduce(
+    (sum, [, count, unit = 's']) => sum + Number(count) * (units[unit] ?? 1),
+    0,
+  )
+}
+
+function addChannel(draft: Draft, type: string, provider: Fields, monitors: readonly string[]): void {
+  const name = nameOf(type, 'Alerts')
+  const address = Object.hasOwn(addresses, type) ? addresses[type]?.(provider) : undefined
+  if (address === undefined) {
+    draft.skip('channels', name, 'Allclear has no channels of this kind that could be made from the file.')
+    return
+  }
+  if (provider.entries().length === 0) {
+    draft.skip('channels', name, 'The file has no settings for it.')
+    return
+  }
+  if (provider.list('overrides').length > 0) draft.partly('channels', name, 'It comes without its overrides.')
+  draft.objects.channels.set(keyOf(PREFIX, type), { name, monitors, when: ['DOWN', 'UP'], ...address })
+}
+
+/** The address of a channel by the type of an alert. */
+const addresses: Readonly<Record<string, (provider: Fields) => Members>> = {
+  slack: (provider) => ({ slack: { url: provider.text('webhook-url') } }),
+  discord: (provider) => ({ discord: { url: provider.text('webhook-url') } }),
+  teams: (provider) => ({ teams: { url: provider.text('webhook-url') } }),
+  'teams-workflows': (provider) => ({ teams: { url: provider.text('webhook-url') } }),
+  mattermost: (provider) => ({ mattermost: { url: provider.text('webhook-url') } }),
+  telegram: (provider) => ({ telegram: { botToken: provider.text('token'), chatId: provider.text('id') } }),
+  ntfy: (provider) => ({
+    ntfy: present({ server: provider.text('url'), topic: provider.text('topic'), token: provider.text('token') }),
+  }),
+  gotify: (provider) => ({ gotify: { server: provider.text('server-url'), token: provider.text('token') } }),
+  pushover: (provider) => ({
+    pushover: { token: provider.text('application-token'), user: provider.text('user-key') },
+  }),
+  pagerduty: (provider) => ({ pagerduty: { routingKey: provider.text('integration-key') } }),
+  opsgenie: (provider) => ({ opsgenie: { apiKey: provider.text('api-key') } }),
+  email: (provider) => ({ mail: { address: provider.text('to') } }),
+}

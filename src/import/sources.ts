@@ -1,0 +1,40 @@
+import { stringify } from 'yaml'
+import { escapeText, sections } from '../configuration/sections.ts'
+import { translateGatus } from './gatus.ts'
+import { translateStatuspage } from './statuspage.ts'
+import type { Translation } from './translation.ts'
+import { translateUptimeKuma } from './uptime-kuma.ts'
+
+/** What translates the text of each source. */
+const translators = {
+  'uptime-kuma': translateUptimeKuma,
+  gatus: translateGatus,
+  statuspage: translateStatuspage,
+} as const satisfies Record<string, (text: string) => Translation>
+
+export type Source = keyof typeof translators
+
+/** Translates the text of a source. @throws Unreadable. */
+export function translate(source: Source, text: string): Translation {
+  return translators[source](text)
+}
+
+/** Writes a translation as a configuration file, as short as YAML can be: requests have a limit. */
+export function writeTranslation({ objects, hasVariables }: Translation): string {
+  const filled = sections.filter((section) => objects[section].size > 0)
+  const parts = filled.map((section) => [section, Object.fromEntries(objects[section])] as const)
+  const value = { allclear: 1, ...Object.fromEntries(parts) }
+  return stringify(hasVariables ? value : escaped(value), {
+    collectionStyle: 'flow',
+    flowCollectionPadding: false,
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+  })
+}
+
+function escaped(value: unknown): unknown {
+  if (typeof value === 'string') return escapeText(value)
+  if (Array.isArray(value)) return value.map(escaped)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, escaped(member)]))
+}

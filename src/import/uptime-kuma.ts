@@ -1,0 +1,242 @@
+import type { Members } from '../configuration/format.ts'
+import {
+  Draft,
+  Fields,
+  keyOf,
+  nameOf,
+  present,
+  readJsonObject,
+  type Translation,
+  Unreadable,
+  within,
+} from './translation.ts'
+
+const PREFIX = 'uptime-kuma'
+
+/** Translates the backup that Uptime Kuma 1 writes (Settings, Backup). @throws Unreadable. */
+export function translateUptimeKuma(text: string): Translation {
+  const backup = readJsonObject(text)
+  if (!Array.isArray(backup.get('monitorList')))
+    throw new Unreadable('This is no backup of Uptime Kuma 1: it has no monitorList.')
+  const monitors = backup.list('monitorList').map((each) => new Fields(each))
+  const draft = new Draft()
+  const groups = monitors.filter((each) => each.text('type') === 'group')
+  for (const group of groups) {
+    const name = nameOf(group.text('pathName') || group.text('name'), `Group ${group.text('id')}`)
+    draft.objects.groups.set(keyOf(PREFIX, group.text('id')), { name })
+  }
+  for (const monitor of monitors) if (monitor.text('type') !== 'group') addMonitor(draft, monitor)
+  for (const notification of backup.list('notificationList')) addChannel(draft, new Fields(notification), monitors)
+  return { ...draft, hasVariables: false }
+}
+
+function addMonitor(draft: Draft, monitor: Fields): void {
+  const id = monitor.text('id')
+  const name = nameOf(monitor.text('name'), `Monitor ${id}`)
+  const reason = refusalOf(monitor)
+  const options = reason === null ? optionsOf(draft, name, monitor) : null
+  if (options === null) {
+    draft.skip('monitors', name, reason ?? `Allclear has no monitors of kind ${monitor.text('type')}.`)
+    return
+  }
+  const key = keyOf(PREFIX, id)
+  const parent = keyOf(PREFIX, monitor.text('parent'))
+  const group = draft.objects.groups.has(parent) ? parent : undefined
+  draft.objects.services.set(key, present({ name, group, description: monitor.text('description').slice(0, 2000) }))
+  draft.objects.monitors.set(key, { name, service: key, ...settingsOf(monitor), ...options })
+}
+
+function refusalOf(monitor: Fields): string | null {
+  if (monitor.text('id') === '') return 'It has no id.'
+  if (monitor.get('active') !== undefined && !monitor.isTrue('active'))
+    return 'It is paused. Resume it before the export, or create it here.'
+  if (monitor.isTrue('upsideDown')) return 'It is upside down, which no monitor is here.'
+  const method = monitor.text('authMethod')
+  if (method !== '' && method !== 'null' && method !== 'basic')
+    return `It signs in by ${method}, which no monitor does here.`
+  return null
+}
+
+function settingsOf(monitor: Fields): Members {
+  const interval = within(1, 86_400, monitor.number('interval') ?? 60)
+  if (monitor.text('type') === 'push') return { intervalSeconds: interval }
+  const seconds = monitor.number('timeout') || interval * 0.8
+  return {
+    intervalSeconds: interval,
+    timeoutMs: within(500, Math.min(30_000, interval * 1000), seconds * 1000),
+    failureThreshold: within(1, 10, (monitor.number('maxretries') ?? 0) + 1),
+  }
+}
+
+/** Returns the member of a monitor that holds its options; null: there is no such kind. */
+function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null {
+  const host = monitor.text('hostname')
+  switch (monitor.text('type')) {
+    case 'http':
+      return { http: httpOptions(draft, name, monitor) }
+    case 'keyword': {
+      const keyword = present({ text: monitor.text('keyword'), absent: monitor.isTrue('invertKeyword') || undefined })
+      return { http: { ...httpOptions(draft, name, monitor), keyword } }
+    }
+    case 'json-query':
+      return { http: { ...httpOptions(draft, name, monitor), ...jsonOptions(draft, name, monitor) } }
+    case 'port':
+      return { tcp: present({ host, port: monitor.number('port') }) }
+    case 'ping':
+      return { ping: { host } }
+    case 'dns': {
+      const port = monitor.number('port') ?? 53
+      const [server = ''] = monitor.text('dns_resolve_server').split(',')
+      const address = server.trim()
+      const resolver =
+        address === '' || port === 53 ? address : `${address.includes(':') ? `[${address}]` : address}:${port}`
+      return { dns: present({ name: host, recordType: monitor.text('dns_resolve_type'), resolver }) }
+    }
+    case 'push':
+      draft.partly('monitors', name, 'It gets a new address: have the job report there.')
+      return { heartbeat: {} }
+    default:
+      return null
+  }
+}
+
+function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
+  if (monitor.get('proxyId') !== undefined)
+    draft.partly('monitors', name, 'It is checked directly, not through its proxy.')
+  const method = monitor.text('method').toUpperCase() || 'GET'
+  const body = /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : monitor.text('body')
+  const headers = headersOf(draft, name, monitor)
+  const has = (wanted: string) => headers.some((each) => each.name.toLowerCase() === wanted)
+  const user = monitor.text('basic_auth_user')
+  if (monitor.text('authMethod') === 'basic' && !has('authorization')) {
+    const credentials = Buffer.from(`${user}:${monitor.text('basic_auth_pass')}`).toString('base64')
+    headers.push({ name: 'Authorization', value: `Basic ${credentials}` })
+  }
+  const type = contentTypes[monitor.text('httpBodyEncoding') || 'json']
+  if (body !== '' && type !== undefined && !has('content-type')) headers.push({ name: 'Content-Type', value: type })
+  const expectedStatus = monitor.list('accepted_statuscodes').filter((each) => typeof each === 'string')
+  return present({
+    url: monitor.text('url'),
+    method: method === 'GET' ? undefined : method,
+    headers: headers.length > 0 ? headers : undefined,
+    body,
+    expectedStatus: expectedStatus.length > 0 ? expectedStatus : undefined,
+    maxRedirects:
+      monitor.get('maxredirects') === undefined ? undefined : within(0, 10, monitor.number('maxredirects') ?? 5),
+    verifyCertificate: monitor.isTrue('ignoreTls') ? false : undefined,
+  })
+}
+
+const contentTypes: Readonly<Record<string, string | undefined>> = {
+  json: 'application/json',
+  xml: 'text/xml; charset=utf-8',
+  form: 'application/x-www-form-urlencoded',
+}
+
+function headersOf(draft: Draft, name: string, monitor: Fields): { name: string; value: string }[] {
+  const text = monitor.text('headers')
+  if (text === '') return []
+  try {
+    return readJsonObject(text)
+      .entries()
+      .map(([header, value]) => ({ name: header, value: String(value) }))
+  } catch {
+    draft.partly('monitors', name, 'Its headers are no JSON object, and are left out.')
+    return []
+  }
+}
+
+/** Kuma's paths are JSONata: those that only name members mean the same here. */
+function jsonOptions(draft: Draft, name: string, monitor: Fields): Members {
+  const path = monitor.text('jsonPath').replace(/^\$\.?/, '')
+  const operator = monitor.text('jsonPathOperator') || '=='
+  if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*$/.test(path) || operator !== '==') {
+    draft.partly(
+      'monitors',
+      name,
+      `It is checked without its JSON query ${path} ${operator} ${monitor.text('expectedValue')}.`,
+    )
+    return {}
+  }
+  return { json: { path: `$.${path}`, equals: jsonValue(monitor.text('expectedValue')) } }
+}
+
+/** Returns a text as the JSON value that it looks like. */
+function jsonValue(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+function addChannel(draft: Draft, notification: Fields, monitors: readonly Fields[]): void {
+  const id = notification.text('id')
+  const name = nameOf(notification.text('name'), `Notification ${id}`)
+  const used = monitors
+    .filter((each) => each.fields('notificationIDList').isTrue(id))
+    .map((each) => keyOf(PREFIX, each.text('id')))
+    .filter((key) => draft.objects.monitors.has(key))
+  // Without monitors, a channel would tell of all.
+  if (used.length === 0) {
+    draft.skip('channels', name, 'None of the monitors that come along uses it.')
+    return
+  }
+  const config = configOf(notification)
+  const type = config.text('type')
+  const address = Object.hasOwn(addresses, type) ? addresses[type]?.(config) : undefined
+  if (address === undefined) {
+    draft.skip('channels', name, `Allclear has no channels of kind ${type || 'unknown'}.`)
+    return
+  }
+  if (type === 'webhook') draft.partly('channels', name, 'Its receiver gets other JSON than before, and a signature.')
+  draft.objects.channels.set(keyOf(PREFIX, id), { name, monitors: used, when: ['DOWN', 'UP'], ...address })
+}
+
+function configOf(notification: Fields): Fields {
+  try {
+    return readJsonObject(notification.text('config'))
+  } catch {
+    return new Fields(notification.get('config'))
+  }
+}
+
+const server = (url: string) => url.replace(/\/+$/, '')
+
+/** The address of a channel by the type of a notification. */
+const addresses: Readonly<Record<string, (config: Fields) => Members>> = {
+  smtp: (config) => ({ mail: { address: config.text('smtpTo') } }),
+  webhook: (config) => ({ webhook: { url: config.text('webhookURL') } }),
+  slack: (config) => ({ slack: { url: config.text('slackwebhookURL') } }),
+  discord: (config) => ({ discord: { url: config.text('discordWebhookUrl') } }),
+  teams: (config) => ({ teams: { url: config.text('webhookUrl') } }),
+  telegram: (config) => ({
+    telegram: { botToken: config.text('telegramBotToken'), chatId: config.text('telegramChatID') },
+  }),
+  ntfy: (config) => ({
+    ntfy: present({
+      server: server(config.text('ntfyserverurl')),
+      topic: config.text('ntfytopic'),
+      token: config.text('ntfyaccesstoken'),
+    }),
+  }),
+  gotify: (config) => ({
+    gotify: { server: server(config.text('gotifyserverurl')), token: config.text('gotifyapplicationToken') },
+  }),
+  pushover: (config) => ({
+    pushover: present({
+      token: config.text('pushoverapptoken'),
+      user: config.text('pushoveruserkey'),
+      device: config.text('pushoverdevice'),
+    }),
+  }),
+  PagerDuty: (config) => ({ pagerduty: { routingKey: config.text('pagerdutyIntegrationKey') } }),
+  Opsgenie: (config) => ({
+    opsgenie: { apiKey: config.text('opsgenieApiKey'), region: config.text('opsgenieRegion') === 'eu' ? 'EU' : 'US' },
+  }),
+  mattermost: (config) => ({ mattermost: { url: config.text('mattermostWebhookUrl') } }),
+  matrix: (config) => ({
+    matrix: {
+      server: server(config.text('homeserverUrl')),
+      roomId: config.text('internalRoomId'),
+      accessToken: config.text('accessToken'),
+    },
+  }),
+}

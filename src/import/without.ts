@@ -1,0 +1,84 @@
+import type { Members } from '../configuration/format.ts'
+import type { Section } from '../configuration/sections.ts'
+import { sections } from '../configuration/sections.ts'
+import type { Note, Objects } from './translation.ts'
+
+/** Something that the service refuses: the path begins with section and key. */
+export interface Refusal {
+  readonly path: readonly string[]
+  readonly message: string
+}
+
+/**
+ * Returns objects without those that are refused, and without what makes no sense then: references to them, services whose only
+ * monitors they are, and channels and pages that would have nothing left, because none means all. An interval that is refused
+ * becomes the default. Null: a refusal is about no object.
+ */
+export function without(
+  objects: Objects,
+  refusals: readonly Refusal[],
+): { readonly objects: Objects; readonly notes: readonly Note[] } | null {
+  const left = copyOf(objects)
+  const notes: Note[] = []
+  const remove: Remove = (section, key, reason) => {
+    const members = left[section].get(key)
+    if (members === undefined) return
+    left[section].delete(key)
+    notes.push({ outcome: 'SKIPPED', section, name: String(members['name'] ?? key), reason })
+  }
+  for (const { path, message } of refusals) {
+    const section = sections.find((each) => each === path[0])
+    const [, key = '', ...member] = path
+    if (section === undefined || !objects[section].has(key)) return null
+    const members = left[section].get(key)
+    if (member[0] === 'intervalSeconds' && members?.['intervalSeconds'] !== undefined) {
+      const { intervalSeconds: _, ...rest } = members
+      left[section].set(key, rest)
+      const reason = `Its interval is not kept: it ${message}.`
+      notes.push({ outcome: 'PARTLY', section, name: String(members['name']), reason })
+    } else remove(section, key, [member.join('.'), message].filter((each) => each !== '').join(' '))
+  }
+  removeIdleServices(objects, left, remove)
+  removeReferences(left, remove)
+  return { objects: left, notes }
+}
+
+type Remove = (section: Section, key: string, reason: string) => void
+
+function removeReferences(left: Objects, remove: Remove): void {
+  for (const section of ['monitors', 'channels', 'pages'] as const) {
+    for (const [key, members] of left[section]) {
+      const kept = withoutReferences(members, left)
+      if (kept === null) remove(section, key, 'Nothing is left that it is for.')
+      else left[section].set(key, kept)
+    }
+  }
+  for (const [key, { group, ...rest }] of left.services) {
+    if (typeof group === 'string' && !left.groups.has(group)) left.services.set(key, rest)
+  }
+}
+
+function copyOf(objects: Objects): Objects {
+  return Object.fromEntries(sections.map((section) => [section, new Map(objects[section])])) as unknown as Objects
+}
+
+function removeIdleServices(before: Objects, left: Objects, remove: Remove): void {
+  const watched = (objects: Objects) => new Set([...objects.monitors.values()].map(({ service }) => service))
+  const still = watched(left)
+  for (const service of watched(before)) {
+    if (typeof service === 'string' && !still.has(service)) remove('services', service, 'No monitor of it comes along.')
+  }
+}
+
+/** Returns members without references to what is gone; null: nothing is left of a list. */
+function withoutReferences(members: Members, left: Objects): Members | null {
+  const { service, monitors, services, ...rest } = members
+  const keep = (section: Section, keys: unknown) => (keys as readonly string[]).filter((key) => left[section].has(key))
+  const lists = {
+    ...(Array.isArray(monitors) && { monitors: keep('monitors', monitors) }),
+    ...(Array.isArray(services) && { services: keep('services', services) }),
+  }
+  if (Object.values(lists).some((list) => list.length === 0)) return null
+  const hasService = typeof service === 'string' && left.services.has(service)
+  return { ...rest, ...(hasService && { service }), ...lists }
+}

@@ -1,0 +1,62 @@
+import type { Context as HttpContext } from 'hono'
+import { Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { Invalid } from '../../core/errors.ts'
+import { randomText } from '../../core/id.ts'
+import { readBytes } from '../../http/body.ts'
+import { errorResponse } from '../../http/errors.ts'
+import { nodeRequest } from '../../http/node-request.ts'
+import { fieldsOf } from '../incoming.ts'
+import type { IntegrationContext } from '../integration.ts'
+import { INTEGRATION_PATH } from '../integration.ts'
+import { parsed } from '../kinds.ts'
+import { MAX_INCOMING_BYTES, receive, receiveEvent } from '../receive.ts'
+
+/** The path at which PagerDuty's clients send events (Events API v2). */
+export const ENQUEUE_PATH = '/v2/enqueue'
+
+/** Creates the routes at which alerts come in; the secret in the address, or the routing key, authenticates the sender. */
+export function integrationRoutes(contextOf: (c: HttpContext) => IntegrationContext): Hono {
+  const app = new Hono()
+
+  app.all(`${INTEGRATION_PATH}/:secret`, (c) =>
+    answer(c, async (ctx) => {
+      // Grafana may be set to PUT.
+      requireMethod(c, ['POST', 'PUT'])
+      const body = await readBytes(nodeRequest(c), MAX_INCOMING_BYTES)
+      await receive(ctx, c.req.param('secret'), { body, header: (name) => c.req.header(name) })
+      return { received: true }
+    }),
+  )
+
+  app.all(ENQUEUE_PATH, (c) =>
+    answer(c, async (ctx) => {
+      requireMethod(c, ['POST'])
+      const event = fieldsOf(parsed((await readBytes(nodeRequest(c), MAX_INCOMING_BYTES)).toString('utf8')))
+      const { routing_key: key, dedup_key: given, event_action: action } = event
+      if (typeof key !== 'string' || typeof action !== 'string')
+        throw new Invalid('INVALID_INPUT', 'An event needs a routing_key and an event_action.')
+      const dedup = typeof given === 'string' && given !== '' ? given.slice(0, 255) : randomText(32)
+      await receiveEvent(ctx, key, { ...event, dedup_key: dedup })
+      return { status: 'success', message: 'Event processed', dedup_key: dedup }
+    }),
+  )
+
+  async function answer(c: HttpContext, work: (ctx: IntegrationContext) => Promise<object>): Promise<Response> {
+    const ctx = contextOf(c)
+    c.header('Cache-Control', 'no-store')
+    try {
+      return c.json(await work(ctx), 202)
+    } catch (error) {
+      return errorResponse(c, error, ctx.now(), ctx.log)
+    }
+  }
+
+  return app
+}
+
+function requireMethod(c: HttpContext, methods: readonly string[]): void {
+  if (methods.includes(c.req.method)) return
+  c.header('Allow', methods.join(', '))
+  throw new HTTPException(405, { message: `This path takes ${methods.join(' or ')} only.` })
+}

@@ -1,0 +1,203 @@
+import { z } from 'zod'
+import { hashSecret } from '../account/secret.ts'
+import { tierOf } from '../account/tier.ts'
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { NotFound, TierLimitReached } from '../core/errors.ts'
+import { isIdOf, newId, randomText } from '../core/id.ts'
+import { requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import { invalid, nameText, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
+import type { NewEvent } from '../event-log/event.ts'
+import type { Integration, Prisma, Tier } from '../generated/prisma/client.ts'
+import type { EventKind } from '../generated/prisma/enums.ts'
+import { IntegrationKind } from '../generated/prisma/enums.ts'
+import { requireServices } from '../status/ownership.ts'
+import type { GenericPaths } from './kind/generic.ts'
+import { genericPaths } from './kind/generic.ts'
+import type { Rule } from './rule.ts'
+import { rules } from './rule.ts'
+import { canSign } from './signature.ts'
+
+/** Where senders send to, before the secret. */
+export const INTEGRATION_PATH = '/api/v1/integrations'
+
+/** The context of operations on integrations. */
+export interface IntegrationContext extends Context {
+  readonly seal: SecretBox
+  /** Our public address, without a trailing slash. */
+  readonly site: { readonly baseUrl: string }
+}
+
+/** Integrations of an organization. */
+const maxIntegrations: Readonly<Record<Tier, number>> = { FREE: 3, PRO: 10, TEAM: 20 }
+
+/** The most integrations that an organization has. */
+export const MAX_INTEGRATIONS = maxIntegrations.TEAM
+
+/** The characters of a secret, five bits each. PagerDuty’s clients take keys of 32. */
+const SECRET_LENGTH = 32
+
+const SECRET = new RegExp(`^[0-9a-v]{${SECRET_LENGTH}}$`)
+
+const settings = {
+  rules: rules.nullish(),
+  paths: genericPaths.nullish(),
+  signingSecret: z.string().min(8, 'must be at least 8 characters long').max(500).nullish(),
+}
+
+const newIntegration = z.object({ name: nameText, kind: z.enum(IntegrationKind), ...settings })
+const integrationEdit = z.object({ id: z.string(), name: nameText.optional(), version: versionInput, ...settings })
+
+/** An integration, and its secret where it has just been made: it is shown once. */
+export interface IntegrationWithSecret {
+  readonly integration: Integration
+  /** Null: it was shown before. */
+  readonly secret: string | null
+}
+
+/**
+ * Creates an integration. Its secret is returned once. Needs a key with scope WRITE.
+ * @throws Invalid, NotFound for a service that is not the organization's, and TierLimitReached.
+ */
+export async function createIntegration(ctx: IntegrationContext, input: unknown): Promise<IntegrationWithSecret> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const given = validate(newIntegration, input)
+  requireSigning(given.kind, given.signingSecret)
+  const id = newId('Integration')
+  const secret = randomText(SECRET_LENGTH)
+  return change(ctx, organizationId, async (tx) => {
+    const tier = await tierOf(tx, organizationId)
+    const limit = maxIntegrations[tier]
+    if ((await tx.db.integration.count({ where: { organizationId } })) >= limit)
+      throw new TierLimitReached(`The ${tier} tier allows ${limit} integrations, and all are in use.`, limit)
+    await requireServicesOf(tx, organizationId, given.rules ?? [])
+    const integration = await tx.db.integration.create({
+      data: {
+        ...{ id, organizationId, name: given.name, kind: given.kind },
+        hash: hashSecret(secret),
+        rules: [],
+        ...stored(ctx.seal, id, given),
+        createdAt: tx.now(),
+      },
+    })
+    return [{ integration, secret }, integrationEvent('INTEGRATION_CREATED', integration)]
+  })
+}
+
+/**
+ * Updates the given fields of an integration; a `signingSecret` of null ends the check of signatures. Its kind stays. Needs a key
+ * with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ */
+export async function updateIntegration(ctx: IntegrationContext, input: unknown): Promise<Integration> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, version, name, ...given } = validate(integrationEdit, input)
+  return change(ctx, organizationId, async (tx) => {
+    const before = await ownIntegration(tx, organizationId, id)
+    requireVersion(before, version)
+    requireSigning(before.kind, given.signingSecret)
+    await requireServicesOf(tx, organizationId, given.rules ?? [])
+    const data = { name, ...stored(ctx.seal, id, given), version: { increment: 1 } }
+    const integration = await tx.db.integration.update({ where: { id }, data })
+    return [integration, integrationEvent('INTEGRATION_UPDATED', integration)]
+  })
+}
+
+/**
+ * Replaces the secret of an integration; the old address stops working. Needs a key with scope WRITE.
+ * @throws NotFound when the organization has no such integration.
+ */
+export async function rotateIntegration(ctx: Context, id: string): Promise<IntegrationWithSecret> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const secret = randomText(SECRET_LENGTH)
+  return change(ctx, organizationId, async (tx) => {
+    await ownIntegration(tx, organizationId, id)
+    const data = { hash: hashSecret(secret), version: { increment: 1 } }
+    const integration = await tx.db.integration.update({ where: { id }, data })
+    return [{ integration, secret }, integrationEvent('INTEGRATION_UPDATED', integration)]
+  })
+}
+
+/**
+ * Deletes an integration and what came in; its incidents stay. Needs a key with scope WRITE.
+ * @throws NotFound when the organization has no such integration.
+ */
+export async function deleteIntegration(ctx: Context, id: string): Promise<Integration> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const integration = await ownIntegration(tx, organizationId, id)
+    await tx.db.integration.delete({ where: { id } })
+    return [integration, integrationEvent('INTEGRATION_DELETED', integration)]
+  })
+}
+
+/** Reads an integration of an organization. @throws NotFound when it has no such one. */
+export async function ownIntegration(
+  { db }: Pick<Context, 'db'>,
+  organizationId: string,
+  id: string,
+): Promise<Integration> {
+  const known = isIdOf('Integration', id) ? id : ''
+  const found = await db.integration.findUnique({ where: { id: known, organizationId } })
+  if (found === null) throw new NotFound('Integration not found.')
+  return found
+}
+
+/** Finds the integration with a secret; null: there is none. */
+export function integrationWithSecret({ db }: Pick<Context, 'db'>, secret: string): Promise<Integration | null> {
+  if (!SECRET.test(secret)) return Promise.resolve(null)
+  return db.integration.findUnique({ where: { hash: hashSecret(secret), organization: { deletedAt: null } } })
+}
+
+/** Returns the address to send to; null: its secret was shown before. */
+export function urlOf({ baseUrl }: IntegrationContext['site'], secret: string | null): string | null {
+  return secret === null ? null : `${baseUrl}${INTEGRATION_PATH}/${secret}`
+}
+
+/** Returns the rules of an integration. */
+export const rulesOf = ({ rules: stored }: Pick<Integration, 'rules'>): readonly Rule[] => rules.parse(stored)
+
+/** Returns the paths of an integration for any JSON. */
+export const pathsOf = ({ paths }: Pick<Integration, 'paths'>): GenericPaths => genericPaths.parse(paths)
+
+/** Returns the secret with which a sender signs; null: signatures are not checked. */
+export function signingSecretOf(seal: SecretBox, { id, signingSecret }: Integration): string | null {
+  return signingSecret === null ? null : seal.open(signingSecret, signingPurpose(id))
+}
+
+const signingPurpose = (id: string) => `${id} signing secret`
+
+function stored(seal: SecretBox, id: string, { rules, paths, signingSecret }: Settings) {
+  return {
+    ...(rules && { rules: JSON.parse(JSON.stringify(rules)) as Prisma.InputJsonValue }),
+    ...(paths && { paths: JSON.parse(JSON.stringify(paths)) as Prisma.InputJsonValue }),
+    ...(signingSecret !== undefined && {
+      signingSecret: signingSecret === null ? null : seal.seal(signingSecret, signingPurpose(id)),
+    }),
+  }
+}
+
+/** @throws Invalid for a secret of a kind that does not sign with one. */
+function requireSigning(kind: IntegrationKind, secret: string | null | undefined): void {
+  if (secret == null || canSign(kind)) return
+  throw invalid([{ path: ['signingSecret'], message: 'is only for GRAFANA, PAGERDUTY and SENTRY' }])
+}
+
+interface Settings {
+  readonly rules?: Rule[] | null | undefined
+  readonly paths?: GenericPaths | null | undefined
+  readonly signingSecret?: string | null | undefined
+}
+
+function requireServicesOf(tx: Context, organizationId: string, all: readonly Rule[]): Promise<void> {
+  const ids = new Set(all.flatMap(({ serviceId }) => serviceId ?? []))
+  return requireServices(tx, organizationId, [...ids])
+}
+
+const integrationEvent = (kind: EventKind, { id, name }: Integration): NewEvent => ({
+  kind,
+  subjectId: id,
+  subjectName: name,
+})

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { Reading } from '../incoming.ts'
+import { alertsOf, fieldsOf, line, nothing } from '../incoming.ts'
+
+/** A path to a value of a body: names and indexes, such as `alert.tags[0].name`. */
+const path = z
+  .string()
+  .max(200, 'must be at most 200 characters long')
+  .regex(/^(\$\.?)?[\w-]+(\.[\w-]+|\[\d{1,4}\])*$/, 'must be a path, such as alert.title or tags[0]')
+
+/** Where the parts of an alert are in a body. */
+export const genericPaths = z.object({
+  title: path.nullish(),
+  text: path.nullish(),
+  key: path.nullish(),
+  state: path.nullish(),
+  severity: path.nullish(),
+  link: path.nullish(),
+  labels: path.nullish(),
+  /** The values of `state` that mean that it is over. */
+  resolvedValues: z.array(z.string().max(100)).max(20).nullish(),
+})
+
+export type GenericPaths = z.infer<typeof genericPaths>
+
+const RESOLVED = ['resolved', 'ok', 'up', 'closed', 'recovered', 'false', '0', 'inactive', 'normal']
+const names = { title: 'title', text: 'text', key: 'key', state: 'state', severity: 'severity', link: 'link' } as const
+
+/** Reads any JSON by paths; what has none is read from the member of its name. */
+export function readGeneric(body: unknown, paths: GenericPaths): Reading {
+  const at = (name: keyof typeof names) => valueAt(body, paths[name] ?? names[name])
+  const state = line(at('state'), 100).toLowerCase()
+  const over = (paths.resolvedValues ?? RESOLVED).map((each) => each.toLowerCase())
+  const title = line(at('title'), 200)
+  if (title === '' && line(at('key'), 200) === '') return nothing('It has neither a title nor a key.')
+  const labels = fieldsOf(paths.labels == null ? fieldsOf(body)['labels'] : valueAt(body, paths.labels))
+  return alertsOf([
+    {
+      key: line(at('key'), 500) || title,
+      state: over.includes(state) ? 'RESOLVED' : 'FIRING',
+      title,
+      text: at('text'),
+      severity: at('severity'),
+      labels,
+      link: at('link'),
+    },
+  ])
+}
+
+/** Returns the own value at a path; undefined: there is none. */
+function valueAt(body: unknown, text: string): unknown {
+  const steps = text.replace(/^\$\.?/, '').match(/[\w-]+/g) ?? []
+  let value: unknown = body
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
+    value = (value as Record<string, unknown>)[step]
+  }
+  return value
+}

@@ -1,0 +1,53 @@
+import type { Reading } from '../incoming.ts'
+import { alertsOf, fieldsOf, nothing, unreadable } from '../incoming.ts'
+
+/** Reads a webhook of Sentry: alerts of issues and of metrics, and issues that are resolved. Issues are told apart by their id. */
+export function readSentry(body: unknown): Reading {
+  const { action, data } = fieldsOf(body)
+  const { event, issue, metric_alert: metric, triggered_rule: rule, ...more } = fieldsOf(data)
+  if (event !== undefined) return ofIssueAlert(fieldsOf(event), rule)
+  if (metric !== undefined) return ofMetricAlert(action, fieldsOf(metric), more)
+  if (issue === undefined) return unreadable('It is no webhook of Sentry about an issue or an alert.')
+  const { id, title, level, web_url: link, permalink, project } = fieldsOf(issue)
+  const state = action === 'resolved' ? 'RESOLVED' : action === 'created' || action === 'unresolved' ? 'FIRING' : null
+  if (state === null) return nothing('The action neither creates nor resolves an issue.')
+  const labels = { project: fieldsOf(project)['slug'], level }
+  return alertsOf([{ key: `issue ${String(id)}`, state, title, severity: level, labels, link: link ?? permalink }])
+}
+
+function ofIssueAlert(event: Readonly<Record<string, unknown>>, rule: unknown): Reading {
+  const { title, issue_id: id, web_url: link, level, message, environment, project, tags, datetime } = event
+  const pairs = Array.isArray(tags) ? tags.slice(0, 40).filter((tag) => Array.isArray(tag) && tag.length === 2) : []
+  return alertsOf([
+    {
+      key: `issue ${String(id)}`,
+      state: 'FIRING',
+      title,
+      text: message,
+      severity: level,
+      labels: { ...Object.fromEntries(pairs), project, environment, level, rule },
+      at: datetime,
+      link,
+    },
+  ])
+}
+
+function ofMetricAlert(
+  action: unknown,
+  metric: Readonly<Record<string, unknown>>,
+  { description_title: title, description_text: text, web_url: link }: Readonly<Record<string, unknown>>,
+): Reading {
+  const { id, alert_rule: rule, date_started: at } = metric
+  return alertsOf([
+    {
+      key: `metric ${String(id)}`,
+      state: action === 'resolved' ? 'RESOLVED' : 'FIRING',
+      title,
+      text,
+      severity: action,
+      labels: { rule: fieldsOf(rule)['name'], action },
+      at,
+      link,
+    },
+  ])
+}

@@ -1,0 +1,31 @@
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { InLanguage } from '../../status/translations.ts'
+import { titleIn } from '../../status/translations.ts'
+import type { PageContext } from './page-layout.tsx'
+
+/** The attributes of an element with a text of the owner: presumably in the page's default language, and any on other pages. */
+export const ownersAttributes = {
+  byDefault: { dir: 'auto' },
+  otherwise: { dir: 'auto', lang: '' },
+} as const
+
+/** Returns the attributes of an element with a text of the owner, which may be in the page's language. */
+export function attributesOf({ isTranslated = false }: InLanguage, { ownersText }: Pick<PageContext, 'ownersText'>) {
+  return isTranslated ? ownersAttributes.byDefault : ownersText
+}
+
+interface OwnersTitleProps {
+  readonly of: { readonly title: string; readonly titles?: Prisma.JsonValue }
+  readonly href: string
+  readonly context: PageContext
+}
+
+/** Renders a link with the title of an incident or a maintenance in the page's language, if it has one. */
+export function OwnersTitle({ of, href, context }: OwnersTitleProps) {
+  const { title, ...written } = titleIn(of, context.shownIn)
+  return (
+    <a href={href} {...attributesOf(written, context)}>
+      {title}
+    </a>
+  )
+}

@@ -1,0 +1,107 @@
+import type { StoredMessages } from '../../core/markdown-rendering.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import { builder } from '../../graphql/builder.ts'
+import { cacheable } from '../../graphql/cacheable.ts'
+import { costs } from '../../graphql/cost.ts'
+import { Language, languages } from '../../language/catalogue.ts'
+import { MAX_TRANSLATED_LENGTH, storedTexts } from '../translations.ts'
+
+/** A text in another language. */
+interface Translated {
+  readonly language: Language
+  readonly text: string
+}
+
+const LANGUAGE = 'The language.'
+
+/** The title of an incident or a maintenance in another language. */
+export const TitleTranslation = builder.objectRef<Translated>('TitleTranslation').implement({
+  description: 'A title in another language.',
+  extensions: cacheable('language', 'title'),
+  fields: (t) => ({
+    language: t.expose('language', { type: Language, description: LANGUAGE }),
+    title: t.exposeString('text', { description: 'The title.' }),
+  }),
+})
+
+/** The message of an update in another language. */
+export const MessageTranslation = builder.objectRef<Translated>('MessageTranslation').implement({
+  description: 'A message in another language.',
+  extensions: cacheable('language', 'message'),
+  fields: (t) => ({
+    language: t.expose('language', { type: Language, description: LANGUAGE }),
+    message: t.exposeString('text', { description: 'The message, in markdown.' }),
+  }),
+})
+
+/** The texts of a repeating maintenance in another language. */
+export const SeriesTranslation = builder
+  .objectRef<Omit<Translated, 'text'> & { readonly text: { readonly title?: string; readonly message?: string } }>(
+    'MaintenanceSeriesTranslation',
+  )
+  .implement({
+    description: 'The texts of a repeating maintenance in another language.',
+    fields: (t) => ({
+      language: t.expose('language', { type: Language, description: LANGUAGE }),
+      title: t.string({ nullable: true, description: 'The title. Null: none.', resolve: ({ text }) => text.title }),
+      message: t.string({
+        nullable: true,
+        description: 'The message, in markdown. Null: none.',
+        resolve: ({ text }) => text.message,
+      }),
+    }),
+  })
+
+/** The cost of titles in other languages. */
+export const titlesCost = costs({ items: languages.length })
+/** The cost of messages in other languages, which are bounded together. */
+export const messagesCost = costs({ items: languages.length, each: MAX_TRANSLATED_LENGTH / 400 / languages.length })
+
+/** Returns the titles of a stored column. */
+export const titlesIn = (stored: Prisma.JsonValue): Translated[] => storedTexts<string>(stored)
+
+/** Returns the messages of a stored column. */
+export const messagesIn = (stored: Prisma.JsonValue): Translated[] =>
+  storedTexts<StoredMessages[string]>(stored).map(({ language, text }) => ({ language, text: text.message }))
+
+const TITLE = 'The title. Null removes it; omitted, it stays as it is.'
+const MESSAGE = 'The message, in markdown. Null removes it; omitted, it stays as it is.'
+
+const TranslationInput = builder.inputType('TranslationInput', {
+  description: 'Title and message in another language.',
+  fields: (t) => ({
+    language: t.field({ type: Language, description: LANGUAGE }),
+    title: t.string({ required: false, description: TITLE }),
+    message: t.string({ required: false, description: MESSAGE }),
+  }),
+})
+
+const TitleTranslationInput = builder.inputType('TitleTranslationInput', {
+  description: 'A title in another language.',
+  fields: (t) => ({
+    language: t.field({ type: Language, description: LANGUAGE }),
+    title: t.string({ required: false, description: TITLE }),
+  }),
+})
+
+const MessageTranslationInput = builder.inputType('MessageTranslationInput', {
+  description: 'A message in another language.',
+  fields: (t) => ({
+    language: t.field({ type: Language, description: LANGUAGE }),
+    message: t.string({ required: false, description: MESSAGE }),
+  }),
+})
+
+const STAY =
+  'in other languages, which readers of these get. Languages that are not named stay as they are. All messages together have at most 40,000 characters.'
+
+/** The options of input fields for texts in other languages. */
+export const translationsField = {
+  both: optionalList(TranslationInput, `Title and message ${STAY}`),
+  titles: optionalList(TitleTranslationInput, `The title ${STAY}`),
+  messages: optionalList(MessageTranslationInput, `The message ${STAY}`),
+} as const
+
+function optionalList<T>(type: T, description: string): { type: [T]; required: false; description: string } {
+  return { type: [type], required: false, description }
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import type { Context } from '../core/context.ts'
+import type { StoredHtml, StoredMessages } from '../core/markdown-rendering.ts'
+import { htmlOf, renderMessage } from '../core/markdown-rendering.ts'
+import { invalid } from '../core/validation.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
+import type { Language } from '../language/catalogue.ts'
+import { languages } from '../language/catalogue.ts'
+import { message, titleText } from './timeline-limits.ts'
+
+/** The maximum length of a message in all other languages together, in characters. */
+export const MAX_TRANSLATED_LENGTH = 40_000
+
+const absent = z.null('must not be given here').optional()
+
+const language = z.enum(languages)
+const isDistinct = (given: readonly { readonly language: Language }[]) =>
+  new Set(given.map((each) => each.language)).size === given.length
+const DISTINCT = 'must name each language once'
+
+/** Schemas for texts in other languages. A text that is null is removed; languages that are not named stay. */
+export const translations = {
+  both: z
+    .array(z.object({ language, title: titleText.nullish(), message: message.nullish() }))
+    .refine(isDistinct, DISTINCT)
+    .nullish(),
+  titles: z
+    .array(z.object({ language, title: titleText.nullish(), message: absent }))
+    .refine(isDistinct, DISTINCT)
+    .nullish(),
+  messages: z
+    .array(z.object({ language, title: absent, message: message.nullish() }))
+    .refine(isDistinct, DISTINCT)
+    .nullish(),
+} as const
+
+/** Texts in other languages, as given. */
+export type Translations =
+  | readonly {
+      readonly language: Language
+      readonly title?: string | null | undefined
+      readonly message?: string | null | undefined
+    }[]
+  | null
+  | undefined
+
+type ByLanguage<T> = Readonly<Partial<Record<Language, T>>>
+
+/** The titles that are set, and those that are removed, which are null. */
+export type TitleChanges = ByLanguage<string | null>
+
+/** The messages that are set, and those that are removed, which are null. */
+export type MessageChanges = ByLanguage<StoredMessages[string] | null>
+
+/** Returns the changes of titles that are given. */
+export function titleChanges(given: Translations): TitleChanges {
+  return byLanguage((given ?? []).filter(({ title }) => title !== undefined).map((each) => [each.language, each.title]))
+}
+
+/**
+ * Renders the messages that are given, for storage. Call it before a transaction, as `renderMessage`.
+ * @throws Invalid when they are too long together.
+ */
+export async function messageChanges(
+  ctx: Context,
+  organizationId: string,
+  given: Translations,
+): Promise<MessageChanges> {
+  const changes: [Language, MessageChanges[Language]][] = []
+  requireTranslatedLength((given ?? []).map((each) => each.message?.length ?? 0))
+  for (const { language, message } of given ?? []) {
+    if (message === undefined) continue
+    const rendered = message === null ? null : await renderMessage(ctx, organizationId, message)
+    changes.push([language, message === null || rendered === null ? null : { message, html: rendered.html }])
+  }
+  return byLanguage(changes)
+}
+
+/** Applies changes to stored texts. */
+export function withChanges<T>(stored: Prisma.JsonValue, changes: ByLanguage<T | null>): Record<string, T> {
+  const known = typeof stored === 'object' && stored !== null ? stored : {}
+  const texts = Object.entries({ ...known, ...changes }).filter(([, text]) => text !== null)
+  // Only `titles` and `translations` columns are given, which this wrote.
+  return Object.fromEntries(texts) as Record<string, T>
+}
+
+/**
+ * Applies changes to the stored messages of an update. Returns the columns.
+ * @throws Invalid when all are too long together.
+ */
+export function changedMessages(
+  stored: Prisma.JsonValue,
+  changes: MessageChanges,
+): { readonly translations: StoredMessages } & Partial<Pick<StoredHtml, 'htmlVersion'>> {
+  const translations = withChanges<StoredMessages[string]>(stored, changes)
+  const messages = Object.values(translations)
+  requireTranslatedLength(messages.map((each) => each.message.length))
+  return { translations, ...(messages.some(({ html }) => html === null) && { htmlVersion: 0 }) }
+}
+
+/** @throws Invalid when messages in other languages are too long together. */
+export function requireTranslatedLength(lengths: readonly number[]): void {
+  if (lengths.reduce((sum, length) => sum + length, 0) <= MAX_TRANSLATED_LENGTH) return
+  throw invalid([
+    {
+      path: ['translations'],
+      message: `must have at most ${MAX_TRANSLATED_LENGTH} characters in all messages together`,
+    },
+  ])
+}
+
+const byLanguage = <T>(entries: readonly (readonly [Language, T])[]): ByLanguage<NonNullable<T> | null> =>
+  Object.fromEntries(entries.map(([language, text]) => [language, text ?? null])) as ByLanguage<NonNullable<T> | null>
+
+/** Returns the texts of a stored column with a language, in the order of the languages. */
+export function storedTexts<T>(stored: Prisma.JsonValue): { readonly language: Language; readonly text: T }[] {
+  const known = new Map(Object.entries(withChanges<T>(stored, {})))
+  return languages.flatMap((language) => {
+    const text = known.get(language)
+    return text === undefined ? [] : [{ language, text }]
+  })
+}
+
+/** Something with a title, and updates with messages. */
+interface Told {
+  readonly title: string
+  readonly titles: Prisma.JsonValue
+  readonly updates: readonly { readonly body: string | null; readonly bodies?: ByLanguage<string> }[]
+}
+
+/** Whether a text was written in the reader's language; absent: it is the one that was written first. */
+export interface InLanguage {
+  readonly isTranslated?: boolean
+}
+
+/** Returns the title in a language if there is one, and otherwise the one that was written first. */
+export function titleIn(
+  { title, titles = {} }: { readonly title: string; readonly titles?: Prisma.JsonValue },
+  language: Language,
+): { readonly title: string } & InLanguage {
+  const own = withChanges<string>(titles, {})[language]
+  return own === undefined ? { title } : { title: own, isTranslated: true }
+}
+
+/** Returns an incident or a maintenance with its texts in a language, as far as they were written in it. */
+export function inLanguage<T extends Told>(
+  told: T,
+  language: Language,
+): T & InLanguage & { readonly updates: readonly (T['updates'][number] & InLanguage)[] } {
+  const updates = told.updates.map((update) => {
+    const body = update.bodies?.[language]
+    return body === undefined ? update : { ...update, body, isTranslated: true }
+  })
+  return { ...told, ...titleIn(told, language), updates }
+}
+
+/** Returns the HTML of messages in other languages, or their markdown; undefined: there are none. */
+export function bodiesOf(stored: StoredMessages | null, form: 'HTML' | 'MARKDOWN'): ByLanguage<string> | undefined {
+  if (stored === null) return undefined
+  const bodies = Object.entries(stored).map(([language, text]) => [
+    language,
+    form === 'MARKDOWN' ? text.message : htmlOf(text),
+  ])
+  return bodies.length === 0 ? undefined : Object.fromEntries(bodies)
+}

@@ -1,0 +1,27 @@
+/**
+ * A process that sends the alerts that are due, until it is killed or none is left. Arguments: the database's directory or URL, and
+ * by how many milliseconds its clock is ahead.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createQuota } from '../../src/account/quota.ts'
+import { createAlertWorker } from '../../src/alerting/delivery-worker.ts'
+import { createMetrics } from '../../src/core/metrics.ts'
+import { openDatabase } from '../../src/database/client.ts'
+import { outbound, seal, site } from '../notification/setup.ts'
+import { testContext } from '../support/context.ts'
+import { silent } from '../support/scratch.ts'
+
+const [where = '', ahead = '0'] = process.argv.slice(2)
+const databaseUrl = where.startsWith('postgresql:') ? where : undefined
+const database = await openDatabase({ dataDir: where, databaseUrl, log: silent })
+const now = () => new Date(Date.now() + Number(ahead))
+const ctx = testContext(database.prisma, { now })
+const tools = { outbound, mailer: null, now }
+const usage = createQuota(database.pool)
+const worker = createAlertWorker({ ctx, seal, usage, tools, site, metrics: createMetrics() })
+worker.start()
+while ((await database.prisma.alertDelivery.count({ where: { status: 'PENDING' } })) > 0) await sleep(100)
+await worker.close()
+await database.close()
+process.stdout.write('done\n')
+process.exit(0)

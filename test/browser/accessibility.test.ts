@@ -1,0 +1,117 @@
+import type { Page } from 'playwright-core'
+import { afterAll, expect, test } from 'vitest'
+import { DAY, HOUR } from '../../src/core/time.ts'
+import { axeViolations } from '../support/axe.ts'
+import { useChromium } from '../support/chromium.ts'
+import { testConsole } from '../support/console.ts'
+import { consoleRoutes } from '../support/console-routes.ts'
+import { dispatched, filledOrganization, mutate } from '../support/filled-organization.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const { app, database, signIn } = await testConsole({ SIGNUP: 'open' })
+const receiver = await startReceiver()
+afterAll(() => receiver.close())
+const startsAt = new Date(Date.now() + DAY)
+const planned = { startsAt, endsAt: new Date(startsAt.getTime() + HOUR) }
+const acme = await filledOrganization(app.baseUrl, planned, receiver.url)
+const ops = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
+const channel = await mutate(app.baseUrl, acme.key, 'createAlertChannel', 'AlertChannel', ops)
+await dispatched(database.prisma, acme.id)
+const openTab = useChromium()
+
+/** What is no page of ours: documents, a part of other pages, sign-out, and the pages that libraries make. */
+const others =
+  /\.(json|rss|atom|ics|svg|png|csv|xml|txt)$|\/export|^\/status\/.+\/embed|\/api\/|\/sign-out|^\/(graphql|docs\/reference|metrics)/
+
+const desktop = { width: 1280, height: 844 }
+const phone = { width: 390, height: 844 }
+
+/** Names a kind of page: its address without ids, languages and most of its query. */
+function kindOf({ pathname, searchParams }: URL): string {
+  const path = pathname
+    .replace(/\/[a-z]+_[a-z0-9]{20,}/g, '/{id}')
+    .replace(
+      /^\/status\/[^/]+\/(?!history|incidents|services|subscribe|embed|access)[a-z-]+/,
+      '/status/{slug}/{language}',
+    )
+    .replace(/^\/docs\/.+/, '/docs/{guide}')
+    .replace(/^\/check\/.+/, '/check/{target}')
+  return [path, ...['day', 'kind', 'way'].filter((name) => searchParams.has(name))].join(' ')
+}
+
+/** Opens one page of each kind that links lead to, and returns what axe finds in both themes, and what is too wide for a phone. */
+async function violationsFrom(page: Page, starts: readonly string[]): Promise<{ kinds: string[]; found: string[] }> {
+  const waiting = starts.map((path) => new URL(path, app.baseUrl))
+  const kinds = new Set<string>(waiting.map(kindOf))
+  const found: string[] = []
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.goto(next.href)
+    // What is folded is a part of the page too.
+    await page.evaluate(() => {
+      for (const details of document.querySelectorAll('main details')) details.setAttribute('open', '')
+    })
+    const { pathname } = next
+    found.push(...(await axeViolations(page)).map((each) => `${pathname}: ${each}`))
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)))
+    // The themes differ in their colours only.
+    found.push(...(await axeViolations(page, ['color-contrast'])).map((each) => `${pathname} in the dark: ${each}`))
+    await page.setViewportSize(phone)
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    if (width > phone.width) found.push(`${pathname}: ${width} px wide on a phone`)
+    await page.setViewportSize(desktop)
+    for (const href of await page
+      .locator('a[href]')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))) {
+      const url = new URL(href, next)
+      url.hash = ''
+      if (url.origin !== new URL(app.baseUrl).origin || others.test(url.pathname) || kinds.has(kindOf(url))) continue
+      kinds.add(kindOf(url))
+      waiting.push(url)
+    }
+  }
+  return { kinds: [...kinds], found }
+}
+
+test('no page that a visitor is led to breaks a rule of axe, in either theme', async () => {
+  await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true })
+  const page = `/status/${acme.slug}`
+  const starts = ['/', page, `${page}/history`, `${page}/nothing`, '/check/127.0.0.2', '/sign-up']
+  const { kinds, found } = await violationsFrom(tab.page, starts)
+  expect(found).toEqual([])
+  for (const path of ['/incidents/{id}', '/services/{id}', '/subscribe']) expect(kinds).toContain(page + path)
+  expect(kinds.length).toBeGreaterThan(15)
+})
+
+/** What is asked for by forms, is shown after another screen's form only, or leads on. */
+const unlinked = [
+  'incidents/:id/updates',
+  'maintenance/:id/updates',
+  'services/order',
+  'services/groups/order',
+  'subscribers/export.csv',
+]
+
+test('no screen of the console breaks a rule of axe, in either theme', async () => {
+  const owner = await signIn(acme, 'OWNER', { isOperator: true })
+  await database.prisma.organization.update({ where: { id: acme.id }, data: { tier: 'TEAM' } })
+  const { location: other } = await owner.post('pages/new', { name: 'Office', slug: 'acme-office', shows: 'ALL' })
+  await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true, viewport: desktop })
+  await tab.page.context().addCookies([{ name: 'allclear_session', value: owner.token, url: app.baseUrl }])
+  const screen = (path: string) => `/console/${acme.slug}/${path}`
+  const starts = [
+    ...['now', 'start', 'subscribers/delete', 'account/second-factor/remove'].map(screen),
+    ...[`people/${owner.userId}/reset`, `maintenance/series/${acme.ids.MaintenanceSeries}/end`].map(screen),
+    ...[`alerts/channels/${channel.id}`, `integrations/${acme.integrationId}`].map(screen),
+    screen(`pages/${acme.ids.StatusPage}/tokens/${acme.pageTokenId}/revoke`),
+    ...[other ?? '', '/console/operator/organizations'],
+  ]
+  const { kinds, found } = await violationsFrom(tab.page, starts)
+  expect(found).toEqual([])
+  const screens = consoleRoutes.flatMap(({ method, path }) =>
+    method === 'GET' && !unlinked.includes(path.replace(/\{[^}]*\}/g, '')) ? path : [],
+  )
+  const wanted = screens.map((path) => screen(path.replace(/:\w+(\{[^}]*\})?/g, '{id}')))
+  expect(wanted.filter((path) => !kinds.includes(path))).toEqual([])
+})

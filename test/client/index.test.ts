@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buildSchema, parse, validate } from 'graphql'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClient, ORGANIZATION_EVENTS, PAGE_EVENTS, RequestError } from '../../src/client/index.ts'
+import { testApp } from '../support/app.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { mutate } from '../support/filled-organization.ts'
+import { newOrganization } from '../support/graphql-client.ts'
+
+const dns = await startDnsServer()
+const app = await testApp({ dns })
+
+/** Passes requests on, and cuts all connections when told to. */
+const open = new Set<ServerResponse>()
+let isDown = false
+let streams = 0
+let proxy: Server
+let url: string
+beforeAll(async () => {
+  proxy = createServer(forward)
+  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
+  url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  proxy.closeAllConnections()
+  proxy.close()
+})
+
+function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (isDown) return void outgoing.writeHead(502).end('bad gateway')
+  open.add(outgoing)
+  const asked = request(app.baseUrl + incoming.url, { method: incoming.method, headers: incoming.headers })
+  asked.on('response', (response) => {
+    if (response.headers['content-type']?.startsWith('text/event-stream')) streams += 1
+    outgoing.writeHead(response.statusCode ?? 500, response.headers)
+    response.pipe(outgoing)
+  })
+  asked.on('error', () => outgoing.destroy())
+  outgoing.on('close', () => asked.destroy())
+  incoming.pipe(asked)
+}
+
+function cut(): void {
+  for (const response of open) response.destroy()
+  open.clear()
+}
+
+const createService = (key: string, name: string) => mutate(app.baseUrl, key, 'createService', 'Service', { name })
+
+describe('the client library', () => {
+  test('asks for what the schema has', async () => {
+    const schema = buildSchema(await readFile('schema.graphql', 'utf8'))
+    for (const query of [PAGE_EVENTS, ORGANIZATION_EVENTS]) expect(validate(schema, parse(query))).toEqual([])
+  })
+
+  test('gives each event once, also when the connection is lost and things happen meanwhile', async () => {
+    const { slug, key } = await newOrganization(app.baseUrl)
+    const ending = new AbortController()
+    const losses: string[] = []
+    const onReconnect = (error: Error) => {
+      losses.push(error.message)
+      isDown = false
+    }
+    const events = createClient({ url }).statusPageEvents(slug, { signal: ending.signal, onReconnect })
+    const names: (string | undefined)[] = []
+    const first = events.next()
+    await expect.poll(() => streams).toBe(1)
+    await createService(key, 'one')
+    names.push((await first).value?.service?.name)
+    isDown = true
+    cut()
+    await createService(key, 'two')
+    await createService(key, 'three')
+    for (let count = 0; count < 2; count++) names.push((await events.next()).value?.service?.name)
+    expect(names).toEqual(['one', 'two', 'three'])
+    expect(losses.length).toBeGreaterThan(0)
+    const last = events.next()
+    ending.abort()
+    expect(await last).toEqual({ value: undefined, done: true })
+  })
+
+  test('continues after a cursor that it is given', async () => {
+    const { slug, key } = await newOrganization(app.baseUrl)
+    const client = createClient({ url, key })
+    type Page = { statusPage: { cursor: string } }
+    const { statusPage } = await client.request<Page>(`{ statusPage(slug: "${slug}") { cursor } }`)
+    await createService(key, 'earlier')
+    const ending = new AbortController()
+    const events = client.statusPageEvents(slug, { after: statusPage.cursor, signal: ending.signal })
+    expect((await events.next()).value).toMatchObject({ kind: 'SERVICE_CREATED', service: { name: 'earlier' } })
+    const own = client.organizationEvents({ after: statusPage.cursor, signal: ending.signal })
+    expect((await own.next()).value).toMatchObject({ event: { kind: 'SERVICE_CREATED', subjectName: 'earlier' } })
+    ending.abort()
+  })
+
+  test('ends with an error that waiting does not mend', async () => {
+    const unknown = createClient({ url }).statusPageEvents('no-such-page').next()
+    await expect(unknown).rejects.toMatchObject({ name: 'RequestError', code: 'NOT_FOUND' })
+    const wrongKey = createClient({ url, key: 'ac_wrong' })
+    await expect(wrongKey.organizationEvents().next()).rejects.toMatchObject({ isTemporary: false })
+    await expect(wrongKey.request('{ organization { name } }')).rejects.toBeInstanceOf(RequestError)
+  })
+
+  test('says when an address is not of a service', async () => {
+    const nobody = createClient({ url: 'http://127.0.0.1:9' }).request('{ __typename }')
+    await expect(nobody).rejects.toMatchObject({ code: 'UNREACHABLE', isTemporary: true })
+    isDown = true
+    await expect(createClient({ url }).request('{ __typename }')).rejects.toThrow('HTTP 502')
+    isDown = false
+  })
+})

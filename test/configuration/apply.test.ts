@@ -1,0 +1,218 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { applyConfiguration } from '../../src/configuration/apply.ts'
+import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
+import { Conflict, Forbidden } from '../../src/core/errors.ts'
+import { openOptions } from '../../src/monitoring/options.ts'
+import { createService, deleteService, updateService } from '../../src/status/service.ts'
+import { seal } from '../notification/setup.ts'
+import { testDatabase } from '../support/database.ts'
+import { configuredIn, refusal, short } from './setup.ts'
+
+const database = await testDatabase()
+const { prisma } = database
+const configured = configuredIn(database)
+afterAll(closeYamlThread)
+
+const file = `allclear: 1
+groups:
+  core: { name: Core }
+services:
+  api: { name: API, group: core }
+  web: { name: Website, description: The shop. }
+monitors:
+  api:
+    name: API health
+    service: api
+    dependsOn: [router]
+    http:
+      url: https://api.example.com/health
+      headers: [{ name: Authorization, value: "Bearer \${TOKEN}" }]
+  router:
+    name: Router
+    ping: { host: router.example.com }
+pages:
+  shop: { slug: SLUG-shop, name: Shop, services: [web] }
+channels:
+  team:
+    name: Team
+    ntfy: { topic: "\${TOPIC}" }
+    monitors: [api]
+    escalate: { channel: boss, afterMinutes: 10 }
+  boss:
+    name: Boss
+    mail: { address: boss@example.com }
+`
+const variables = [
+  { name: 'TOKEN', value: 'abc' },
+  { name: 'TOPIC', value: 'ops-7' },
+]
+
+async function withFile() {
+  const tenant = await configured.tenant()
+  const yaml = file.replace('SLUG', tenant.slug)
+  return { tenant, yaml }
+}
+
+describe('a file', () => {
+  test('creates what it names with one transaction and is then empty', async () => {
+    const { tenant, yaml } = await withFile()
+    const before = await tenant.news()
+    const plan = await configured.plan(tenant, yaml, { variables })
+    expect(short(plan)).toEqual([
+      'CREATE groups.core',
+      'CREATE services.api',
+      'CREATE services.web',
+      'CREATE monitors.api',
+      'CREATE monitors.router',
+      'CREATE pages.shop',
+      'CREATE channels.team',
+      'CREATE channels.boss',
+    ])
+    // A plan changes nothing.
+    expect(await tenant.news()).toEqual(before)
+    expect(await prisma.managedObject.count({ where: { organizationId: tenant.id } })).toBe(0)
+    expect(JSON.stringify(plan)).not.toMatch(/abc|ops-7/)
+
+    await configured.apply(tenant, yaml, { variables })
+    const monitor = await prisma.monitor.findFirstOrThrow({
+      where: { organizationId: tenant.id, name: 'API health' },
+      include: { service: true, dependencies: { include: { parent: true } } },
+    })
+    expect(monitor.service?.name).toBe('API')
+    expect(monitor.dependencies.map(({ parent }) => parent.name)).toEqual(['Router'])
+    expect(openOptions(seal, monitor).options).toMatchObject({ headers: [{ value: 'Bearer abc' }] })
+    const channel = await prisma.alertChannel.findFirstOrThrow({
+      where: { organizationId: tenant.id, name: 'Team' },
+      include: { escalateTo: true },
+    })
+    expect(channel).toMatchObject({ monitorIds: [monitor.id], escalateTo: { name: 'Boss' } })
+    const rows = await prisma.managedObject.findMany({ where: { organizationId: tenant.id } })
+    expect(rows).toHaveLength(8)
+    expect(JSON.stringify(rows)).not.toMatch(/abc|ops-7/)
+
+    const again = await configured.plan(tenant, yaml, { variables })
+    expect(again).toMatchObject({ changes: [], drift: [], takenOver: 0 })
+  })
+
+  test('changes secrets only when they differ, and never shows them', async () => {
+    const { tenant, yaml } = await withFile()
+    await configured.apply(tenant, yaml, { variables })
+    const changed = [{ name: 'TOKEN', value: 'other' }, ...variables.slice(1)]
+    const plan = await configured.plan(tenant, yaml, { variables: changed })
+    expect(short(plan)).toEqual(['UPDATE monitors.api http'])
+    expect(JSON.stringify(plan)).not.toMatch(/abc|other/)
+    await configured.apply(tenant, yaml, { variables: changed })
+    expect(short(await configured.plan(tenant, yaml, { variables: changed }))).toEqual([])
+  })
+
+  test('says what has drifted, and who changed it', async () => {
+    const { tenant, yaml } = await withFile()
+    await configured.apply(tenant, yaml, { variables })
+    const api = await prisma.service.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'API' } })
+    await updateService(configured.ctx(tenant), { id: api.id, name: 'Interface' })
+    const router = await prisma.monitor.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'Router' } })
+    // What the file does not say is left alone.
+    await prisma.monitor.update({ where: { id: router.id }, data: { intervalSeconds: 120 } })
+    const web = await prisma.service.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'Website' } })
+    await deleteService(configured.ctx(tenant), web.id)
+    const plan = await configured.plan(tenant, yaml, { variables })
+    const key = await prisma.apiKey.findFirstOrThrow({ where: { organizationId: tenant.id } })
+    const last = { by: `the key ${key.name}`, at: expect.any(Date) }
+    expect(plan.drift).toEqual([
+      { section: 'pages', key: 'shop', members: ['services'], last: null },
+      { section: 'services', key: 'api', members: ['name'], last },
+      { section: 'services', key: 'web', members: [], last },
+    ])
+    expect(short(plan)).toEqual(['UPDATE services.api name', 'CREATE services.web', 'UPDATE pages.shop services'])
+    await configured.apply(tenant, yaml, { variables })
+    expect(await configured.plan(tenant, yaml, { variables })).toMatchObject({ changes: [], drift: [] })
+  })
+
+  test('is refused when it would do something else than was planned, and changes nothing', async () => {
+    const tenant = await configured.tenant()
+    const yaml = 'allclear: 1\nservices: { api: { name: API } }'
+    const { hash } = await configured.plan(tenant, yaml)
+    const { id } = await createService(configured.ctx(tenant), { name: 'Api' })
+    const attempt = applyConfiguration(configured.ctx(tenant), { yaml, planHash: hash })
+    await expect(attempt).rejects.toThrow(Conflict)
+    expect(await prisma.service.findMany({ where: { organizationId: tenant.id } })).toMatchObject([{ id, name: 'Api' }])
+    // It has its key, so it is taken over.
+    const [change] = (await configured.apply(tenant, yaml)).changes
+    expect(change).toMatchObject({ action: 'UPDATE', takenOver: true, members: [{ name: 'name', from: '"Api"' }] })
+    expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(1)
+  })
+
+  test('releases what it no longer names, and deletes it only when told, within a limit', async () => {
+    const tenant = await configured.tenant()
+    const names = Array.from({ length: 12 }, (_, index) => `s${index}`)
+    const yaml = `allclear: 1\nservices:\n${names.map((name) => `  ${name}: { name: ${name} }`).join('\n')}`
+    await configured.apply(tenant, yaml)
+    const [own] = await tenant.services('Own')
+    const rest = 'allclear: 1\nservices: { s0: { name: s0 } }'
+    const released = await configured.plan(tenant, rest)
+    expect(released.changes.map(({ action }) => action)).toEqual(Array(11).fill('RELEASE'))
+    await expect(configured.apply(tenant, rest, { delete: true })).rejects.toThrow('deletes 11 objects')
+    expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(13)
+    const { hash } = await configured.plan(tenant, rest, { delete: true })
+    const input = { yaml: rest, delete: true, planHash: hash, maxDeletions: 11 }
+    await applyConfiguration(configured.ctx(tenant), input)
+    const left = await prisma.service.findMany({ where: { organizationId: tenant.id }, orderBy: { name: 'asc' } })
+    expect(left.map(({ name }) => name)).toEqual(['Own', 's0'])
+    // What no file manages is never touched.
+    expect(left[0]?.id).toBe(own)
+    await configured.apply(tenant, 'allclear: 1')
+    expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(2)
+    expect(await prisma.managedObject.count({ where: { organizationId: tenant.id } })).toBe(0)
+  })
+
+  test('renames keys, and leaves alone what another file manages', async () => {
+    const tenant = await configured.tenant()
+    await configured.apply(tenant, 'allclear: 1\nservices: { api: { name: API } }', { file: 'a.yaml' })
+    const { id } = await prisma.service.findFirstOrThrow({ where: { organizationId: tenant.id } })
+    const moved = 'allclear: 1\nservices: { v2: { name: V2 } }\nmoved: [{ from: services.api, to: services.v2 }]'
+    expect(await refusal(configured.plan(tenant, 'allclear: 1\nservices:\n  api: { name: X }'))).toEqual([
+      '3 services.api: is managed by a.yaml',
+    ])
+    expect(short(await configured.plan(tenant, 'allclear: 1'))).toEqual([])
+    expect(short(await configured.apply(tenant, moved, { file: 'a.yaml' }))).toEqual(['UPDATE services.v2 name'])
+    expect(await prisma.service.findMany({ where: { organizationId: tenant.id } })).toMatchObject([{ id, name: 'V2' }])
+    // Once it is done, it says nothing.
+    expect(short(await configured.plan(tenant, moved, { file: 'a.yaml' }))).toEqual([])
+  })
+
+  test('names every problem with its line, and changes nothing', async () => {
+    const tenant = await configured.tenant()
+    const yaml = `allclear: 1
+services:
+  api: { name: "", group: nowhere }
+  web: { name: " " }
+monitors:
+  one:
+    name: One
+    intervalSeconds: 1
+    http:
+      url: ftp://example.com
+  two:
+    name: Two
+    service: web
+    http: { url: https://example.com, headers: [{ name: X, value: null }] }
+pages:
+  shop: { slug: A, name: Shop }
+`
+    expect(await refusal(configured.plan(tenant, yaml))).toEqual([
+      '3 services.api.group: must be a key of groups; there is no nowhere',
+      '4 services.web.name: must not be blank',
+      '10 monitors.one.http.url: must be an http:// or https:// URL',
+      '14 monitors.two.http.headers.0.value: must be given',
+      '16 pages.shop.slug: must have at least 2 characters',
+      '16 pages.shop.slug: must be small letters and digits, in parts joined by single hyphens',
+    ])
+    expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(0)
+  })
+
+  test('is for keys with scope ADMIN', async () => {
+    const tenant = await configured.tenant()
+    const ctx = { ...configured.ctx(tenant), actor: tenant.as('WRITE').actor }
+    await expect(applyConfiguration(ctx, { yaml: 'allclear: 1', planHash: '' })).rejects.toThrow(Forbidden)
+  })
+})

@@ -1,0 +1,120 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: files have such texts.
+import { describe, expect, test } from 'vitest'
+import type { Existing } from '../../src/configuration/current.ts'
+import { configurationSchema, readConfiguration } from '../../src/configuration/format.ts'
+import { assignKeys } from '../../src/configuration/keys.ts'
+import { escapeText } from '../../src/configuration/sections.ts'
+import { readYaml, type YamlText } from '../../src/configuration/yaml-text.ts'
+import { Invalid } from '../../src/core/errors.ts'
+
+const values = new Map([['TOKEN', 'a"b\n${TOKEN}']])
+
+function read(text: string): YamlText {
+  const found = readYaml(text)
+  if ('lines' in found) return found
+  throw new Invalid('INVALID_INPUT', 'Not read', found)
+}
+
+function problems(text: string): string[] {
+  try {
+    readConfiguration(read(text), values)
+    return []
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    return error.issues.map(({ line, path, message }) => `${line ?? '-'} ${path.join('.')}: ${message}`)
+  }
+}
+
+const service = (text: string) =>
+  readConfiguration(read(`allclear: 1\nservices:\n  api:\n    name: ${text}`), values).objects.services.get('api')?.[
+    'name'
+  ]
+
+describe('a configuration file', () => {
+  test.each([
+    ['services: {}', ['- allclear: must be 1, the version of this format']],
+    ['allclear: 2', ['1 allclear: must be 1, the version of this format']],
+    ['- a', [expect.stringContaining('- :')]],
+    ['allclear: 1\nservices:\n  api: {}', ['3 services.api.name: is required']],
+    ['allclear: 1\nservices:\n  API: { name: A }', [expect.stringMatching(/^3 services\.API: /)]],
+    ['allclear: 1\nservices:\n  __proto__: { name: A }', [expect.stringMatching(/__proto__/)]],
+    ['allclear: 1\nservices:\n  a:\n    name: A\n    colour: red', [expect.stringMatching(/^4? ?.*colour/)]],
+    [
+      'allclear: 1\nservices:\n  a: { name: A }\n  a: { name: B }',
+      [expect.stringMatching(/^4 : Map keys must be unique/)],
+    ],
+    [
+      'allclear: 1\nservices:\n  a: { name: "${OTHER}" }',
+      ['3 services.a.name: ${OTHER} has no value: set OTHER in the environment'],
+    ],
+    [
+      'allclear: 1\nmoved:\n  - { from: services.a, to: monitors.b }',
+      [expect.stringMatching(/^3 moved\.0\.to: must be in the same section/)],
+    ],
+    [
+      'allclear: 1\nmoved:\n  - { from: services.a, to: services.b }',
+      [expect.stringMatching(/^3 moved\.0\.to: must be in the file/)],
+    ],
+    ['a: *b', [expect.stringContaining('- :')]],
+    ['a: [', [expect.stringMatching(/^1 : /)]],
+  ])('refuses %j', (text, expected) => {
+    expect(problems(text)).toEqual(expected)
+  })
+
+  test('is bounded: aliases of aliases, lists in lists, documents after documents', () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, level) => `l${level + 1}: &l${level + 1} [${Array(10).fill(`*l${level}`)}]`,
+    )
+    const hostile = [
+      `l0: &l0 x\n${levels.join('\n')}`,
+      '['.repeat(50_000),
+      `${'- '.repeat(20_000)}x`,
+      Array.from({ length: 1000 }, (_, level) => `${' '.repeat(level)}a:`).join('\n'),
+      `a: ${'{ b: '.repeat(20_000)}`,
+      'a: 1\n---\na: 2',
+    ]
+    for (const text of hostile) expect(problems(text)).toEqual(expect.arrayContaining([expect.any(String)]))
+    const wide = `a: &a [${Array(2000).fill('x')}]\nb: [${Array(90).fill('*a')}]`
+    expect(problems(wide)).toEqual(['- : is too large or nested too deeply'])
+    expect(problems('['.repeat(25) + ']'.repeat(25))).toEqual(['- : is too large or nested too deeply'])
+  })
+
+  test('takes values from the environment as texts, whatever they hold, and once', () => {
+    expect(service('"x ${TOKEN}"')).toBe('x a"b\n${TOKEN}')
+    expect(service('"$${TOKEN}"')).toBe('${TOKEN}')
+    for (const text of ['${', '$${A}', '$$', '${A}${', '$$$${B']) {
+      expect(service(JSON.stringify(escapeText(text)))).toBe(text)
+    }
+  })
+
+  test('has a JSON Schema', () => {
+    expect(configurationSchema()).toMatchObject({
+      required: ['allclear'],
+      additionalProperties: false,
+      properties: { allclear: { const: 1 }, monitors: {} },
+    })
+  })
+})
+
+describe('keys', () => {
+  const existing = (name: string, id = name): Existing => ({
+    ...{ section: 'services', id, name, subjectId: id },
+    members: { name },
+  })
+
+  test('come from names, once each, and stay with what is managed', () => {
+    const all = [
+      existing('API'),
+      existing('Api'),
+      existing('Zahlungs-Dienst Öst'),
+      existing('状態'),
+      existing('x', 'managed'),
+    ]
+    const keys = assignKeys(all, [
+      { section: 'services', key: 'api', objectId: 'managed' },
+      { section: 'services', key: 'api-2', objectId: 'deleted' },
+    ])
+    expect(all.map(({ id }) => keys.keyOf(id))).toEqual(['api-3', 'api-4', 'zahlungs-dienst-ost', 'service', 'api'])
+  })
+})

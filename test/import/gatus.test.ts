@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { translateGatus } from '../../src/import/gatus.ts'
+import { conditionsOf } from '../../src/import/gatus-conditions.ts'
+import { Unreadable } from '../../src/import/translation.ts'
+
+const noteOf = ({
+  outcome,
+  section,
+  name,
+  reason,
+}: {
+  outcome: string
+  section: string
+  name: string
+  reason: string
+}) => `${outcome} ${section} ${name}: ${reason}`
+
+describe('a configuration of Gatus', () => {
+  test('becomes groups, services, monitors and channels', () => {
+    const { objects, notes, hasVariables } = translateGatus(`
+alerting:
+  slack: { webhook-url: "\${SLACK_URL}" }
+endpoints:
+  - name: front-end
+    group: core
+    url: "https://example.org/health"
+    interval: 1m30s
+    client: { insecure: true, ignore-redirect: true, timeout: 5s }
+    headers: { X-Key: "\${KEY}" }
+    conditions: ["[STATUS] == 200", "[BODY].status == UP", "[RESPONSE_TIME] < 300", "[DOMAIN_EXPIRATION] > 720h"]
+    alerts: [{ type: slack, failure-threshold: 5 }]
+  - { name: db, url: "tcp://db.example.org:5432", conditions: ["[CONNECTED] == true"] }
+  - { name: tls, url: "tls://example.org:443" }
+  - { name: gate, url: "icmp://example.org" }
+  - name: zone
+    url: "8.8.8.8"
+    dns: { query-name: example.com., query-type: A }
+    conditions: ["[BODY] == 93.184.215.14", "[DNS_RCODE] == NOERROR"]
+  - { name: shell, url: "ssh://example.org:22" }
+  - { name: off, enabled: false, url: "https://example.org" }
+external-endpoints:
+  - { name: job, token: secret, heartbeat: { interval: 30m } }
+  - { name: pushed, token: secret }
+`)
+    const monitors = [...objects.monitors.values()]
+    const { service: _, ...first } = monitors[0] ?? {}
+    expect(first).toEqual({
+      name: 'front-end',
+      intervalSeconds: 90,
+      timeoutMs: 5000,
+      failureThreshold: 5,
+      recoveryThreshold: 2,
+      http: {
+        url: 'https://example.org/health',
+        headers: [{ name: 'X-Key', value: '$' + '{KEY}' }],
+        maxRedirects: 0,
+        verifyCertificate: false,
+        expectedStatus: ['200'],
+        json: { path: '$.status', equals: 'UP' },
+        degradedAboveMs: 300,
+      },
+    })
+    expect(monitors.slice(1)).toMatchObject([
+      { name: 'db', tcp: { host: 'db.example.org', port: 5432 } },
+      { name: 'tls', tcp: { host: 'example.org', port: 443, tls: true } },
+      { name: 'gate', ping: { host: 'example.org' } },
+      { name: 'zone', dns: { name: 'example.com', recordType: 'A', resolver: '8.8.8.8', expected: ['93.184.215.14'] } },
+      { name: 'job', intervalSeconds: 1800, heartbeat: {} },
+    ])
+    expect([...objects.groups.values()]).toEqual([{ name: 'core' }])
+    expect(objects.services.size).toBe(6)
+    const [key] = objects.monitors.keys()
+    expect(key).toMatch(/^gatus-core-front-end-[0-9a-f]{8}$/)
+    expect([...objects.channels]).toEqual([
+      ['gatus-slack', { name: 'slack', monitors: [key], when: ['DOWN', 'UP'], slack: { url: '$' + '{SLACK_URL}' } }],
+    ])
+    expect(hasVariables).toBe(true)
+    expect(notes.map(noteOf)).toEqual([
+      'PARTLY monitors front-end: It is checked without the condition [DOMAIN_EXPIRATION] > 720h.',
+      'PARTLY monitors front-end: When its response takes too long, it is degraded, not down.',
+      'SKIPPED monitors shell: Allclear has no monitors for ssh.',
+      'SKIPPED monitors off: It is not enabled.',
+      'PARTLY monitors job: It gets a new address: have the job report there.',
+      'SKIPPED monitors pushed: It has no heartbeat interval: nothing says when it would be late.',
+    ])
+  })
+
+  const any = ['1xx', '2xx', '3xx', '4xx', '5xx']
+  test.each([
+    ['[STATUS] == any(200, 429)', { expectedStatus: ['200', '429'] }],
+    ['[STATUS] < 300', { expectedStatus: ['1xx', '2xx'] }],
+    ['[STATUS] <= 201', { expectedStatus: ['1xx', '200-201'] }],
+    ['[STATUS] != 500', { expectedStatus: ['1xx', '2xx', '3xx', '4xx', '501-599'] }],
+    ['[BODY] == pat(*up and running*)', { expectedStatus: any, keyword: { text: 'up and running' } }],
+    ['[BODY] != pat(*error*)', { expectedStatus: any, keyword: { text: 'error', absent: true } }],
+    ['[BODY].data[0].id == 1', { expectedStatus: any, json: { path: '$.data[0].id', equals: 1 } }],
+    ['has([BODY].errors) == false', { expectedStatus: any, json: { path: '$.errors', absent: true } }],
+    ['[CERTIFICATE_EXPIRATION] > 48h', { expectedStatus: any, certificateDays: 2 }],
+  ])('%s means the same here', (condition, known) => {
+    expect(conditionsOf('http', [condition])).toEqual({ known, dropped: [] })
+  })
+
+  test.each(['len([BODY].users) > 3', '[IP] == 127.0.0.1', '[BODY] == pat(*a*b*)', '[STATUS] == pat(2*)', 'nonsense'])(
+    '%s is said to be dropped',
+    (condition) => {
+      expect(conditionsOf('http', [condition])).toEqual({ known: { expectedStatus: any }, dropped: [condition] })
+    },
+  )
+
+  test.each([
+    ['', 'no endpoints'],
+    ['endpoints: 3', 'no endpoints'],
+    ['a: &a [*a]', 'no endpoints|cannot be read'],
+    [
+      `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'
+        .split('')
+        .map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index]},`.repeat(9)}]`)
+        .join('\n')}`,
+      'cannot be read',
+    ],
+    ['__proto__: { endpoints: [{ name: x, url: "https://x.example" }] }', 'no endpoints'],
+  ])('refuses %.30s', (text, message) => {
+    expect(() => translateGatus(text)).toThrow(Unreadable)
+    expect(() => translateGatus(text)).toThrow(new RegExp(message))
+  })
+})

