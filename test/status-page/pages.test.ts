@@ -168,6 +168,23 @@ describe('a page with chosen services', () => {
     expect((await fetch(`${url}/status/${slug}`)).status).toBe(404)
     await client.dispose()
   })
+
+  test('brings what an event changed to a reader who subscribes after it', async () => {
+    const acme = await organization()
+    const id = await acme.service('API')
+    const html = await (await fetch(`${url}/status/${acme.slug}`)).text()
+    const [, after = ''] = /data-cursor="(\w+)"/.exec(html) ?? []
+    const [, parts = ''] = /data-parts="([^"]+)"/.exec(html) ?? []
+    await acme.run('updateService', { id, statusOverride: 'MAJOR_OUTAGE' })
+    const client = websocketClient(url, {})
+    const changes = client.iterate<{ statusPageChanges: { patch: { since: string[]; html: string } | null } }>({
+      query: `subscription { statusPageChanges(slug: "${acme.slug}", after: "${after}") { patch { since html } } }`,
+    })
+    const { patch } = (await changes.next()).value.data.statusPageChanges
+    expect(patch?.since).toContain(parts)
+    expect(inflateSync(Buffer.from(patch?.html ?? '', 'base64')).toString()).toContain('Major outage: API')
+    await client.dispose()
+  })
 })
 
 async function pageIdOf(slug: string): Promise<string> {

@@ -94,6 +94,8 @@ export async function renderPage(
   request: PageRequest,
   previous: RenderedPage | null,
 ): Promise<RenderedPage> {
+  // Who has it open may subscribe only after the event that made it stale.
+  if (previous?.live) noteShown(source.cache.followed.peek(pageKey(address, request)), previous.live.parts)
   const parts = await readPage(source, address.owner, request)
   const stateVersion = versionOfPage(parts)
   const { state, content } = parts
