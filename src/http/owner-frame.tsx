@@ -15,6 +15,8 @@ export interface FrameOwner {
   readonly accentColor: string
   /** An https URL, or a path of this service; null: no logo. */
   readonly logoUrl: string | null
+  /** Empty: the name is not in the language of the page. */
+  readonly lang?: '' | undefined
 }
 
 /** A page in the name of an owner, beside the status page itself. */
@@ -58,14 +60,14 @@ export function respondInOwnersFrame(c: Context, site: Site, owner: FrameOwner, 
 }
 
 /** Renders the owner's logo and name, which lead to the status page. */
-export function OwnerName({ name, url, logoUrl }: Omit<FrameOwner, 'accentColor'>) {
+export function OwnerName({ name, url, logoUrl, lang }: Omit<FrameOwner, 'accentColor'>) {
   return (
     <a class="name" href={url}>
       {logoUrl === null ? null : (
         // The name beside it is its text alternative.
         <img src={logoUrl} alt="" height="40" referrerpolicy="no-referrer" />
       )}
-      {name}
+      <bdi lang={lang}>{name}</bdi>
     </a>
   )
 }

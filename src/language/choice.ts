@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Language } from './catalogue.ts'
+import type { Catalogue, Language } from './catalogue.ts'
 import { languages, wordsOf } from './catalogue.ts'
 
 /** The languages of a page. */
@@ -21,6 +21,11 @@ export function offeredLanguages(chosen: readonly string[], byDefault: string): 
 /** Returns the language of a stored name if a page offers it, and otherwise the page’s default. */
 export function languageNamed(name: string | null, { offered, byDefault }: OfferedLanguages): Language {
   return offered.find((language) => language === name) ?? byDefault
+}
+
+/** Returns the `lang` of what an owner writes in one language: absent on a page in that language, else unknown. */
+export function ownersLang(words: Pick<Catalogue, 'tag'>, byDefault: string): '' | undefined {
+  return words.tag === wordsOf(offeredLanguages([], byDefault).byDefault).tag ? undefined : ''
 }
 
 /** Returns a language as it stands in addresses: `de`, `pt-br`. */

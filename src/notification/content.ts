@@ -6,9 +6,10 @@ import { htmlOf } from '../core/markdown-rendering.ts'
 import type { IncidentImpact } from '../generated/prisma/enums.ts'
 import type { Catalogue, Language } from '../language/catalogue.ts'
 import { languages, wordsOf } from '../language/catalogue.ts'
+import { isolate, withoutIsolates } from '../language/isolate.ts'
 import type { ShownStatus } from '../status/shown-status.ts'
 import type { NotificationPayload } from './payload.ts'
-import { hasMessageIn, payloadIn } from './payload.ts'
+import { isWrittenIn, payloadIn } from './payload.ts'
 
 /** The page that a notification is about. */
 export type PageOwner = Pick<Page, 'name' | 'slug' | 'timeZone' | 'customDomain' | 'accentColor' | 'logoUrl'>
@@ -43,14 +44,32 @@ export interface NotificationContent {
   readonly message: string
   /** The message in HTML. */
   readonly html: string
-  /** The language of the message (BCP 47) where it is not the subscriber's. */
+  /** The same with the owner’s texts marked (`isolate`), for mails, which show each in its own language and direction. */
+  readonly isolated?: Pick<NotificationContent, 'headline' | 'facts' | 'reason'>
+  /** The languages (BCP 47) of the message, of the owner's text in the headline, and of names, where they are not the subscriber's. */
   readonly messageTag?: string
+  readonly titleTag?: string
+  readonly namesTag?: string
   /** The main link. */
   readonly action: { readonly label: string; readonly url: string }
   /** Why the subscriber receives this. */
   readonly reason: string
   /** The machine-readable form: a dotted type, the time of the event and its data. */
   readonly event: { readonly type: string; readonly at: Date; readonly data: Readonly<Record<string, unknown>> }
+}
+
+/** Content whose headline, facts and reason have the owner's texts marked. */
+type IsolatedContent = Omit<NotificationContent, 'isolated'>
+
+function withPlainTexts({ headline, subject, facts, reason, ...content }: IsolatedContent): NotificationContent {
+  return {
+    ...content,
+    headline: withoutIsolates(headline),
+    subject: withoutIsolates(subject),
+    facts: facts.map(([name, value]) => [name, withoutIsolates(value)] as const),
+    reason: withoutIsolates(reason),
+    isolated: { headline, facts, reason },
+  }
 }
 
 /** Returns the URL of a page, at its custom domain if it has one. `baseUrl` has no trailing slash. */
@@ -69,6 +88,16 @@ export function notificationContent(
   language: Language,
   written: Language = language,
 ): NotificationContent {
+  return withPlainTexts(isolatedContent(original, organization, baseUrl, language, written))
+}
+
+function isolatedContent(
+  original: NotificationPayload,
+  organization: PageOwner,
+  baseUrl: string,
+  language: Language,
+  written: Language,
+): IsolatedContent {
   const words = wordsOf(language)
   const payload = payloadIn(original, language)
   const { mail } = words
@@ -81,9 +110,9 @@ export function notificationContent(
     look: lookOf(organization, baseUrl),
     headline,
     subject: headline,
-    reason: mail.reason(organization.name),
+    reason: mail.reason(isolate(organization.name)),
     html: payload.about === 'SERVICE' ? '' : htmlOf(payload),
-    ...(language !== written && !hasMessageIn(original, language) && { messageTag: wordsOf(written).tag }),
+    ...(language !== written && tagsOf(original, language, wordsOf(written).tag)),
   }
   switch (payload.about) {
     case 'INCIDENT': {
@@ -96,7 +125,7 @@ export function notificationContent(
           ...(step === 'RESOLVED' ? [] : ([[mail.impact, mail.impacts[impact]]] as const)),
           ...listFact(
             mail.affected,
-            services.map(({ name, status }) => mail.service(name, words.status[status])),
+            services.map(({ name, status }) => mail.service(isolate(name), words.status[status])),
           ),
         ],
         message,
@@ -119,7 +148,7 @@ export function notificationContent(
           [mail.to, time(endsAt)],
           ...listFact(
             mail.affected,
-            services.map(({ name }) => name),
+            services.map(({ name }) => isolate(name)),
           ),
         ],
         message,
@@ -155,15 +184,25 @@ export function notificationContent(
   }
 }
 
+/** Returns the language of what is not written in a language: names never are. */
+function tagsOf(original: NotificationPayload, language: Language, tag: string) {
+  return {
+    namesTag: tag,
+    ...(!isWrittenIn(original, language, 'title') && { titleTag: tag }),
+    ...(!isWrittenIn(original, language, 'message') && { messageTag: tag }),
+  }
+}
+
 /** Returns the news in one line: what it is now, and of what. */
 function headlineOf(payload: NotificationPayload, { mail, incidentStatus, status }: Catalogue): string {
+  const title = isolate(payload.title)
   switch (payload.about) {
     case 'INCIDENT':
-      return mail.incident(incidentStatus[payload.status], payload.title)
+      return mail.incident(incidentStatus[payload.status], title)
     case 'MAINTENANCE':
-      return mail.maintenance[payload.step](payload.title)
+      return mail.maintenance[payload.step](title)
     case 'SERVICE':
-      return mail.serviceIs(payload.title, status[payload.status])
+      return mail.serviceIs(title, status[payload.status])
   }
 }
 
@@ -184,7 +223,7 @@ export function withheldContent(
   const { name, slug } = organization
   const url = pageUrl(organization, baseUrl)
   const page = { name, slug, url }
-  return {
+  return withPlainTexts({
     page,
     words,
     look: lookOf(organization, baseUrl),
@@ -195,9 +234,9 @@ export function withheldContent(
     message: mail.withheld.text,
     html: textAsHtml(mail.withheld.text),
     action: { label: mail.viewPage, url },
-    reason: mail.reason(name),
+    reason: mail.reason(isolate(name)),
     event: { type: 'page.updated', at, data: { page } },
-  }
+  })
 }
 
 /**
@@ -214,25 +253,25 @@ export function subscriptionContent(
   const { name, slug } = organization
   const page = { name, slug, url: pageUrl(organization, baseUrl) }
   const said = confirmed ? words.mail.confirmed : words.mail.confirm
-  return {
+  return withPlainTexts({
     page,
     words,
     look: lookOf(organization, baseUrl),
     subject: said.topic,
-    headline: said.headline(name),
+    headline: said.headline(isolate(name)),
     tone: 'neutral',
     facts: [],
     // No markdown here, so that markup in the name has no effect.
     message: '',
     html: '',
     action: { label: confirmed ? words.mail.manage : words.subscription.confirm, url },
-    reason: said.reason(name),
+    reason: said.reason(isolate(name)),
     event: {
       type: confirmed ? 'subscription.confirmed' : 'subscription.confirm',
       at,
       data: { page, [confirmed ? 'manage_url' : 'confirm_url']: url },
     },
-  }
+  })
 }
 
 function incidentData(

@@ -97,11 +97,9 @@ export function payloadIn(payload: NotificationPayload, language: Language): Not
   return { ...payload, ...(title && { title }), ...(message && { message, html }) }
 }
 
-/** Returns whether the message of a payload was written in a language besides the original. */
-export function hasMessageIn(payload: NotificationPayload, language: Language): boolean {
-  return (
-    payload.about !== 'SERVICE' && !!payload.translations?.some((each) => each.language === language && each.message)
-  )
+/** Returns whether a text of a payload was written in a language besides the original. */
+export function isWrittenIn(payload: NotificationPayload, language: Language, text: 'title' | 'message'): boolean {
+  return payload.about !== 'SERVICE' && !!payload.translations?.some((each) => each.language === language && each[text])
 }
 
 /** Leaves out of a stored payload the services that a page does not show. */

@@ -109,14 +109,20 @@ export const {
   maintenanceStatus: maintenanceStatusLabels,
 } = wordsOf('EN')
 
-/** Joins the names of services, followed by the number of services that are not named: `Search, Checkout and 3 more`. */
+/**
+ * Joins the names of services, followed by the number of services that are not named: `Search, Checkout and 3 more`.
+ * @param mark `isolate` for what shows names in their own language and direction.
+ */
 export function joinNames(
   of: { readonly services: readonly { readonly name: string }[]; readonly serviceCount: number },
   words: Catalogue = wordsOf('EN'),
+  mark = unmarked,
 ): string {
-  const names = of.services.map(({ name }) => name)
+  const names = of.services.map(({ name }) => mark(name))
   return words.names(names, of.serviceCount - names.length)
 }
+
+const unmarked = (name: string) => name
 
 type Known = Pick<ServiceView, 'shown' | 'unknownSince'>
 
@@ -136,11 +142,15 @@ export function pageLabel(status: Known, words: Catalogue): string {
   return status.shown === 'OPERATIONAL' ? words.allOperational : shortLabel(status, words)
 }
 
-/** Returns the headline of a page: `Partial outage: Search`. Names up to two services and counts more than two. */
+/**
+ * Returns the headline of a page: `Partial outage: Search`. Names up to two services and counts more than two.
+ * @param mark as of `joinNames`.
+ */
 export function headline(
   { status, services, incidents }: PageFacts,
   zone: Zone,
   { headline: words, ...common }: Catalogue,
+  mark = unmarked,
 ): string {
   const { shown } = status
   if (shown === 'OPERATIONAL') {
@@ -152,8 +162,10 @@ export function headline(
   // The page is worse than its services only when an open incident affects no service.
   if (first === undefined) return common.status[shown]
   const isPair = affected.length === 2 && second !== undefined
-  const several = isPair ? words.both(first.name, second.name) : words.some(affected.length, services.length)
-  const what = affected.length === 1 ? first.name : several
+  const several = isPair
+    ? words.both(mark(first.name), mark(second.name))
+    : words.some(affected.length, services.length)
+  const what = affected.length === 1 ? mark(first.name) : several
   if (shown !== 'UNKNOWN') return words.wrong(common.status[shown], what)
   const { everywhere, since } = summarizeUnknown(services)
   if (since === null) return words.wrong(common.firstCheckPending, what)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { wordsOf } from '../../src/language/catalogue.ts'
+import { piecesOf } from '../../src/language/isolate.ts'
 import { notificationContent, pageUrl, subscriptionContent } from '../../src/notification/content.ts'
 import type { NotificationPayload } from '../../src/notification/payload.ts'
 import { parsePayload, serializePayload } from '../../src/notification/payload.ts'
@@ -55,13 +56,28 @@ const said = (payload: NotificationPayload) => {
   return [headline, tone, event.type, ...facts.map((fact) => fact.join(': '))]
 }
 
-test('a message without a translation says its own language', () => {
-  const tag = (message: string | null) => {
-    const translations = [{ language: 'DE', title: 'Langsam', message }]
-    return notificationContent({ ...incident, translations }, acme, baseUrl, 'DE', 'EN').messageTag
+test('what has no translation says its own language', () => {
+  const tags = (title: string | null, message: string | null) => {
+    const translations = [{ language: 'DE', title, message }]
+    const content = notificationContent({ ...incident, translations }, acme, baseUrl, 'DE', 'EN')
+    return [content.titleTag, content.messageTag, content.namesTag]
   }
-  expect([tag(null), tag('Wir suchen.')]).toEqual(['en', undefined])
-  expect(notificationContent(incident, acme, baseUrl, 'EN', 'EN').messageTag).toBeUndefined()
+  expect(tags('Langsam', null)).toEqual([undefined, 'en', 'en'])
+  expect(tags(null, 'Wir suchen.')).toEqual(['en', undefined, 'en'])
+  expect(tags('Langsam', 'Wir suchen.')).toEqual([undefined, undefined, 'en'])
+  expect(notificationContent(incident, acme, baseUrl, 'EN', 'EN')).not.toHaveProperty('titleTag')
+  expect(notificationContent(service, acme, baseUrl, 'DE', 'EN').titleTag).toBe('en')
+})
+
+test('marks what the owner wrote within our sentences, and nowhere else', () => {
+  const { headline, facts, reason, isolated } = notificationContent(incident, acme, baseUrl, 'EN')
+  expect([headline, reason, ...facts.flat()].join('')).not.toMatch(/[\u2066-\u2069]/)
+  expect(piecesOf(isolated?.headline ?? '')).toEqual([
+    { text: 'Investigating: ', isOwners: false },
+    { text: incident.title, isOwners: true },
+  ])
+  const names = isolated?.facts.flatMap(([, value]) => piecesOf(value).filter(({ isOwners }) => isOwners))
+  expect(names?.map(({ text }) => text)).toEqual(incident.services.map(({ name }) => name))
 })
 
 describe('a rendered payload', () => {

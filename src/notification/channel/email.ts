@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { emailText } from '../../account/page-settings.ts'
+import { isolate } from '../../language/isolate.ts'
 import type { NotificationContent } from '../content.ts'
 import { foldMailbox } from '../mailbox.ts'
 import type { Address, Channel } from './channel.ts'
@@ -48,5 +49,5 @@ function contentOf({ page, words, ...content }: NotificationContent, manageUrl: 
     { label: words.mail.statusPage, url: page.url },
     { label: words.mail.manage, url: manageUrl },
   ]
-  return { ...content, about: words.page.feed(page.name), links, language: words }
+  return { ...content, ...content.isolated, about: words.page.feed(isolate(page.name)), links, language: words }
 }

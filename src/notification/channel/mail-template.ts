@@ -1,10 +1,14 @@
 import { readableAccents } from '../../core/colour.ts'
 import { plainLines } from '../../core/markdown.ts'
+import { piecesOf, withoutIsolates } from '../../language/isolate.ts'
 import type { Look, NotificationContent, Tone } from '../content.ts'
 
-/** What a mail says. Texts are plain, but for `html`. */
+/** What a mail says. Texts are plain, but for `html`; the owner's within a sentence of ours may be marked (`isolate`). */
 export interface MailContent
-  extends Pick<NotificationContent, 'headline' | 'tone' | 'facts' | 'html' | 'messageTag' | 'action' | 'reason'> {
+  extends Pick<
+    NotificationContent,
+    'headline' | 'tone' | 'facts' | 'html' | 'messageTag' | 'titleTag' | 'namesTag' | 'action' | 'reason'
+  > {
   /** What it belongs to, above the headline in small. */
   readonly about: string
   /** Its language (BCP 47) and direction; absent: English. */
@@ -18,11 +22,11 @@ export interface MailContent
 /** A mail as plain text. */
 export function textOf({ headline, facts, html, action, reason, links }: MailContent): string {
   return [
-    headline,
-    facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    withoutIsolates(headline),
+    facts.map(([name, value]) => `${name}: ${withoutIsolates(value)}`).join('\n'),
     plainLines(html),
     `${action.label}: ${action.url}`,
-    ['-- ', reason, ...links.map(({ label, url }) => `${label}: ${url}`)].join('\n'),
+    ['-- ', withoutIsolates(reason), ...links.map(({ label, url }) => `${label}: ${url}`)].join('\n'),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -43,6 +47,8 @@ export function htmlOf({
   facts,
   html,
   messageTag,
+  titleTag,
+  namesTag,
   action,
   reason,
   links,
@@ -51,7 +57,7 @@ export function htmlOf({
   const accents = readableAccents(look.accentColor)
   const rows = facts.map(
     ([name, value]) =>
-      `<tr><td class="muted" style="padding:2px 0;padding-inline-end:16px;color:${light.muted};vertical-align:top">${escapeHtml(name)}</td><td style="padding:2px 0">${escapeHtml(value)}</td></tr>`,
+      `<tr><td class="muted" style="padding:2px 0;padding-inline-end:16px;color:${light.muted};vertical-align:top">${escapeHtml(name)}</td><td style="padding:2px 0">${sentenceHtml(value, namesTag)}</td></tr>`,
   )
   const others = links.map(
     ({ label, url }) =>
@@ -63,23 +69,32 @@ export function htmlOf({
       : `<img src="${escapeHtml(look.logoUrl)}" alt="" height="32" style="height:32px;width:auto;max-width:160px;vertical-align:middle;margin-inline-end:10px">`
   return `<!DOCTYPE html>
 <html lang="${language.tag}" dir="${language.dir}">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${escapeHtml(headline)}</title>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${escapeHtml(withoutIsolates(headline))}</title>
 <style>${styleOf(tone, accents)}</style></head>
 <body class="body" style="margin:0;padding:24px 12px;background:${light.paper};color:${light.ink};font:16px/1.5 Inter,system-ui,-apple-system,'Segoe UI',sans-serif">
 <table class="card" role="presentation" width="100%" cellspacing="0" cellpadding="0" style="max-width:600px;margin:0 auto;background:${light.card};border-top:4px solid ${look.accentColor}">
 <tr><td style="padding:24px">
-<p class="muted" style="margin:0 0 20px;color:${light.muted};font-size:14px;font-weight:600">${logo}${escapeHtml(about)}</p>
-<h1 class="tone" style="margin:0 0 16px;padding-inline-start:12px;border-inline-start:4px solid ${tones[tone].light};font-size:22px;line-height:1.3">${escapeHtml(headline)}</h1>
+<p class="muted" style="margin:0 0 20px;color:${light.muted};font-size:14px;font-weight:600">${logo}${sentenceHtml(about, namesTag)}</p>
+<h1 class="tone" style="margin:0 0 16px;padding-inline-start:12px;border-inline-start:4px solid ${tones[tone].light};font-size:22px;line-height:1.3">${sentenceHtml(headline, titleTag)}</h1>
 ${rows.length === 0 ? '' : `<table role="presentation" cellspacing="0" cellpadding="0" style="margin:0 0 16px;font-size:15px">${rows.join('')}</table>`}
-${html === '' ? '' : `<div class="message"${messageTag === undefined ? '' : ` lang="${messageTag}"`} dir="auto" style="margin:0 0 16px">${html}</div>`}
+${html === '' ? '' : `<div class="message"${langOf(messageTag)} dir="auto" style="margin:0 0 16px">${html}</div>`}
 <p style="margin:24px 0 0"><a class="action" href="${escapeHtml(action.url)}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:${accents.light};color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(action.label)}</a></p>
 </td></tr>
-<tr><td class="muted line" style="padding:16px 24px;border-top:1px solid ${light.line};color:${light.muted};font-size:13px">${escapeHtml(reason)}${others.length === 0 ? '' : `<br>\n${others.join(' · ')}`}</td></tr>
+<tr><td class="muted line" style="padding:16px 24px;border-top:1px solid ${light.line};color:${light.muted};font-size:13px">${sentenceHtml(reason, namesTag)}${others.length === 0 ? '' : `<br>\n${others.join(' · ')}`}</td></tr>
 </table>
 </body>
 </html>
 `
 }
+
+/** A sentence of ours, in which texts of the owner have their own direction, and their language if it is not the mail's. */
+function sentenceHtml(sentence: string, tag: string | undefined): string {
+  return piecesOf(sentence)
+    .map(({ text, isOwners }) => (isOwners ? `<bdi${langOf(tag)}>${escapeHtml(text)}</bdi>` : escapeHtml(text)))
+    .join('')
+}
+
+const langOf = (tag: string | undefined) => (tag === undefined ? '' : ` lang="${tag}"`)
 
 const light = { paper: '#f2f3f0', card: '#ffffff', ink: '#1a1f22', muted: '#586069', line: '#dcdfdc' } as const
 const dark = { paper: '#14181a', card: '#1d2326', ink: '#e7eaeb', muted: '#9da7ad', line: '#2d3539' } as const

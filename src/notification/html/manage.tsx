@@ -69,7 +69,9 @@ function State(props: ManageProps) {
           <h2>{words.subscribe.following}</h2>
           <ul>
             {following.map((title) => (
-              <li dir="auto">{title}</li>
+              <li dir="auto" lang={preferences.namesLang}>
+                {title}
+              </li>
             ))}
           </ul>
         </section>

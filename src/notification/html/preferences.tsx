@@ -9,6 +9,8 @@ export interface PreferenceProps {
   readonly topics: readonly Topic[]
   /** Empty: every service. */
   readonly serviceIds: readonly string[]
+  /** The language of their names; empty: not that of the page. */
+  readonly namesLang: '' | undefined
   /** What is wrong with the topics. */
   readonly problem?: string | null
 }
@@ -18,6 +20,7 @@ export function PreferenceFields({
   services,
   topics,
   serviceIds,
+  namesLang,
   problem = null,
   words: { subscription: words },
 }: PreferenceProps & { readonly words: Catalogue }) {
@@ -48,7 +51,9 @@ export function PreferenceFields({
             {services.map(({ id, name }) => (
               <label class="tick">
                 <input type="checkbox" name="serviceIds" value={id} checked={serviceIds.includes(id)} />{' '}
-                <span dir="auto">{name}</span>
+                <span dir="auto" lang={namesLang}>
+                  {name}
+                </span>
               </label>
             ))}
           </fieldset>

@@ -21,7 +21,14 @@ import { isOwnOrigin } from '../../http/own-origin.ts'
 import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
 import type { Catalogue, Language } from '../../language/catalogue.ts'
 import { languages as allLanguages, wordsOf } from '../../language/catalogue.ts'
-import { languageNamed, languageOfTag, offeredLanguages, preferredLanguage, segmentOf } from '../../language/choice.ts'
+import {
+  languageNamed,
+  languageOfTag,
+  offeredLanguages,
+  ownersLang,
+  preferredLanguage,
+  segmentOf,
+} from '../../language/choice.ts'
 import { titleIn } from '../../status/translations.ts'
 import { addressKeys } from '../address.ts'
 import { pageUrl } from '../content.ts'
@@ -171,6 +178,7 @@ export function subscriptionPages(options: {
         state={{ fields, problem: refused?.error ?? null }}
         incident={await incidentOf(ctx, page, fields.get('incidentId'), language)}
         services={await servicesOf(ctx, page)}
+        namesLang={ownersLang(words, page.defaultLanguage)}
         {...preferencesIn(fields)}
       />
     )
@@ -210,7 +218,7 @@ export function subscriptionPages(options: {
         name={page.name}
         path={`${SUBSCRIPTION_PATH}/${c.req.param('token')}`}
         confirmable={isConfirmable(subscriber, ctx.now())}
-        preferences={await preferencesOf(ctx, subscriber, page)}
+        preferences={await preferencesOf(ctx, subscriber, page, words)}
         following={withheld ? [] : await followedTitles(ctx, subscriber.id, language)}
         withheld={withheld}
         words={words}
@@ -231,7 +239,8 @@ export function subscriptionPages(options: {
     shown: { readonly title: string; readonly content: Child; readonly status?: ContentfulStatusCode },
   ): Response {
     const { name, accentColor, logoUrl } = page
-    const owner = { name, accentColor, logoUrl: shownLogo(logoUrl), url: pageUrl(page, site.baseUrl) }
+    const lang = ownersLang(words, page.defaultLanguage)
+    const owner = { name, accentColor, logoUrl: shownLogo(logoUrl), url: pageUrl(page, site.baseUrl), lang }
     return respondInOwnersFrame(c, site, owner, { ...shown, words, sheets: ['subscribe.css'] })
   }
 
@@ -289,10 +298,12 @@ async function preferencesOf(
   ctx: NotificationContext,
   { id, topics }: Subscriber,
   page: Page,
+  words: Catalogue,
 ): Promise<PreferenceProps> {
   const chosen = await ctx.db.subscriberService.findMany({ where: { subscriberId: id } })
   const services = await servicesOf(ctx, page)
-  return { services, topics, serviceIds: chosen.map(({ serviceId }) => serviceId) }
+  const namesLang = ownersLang(words, page.defaultLanguage)
+  return { services, topics, serviceIds: chosen.map(({ serviceId }) => serviceId), namesLang }
 }
 
 /** Returns the titles of the incidents that a subscriber follows, newest first. */

@@ -7,13 +7,15 @@ import { errorPage } from '../../http/error-page.tsx'
 import { pageHeaders } from '../../http/layout.tsx'
 import type { Language } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
-import { languageOfTag } from '../../language/choice.ts'
+import { languageOfTag, ownersLang } from '../../language/choice.ts'
+import { isolate } from '../../language/isolate.ts'
 import type { PageState } from '../../status/page-state.ts'
 import { documentLanguage } from '../document.ts'
 import { sharedState, versionOf } from '../shared-state.ts'
 import { statusShapes } from '../status-shapes.ts'
 import { zoneOf } from '../time-format.ts'
 import { headline } from '../view.ts'
+import { ownersAttributes, Sentence } from './owners-text.tsx'
 import type { PageAddress } from './page-address.ts'
 import { addPageRoute, inLanguage } from './page-address.ts'
 import { createRenderedPage, sendPage, sendStalePage } from './page-response.tsx'
@@ -87,7 +89,11 @@ interface StatusLineProps extends Pick<PageSource, 'site'> {
 function StatusLine({ state, language, theme, address, site }: StatusLineProps) {
   const { organization, status, services, incidents } = state
   const words = wordsOf(language)
-  const sentence = headline({ status, services, incidents }, zoneOf(organization.timeZone, words), words)
+  const sentence = headline({ status, services, incidents }, zoneOf(organization.timeZone, words), words, isolate)
+  const ownersText =
+    ownersLang(words, organization.defaultLanguage) === undefined
+      ? ownersAttributes.byDefault
+      : ownersAttributes.otherwise
   const title = words.page.feed(organization.name)
   return (
     <html lang={words.tag} dir={words.dir} data-theme={theme ?? undefined}>
@@ -103,7 +109,9 @@ function StatusLine({ state, language, theme, address, site }: StatusLineProps) 
             <svg viewBox="0 0 16 16" aria-hidden="true">
               <path fill-rule="evenodd" d={statusShapes[status.shown]} />
             </svg>
-            <span dir="auto">{sentence}</span>
+            <span>
+              <Sentence text={sentence} context={{ ownersText }} />
+            </span>
           </a>
         </main>
       </body>

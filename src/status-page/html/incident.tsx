@@ -1,9 +1,9 @@
 import { plainText } from '../../core/markdown.ts'
-import type { Catalogue } from '../../language/catalogue.ts'
+import { isolate } from '../../language/isolate.ts'
 import type { IncidentView } from '../view.ts'
 import { joinNames } from '../view.ts'
 import { organizationData } from './head.tsx'
-import { attributesOf } from './owners-text.tsx'
+import { attributesOf, Sentence } from './owners-text.tsx'
 import { documentPath } from './page-address.ts'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
@@ -144,7 +144,8 @@ interface FactsProps {
 }
 
 /** Renders impact, time and affected services of an incident. The newest update shows the status of an open one. */
-function Facts({ incident, context: { zone, words } }: FactsProps) {
+function Facts({ incident, context }: FactsProps) {
+  const { zone, words } = context
   const { status, impact, startedAt, resolvedAt, services, serviceCount } = incident
   if (resolvedAt === null) {
     return (
@@ -153,7 +154,7 @@ function Facts({ incident, context: { zone, words } }: FactsProps) {
           <span>{words.incident.since(words.impact[impact], <Time at={startedAt} zone={zone} />)}</span>
           <SoFar since={startedAt} />
         </p>
-        <Affected services={services} serviceCount={serviceCount} words={words} />
+        <Affected services={services} serviceCount={serviceCount} context={context} />
       </>
     )
   }
@@ -167,17 +168,23 @@ function Facts({ incident, context: { zone, words } }: FactsProps) {
         </span>
       </p>
       {services.length === 0 ? null : (
-        <p class="concerns">{words.incident.affected(joinNames({ services, serviceCount }, words))}</p>
+        <p class="concerns">
+          <Sentence
+            text={words.incident.affected(joinNames({ services, serviceCount }, words, isolate))}
+            context={context}
+          />
+        </p>
       )}
     </>
   )
 }
 
 interface AffectedProps extends Pick<IncidentView, 'services' | 'serviceCount'> {
-  readonly words: Catalogue
+  readonly context: PageContext
 }
 
-function Affected({ services, serviceCount, words }: AffectedProps) {
+function Affected({ services, serviceCount, context }: AffectedProps) {
+  const { words } = context
   if (services.length === 0) return null
   return (
     <ul class="affected" aria-label={words.incident.affectedServices}>
@@ -185,7 +192,7 @@ function Affected({ services, serviceCount, words }: AffectedProps) {
         <li data-status={status}>
           <span class="mark">
             <Shape of={status} />
-            {words.headline.wrong(name, words.status[status])}
+            <Sentence text={words.headline.wrong(isolate(name), words.status[status])} context={context} />
           </span>
         </li>
       ))}

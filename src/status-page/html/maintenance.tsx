@@ -1,8 +1,9 @@
+import { isolate } from '../../language/isolate.ts'
 import type { Repetition } from '../../status/page-state-query.ts'
 import { ruleInWords } from '../../status/recurrence.ts'
 import type { MaintenanceView } from '../view.ts'
 import { joinNames } from '../view.ts'
-import { attributesOf } from './owners-text.tsx'
+import { attributesOf, Sentence } from './owners-text.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { MaintenanceMark } from './status-mark.tsx'
@@ -57,7 +58,8 @@ export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
 }
 
 /** Renders status, time and affected services of a maintenance; `kind` distinguishes it from incidents in the same list. */
-function Facts({ maintenance, context: { zone, words }, kind }: MaintenanceProps & { readonly kind?: string }) {
+function Facts({ maintenance, context, kind }: MaintenanceProps & { readonly kind?: string }) {
+  const { zone, words } = context
   const { status, startsAt, endsAt, services, serviceCount, repeats } = maintenance
   return (
     <>
@@ -69,7 +71,12 @@ function Facts({ maintenance, context: { zone, words }, kind }: MaintenanceProps
       </p>
       {repeats ? <Repeats repeats={repeats} zone={zone} words={words} /> : null}
       {services.length === 0 ? null : (
-        <p class="concerns">{words.incident.affected(joinNames({ services, serviceCount }, words))}</p>
+        <p class="concerns">
+          <Sentence
+            text={words.incident.affected(joinNames({ services, serviceCount }, words, isolate))}
+            context={context}
+          />
+        </p>
       )}
     </>
   )

@@ -3,7 +3,7 @@ import { shownLogo } from '../../account/logo.ts'
 import { NotFound } from '../../core/errors.ts'
 import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
 import { wordsOf } from '../../language/catalogue.ts'
-import { languageOfTag } from '../../language/choice.ts'
+import { languageOfTag, ownersLang } from '../../language/choice.ts'
 import { documentLanguage } from '../document.ts'
 import { sharedState } from '../shared-state.ts'
 import type { PageAddress } from './page-address.ts'
@@ -14,7 +14,7 @@ import type { PageSource } from './rendered-page.tsx'
 export async function respondMissing(c: Context, source: PageSource, address: PageAddress): Promise<Response | null> {
   const state = await sharedState(source, address.owner).catch(nullIfNotFound)
   if (state === null) return null
-  const { name, accentColor, logoUrl } = state.organization
+  const { name, accentColor, logoUrl, defaultLanguage } = state.organization
   const language = documentLanguage(state, address.language)
   const { base } = inLanguage(address, address.language === language ? language : null)
   const words = wordsOf(language)
@@ -23,7 +23,8 @@ export async function respondMissing(c: Context, source: PageSource, address: Pa
       <a href={base || '/'}>{words.page.current}</a> · <a href={`${base}/history`}>{words.history.title}</a>
     </p>
   )
-  const owner = { name, url: base || '/', accentColor, logoUrl: shownLogo(logoUrl) }
+  const lang = ownersLang(words, defaultLanguage)
+  const owner = { name, url: base || '/', accentColor, logoUrl: shownLogo(logoUrl), lang }
   return respondInOwnersFrame(c, source.site, owner, { title: words.page.notFound, words, content, status: 404 })
 }
 

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { Catalogue } from '../../language/catalogue.ts'
+import { isolate, withoutIsolates } from '../../language/isolate.ts'
 import type { DayUptime } from '../../monitoring/uptime-days.ts'
 import type { RangeName } from '../../monitoring/uptime-range.ts'
 import { unitOf } from '../../monitoring/uptime-range.ts'
@@ -10,6 +11,7 @@ import { groupByDay, groupServices, headline, pageLabel, shortLabel } from '../v
 import { DayDialog } from './day-dialog.tsx'
 import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
+import { Sentence } from './owners-text.tsx'
 import type { PageContext } from './page-layout.tsx'
 import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -55,7 +57,8 @@ const COLLAPSE_ABOVE = 20
 export function Overview(props: OverviewProps) {
   const { context, status, services, openIncidents } = props
   const { owner, words } = context
-  const sentence = headline({ status, services, incidents: openIncidents }, context.zone, words)
+  const heading = headline({ status, services, incidents: openIncidents }, context.zone, words, isolate)
+  const sentence = withoutIsolates(heading)
   const { shown } = status
   const running = props.maintenances.filter((maintenance) => maintenance.status !== 'SCHEDULED')
   const upcoming = nextOfEach(props.maintenances.filter((maintenance) => maintenance.status === 'SCHEDULED'))
@@ -70,7 +73,9 @@ export function Overview(props: OverviewProps) {
         <span class="mark">
           <Shape of={shown} />
         </span>
-        <h1>{sentence}</h1>
+        <h1>
+          <Sentence text={heading} context={context} />
+        </h1>
         {shown === 'OPERATIONAL' &&
         openIncidents.length === 0 &&
         services.length > 0 &&

@@ -1,4 +1,5 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
+import { piecesOf } from '../../language/isolate.ts'
 import type { InLanguage } from '../../status/translations.ts'
 import { titleIn } from '../../status/translations.ts'
 import type { PageContext } from './page-layout.tsx'
@@ -27,5 +28,19 @@ export function OwnersTitle({ of, href, context }: OwnersTitleProps) {
     <a href={href} {...attributesOf(written, context)}>
       {title}
     </a>
+  )
+}
+
+/** Renders a sentence of ours, in which the owner's texts (`isolate`) have their own language and direction. */
+export function Sentence({
+  text,
+  context: { ownersText },
+}: {
+  readonly text: string
+  readonly context: Pick<PageContext, 'ownersText'>
+}) {
+  // `bdi` has its own direction anyway.
+  return (
+    <>{piecesOf(text).map((piece) => (piece.isOwners ? <bdi lang={ownersText.lang}>{piece.text}</bdi> : piece.text))}</>
   )
 }

@@ -115,7 +115,7 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
       </Part>
       <Part>
         <header id="owner" class="site owner">
-          <OwnerName {...owner} url={base || '/'} />
+          <OwnerName {...owner} url={base || '/'} lang={context.ownersText.lang} />
           <nav aria-label={words.page.ownersLinks(owner.name)}>
             {owner.links.map(({ label, url }) => (
               <a href={url} rel="noopener noreferrer" {...context.ownersText}>

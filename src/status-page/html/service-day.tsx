@@ -36,7 +36,9 @@ export function DayPage({ service, happened, readAt, context }: DayPageProps) {
       path={`${path}?day=${zone.dayKey(happened.from)}${happened.days === 7 ? '&days=7' : ''}`}
     >
       <p class="eyebrow">
-        <a href={base + path}>{service.name}</a>
+        <a href={base + path} {...context.ownersText}>
+          {service.name}
+        </a>
       </p>
       <LiveState words={context.words} />
       <Part>

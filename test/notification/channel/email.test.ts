@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { contrast, readableAccents } from '../../../src/core/colour.ts'
 import { wordsOf } from '../../../src/language/catalogue.ts'
 import { email } from '../../../src/notification/channel/email.ts'
+import { escapeHtml } from '../../../src/notification/channel/mail-template.ts'
 import { createMailer } from '../../../src/notification/channel/mailer.ts'
 import { noon } from '../../support/context.ts'
 import type { ReceivedMail } from '../../support/mail-server.ts'
@@ -76,6 +77,17 @@ describe('a mail', () => {
     const html = server.mails[0]?.html ?? ''
     expect(html).toContain('<html lang="de" dir="ltr">')
     expect(html).toContain('<div class="message" lang="en" dir="auto"')
+  })
+
+  test('gives each text of the owner its language and direction, in headline, facts and reason', async () => {
+    await email.send(messageTo('ada@reader.example', { content: contentOf(incident, 'DE') }), tools)
+    const [mail] = server.mails
+    const own = [...(mail?.html ?? '').matchAll(/<bdi lang="en">(.*?)<\/bdi>/g)].map(([, text]) => text)
+    const names = incident.services.map(({ name }) => escapeHtml(name))
+    const page = escapeHtml('Acme <&> Co')
+    expect(own).toEqual([page, escapeHtml(incident.title), ...names, page])
+    expect(mail?.html).toContain(`Wird untersucht: <bdi lang="en">`)
+    expect(`${mail?.subject}${mail?.text}${mail?.html}`).not.toMatch(/[\u2066-\u2069]/)
   })
 
   test('is in one thread with others about the same object', async () => {

@@ -1,3 +1,4 @@
+import type { Language } from '../../../src/language/catalogue.ts'
 import type { Message } from '../../../src/notification/channel/channel.ts'
 import type { NotificationContent } from '../../../src/notification/content.ts'
 import { notificationContent } from '../../../src/notification/content.ts'
@@ -30,8 +31,8 @@ export const incident = {
 } as const satisfies NotificationPayload
 
 /** A letter of a notice. */
-export const contentOf = (payload: NotificationPayload = incident): NotificationContent =>
-  notificationContent(payload, organization, baseUrl, 'EN')
+export const contentOf = (payload: NotificationPayload = incident, language: Language = 'EN'): NotificationContent =>
+  notificationContent(payload, organization, baseUrl, language, 'EN')
 
 /** A message to an address. */
 export function messageTo(address: string, given: Partial<Message> = {}): Message {

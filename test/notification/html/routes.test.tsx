@@ -116,6 +116,7 @@ describe('the form of a page', () => {
           state={emptyForm}
           incident={null}
           services={[]}
+          namesLang={undefined}
           topics={[]}
           serviceIds={[]}
         />,
