@@ -9,6 +9,8 @@ export interface Subscription {
 }
 
 interface ConnectionListener {
+  /** A read token of a page; absent: the browser’s cookies say who reads. */
+  readonly token?: string | null
   /** Returns what to subscribe to; called for each connection. The connection lasts as long as the first one. */
   subscriptions(): readonly Subscription[]
   onConnected(): void
@@ -44,7 +46,8 @@ export function keepSubscribed(listener: ConnectionListener): void {
       else if (silence > PING_AFTER_MS[document.visibilityState] && subscriptions.length > 0) send({ type: 'ping' })
     }, 1000)
 
-    socket.onopen = () => send({ type: 'connection_init' })
+    const payload = listener.token ? { authorization: `Bearer ${listener.token}` } : undefined
+    socket.onopen = () => send({ type: 'connection_init', payload })
     socket.onclose = reconnect
     socket.onmessage = ({ data }) => {
       lastMessageAt = Date.now()

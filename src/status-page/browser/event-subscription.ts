@@ -44,6 +44,7 @@ export function subscribeToEvents(slug: string, listener: EventListener): void {
   const onData = (data: { statusPageChanges: PageEvent }) => listener.onEvent(data.statusPageChanges)
   keepSubscribed({
     ...listener,
+    token: new URLSearchParams(search).get('token'),
     subscriptions: () => [{ query, variables: { slug, host, language, after: listener.after() }, onData }],
   })
 }

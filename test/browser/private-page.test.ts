@@ -1,0 +1,219 @@
+import { createClient } from 'graphql-ws'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { atTheEnd } from '../support/at-the-end.ts'
+import { useChromium } from '../support/chromium.ts'
+import { testConsole } from '../support/console.ts'
+import { mutate } from '../support/filled-organization.ts'
+import { startMailServer } from '../support/mail-server.ts'
+
+const mail = await startMailServer()
+atTheEnd(() => mail.close())
+const { app, organization } = await testConsole({ SMTP_URL: mail.url, MAIL_FROM: 'status@allclear.example' })
+const url = app.baseUrl
+const openTab = useChromium()
+
+let pages = 0
+/** A page of an organization of its own, with what its owner does. */
+async function privatePage(access: Record<string, unknown>) {
+  const slug = `closed-${++pages}`
+  const acme = await organization(slug)
+  const { id: serviceId } = await mutate(url, acme.key, 'createService', 'Service', { name: 'Secret service' })
+  const { statusPage } = (await (await acme.signIn('OWNER')).graphql(`{ statusPage(slug: "${slug}") { id } }`))
+    .data as {
+    statusPage: { id: string }
+  }
+  const pageId = statusPage.id
+  const setAccess = (access: Record<string, unknown>) =>
+    mutate(url, acme.key, 'updatePageAccess', 'PageAccess', { pageId, access }, 'kind')
+  await setAccess(access)
+  return { ...acme, slug, pageId, serviceId, path: `/status/${slug}`, setAccess }
+}
+type PrivatePage = Awaited<ReturnType<typeof privatePage>>
+
+/** A reader of a page: how the page opens to them, what ends that, and what their page asks for then. */
+interface Reader {
+  readonly access: Record<string, unknown>
+  open(page: Page, of: PrivatePage): Promise<unknown>
+  end(of: PrivatePage): Promise<unknown>
+  readonly asks: RegExp
+}
+
+const members = new Map<string, { readonly userId: string; readonly token: string }>()
+async function signInAsMember(page: Page, of: PrivatePage) {
+  const member = await of.signIn('VIEWER')
+  members.set(of.slug, member)
+  await page.context().addCookies([{ name: 'allclear_session', value: member.token, url }])
+  await page.goto(url + of.path)
+}
+
+const tokens = new Map<string, { readonly id: string }>()
+const readers: Record<string, Reader> = {
+  'a password that is changed': {
+    access: { kind: 'PASSWORD', password: 'correct horse' },
+    async open(page, { path }) {
+      await page.goto(url + path)
+      await page.getByLabel('Password').fill('correct horse')
+      await page.getByRole('button', { name: 'Open' }).click()
+    },
+    end: ({ setAccess }) => setAccess({ kind: 'PASSWORD', password: 'another horse' }),
+    asks: /Password/,
+  },
+  'a mailed link, whose domain is taken away': {
+    access: { kind: 'MAIL_DOMAIN', mailDomains: ['acme.example', 'other.example'] },
+    async open(page, { path }) {
+      await page.goto(url + path)
+      await page.getByLabel('Email').fill('ada@acme.example')
+      await page.getByRole('button').first().click()
+      const [arrived] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'ada@acme.example')
+      await page.goto(/http\S+\/access\/[\w-]{43}/.exec(arrived?.text ?? '')?.[0] ?? '')
+      await page.getByRole('button', { name: 'Open' }).click()
+    },
+    end: ({ setAccess }) => setAccess({ kind: 'MAIL_DOMAIN', mailDomains: ['other.example'] }),
+    asks: /Email/,
+  },
+  'a network that is taken off the list': {
+    access: { kind: 'ADDRESSES', ranges: ['127.0.0.0/8', '::1/128'] },
+    open: (page, { path }) => page.goto(url + path),
+    end: ({ setAccess }) => setAccess({ kind: 'ADDRESSES', ranges: ['192.0.2.0/24', '2001:db8::/48'] }),
+    asks: /network/,
+  },
+  'membership of a person who is removed': {
+    access: { kind: 'MEMBERS' },
+    open: signInAsMember,
+    async end(of) {
+      const owner = await of.signIn('OWNER')
+      const userId = members.get(of.slug)?.userId
+      const { data } = await owner.graphql(
+        `mutation ($organization: ID!, $userId: ID!) {
+          removeMember(input: { organizationId: $organization, userId: $userId }) { __typename ... on Error { message } }
+        }`,
+        { organization: of.organization.id, userId },
+      )
+      expect(data).toMatchObject({ removeMember: { __typename: 'Member' } })
+    },
+    asks: /Sign in to read it/,
+  },
+  'membership of a person whose sessions end': {
+    access: { kind: 'MEMBERS' },
+    open: signInAsMember,
+    end: ({ slug }) =>
+      fetch(`${url}/sign-out`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { cookie: `allclear_session=${members.get(slug)?.token}`, 'sec-fetch-site': 'same-origin' },
+      }),
+    asks: /Sign in to read it/,
+  },
+  'a read token that is revoked': {
+    access: { kind: 'MEMBERS' },
+    async open(page, of) {
+      const created = await mutate<{ id: string; secret: string }>(
+        url,
+        of.key,
+        'createPageToken',
+        'CreatePageTokenPayload',
+        { pageId: of.pageId, name: 'Wall display' },
+        'id secret',
+      )
+      tokens.set(of.slug, created)
+      await page.goto(`${url}${of.path}?token=${created.secret}`)
+    },
+    end: ({ key, slug }) => mutate(url, key, 'revokePageToken', 'PageToken', { id: tokens.get(slug)?.id }),
+    asks: /Sign in to read it/,
+  },
+  'nothing, until it is closed': {
+    access: { kind: 'PUBLIC' },
+    open: (page, { path }) => page.goto(url + path),
+    end: ({ setAccess }) => setAccess({ kind: 'PASSWORD', password: 'correct horse' }),
+    asks: /Password/,
+  },
+}
+
+/** What the browser shows to the service, for a program that has the same. */
+async function credentialsOf(page: Page): Promise<Record<string, string>> {
+  const cookies = await page.context().cookies(url)
+  const token = new URL(page.url()).searchParams.get('token')
+  return {
+    origin: url,
+    ...(cookies.length > 0 && { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; ') }),
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+  }
+}
+
+/** Follows a page over a socket; resolves with the code with which that is closed. */
+function socketOf(headers: Record<string, string>, query: string) {
+  class Socket extends WebSocket {
+    constructor(address: string, protocol: string) {
+      super(address, protocol, { headers })
+    }
+  }
+  const client = createClient({ url: `${url.replace(/^http/, 'ws')}/graphql`, webSocketImpl: Socket, retryAttempts: 0 })
+  const closed = new Promise<number>((resolve) => {
+    client.on('closed', (event) => resolve((event as { code: number }).code))
+  })
+  const begun = new Promise<void>((resolve, reject) => {
+    client.subscribe(
+      { query },
+      { next: ({ errors }) => (errors ? reject(errors) : resolve()), error: reject, complete: () => {} },
+    )
+  })
+  return { begun, closed }
+}
+
+/** Follows a page by server-sent events: the first event, and all of the text once it has ended. */
+async function eventsOf(headers: Record<string, string>, query: string) {
+  const answer = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query }),
+  })
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+  const decoder = new TextDecoder()
+  const read = async (text: string): Promise<string> => {
+    const { value, done } = await reader.read()
+    return done ? text : read(text + decoder.decode(value, { stream: true }))
+  }
+  let begun = ''
+  while (!begun.includes('event: next')) begun += decoder.decode((await reader.read()).value, { stream: true })
+  return { rest: read('').catch(() => '') }
+}
+
+describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, open, end, asks }) => {
+  test('is cut for everybody who reads it that way, by socket, events and in a browser', async () => {
+    const of = await privatePage(access)
+    await using tab = await openTab((asked) => asked.startsWith(url))
+    const { page } = tab
+    // Survives the reload of the page.
+    await page.addInitScript(() => {
+      const Original = window.WebSocket
+      window.WebSocket = class extends Original {
+        constructor(address: string | URL, protocol?: string | string[]) {
+          super(address, protocol)
+          this.addEventListener('close', ({ code }) => sessionStorage.setItem('closed', String(code)))
+        }
+      }
+    })
+    await open(page, of)
+    await page.locator('#live[data-state=live]').waitFor()
+    expect(await page.content()).toContain('Secret service')
+    const headers = await credentialsOf(page)
+    const query = `subscription { statusPageEvents(slug: "${of.slug}", after: "0") { cursor } }`
+    const socket = socketOf(headers, query)
+    const [events] = await Promise.all([eventsOf(headers, query), socket.begun])
+
+    await end(of)
+    expect(await socket.closed).toBe(4403)
+    // What the change itself appends is not for readers either.
+    expect(await events.rest).not.toContain('event: next')
+    await page.getByRole('heading', { name: 'This page is private' }).waitFor()
+    expect(await page.locator('main').textContent()).toMatch(asks)
+    expect(await page.content()).not.toMatch(/Secret service/)
+    expect(await page.evaluate(() => sessionStorage.getItem('closed'))).toBe('4403')
+
+    // None of them comes back.
+    expect((await fetch(url + of.path, { headers: { ...headers, accept: 'text/html' } })).status).toBe(401)
+    await expect(socketOf(headers, query).begun).rejects.toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }])
+  })
+})
