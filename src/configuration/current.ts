@@ -102,7 +102,8 @@ function monitorMembers(
   digest: Digest,
 ): Members {
   const { kind, options } = openOptions(seal, monitor)
-  const secret = (text: string, what: string) => digest([what, text])
+  // Marks the secrets of options, which are hashes.
+  const secret = (text: string, what: string) => ({ secret: digest([what, text]) })
   return {
     service: monitor.serviceId,
     intervalSeconds: monitor.intervalSeconds,
@@ -111,22 +112,7 @@ function monitorMembers(
     recoveryThreshold: monitor.recoveryThreshold,
     agreement: monitor.agreement,
     dependsOn: monitor.dependencies.map(({ parentId }) => parentId),
-    [keyOf(optionKeys, kind)]: asSecrets(changeSecrets(kind, options, secret)),
-  }
-}
-
-/** Marks the secrets of options, which are hashes. */
-function asSecrets(options: unknown): unknown {
-  const { headers, body, send, ...rest } = options as {
-    readonly headers?: readonly { readonly name: string; readonly value: string }[]
-    readonly body?: string
-    readonly send?: string
-  }
-  return {
-    ...rest,
-    ...(headers && { headers: headers.map(({ name, value }) => ({ name, value: { secret: value } })) }),
-    ...(body !== undefined && { body: { secret: body } }),
-    ...(send !== undefined && { send: { secret: send } }),
+    [keyOf(optionKeys, kind)]: changeSecrets(kind, options, secret),
   }
 }
 

@@ -30,15 +30,6 @@ export function withoutDefaults(section: Section, members: Members): Members {
   return Object.fromEntries(left.map(([name, value]) => [name, withoutDefaultOptions(name, withSecrets(value, null))]))
 }
 
-/** Options with all that a kind requires, whatever the kind. */
-const smallest = {
-  url: 'https://example.com',
-  host: 'example.com',
-  port: 443,
-  name: 'example.com',
-  target: '192.0.2.1',
-}
-
 const kinds = new Map(Object.entries(optionKeys))
 /** The defaults of each kind's options: what the smallest options become. */
 const optionDefaults = new Map(Object.values(MonitorKind).map((kind) => [kind, defaultsOf(kind)]))
@@ -54,10 +45,7 @@ export function withoutDefaultOptions(name: string, value: unknown): unknown {
 }
 
 function defaultsOf(kind: MonitorKind): Readonly<Record<string, unknown>> {
-  const { options } = kindRules[kind]
-  const needed = Object.entries(smallest).filter(([name]) => 'shape' in options && name in (options.shape as object))
-  const given = Object.fromEntries(needed)
-  const parsed = options.safeParse(given)
-  if (!parsed.success) throw new Error(`The defaults of ${kind} are not known: ${parsed.error.message}`)
-  return Object.fromEntries(Object.entries(parsed.data as object).filter(([name]) => !(name in given)))
+  const { options, smallest } = kindRules[kind]
+  const given = smallest as object
+  return Object.fromEntries(Object.entries(options.parse(given) as object).filter(([name]) => !(name in given)))
 }

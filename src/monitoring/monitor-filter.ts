@@ -2,6 +2,7 @@ import { validIdOrEmpty } from '../core/id.ts'
 import { containsText, inRange, oneOf, searchText } from '../core/list-filter.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { MonitorKind, MonitorState } from '../generated/prisma/enums.ts'
+import { kindRules } from './probe-kinds.ts'
 
 /** Conditions of monitors, which must match all of them; null and absent ones count as met. */
 export interface MonitorFilter {
@@ -42,13 +43,13 @@ export function monitorsMatching(filter: MonitorFilter): Prisma.MonitorWhereInpu
 /** A monitor that is paused has no state to know. */
 const unknown: Prisma.MonitorWhereInput = { unknownSince: { not: null }, state: { not: 'PAUSED' } }
 
-/** The option of each kind that names the target. */
-const targets = [
-  { kinds: ['HTTP'], member: 'url' },
-  { kinds: ['TCP', 'PING'], member: 'host' },
-  { kinds: ['DNS'], member: 'name' },
-  { kinds: ['BLACKLIST'], member: 'target' },
-] as const satisfies { readonly kinds: readonly MonitorKind[]; readonly member: string }[]
+/** The options that name what is watched, and the kinds that have each. */
+const targets = [...new Set(Object.values(kindRules).map(({ subject }) => subject))]
+  .filter((member) => member !== null)
+  .map((member) => ({
+    kinds: Object.values(kindRules).flatMap(({ kind, subject }) => (subject === member ? [kind] : [])),
+    member,
+  }))
 
 /** The kind comes first, so that the options of other kinds are not read. */
 function watching({ kinds, member }: (typeof targets)[number], text: string): Prisma.MonitorWhereInput {

@@ -5,12 +5,11 @@ import type { SecretBox } from '../core/secret-box.ts'
 import { atMostOne, exactlyOne, invalid } from '../core/validation.ts'
 import type { Monitor, Prisma } from '../generated/prisma/client.ts'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
-import { mayReach, PRIVATE_NETWORKS_HINT } from '../network/outbound/guard.ts'
-import { readHost } from '../network/outbound/host.ts'
-import { dnsRefusals } from './probe/dns.ts'
+import { hostRefusals } from './probe/host.ts'
+import type { KindRules } from './probe/probe.ts'
 import type { KindOptions } from './probe-kinds.ts'
 import { kindRules } from './probe-kinds.ts'
-import { changeSecrets, isRecord, recipientOf, withKeptSecrets } from './secrets.ts'
+import { changeSecrets, isRecord, recipientOf, withKeptSecrets, withoutSecrets } from './secrets.ts'
 
 /** The input member that holds the options of each kind. */
 export const optionKeys = {
@@ -27,14 +26,9 @@ type OptionKey = keyof typeof optionKeys
 const keys = Object.keys(optionKeys) as OptionKey[]
 
 /** The members of an input that hold options, for its schema: `readOptions` and `changeOptions` validate them. */
-export const optionMembers = {
-  http: z.unknown().optional(),
-  tcp: z.unknown().optional(),
-  dns: z.unknown().optional(),
-  ping: z.unknown().optional(),
-  heartbeat: z.unknown().optional(),
-  blacklist: z.unknown().optional(),
-} satisfies Record<OptionKey, z.ZodType>
+export const optionMembers = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
+  Record<OptionKey, z.ZodOptional<z.ZodUnknown>>
+>
 
 /** The validated options of a kind, with secrets opened. */
 export type Configuration = { [K in MonitorKind]: { readonly kind: K; readonly options: KindOptions[K] } }[MonitorKind]
@@ -103,7 +97,7 @@ export function openOptions(
   )
 }
 
-/** Options without secrets: headers by name only, and whether there is a body or a text to send. */
+/** Options without secrets: headers by name only, and whether there is a body, a text to send and the like. */
 export type RedactedOptions = {
   readonly [K in MonitorKind]: K extends 'HTTP'
     ? Omit<KindOptions[K], 'headers' | 'body'> & {
@@ -122,23 +116,12 @@ export type RedactedConfiguration = {
 
 /** Returns a monitor's options without secrets, and without opening them. */
 export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'>): RedactedConfiguration {
-  const blank: Configuration = parsed(
+  const blank = parsed(
     kind,
     changeSecrets(kind, options, () => ''),
   )
-  switch (blank.kind) {
-    case 'HTTP': {
-      const { headers, body, ...rest } = blank.options
-      const names = headers.map(({ name }) => ({ name }))
-      return { kind: blank.kind, options: { ...rest, headers: names, hasBody: body !== undefined } }
-    }
-    case 'TCP': {
-      const { send, ...rest } = blank.options
-      return { kind: blank.kind, options: { ...rest, hasSend: send !== undefined } }
-    }
-    default:
-      return blank
-  }
+  // TypeScript cannot see that the options belong to the kind.
+  return { kind, options: withoutSecrets(kind, blank.options) } as RedactedConfiguration
 }
 
 const SECRET_NOT_KEPT = 'must be given again: a secret is kept only while the scheme, host and port stay the same'
@@ -168,26 +151,10 @@ function configurationOf<K extends MonitorKind>(kind: K, options: unknown): Extr
 
 /** Returns why a target is not allowed, without resolving names; the probe checks resolved addresses. */
 function refusalsOf({ kind, options }: Configuration, allowPrivate: boolean): Issue[] {
-  switch (kind) {
-    case 'HTTP':
-      return hostRefusals('url', new URL(options.url).hostname, allowPrivate)
-    case 'TCP':
-    case 'PING':
-      return hostRefusals('host', options.host, allowPrivate)
-    case 'DNS':
-      return dnsRefusals(options, allowPrivate)
-    default:
-      return []
-  }
-}
-
-function hostRefusals(member: string, text: string, allowPrivate: boolean): Issue[] {
-  const host = readHost(text)
-  const refused =
-    (host?.kind === 'address' && !mayReach(host.address, allowPrivate)) ||
-    (host?.kind === 'this machine' && !allowPrivate)
-  const why = allowPrivate ? '' : `; ${PRIVATE_NETWORKS_HINT}`
-  return refused ? [{ path: [member], message: `must be a public address${why}` }] : []
+  const { subject, target, refusals }: KindRules = kindRules[kind]
+  if (refusals) return refusals(options, allowPrivate)
+  const host = target(options)?.host
+  return host === undefined || subject === null ? [] : hostRefusals(subject, host, allowPrivate)
 }
 
 /** Removes members that are null or undefined. */

@@ -1,23 +1,21 @@
-import { setMaxListeners } from 'node:events'
 import type { z } from 'zod'
-import { SECOND } from '../core/time.ts'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
-import type { Configuration } from './options.ts'
 import { blacklist } from './probe/blacklist.ts'
 import { dns } from './probe/dns.ts'
 import { heartbeat } from './probe/heartbeat.ts'
 import { http } from './probe/http.ts'
 import { ping } from './probe/ping.ts'
-import type { KindRules, Probe, ProbeRun } from './probe/probe.ts'
+import type { KindRules, Probe } from './probe/probe.ts'
 import { tcp } from './probe/tcp.ts'
-import type { ProbeResult } from './probe-result.ts'
-import { oneLine, probeResult } from './probe-result.ts'
-import { partyOf } from './target.ts'
 
 /** The kinds with a probe; a heartbeat's job reports instead. */
 export type ProbedKind = Exclude<MonitorKind, 'HEARTBEAT'>
 
-const probes = { HTTP: http, TCP: tcp, DNS: dns, PING: ping, BLACKLIST: blacklist } satisfies Record<ProbedKind, Probe>
+/** The kinds with a probe, and their probes. A new kind is a file in `probe/` and a line here. */
+export const probes = { HTTP: http, TCP: tcp, DNS: dns, PING: ping, BLACKLIST: blacklist } satisfies Record<
+  ProbedKind,
+  Probe
+>
 
 const rules = { ...probes, HEARTBEAT: heartbeat } satisfies Record<MonitorKind, KindRules>
 
@@ -30,82 +28,4 @@ export type KindOptions = { readonly [K in MonitorKind]: z.output<(typeof rules)
 /** Returns whether a kind gives the same result from every region, so that one watch is enough. */
 export function isAnywhere(kind: MonitorKind): boolean {
   return kindRules[kind].anywhere
-}
-
-/** How long after its deadline a probe is abandoned, in milliseconds: on a busy machine it ends a little late. */
-const GRACE_MS = 0.5 * SECOND
-
-/** The maximum length of a stored message. */
-const MAX_MESSAGE_LENGTH = 500
-
-/**
- * How long a probe may wait for the rate limits, in milliseconds: first of the name, then of each address that it
- * connects to. This time is not part of its timeout.
- */
-const MAX_WAIT_MS = 5 * SECOND
-
-/**
- * Runs a probe. Never rejects: the result is UNKNOWN when the probe throws, misses its deadline, or is not admitted
- * because too many probes target the same third party.
- * @param options the validated options, with secrets opened.
- */
-export async function runProbe<K extends ProbedKind>(
-  kind: K,
-  options: KindOptions[K],
-  run: ProbeRun,
-): Promise<ProbeResult> {
-  // TypeScript cannot see that these options belong to this kind.
-  const party = partyOf({ kind, options } as Configuration)
-  if (party === null) return runWithDeadline(kind, options, { ...run, waitMs: MAX_WAIT_MS })
-  const limits = { waitMs: MAX_WAIT_MS, signal: run.signal }
-  const begun = performance.now()
-  const result = await run.tools.limiter.run(party, limits, () => {
-    const waitMs = Math.max(0, MAX_WAIT_MS - (performance.now() - begun))
-    return runWithDeadline(kind, options, { ...run, waitMs })
-  })
-  return result ?? probeResult('UNKNOWN', `Not probed: too many probes of ${party} were due at once`)
-}
-
-async function runWithDeadline<K extends ProbedKind>(
-  kind: K,
-  options: KindOptions[K],
-  run: ProbeRun & { readonly waitMs: number },
-): Promise<ProbeResult> {
-  const probe: Probe = probes[kind]
-  const ending = new AbortController()
-  const abort = () => ending.abort()
-  if (run.signal.aborted) abort()
-  // One signal ends all probes of a process; Node 20 warns of a leak above ten listeners.
-  setMaxListeners(0, run.signal)
-  run.signal.addEventListener('abort', abort)
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<ProbeResult>((resolve) => {
-    timer = setTimeout(
-      () => {
-        run.tools.log.error({ kind }, 'monitoring: a probe did not end by its deadline')
-        resolve(failure('it missed its deadline'))
-      },
-      run.timeoutMs + run.waitMs + GRACE_MS,
-    )
-  })
-  try {
-    return normalized(await Promise.race([probe.run(options, { ...run, signal: ending.signal }), deadline]))
-  } catch (error) {
-    run.tools.log.error({ err: error, kind }, 'monitoring: a probe threw an error')
-    return failure('an internal error, which is logged')
-  } finally {
-    clearTimeout(timer)
-    run.signal.removeEventListener('abort', abort)
-    abort()
-  }
-}
-
-function failure(reason: string): ProbeResult {
-  return probeResult('UNKNOWN', `The probe failed: ${reason}`)
-}
-
-/** Limits a message to one line, because it may quote a response. */
-function normalized({ message, latencyMs, ...result }: ProbeResult): ProbeResult {
-  const rounded = latencyMs === null ? null : Math.round(latencyMs)
-  return { ...result, message: oneLine(message, MAX_MESSAGE_LENGTH), latencyMs: rounded }
 }

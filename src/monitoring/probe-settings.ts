@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { tierLimits } from '../account/plan.ts'
 import type { Issue } from '../core/errors.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
+import { DAY, SECOND } from '../core/time.ts'
 import { invalid } from '../core/validation.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import type { MonitorKind, Tier } from '../generated/prisma/enums.ts'
@@ -31,16 +31,6 @@ export const probeSettingsEdit = {
   recoveryThreshold: inARow.optional(),
 }
 
-/** The default interval of each kind, in milliseconds. */
-const defaultIntervalMs: Readonly<Record<MonitorKind, number>> = {
-  HTTP: MINUTE,
-  TCP: MINUTE,
-  DNS: MINUTE,
-  PING: MINUTE,
-  HEARTBEAT: DAY,
-  BLACKLIST: HOUR,
-}
-
 /**
  * Returns the settings of a new monitor, or of an updated one: members that are not given keep the value of `before`.
  * The thresholds of a heartbeat are always 1: its grace is its tolerance.
@@ -52,7 +42,7 @@ export function probeSettingsOf(
 ): ProbeSettings {
   const isHeartbeat = kind === 'HEARTBEAT'
   const settings = {
-    intervalSeconds: given.intervalSeconds ?? before?.intervalSeconds ?? defaultIntervalMs[kind] / SECOND,
+    intervalSeconds: given.intervalSeconds ?? before?.intervalSeconds ?? kindRules[kind].defaultIntervalSeconds,
     timeoutMs: given.timeoutMs ?? before?.timeoutMs ?? 10 * SECOND,
     failureThreshold: isHeartbeat ? 1 : (given.failureThreshold ?? before?.failureThreshold ?? 2),
     recoveryThreshold: isHeartbeat ? 1 : (given.recoveryThreshold ?? before?.recoveryThreshold ?? 1),

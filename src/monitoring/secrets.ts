@@ -1,44 +1,59 @@
-import { z } from 'zod'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
 import type { Configuration } from './options.ts'
-import type { KindOptions } from './probe-kinds.ts'
+import type { KindRules } from './probe/probe.ts'
+import { kindRules } from './probe-kinds.ts'
 
-/** The secrets in the options of each kind that has any, sealed or not. */
-const http = z.looseObject({
-  headers: z.array(z.object({ name: z.string(), value: z.string() })),
-  body: z.string().optional(),
-})
-const tcp = z.looseObject({ send: z.string().optional() })
+type Path = readonly string[]
+type Members = Readonly<Record<string, unknown>>
+
+const secretsOf = (kind: MonitorKind): readonly Path[] => kindRules[kind].secrets ?? []
 
 /**
  * Returns the options of a kind with each secret replaced by the result of `change`.
  * @param change gets the secret and its name, such as `http body`.
- * @throws ZodError when the options do not belong to the kind.
  */
 export function changeSecrets(
   kind: MonitorKind,
   options: unknown,
-  change: (secret: string, what: string) => string,
+  change: (secret: string, what: string) => unknown,
 ): unknown {
-  switch (kind) {
-    case 'HTTP': {
-      const { headers, body, ...rest } = http.parse(options)
-      return {
-        ...rest,
-        headers: headers.map(({ name, value }) => ({
-          name,
-          value: change(value, `http header ${name.toLowerCase()}`),
-        })),
-        ...(body !== undefined && { body: change(body, 'http body') }),
-      }
-    }
-    case 'TCP': {
-      const { send, ...rest } = tcp.parse(options)
-      return { ...rest, ...(send !== undefined && { send: change(send, 'tcp send') }) }
-    }
-    default:
-      return options
-  }
+  const own = kind.toLowerCase()
+  return secretsOf(kind).reduce((value, path) => {
+    if (path[1] !== '*') return changeAt(value, path, (secret) => change(String(secret), [own, ...path].join(' ')))
+    const [list = '', , member = ''] = path
+    return changeAt(value, [list], (items) => {
+      if (!Array.isArray(items)) return items
+      return items.map((item: Members) => {
+        const what = `${own} ${list.replace(/s$/, '')} ${String(item['name']).toLowerCase()}`
+        return changeAt(item, [member], (secret) => change(String(secret), what))
+      })
+    })
+  }, options)
+}
+
+/** Returns a value with the member at a path changed, where there is one. */
+function changeAt(value: unknown, [first, ...rest]: Path, change: (member: unknown) => unknown): unknown {
+  if (first === undefined) return change(value)
+  if (!isRecord(value) || value[first] === undefined || value[first] === null) return value
+  return { ...value, [first]: changeAt(value[first], rest, change) }
+}
+
+/** Returns options without their secrets; for each that stands alone, whether there is one: `hasBody` for `body`. */
+export function withoutSecrets(kind: MonitorKind, options: unknown): unknown {
+  return secretsOf(kind).reduce((value, path) => {
+    const [first = '', second = '', third = ''] = path
+    if (second === '*')
+      return changeAt(value, [first], (items) => (items as unknown[]).map((item) => omit(item, third)))
+    if (second !== '') return changeAt(value, [first], (member) => omit(member, second))
+    if (!isRecord(value)) return value
+    const name = `has${first.charAt(0).toUpperCase()}${first.slice(1)}`
+    return { ...(omit(value, first) as Members), [name]: value[first] !== undefined }
+  }, options)
+}
+
+function omit(value: unknown, member: string): unknown {
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== member))
 }
 
 /** An input whose omitted secrets are filled in. */
@@ -50,59 +65,55 @@ export interface Completed {
 
 /** Fills in the stored secret for each secret given as null. */
 export function withKeptSecrets(input: unknown, { kind, options }: Configuration): Completed {
-  if (!isRecord(input)) return { input, kept: [] }
-  switch (kind) {
-    case 'HTTP': {
-      const headers = withKeptValues(input['headers'], options)
-      const body = withKept(input, 'body', options.body)
-      return { input: { ...input, ...headers.input, ...body.input }, kept: [...headers.kept, ...body.kept] }
-    }
-    case 'TCP': {
-      const send = withKept(input, 'send', options.send)
-      return { input: { ...input, ...send.input }, kept: send.kept }
-    }
-    default:
-      return { input, kept: [] }
+  return secretsOf(kind).reduce<Completed>(
+    (before, path) => {
+      const { input: completed, kept } =
+        path[1] === '*' ? keepEach(before.input, options, path) : keep(before.input, options, path)
+      return { input: completed, kept: [...before.kept, ...kept] }
+    },
+    { input, kept: [] },
+  )
+}
+
+function keep(input: unknown, before: unknown, path: Path): Completed {
+  const [first = '', ...rest] = path
+  if (!isRecord(input) || !isRecord(before)) return { input, kept: [] }
+  if (rest.length === 0) {
+    const own = before[first]
+    return input[first] === null && own !== undefined
+      ? { input: { ...input, [first]: own }, kept: [[first]] }
+      : { input, kept: [] }
   }
+  const { input: completed, kept } = keep(input[first], before[first], rest)
+  return kept.length === 0
+    ? { input, kept }
+    : { input: { ...input, [first]: completed }, kept: kept.map((each) => [first, ...each]) }
 }
 
-function withKept(input: Readonly<Record<string, unknown>>, member: string, own: string | undefined) {
-  const isKept = input[member] === null && own !== undefined
-  return { input: isKept ? { [member]: own } : {}, kept: isKept ? [[member]] : [] }
-}
-
-function withKeptValues(headers: unknown, before: KindOptions['HTTP']) {
-  if (!Array.isArray(headers)) return { input: {}, kept: [] }
-  const left = [...before.headers]
+/** Each of several members with the same name keeps its own secret. */
+function keepEach(input: unknown, before: unknown, [list = '', , member = '']: Path): Completed {
+  if (!isRecord(input) || !isRecord(before) || !Array.isArray(input[list])) return { input, kept: [] }
+  const stored = before[list]
+  const left: Members[] = Array.isArray(stored) ? [...stored] : []
   const kept: string[][] = []
-  const completed = headers.map((header: unknown, position) => {
-    const name = isRecord(header) && typeof header['name'] === 'string' ? header['name'].trim().toLowerCase() : null
-    const index = left.findIndex((each) => each.name.toLowerCase() === name)
-    // Each of several headers with the same name keeps its own value.
+  const completed = input[list].map((item: unknown, position) => {
+    const name = isRecord(item) && typeof item['name'] === 'string' ? item['name'].trim().toLowerCase() : null
+    const index = left.findIndex((each) => String(each['name']).toLowerCase() === name)
     const [own] = index < 0 ? [] : left.splice(index, 1)
-    if (own === undefined || !isRecord(header) || header['value'] !== null) return header
-    kept.push(['headers', String(position), 'value'])
-    return { ...header, value: own.value }
+    if (own === undefined || !isRecord(item) || item[member] !== null) return item
+    kept.push([list, String(position), member])
+    return { ...item, [member]: own[member] }
   })
-  return { input: { headers: completed }, kept }
+  return { input: { ...input, [list]: completed }, kept }
 }
 
-/**
- * Returns who receives the secrets in these options: scheme, host and port. Null for kinds without secrets. The path
- * does not matter, and redirects to other hosts carry no secrets.
- */
+/** Returns who receives the secrets in these options; null for kinds without secrets. */
 export function recipientOf({ kind, options }: Configuration): string | null {
-  switch (kind) {
-    case 'HTTP':
-      return new URL(options.url).origin
-    case 'TCP':
-      return `${options.tls ? 'tls' : 'tcp'}://${options.host} ${options.port}`
-    default:
-      return null
-  }
+  const { recipient }: KindRules = kindRules[kind]
+  return recipient?.(options) ?? null
 }
 
 /** Returns whether a value is an object. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isRecord(value: unknown): value is Members {
   return typeof value === 'object' && value !== null
 }

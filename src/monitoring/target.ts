@@ -7,12 +7,8 @@ import type { Monitor } from '../generated/prisma/client.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 import { thirdParty } from '../network/destination.ts'
 import type { Configuration } from './options.ts'
-
-/** The host that a monitor probes, and its port where the owner chooses one. */
-export interface Target {
-  readonly host: string
-  readonly port: number | null
-}
+import type { Target } from './probe/probe.ts'
+import { kindRules } from './probe-kinds.ts'
 
 /** How much one process probes one third party, for all organizations together; further probes wait. */
 export const PROBE_LIMITS = { atOnce: 50, perMinute: 1200 } as const
@@ -29,20 +25,7 @@ export const portsPerDay: Readonly<Record<Tier, { readonly perHost: number; read
 
 /** Returns the target of a monitor; null when its owner does not choose one. */
 export function targetOf({ kind, options }: Configuration): Target | null {
-  switch (kind) {
-    case 'HTTP': {
-      const { hostname, port, protocol } = new URL(options.url)
-      return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
-    }
-    case 'TCP':
-      return { host: options.host, port: options.port }
-    case 'PING':
-      return { host: options.host, port: null }
-    case 'DNS':
-      return { host: options.resolver?.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2') ?? options.name, port: null }
-    default:
-      return null
-  }
+  return kindRules[kind].target(options)
 }
 
 /** Returns the third party that a monitor probes; null when no limit applies. */
@@ -65,7 +48,7 @@ export async function requireProbeLimits(
   const party = partyOf(configuration)
   if (party === null) return
   const others = await tx.db.monitor.findMany({
-    where: { organizationId, id: { not: id }, kind: { in: ['HTTP', 'TCP', 'PING', 'DNS'] } },
+    where: { organizationId, id: { not: id }, kind: { notIn: ['HEARTBEAT', 'BLACKLIST'] } },
     select: { kind: true, options: true, intervalSeconds: true },
   })
   const samePartyMonitors = others.filter((other) => storedPartyOf(other) === party)

@@ -13,9 +13,9 @@ import { ownMonitor } from './monitor-events.ts'
 import type { Configuration } from './options.ts'
 import { changeOptions, openOptions, optionMembers, readOptions } from './options.ts'
 import type { ProbeTools } from './probe/probe.ts'
-import { runProbe } from './probe-kinds.ts'
 import type { ProbeResult } from './probe-result.ts'
 import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
+import { runProbe } from './run-probe.ts'
 import { requireProbeLimits } from './target.ts'
 
 /** The result of a test run, and when it began. */

@@ -36,6 +36,10 @@ export const blacklist: Probe<typeof options> = {
   options,
   anywhere: true,
   minIntervalSeconds: 900,
+  defaultIntervalSeconds: 3600,
+  smallest: { target: '192.0.2.1' },
+  subject: 'target',
+  target: () => null,
   run: async ({ target, acknowledged }, run) => {
     const { checker } = run.tools
     const report = await withinLimits(run, (signal) => checker.check(parseTarget(target), { signal }))

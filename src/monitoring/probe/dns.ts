@@ -62,6 +62,14 @@ export const dns: Probe<typeof options> = {
   options,
   anywhere: false,
   minIntervalSeconds: 10,
+  defaultIntervalSeconds: 60,
+  smallest: { name: 'example.com' },
+  subject: 'name',
+  target: ({ name, resolver }) => ({
+    host: resolver?.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2') ?? name,
+    port: null,
+  }),
+  refusals: dnsRefusals,
   run: async (given, run) => {
     const [refused] = dnsRefusals(given, run.tools.allowPrivate)
     if (refused) return probeResult('UNKNOWN', `Not queried: ${refused.path.join('.')} ${refused.message}`)
@@ -84,7 +92,7 @@ export const dns: Probe<typeof options> = {
  * Returns why valid options are not allowed: tenants may query public DNS only, and blacklists have a kind of their
  * own.
  */
-export function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
+function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
   const asked = questionOf(given)
   const server = given.resolver === undefined ? null : parseDnsServer(given.resolver)
   if (server !== null) {

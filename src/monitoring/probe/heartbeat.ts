@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY, SECOND } from '../../core/time.ts'
 import type { KindRules } from './probe.ts'
 
 const options = z.strictObject({
@@ -12,4 +13,8 @@ export const heartbeat: KindRules<typeof options> = {
   options,
   anywhere: true,
   minIntervalSeconds: 30,
+  defaultIntervalSeconds: DAY / SECOND,
+  smallest: {},
+  subject: null,
+  target: () => null,
 }

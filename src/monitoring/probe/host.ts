@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Issue } from '../../core/errors.ts'
+import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/guard.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Failure } from '../../network/outbound.ts'
 import type { ProbeResult } from '../probe-result.ts'
@@ -14,6 +16,16 @@ export const hostText = z
     ctx.addIssue({ code: 'custom', message: 'must be a host name or an IP address' })
     return z.NEVER
   })
+
+/** Returns why a host is not allowed, without resolving its name; the probe checks resolved addresses. */
+export function hostRefusals(member: string, text: string, allowPrivate: boolean): Issue[] {
+  const host = readHost(text)
+  const refused =
+    (host?.kind === 'address' && !mayReach(host.address, allowPrivate)) ||
+    (host?.kind === 'this machine' && !allowPrivate)
+  const why = allowPrivate ? '' : `; ${PRIVATE_NETWORKS_HINT}`
+  return refused ? [{ path: [member], message: `must be a public address${why}` }] : []
+}
 
 /** Returns the result of an unreachable host: DOWN, or UNKNOWN when the failure says nothing about the host. */
 export function unreachableResult(

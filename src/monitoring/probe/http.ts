@@ -110,6 +110,16 @@ export const http: Probe<typeof options> = {
   options,
   anywhere: false,
   minIntervalSeconds: 10,
+  defaultIntervalSeconds: 60,
+  smallest: { url: 'https://example.com' },
+  subject: 'url',
+  target({ url }) {
+    const { hostname, port, protocol } = new URL(url)
+    return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+  },
+  secrets: [['headers', '*', 'value'], ['body']],
+  // The path does not matter, and redirects to other hosts carry no secrets.
+  recipient: ({ url }) => new URL(url).origin,
   run: async (given, run) => {
     const { url, method, headers, body, maxRedirects, verifyCertificate, ipVersion } = given
     const maxBodyBytes = given.keyword || given.json ? given.maxBodyBytes : UNASSERTED_BYTES

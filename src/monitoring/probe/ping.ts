@@ -31,6 +31,10 @@ export function pingBy(program: string, atOnce = MAX_RUNNING): Probe<typeof opti
     options,
     anywhere: false,
     minIntervalSeconds: 10,
+    defaultIntervalSeconds: 60,
+    smallest: { host: 'example.com' },
+    subject: 'host',
+    target: ({ host }) => ({ host, port: null }),
     run: (given, run) => pingHost(program, limiter, given, run),
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { Checker } from '../../blacklist/checker.ts'
+import type { Issue } from '../../core/errors.ts'
 import type { Clock } from '../../core/time.ts'
 import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { DestinationLimiter } from '../../network/destination-limiter.ts'
@@ -40,7 +41,13 @@ export interface ProbeRun {
   readonly lastDown?: ProbeDetail | null
 }
 
-/** The rules of a kind of monitor. */
+/** The host that a monitor probes, and its port where the owner chooses one. */
+export interface Target {
+  readonly host: string
+  readonly port: number | null
+}
+
+/** The rules of a kind of monitor: all that the rest of the room has to know of it. */
 export interface KindRules<O extends z.ZodType = z.ZodType> {
   readonly kind: MonitorKind
   /** Validates and normalizes the options of an owner; its output is valid input. */
@@ -49,6 +56,20 @@ export interface KindRules<O extends z.ZodType = z.ZodType> {
   readonly anywhere: boolean
   /** The shortest allowed interval, in seconds. */
   readonly minIntervalSeconds: number
+  /** The interval of a new monitor, in seconds. */
+  readonly defaultIntervalSeconds: number
+  /** An input with what is required and nothing else: what it becomes are the defaults. */
+  readonly smallest: z.input<O>
+  /** The option that names what is watched; null: none does. */
+  readonly subject: string | null
+  /** Returns what is probed; null when its owner does not choose a host. */
+  target(options: z.output<O>): Target | null
+  /** Returns why the target is not allowed, without resolving names. Absent: a private `target` is not. */
+  refusals?(options: z.output<O>, allowPrivate: boolean): Issue[]
+  /** The options that are sealed and never shown, as paths; `*` stands for the members of a list, told apart by name. */
+  readonly secrets?: readonly (readonly string[])[]
+  /** Returns who receives the secrets: they are kept only while it stays the same. */
+  recipient?(options: z.output<O>): string
 }
 
 /** A kind of monitor with a probe. */

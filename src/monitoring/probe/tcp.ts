@@ -43,6 +43,12 @@ export const tcp: Probe<typeof options> = {
   options,
   anywhere: false,
   minIntervalSeconds: 10,
+  defaultIntervalSeconds: 60,
+  smallest: { host: 'example.com', port: 443 },
+  subject: 'host',
+  target: ({ host, port }) => ({ host, port }),
+  secrets: [['send']],
+  recipient: ({ host, port, tls }) => `${tls ? 'tls' : 'tcp'}://${host} ${port}`,
   run: async (given, run) => {
     const tls = given.tls ? { verify: given.verifyCertificate } : undefined
     const connected = await run.tools.outbound.connect({ ...given, tls }, run)
