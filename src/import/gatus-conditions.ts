@@ -21,6 +21,8 @@ export function conditionsOf(kind: 'http' | 'tcp' | 'ping' | 'dns', conditions: 
     const accepts = kind === 'http' && left === '[STATUS]' ? statusTest(operator, right) : null
     const added = readers[kind](left, operator, right) ?? read(left, operator, right)
     if (accepts !== null) statuses = statuses.filter(accepts)
+    else if (mergesJson(known['json'], added))
+      known['json'] = { ...(known['json'] as object), ...(added['json'] as object) }
     else if (added !== null && !Object.keys(added).some((name) => name in known)) Object.assign(known, added)
     else dropped.push(text)
   }
@@ -28,11 +30,19 @@ export function conditionsOf(kind: 'http' | 'tcp' | 'ping' | 'dns', conditions: 
   return { known, dropped }
 }
 
+/** Returns whether a condition says more about the same JSON value. */
+function mergesJson(known: unknown, added: Record<string, unknown> | null): added is Record<string, unknown> {
+  const [first, second] = [known, added?.['json']] as (Readonly<Record<string, unknown>> | undefined)[]
+  if (first === undefined || second === undefined) return false
+  const isSame = first['path'] === second['path'] && first['length'] === second['length']
+  return isSame && !Object.keys(second).some((name) => name !== 'path' && name !== 'length' && name in first)
+}
+
 /** What every kind has. */
 const read: Reader = (left, operator, right) => {
   if (left === '[CONNECTED]' && operator === '==' && right === 'true') return {}
   if (left === '[RESPONSE_TIME]' && /^<=?$/.test(operator) && /^\d{1,5}$/.test(right)) {
-    return { degradedAboveMs: Math.min(30_000, Math.max(1, Number(right))) }
+    return { downAboveMs: Math.min(30_000, Math.max(1, Number(right))) }
   }
   return null
 }
@@ -58,8 +68,46 @@ const certificate: Reader = (left, operator, right) => {
 
 const keyword: Reader = (left, operator, right) => {
   const text = /^pat\(\*([^*?[\]\\]+)\*\)$/.exec(right)?.[1]
-  if (left !== '[BODY]' || text === undefined || !/^[!=]=$/.test(operator)) return null
-  return { keyword: operator === '==' ? { text } : { text, absent: true } }
+  if (left !== '[BODY]' || !/^[!=]=$/.test(operator)) return null
+  const absent = operator === '!=' ? { absent: true } : {}
+  if (text !== undefined) return { keyword: { text, ...absent } }
+  const pattern = patternOf(right)
+  return pattern === null ? null : { keyword: { text: `(?s)${pattern}`, isRegex: true, ...absent } }
+}
+
+/** Returns the regular expression of a pattern such as `pat(a*)` or of `any(a, b)`; null: it is neither. */
+function patternOf(right: string): string | null {
+  const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  const glob = /^pat\(([^[\]\\]+)\)$/.exec(right)?.[1]
+  if (glob !== undefined) return `^${escaped(glob).replaceAll('\\*', '.*').replaceAll('\\?', '.')}$`
+  const any = /^any\(([^()]+)\)$/.exec(right)?.[1]
+  return any === undefined
+    ? null
+    : `^(?:${any
+        .split(',')
+        .map((each) => escaped(each.trim()))
+        .join('|')})$`
+}
+
+const comparisons = new Map([
+  ['<', 'lessThan'],
+  ['<=', 'atMost'],
+  ['>', 'greaterThan'],
+  ['>=', 'atLeast'],
+])
+
+/** Returns what a comparison says here; null: nothing here can say it. */
+function comparisonOf(operator: string, right: string): Record<string, unknown> | null {
+  if (/^(?:pat|any)\(/.test(right)) {
+    const matches = operator === '==' ? patternOf(right) : null
+    return matches === null ? null : { matches }
+  }
+  if (/^(?:len|has)\(/.test(right)) return null
+  const value = jsonValue(right)
+  if (operator === '==') return { equals: value }
+  if (operator === '!=') return { notEquals: value }
+  const name = comparisons.get(operator)
+  return name === undefined || typeof value !== 'number' ? null : { [name]: value }
 }
 
 const PATH = '((?:\\.[A-Za-z_]\\w*|\\[\\d+\\])+)'
@@ -67,11 +115,14 @@ const PATH = '((?:\\.[A-Za-z_]\\w*|\\[\\d+\\])+)'
 const json: Reader = (left, operator, right) => {
   const value = new RegExp(`^\\[BODY\\]${PATH}$`).exec(left)?.[1]
   const existing = new RegExp(`^has\\(\\[BODY\\]${PATH}\\)$`).exec(left)?.[1]
-  if (operator !== '==' || /^(?:pat|any|len|has)\(/.test(right)) return null
-  if (existing !== undefined && /^(?:true|false)$/.test(right)) {
+  const counted = new RegExp(`^len\\(\\[BODY\\]${PATH}\\)$`).exec(left)?.[1]
+  if (existing !== undefined && operator === '==' && /^(?:true|false)$/.test(right)) {
     return { json: right === 'true' ? { path: `$${existing}` } : { path: `$${existing}`, absent: true } }
   }
-  return value === undefined ? null : { json: { path: `$${value}`, equals: jsonValue(right) } }
+  const path = value ?? counted
+  const compared = path === undefined ? null : comparisonOf(operator, right)
+  if (compared === null) return null
+  return { json: { path: `$${path}`, ...compared, ...(counted !== undefined && { length: true }) } }
 }
 
 function jsonValue(text: string): string | number | boolean {

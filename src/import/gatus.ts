@@ -60,7 +60,7 @@ function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[
 }
 
 /** Of the client's options, all that are carried over. */
-const clientOptions = ['insecure', 'ignore-redirect', 'timeout']
+const clientOptions = ['insecure', 'ignore-redirect', 'timeout', 'oauth2']
 
 function isClientKnown(endpoint: Fields, part: string): boolean {
   return (
@@ -80,8 +80,6 @@ function optionsOf(draft: Draft, name: string, endpoint: Fields): Members | stri
     return `Allclear has no monitors for ${url.includes('://') ? url.slice(0, url.indexOf('://')) : 'this address'}.`
   const { known, dropped } = conditionsOf(kind.key, endpoint.list('conditions'))
   for (const condition of dropped) draft.partly('monitors', name, `It is checked without the condition ${condition}.`)
-  if (known['degradedAboveMs'] !== undefined)
-    draft.partly('monitors', name, 'When its response takes too long, it is degraded, not down.')
   const interval = within(1, 86_400, seconds(endpoint.text('interval')) ?? 60)
   const timeout = (seconds(client.text('timeout')) ?? 10) * 1000
   const own = kind.key === 'http' ? httpOptions(endpoint, client) : {}
@@ -143,7 +141,18 @@ function httpOptions(endpoint: Fields, client: Fields): Members {
     body: isGraphql && body !== '' ? JSON.stringify({ query: body }) : body,
     maxRedirects: client.isTrue('ignore-redirect') ? 0 : undefined,
     verifyCertificate: client.isTrue('insecure') ? false : undefined,
+    oauth: oauthOf(client.fields('oauth2')),
   }
+}
+
+function oauthOf(client: Fields): Members | undefined {
+  if (client.text('token-url') === '') return undefined
+  return present({
+    tokenUrl: client.text('token-url'),
+    clientId: client.text('client-id'),
+    clientSecret: client.text('client-secret'),
+    scope: client.list('scopes').map(String).join(' '),
+  })
 }
 
 /** The thresholds of its alerts, which are those of the monitor here: of several, the quickest. */

@@ -50,9 +50,10 @@ function refusalOf(monitor: Fields): string | null {
   if (monitor.text('id') === '') return 'It has no id.'
   if (monitor.get('active') !== undefined && !monitor.isTrue('active'))
     return 'It is paused. Resume it before the export, or create it here.'
-  if (monitor.isTrue('upsideDown')) return 'It is upside down, which no monitor is here.'
+  if (monitor.isTrue('upsideDown') && monitor.text('type') === 'push')
+    return 'It is upside down, which no heartbeat is here.'
   const method = monitor.text('authMethod')
-  if (method !== '' && method !== 'null' && method !== 'basic')
+  if (!['', 'null', 'basic', 'oauth2-cc', 'mtls'].includes(method))
     return `It signs in by ${method}, which no monitor does here.`
   return null
 }
@@ -81,16 +82,23 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
     case 'json-query':
       return { http: { ...httpOptions(draft, name, monitor), ...jsonOptions(draft, name, monitor) } }
     case 'port':
-      return { tcp: present({ host, port: monitor.number('port') }) }
+      return { tcp: present({ host, port: monitor.number('port'), inverted: invertedOf(monitor) }) }
     case 'ping':
-      return { ping: { host } }
+      return { ping: present({ host, inverted: invertedOf(monitor) }) }
     case 'dns': {
       const port = monitor.number('port') ?? 53
       const [server = ''] = monitor.text('dns_resolve_server').split(',')
       const address = server.trim()
       const resolver =
         address === '' || port === 53 ? address : `${address.includes(':') ? `[${address}]` : address}:${port}`
-      return { dns: present({ name: host, recordType: monitor.text('dns_resolve_type'), resolver }) }
+      return {
+        dns: present({
+          name: host,
+          recordType: monitor.text('dns_resolve_type'),
+          resolver,
+          inverted: invertedOf(monitor),
+        }),
+      }
     }
     case 'push':
       draft.partly('monitors', name, 'It gets a new address: have the job report there.')
@@ -99,6 +107,8 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
       return null
   }
 }
+
+const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue('upsideDown') ? true : undefined)
 
 function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
   if (monitor.get('proxyId') !== undefined)
@@ -124,7 +134,30 @@ function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
     maxRedirects:
       monitor.get('maxredirects') === undefined ? undefined : within(0, 10, monitor.number('maxredirects') ?? 5),
     verifyCertificate: monitor.isTrue('ignoreTls') ? false : undefined,
+    inverted: invertedOf(monitor),
+    ...signInOf(draft, name, monitor),
   })
+}
+
+/** Returns the client certificate or the OAuth client with which a monitor signs in. */
+function signInOf(draft: Draft, name: string, monitor: Fields): Members {
+  const method = monitor.text('authMethod')
+  if (method === 'mtls') {
+    if (monitor.text('tlsCa') !== '') draft.partly('monitors', name, 'It comes without the authority that it trusts.')
+    return { clientCertificate: { certificate: monitor.text('tlsCert'), key: monitor.text('tlsKey') } }
+  }
+  if (method !== 'oauth2-cc') return {}
+  const isPost = monitor.text('oauth_auth_method') === 'client_secret_post'
+  return {
+    oauth: present({
+      tokenUrl: monitor.text('oauth_token_url'),
+      clientId: monitor.text('oauth_client_id'),
+      clientSecret: monitor.text('oauth_client_secret'),
+      scope: monitor.text('oauth_scopes'),
+      audience: monitor.text('oauth_audience'),
+      authentication: isPost ? 'POST' : undefined,
+    }),
+  }
 }
 
 const contentTypes: Readonly<Record<string, string | undefined>> = {
@@ -150,7 +183,8 @@ function headersOf(draft: Draft, name: string, monitor: Fields): { name: string;
 function jsonOptions(draft: Draft, name: string, monitor: Fields): Members {
   const path = monitor.text('jsonPath').replace(/^\$\.?/, '')
   const operator = monitor.text('jsonPathOperator') || '=='
-  if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*$/.test(path) || operator !== '==') {
+  const compared = comparisonOf(operator, monitor.text('expectedValue'))
+  if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*$/.test(path) || compared === null) {
     draft.partly(
       'monitors',
       name,
@@ -158,8 +192,25 @@ function jsonOptions(draft: Draft, name: string, monitor: Fields): Members {
     )
     return {}
   }
-  return { json: { path: `$.${path}`, equals: jsonValue(monitor.text('expectedValue')) } }
+  return { json: { path: `$.${path}`, ...compared } }
 }
+
+/** Returns what a comparison says here; null: nothing here can say it. */
+function comparisonOf(operator: string, expected: string): Members | null {
+  if (operator === '==') return { equals: jsonValue(expected) }
+  if (operator === '!=') return { notEquals: jsonValue(expected) }
+  if (operator === 'contains') return { matches: expected.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') }
+  const name = comparisons.get(operator)
+  const limit = jsonValue(expected)
+  return name === undefined || typeof limit !== 'number' ? null : { [name]: limit }
+}
+
+const comparisons = new Map([
+  ['<', 'lessThan'],
+  ['<=', 'atMost'],
+  ['>', 'greaterThan'],
+  ['>=', 'atLeast'],
+])
 
 /** Returns a text as the JSON value that it looks like. */
 function jsonValue(text: string): string | number | boolean {

@@ -100,7 +100,9 @@ export function openOptions(
 /** Options without secrets: headers by name only, and whether there is a body, a text to send and the like. */
 export type RedactedOptions = {
   readonly [K in MonitorKind]: K extends 'HTTP'
-    ? Omit<KindOptions[K], 'headers' | 'body'> & {
+    ? Omit<KindOptions[K], 'headers' | 'body' | 'clientCertificate' | 'oauth'> & {
+        readonly clientCertificate?: { readonly certificate: string }
+        readonly oauth?: Omit<NonNullable<KindOptions[K]['oauth']>, 'clientSecret'>
         readonly headers: readonly { readonly name: string }[]
         readonly hasBody: boolean
       }

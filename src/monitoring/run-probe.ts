@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { SECOND } from '../core/time.ts'
 import type { Configuration } from './options.ts'
+import { judgeCommon } from './probe/common.ts'
 import type { Probe, ProbeRun } from './probe/probe.ts'
 import type { KindOptions, ProbedKind } from './probe-kinds.ts'
 import { probes } from './probe-kinds.ts'
@@ -65,7 +66,8 @@ async function runWithDeadline<K extends ProbedKind>(
     )
   })
   try {
-    return normalized(await Promise.race([probe.run(options, { ...run, signal: ending.signal }), deadline]))
+    const result = await Promise.race([probe.run(options, { ...run, signal: ending.signal }), deadline])
+    return normalized(judgeCommon(result, 'inverted' in options ? options : {}))
   } catch (error) {
     run.tools.log.error({ err: error, kind }, 'monitoring: a probe threw an error')
     return failure('an internal error, which is logged')

@@ -38,6 +38,13 @@ function changeAt(value: unknown, [first, ...rest]: Path, change: (member: unkno
   return { ...value, [first]: changeAt(value[first], rest, change) }
 }
 
+/** Returns the paths of the secrets that options have, without those of lists. */
+export function secretPaths(kind: MonitorKind, options: unknown): Path[] {
+  const at = (path: Path) =>
+    path.reduce<unknown>((value, member) => (isRecord(value) ? value[member] : undefined), options)
+  return secretsOf(kind).filter((path) => path[1] !== '*' && at(path) !== undefined)
+}
+
 /** Returns options without their secrets; for each that stands alone, whether there is one: `hasBody` for `body`. */
 export function withoutSecrets(kind: MonitorKind, options: unknown): unknown {
   return secretsOf(kind).reduce((value, path) => {

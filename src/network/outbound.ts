@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { LRUCache } from 'lru-cache'
 import type { AddressRateLimiter } from './address-rate.ts'
 import type { DnsClient } from './dns/client.ts'
 import { type Attempt, attempt, inPhase, phasesOf, Stop } from './outbound/attempt.ts'
@@ -38,7 +40,13 @@ interface ConnectTarget {
   readonly port: number
   readonly family?: 4 | 6 | undefined
   /** Absent: plain TCP. `verify: false` accepts any certificate. */
-  readonly tls?: { readonly verify: boolean } | undefined
+  readonly tls?: { readonly verify: boolean; readonly identity?: Identity | undefined } | undefined
+}
+
+/** Who we are to a server that asks for a certificate: PEM. */
+interface Identity {
+  readonly certificate: string
+  readonly key: string
 }
 
 export interface Connection {
@@ -65,6 +73,8 @@ export interface OutboundRequest {
   /** False accepts any certificate. */
   readonly verify?: boolean
   readonly family?: 4 | 6 | undefined
+  /** Shown to servers that ask for one, except after a redirect to another origin. */
+  readonly clientCertificate?: Identity | undefined
 }
 
 export interface Answer {
@@ -120,6 +130,23 @@ export function createOutbound(settings: {
   const { rate = unlimited } = settings
   // Parsing the trusted certificates costs more than a handshake: do it once.
   const context = createSecureContext({ ca: settings.ca })
+  const identities = new LRUCache<string, SecureContext>({ max: 200 })
+
+  /** @throws Stop `invalid` when the certificate and its key do not fit. */
+  function contextOf(identity: Identity | undefined): SecureContext {
+    if (identity === undefined) return context
+    const { certificate: cert, key } = identity
+    const name = createHash('sha256')
+      .update(JSON.stringify([cert, key]))
+      .digest('base64')
+    try {
+      const known = identities.get(name) ?? createSecureContext({ ca: settings.ca, cert, key })
+      identities.set(name, known)
+      return known
+    } catch {
+      throw new Stop('invalid', 'theirs', 'The client certificate and its key do not fit')
+    }
+  }
 
   function addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved> {
     return inPhase(state, 'dns', 'address of the host', () => resolve(settings, host, family, state))
@@ -133,7 +160,8 @@ export function createOutbound(settings: {
     const { socket, address } = await dial(addresses, port, state, rate.tryAcquire)
     if (tls === undefined) return { socket, address }
     try {
-      return { socket: await secure(socket, { host: resolved.host, verify: tls.verify, context }, state), address }
+      const secured = { host: resolved.host, verify: tls.verify, context: contextOf(tls.identity) }
+      return { socket: await secure(socket, secured, state), address }
     } catch (error) {
       socket.destroy()
       throw error
@@ -143,7 +171,8 @@ export function createOutbound(settings: {
   /** Returns the response to a hop, or the hop that it redirects to. */
   async function ask(hop: Hop, request: OutboundRequest, state: Attempt): Promise<Answer | Hop> {
     const { hostname, protocol, port } = hop.url
-    const tls = protocol === 'https:' ? { verify: request.verify ?? true } : undefined
+    const identity = hop.url.origin === new URL(request.url).origin ? request.clientCertificate : undefined
+    const tls = protocol === 'https:' ? { verify: request.verify ?? true, identity } : undefined
     const target = { host: hostname, port: Number(port) || (tls ? 443 : 80), family: request.family, tls }
     const { socket, address } = await open(target, state)
     try {

@@ -45,6 +45,12 @@ export const probes: readonly HostileCase[] = [
   answering('1 MB of long numbers as JSON', () => `[${'12345678901234567,'.repeat(MIB / 18 - 2)}1]`, json),
   answering('1 MB without a keyword', () => 'wel'.repeat(MIB / 3), keyword),
   answering('10 MB without a keyword', () => 'wel'.repeat((10 * MIB) / 3), keyword),
+  answering('1 MB for a regular expression that would run away', () => 'a'.repeat(MIB), {
+    keyword: { text: '^(a|aa|aaa|a*a*)*b$', isRegex: true },
+  }),
+  answering('1 MB for a large regular expression', () => 'a'.repeat(MIB), {
+    keyword: { text: `(?i)${'[\\pL\\pN]{30}'.repeat(14)}`, isRegex: true },
+  }),
   answering('what unpacks to 500 MB', () => gzipSync(Buffer.alloc(500 * MIB), { level: 1 }), keyword, {
     'content-encoding': 'gzip',
   }),

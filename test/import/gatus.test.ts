@@ -25,7 +25,7 @@ endpoints:
     group: core
     url: "https://example.org/health"
     interval: 1m30s
-    client: { insecure: true, ignore-redirect: true, timeout: 5s }
+    client: { insecure: true, ignore-redirect: true, timeout: 5s, oauth2: { token-url: "https://sso.example.org/token", client-id: id, client-secret: key, scopes: [a, b] } }
     headers: { X-Key: "\${KEY}" }
     conditions: ["[STATUS] == 200", "[BODY].status == UP", "[RESPONSE_TIME] < 300", "[DOMAIN_EXPIRATION] > 720h"]
     alerts: [{ type: slack, failure-threshold: 5 }]
@@ -55,9 +55,10 @@ external-endpoints:
         headers: [{ name: 'X-Key', value: '$' + '{KEY}' }],
         maxRedirects: 0,
         verifyCertificate: false,
+        oauth: { tokenUrl: 'https://sso.example.org/token', clientId: 'id', clientSecret: 'key', scope: 'a b' },
         expectedStatus: ['200'],
         json: { path: '$.status', equals: 'UP' },
-        degradedAboveMs: 300,
+        downAboveMs: 300,
       },
     })
     expect(monitors.slice(1)).toMatchObject([
@@ -77,7 +78,6 @@ external-endpoints:
     expect(hasVariables).toBe(true)
     expect(notes.map(noteOf)).toEqual([
       'PARTLY monitors front-end: It is checked without the condition [DOMAIN_EXPIRATION] > 720h.',
-      'PARTLY monitors front-end: When its response takes too long, it is degraded, not down.',
       'SKIPPED monitors shell: Allclear has no monitors for ssh.',
       'SKIPPED monitors off: It is not enabled.',
       'PARTLY monitors job: It gets a new address: have the job report there.',
@@ -95,12 +95,26 @@ external-endpoints:
     ['[BODY] != pat(*error*)', { expectedStatus: any, keyword: { text: 'error', absent: true } }],
     ['[BODY].data[0].id == 1', { expectedStatus: any, json: { path: '$.data[0].id', equals: 1 } }],
     ['has([BODY].errors) == false', { expectedStatus: any, json: { path: '$.errors', absent: true } }],
+    ['len([BODY].users) > 3', { expectedStatus: any, json: { path: '$.users', greaterThan: 3, length: true } }],
+    ['[BODY].load <= 0.5', { expectedStatus: any, json: { path: '$.load', atMost: 0.5 } }],
+    ['[BODY].state != down', { expectedStatus: any, json: { path: '$.state', notEquals: 'down' } }],
+    ['[BODY].name == pat(john*)', { expectedStatus: any, json: { path: '$.name', matches: '^john.*$' } }],
+    ['[BODY].name == any(a.b, c)', { expectedStatus: any, json: { path: '$.name', matches: '^(?:a\\.b|c)$' } }],
+    ['[BODY] == pat(*a*b*)', { expectedStatus: any, keyword: { text: '(?s)^.*a.*b.*$', isRegex: true } }],
+    ['[RESPONSE_TIME] < 500', { expectedStatus: any, downAboveMs: 500 }],
     ['[CERTIFICATE_EXPIRATION] > 48h', { expectedStatus: any, certificateDays: 2 }],
   ])('%s means the same here', (condition, known) => {
     expect(conditionsOf('http', [condition])).toEqual({ known, dropped: [] })
   })
 
-  test.each(['len([BODY].users) > 3', '[IP] == 127.0.0.1', '[BODY] == pat(*a*b*)', '[STATUS] == pat(2*)', 'nonsense'])(
+  test('two conditions of one value are one assertion', () => {
+    expect(conditionsOf('http', ['[BODY].load > 1', '[BODY].load < 5', '[BODY].users == 2'])).toEqual({
+      known: { expectedStatus: any, json: { path: '$.load', greaterThan: 1, lessThan: 5 } },
+      dropped: ['[BODY].users == 2'],
+    })
+  })
+
+  test.each(['len([BODY].users) > many', '[IP] == 127.0.0.1', '[STATUS] == pat(2*)', 'nonsense'])(
     '%s is said to be dropped',
     (condition) => {
       expect(conditionsOf('http', [condition])).toEqual({ known: { expectedStatus: any }, dropped: [condition] })

@@ -43,7 +43,7 @@ describe('a backup of Uptime Kuma', () => {
     })
   })
 
-  test.each([
+  test.each<readonly [own: object, options: object]>([
     [{ type: 'port', hostname: 'db.example.com', port: 5432 }, { tcp: { host: 'db.example.com', port: 5432 } }],
     [{ type: 'ping', hostname: '203.0.113.7', packetSize: 56 }, { ping: { host: '203.0.113.7' } }],
     [
@@ -63,6 +63,50 @@ describe('a backup of Uptime Kuma', () => {
     [
       { type: 'json-query', url: 'https://a.example', jsonPath: 'checks[0].up', expectedValue: 'true' },
       { http: { url: 'https://a.example', json: { path: '$.checks[0].up', equals: true } } },
+    ],
+    [
+      { type: 'port', hostname: 'db.example.com', port: 5432, upsideDown: true },
+      { tcp: { host: 'db.example.com', port: 5432, inverted: true } },
+    ],
+    ...(
+      [
+        ['<', '5', { lessThan: 5 }],
+        ['>=', '5', { atLeast: 5 }],
+        ['!=', 'down', { notEquals: 'down' }],
+        ['contains', 'a.b', { matches: 'a\\.b' }],
+      ] as const
+    ).map(
+      ([jsonPathOperator, expectedValue, json]) =>
+        [
+          { type: 'json-query', url: 'https://a.example', jsonPath: '$.load', jsonPathOperator, expectedValue },
+          { http: { json: { path: '$.load', ...json } } },
+        ] as const,
+    ),
+    [
+      { url: 'https://a.example', authMethod: 'mtls', tlsCert: 'cert', tlsKey: 'key' },
+      { http: { clientCertificate: { certificate: 'cert', key: 'key' } } },
+    ],
+    [
+      {
+        url: 'https://a.example',
+        authMethod: 'oauth2-cc',
+        oauth_token_url: 'https://sso.example/token',
+        oauth_client_id: 'id',
+        oauth_client_secret: 'secret',
+        oauth_scopes: 'read',
+        oauth_auth_method: 'client_secret_post',
+      },
+      {
+        http: {
+          oauth: {
+            tokenUrl: 'https://sso.example/token',
+            clientId: 'id',
+            clientSecret: 'secret',
+            scope: 'read',
+            authentication: 'POST',
+          },
+        },
+      },
     ],
     [
       {
@@ -108,7 +152,7 @@ describe('a backup of Uptime Kuma', () => {
   test.each([
     [{ type: 'docker' }, 'Allclear has no monitors of kind docker.'],
     [{ active: false }, 'It is paused. Resume it before the export, or create it here.'],
-    [{ upsideDown: true }, 'It is upside down, which no monitor is here.'],
+    [{ type: 'push', upsideDown: true }, 'It is upside down, which no heartbeat is here.'],
     [{ authMethod: 'ntlm' }, 'It signs in by ntlm, which no monitor does here.'],
   ])('leaves out %j, and says why', (own, reason) => {
     expect(translated([{ ...monitor, ...own }])).toMatchObject({

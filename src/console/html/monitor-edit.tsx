@@ -4,7 +4,7 @@ import type { Choice, FormState, SubmittedForm } from '../../http/form.tsx'
 import { emptyForm } from '../../http/form.tsx'
 import { createMonitor, updateMonitor } from '../../monitoring/monitor.ts'
 import { ownMonitor } from '../../monitoring/monitor-events.ts'
-import { redactOptions } from '../../monitoring/options.ts'
+import { secretPaths } from '../../monitoring/secrets.ts'
 import type { TestRun } from '../../monitoring/test-run.ts'
 import { testOptions } from '../../monitoring/test-run.ts'
 import type { EditorField } from './monitor-fields.ts'
@@ -107,7 +107,7 @@ async function showEditor(
       {...{ screen, state, kind, fields, values, answer }}
       back={monitor ? `monitors/${monitor.id}` : 'monitors'}
       storedVersion={monitor?.version ?? null}
-      hasSecret={monitor !== null && hasSecret(monitor)}
+      secrets={new Set(monitor === null ? [] : storedSecrets(monitor))}
     />
   )
   const title = monitor ? `Edit ${monitor.name}` : `New monitor: ${kinds[kind].name}`
@@ -156,8 +156,8 @@ function shortened(name: string): string {
   return `${characters.slice(0, KEPT_CHARACTERS).join('')}…${characters.slice(-KEPT_CHARACTERS).join('')}`
 }
 
-function hasSecret(monitor: Monitor): boolean {
-  const { kind, options } = redactOptions(monitor)
-  if (kind === 'HTTP') return options.hasBody
-  return kind === 'TCP' && options.hasSend
+/** Returns the names of the fields whose secrets are stored. */
+function storedSecrets({ kind, options }: Monitor): string[] {
+  const key = kind.toLowerCase()
+  return secretPaths(kind, options).map((path) => [key, ...path].join('.'))
 }

@@ -9,13 +9,16 @@ export interface EditorField {
   readonly name: string
   readonly label: string
   /**
-   * `words`: a list separated by spaces or commas. `lines`: a list with an item per line. `literal`: a JSON value. `secret`: is
+   * `words`: a list separated by spaces or commas. `lines`: a list with an item per line. `literal`: a JSON value. `decimal`: any
+   * number. `prose`: a text of several lines. `secret`: is
    * never shown again, and kept when left empty. `headers`: names with secret values.
    */
   readonly type:
     | 'text'
     | 'url'
     | 'number'
+    | 'decimal'
+    | 'prose'
     | 'flag'
     | 'choice'
     | 'choices'
@@ -44,6 +47,23 @@ const slow = (key: string): EditorField => ({
   hint: 'Milliseconds. A slower response makes it degraded. Empty: no limit.',
 })
 
+/** What ends the fields of kinds with a response: when it is too slow, and whether it should fail. */
+const limits = (key: string): readonly EditorField[] => [
+  slow(key),
+  {
+    ...{ name: `${key}.downAboveMs`, label: 'Down above', type: 'number', min: 1, max: 30_000, isRare: true },
+    hint: 'Milliseconds. A slower response makes it down. Empty: no limit.',
+  },
+  {
+    ...{ name: `${key}.inverted`, label: 'Up when the probe fails', type: 'flag', initial: '', isRare: true },
+    hint: 'For what must not be reachable.',
+  },
+]
+
+const comparison = (name: string, label: string): EditorField => ({
+  ...{ name: `http.json.${name}`, label, type: 'text', maxlength: 30, isRare: true },
+})
+
 const http: readonly EditorField[] = [
   { name: 'http.url', label: 'URL', type: 'url', required: true, maxlength: 2048, hint: 'https:// or http://' },
   {
@@ -52,6 +72,10 @@ const http: readonly EditorField[] = [
   },
   { name: 'http.keyword.text', label: 'Text in the response', type: 'text', maxlength: 500 },
   { name: 'http.keyword.absent', label: 'The response must not contain this text', type: 'flag', initial: '' },
+  {
+    ...{ name: 'http.keyword.isRegex', label: 'This text is a regular expression', type: 'flag', initial: '' },
+    hint: 'In the syntax of RE2.',
+  },
   { name: 'http.method', label: 'Method', type: 'choice', choices: methods, initial: 'GET', isRare: true },
   {
     ...{ name: 'http.headers', label: 'Headers', type: 'headers', isRare: true },
@@ -66,7 +90,42 @@ const http: readonly EditorField[] = [
     ...{ name: 'http.json.equals', label: 'Its value', type: 'literal', maxlength: 1000, isRare: true },
     hint: 'A text, a number, true or false. A number in quotes is a text. Empty: any.',
   },
+  { ...comparison('notEquals', 'Not this value'), type: 'literal', maxlength: 1000 },
+  { ...comparison('lessThan', 'Less than'), type: 'decimal' },
+  { ...comparison('atMost', 'At most'), type: 'decimal' },
+  { ...comparison('greaterThan', 'Greater than'), type: 'decimal' },
+  { ...comparison('atLeast', 'At least'), type: 'decimal' },
+  { ...comparison('matches', 'Matches'), maxlength: 200, hint: 'A regular expression in the syntax of RE2.' },
+  { name: 'http.json.length', label: 'Compare its length', type: 'flag', initial: '', isRare: true },
   { name: 'http.json.absent', label: 'The path must not exist', type: 'flag', initial: '', isRare: true },
+  {
+    ...{ name: 'http.expectedHeaders', label: 'Expected headers', type: 'lines', isRare: true },
+    hint: 'One per line: “Name: value”, “Name” for any value, “Name ~ expression” for a regular expression, “!Name” for none.',
+  },
+  {
+    ...{ name: 'http.clientCertificate.certificate', label: 'Client certificate', type: 'prose', isRare: true },
+    hint: 'In PEM, with those of its authorities if needed.',
+  },
+  { name: 'http.clientCertificate.key', label: 'Its private key', type: 'secret', isRare: true, hint: 'In PEM.' },
+  {
+    ...{ name: 'http.oauth.tokenUrl', label: 'OAuth: token URL', type: 'url', maxlength: 2048, isRare: true },
+    hint: 'The monitor gets a token there as a client, and uses it until it expires.',
+  },
+  { name: 'http.oauth.clientId', label: 'OAuth: client id', type: 'text', maxlength: 200, isRare: true },
+  { name: 'http.oauth.clientSecret', label: 'OAuth: client secret', type: 'secret', isRare: true },
+  {
+    ...{ name: 'http.oauth.scope', label: 'OAuth: scopes', type: 'text', maxlength: 500, isRare: true },
+    hint: 'Separated by spaces.',
+  },
+  { name: 'http.oauth.audience', label: 'OAuth: audience', type: 'text', maxlength: 500, isRare: true },
+  {
+    ...{ name: 'http.oauth.authentication', label: 'OAuth: client signs in', type: 'choice', initial: 'BASIC' },
+    ...{ isRare: true },
+    choices: [
+      { value: 'BASIC', text: 'In a header' },
+      { value: 'POST', text: 'In the body' },
+    ],
+  },
   {
     ...{ name: 'http.maxRedirects', label: 'Redirects', type: 'number', min: 0, max: 10, initial: '5', isRare: true },
     hint: 'How many are followed.',
@@ -86,7 +145,7 @@ const http: readonly EditorField[] = [
     ...{ name: 'http.maxBodyBytes', label: 'Bytes searched', type: 'number', min: 1, max: 1024 * 1024, isRare: true },
     ...{ initial: String(1024 * 1024), hint: 'How much of a response is searched for the text and the value.' },
   },
-  slow('http'),
+  ...limits('http'),
   {
     ...{ name: 'http.ipVersion', label: 'IP version', type: 'choice', initial: '', isRare: true },
     choices: [{ value: '', text: 'Whichever connects' }, same('4'), same('6')],
@@ -109,7 +168,7 @@ const tcp: readonly EditorField[] = [
     initial: 'true',
     isRare: true,
   },
-  slow('tcp'),
+  ...limits('tcp'),
 ]
 
 const dns: readonly EditorField[] = [
@@ -127,13 +186,13 @@ const dns: readonly EditorField[] = [
     ...{ name: 'dns.resolver', label: 'Resolver', type: 'text', isRare: true },
     hint: 'An address, such as 192.0.2.53 or [2001:db8::53]:5353. Empty: our own resolvers.',
   },
-  slow('dns'),
+  ...limits('dns'),
 ]
 
 const ping: readonly EditorField[] = [
   { name: 'ping.host', label: 'Host', type: 'text', required: true },
   { name: 'ping.count', label: 'Packets', type: 'number', min: 1, max: 5, initial: '3', isRare: true },
-  slow('ping'),
+  ...limits('ping'),
 ]
 
 const heartbeat: readonly EditorField[] = [

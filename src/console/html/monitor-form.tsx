@@ -28,8 +28,8 @@ export interface MonitorFormProps {
   readonly answer: TestRun | null
   /** The version that is stored; null: a new monitor. */
   readonly storedVersion: number | null
-  /** Whether a body or a text to send is stored. */
-  readonly hasSecret: boolean
+  /** The names of the fields whose secrets are stored. */
+  readonly secrets: ReadonlySet<string>
 }
 
 /** Renders the editor of a monitor of one kind. */
@@ -115,6 +115,7 @@ function Field(props: OneFieldProps) {
     case 'choices':
       return <CheckboxesField {...{ label, name, state, hint, choices }} values={[value].flat()} />
     case 'lines':
+    case 'prose':
       return <TextField {...common} value={text} rows={4} />
     case 'secret':
       return <SecretField {...props} />
@@ -154,8 +155,9 @@ function TypedField({ field, state, hint, value }: TypedFieldProps) {
 }
 
 /** A secret is shown only to those who have typed it just now. */
-function SecretField({ field, state, hasSecret }: OneFieldProps) {
+function SecretField({ field, state, secrets }: OneFieldProps) {
   const { name, label, hint } = field
+  const hasSecret = secrets.has(name)
   const kept = 'One is stored, and is never shown. Empty: it stays.'
   return (
     <>

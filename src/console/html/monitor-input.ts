@@ -28,6 +28,10 @@ export function readMonitorInput(kind: MonitorKind, all: readonly EditorField[],
   if (isInput(http)) {
     dropUnless(http, 'keyword', 'text')
     dropUnless(http, 'json', 'path')
+    dropUnless(http, 'clientCertificate', 'certificate')
+    dropUnless(http, 'oauth', 'tokenUrl')
+    if (Array.isArray(http['expectedHeaders']))
+      http['expectedHeaders'] = http['expectedHeaders'].map(readExpectedHeader)
   }
   return input
 }
@@ -36,6 +40,7 @@ function readField({ name, type }: EditorField, fields: URLSearchParams): unknow
   const text = fields.get(name)?.trim() ?? ''
   switch (type) {
     case 'number':
+    case 'decimal':
       return text === '' ? undefined : Number(text)
     case 'flag':
       return fields.has(`${name}.shown`) ? fields.has(name) : undefined
@@ -47,6 +52,8 @@ function readField({ name, type }: EditorField, fields: URLSearchParams): unknow
       return text.split(/[\r\n]+/).filter((line) => line.trim() !== '')
     case 'literal':
       return text === '' ? undefined : literal(text)
+    case 'prose':
+      return text.replaceAll('\r\n', '\n') || undefined
     case 'secret':
       return readSecret(name, fields)
     case 'headers':
@@ -54,6 +61,22 @@ function readField({ name, type }: EditorField, fields: URLSearchParams): unknow
     default:
       return name === 'http.ipVersion' && text !== '' ? Number(text) : text || undefined
   }
+}
+
+/** Reads `Name: value`, `Name`, `Name ~ expression` or `!Name`. */
+function readExpectedHeader(line: string): Input {
+  const [, bang, name = '', sign, value = ''] = /^\s*(!?)\s*([^\s:~]*)\s*([:~]?)\s*(.*?)\s*$/.exec(line) ?? []
+  if (bang) return { name, absent: true }
+  if (!sign) return { name: value === '' ? name : line.trim() }
+  return { name, [sign === '~' ? 'matches' : 'equals']: value }
+}
+
+/** Writes an expected header as it is read. */
+function expectedHeaderLine(header: unknown): string {
+  const [name, equals, matches, absent] = ['name', 'equals', 'matches', 'absent'].map((each) => take(header, [each]))
+  if (absent === true) return `!${name}`
+  if (matches !== undefined) return `${name} ~ ${matches}`
+  return equals === undefined ? String(name) : `${name}: ${equals}`
 }
 
 /** Null keeps the stored one; undefined removes it. */
@@ -131,7 +154,9 @@ function shownValue({ type }: EditorField, value: unknown): string | readonly st
 function shownList(type: EditorField['type'], list: readonly unknown[]): string | readonly string[] {
   if (type === 'headers') return list.map((header) => String(take(header, ['name'])))
   if (type === 'choices') return list.map(String)
-  return list.map(String).join(type === 'lines' ? '\n' : ', ')
+  return list
+    .map((item) => (isInput(item) ? expectedHeaderLine(item) : String(item)))
+    .join(type === 'lines' ? '\n' : ', ')
 }
 
 /** Returns how a stored value reads in words. */

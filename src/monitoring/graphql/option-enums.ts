@@ -15,6 +15,14 @@ export const HttpMethod = builder.enumType('HttpMethod', {
   }),
 })
 
+export const OAuthAuthentication = builder.enumType('OAuthAuthentication', {
+  description: 'How a client signs in where it gets tokens.',
+  values: describedValues({
+    BASIC: 'In the header Authorization.',
+    POST: 'In the body.',
+  }),
+})
+
 export const DnsMatch = builder.enumType('DnsMatch', {
   description: 'EXACT: the expected records and no others, in any order. CONTAINS: at least these.',
   values: describedValues({

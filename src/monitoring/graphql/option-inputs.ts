@@ -1,9 +1,19 @@
 import { builder } from '../../graphql/builder.ts'
-import { DnsMatch, DnsRecordType, HttpMethod } from './option-enums.ts'
+import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication } from './option-enums.ts'
 
 const degradedAboveMs = {
   required: false,
   description: 'A slower response makes the monitor DEGRADED. Default: no limit.',
+} as const
+
+const downAboveMs = {
+  required: false,
+  description: 'A slower response makes the monitor DOWN. Default: no limit.',
+} as const
+
+const inverted = {
+  required: false,
+  description: 'True: it is UP when the probe fails, and DOWN when it succeeds. Default: false.',
 } as const
 
 const keptUnless = (changes: string) => `Null keeps the current one; when ${changes} changes, give it again.`
@@ -23,8 +33,12 @@ const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
 const HttpKeywordInput = builder.inputType('HttpKeywordInput', {
   description: 'A text that the response must contain.',
   fields: (t) => ({
-    text: t.string({ description: 'The text to look for.' }),
+    text: t.string({ description: 'The text to look for, or a regular expression.' }),
     absent: t.boolean({ required: false, description: 'True: the response must not contain it.' }),
+    isRegex: t.boolean({
+      required: false,
+      description: 'True: the text is a regular expression in the syntax of RE2, at most 200 characters.',
+    }),
   }),
 })
 
@@ -33,7 +47,53 @@ const HttpJsonInput = builder.inputType('HttpJsonInput', {
   fields: (t) => ({
     path: t.string({ description: 'A JSONPath to a single value, such as $.checks[0].status.' }),
     equals: t.field({ type: 'JsonValue', required: false, description: 'The expected value. Default: any.' }),
+    notEquals: t.field({ type: 'JsonValue', required: false, description: 'A value that it must not have.' }),
+    lessThan: t.float({ required: false, description: 'What the value must be below.' }),
+    atMost: t.float({ required: false, description: 'The largest value that it may have.' }),
+    greaterThan: t.float({ required: false, description: 'What the value must be above.' }),
+    atLeast: t.float({ required: false, description: 'The smallest value that it may have.' }),
+    matches: t.string({ required: false, description: 'A regular expression (RE2) that must match the value.' }),
+    length: t.boolean({
+      required: false,
+      description: 'True: compares the length of the value: characters, items or members.',
+    }),
     absent: t.boolean({ required: false, description: 'True: the path must not exist.' }),
+  }),
+})
+
+const HttpExpectedHeaderInput = builder.inputType('HttpExpectedHeaderInput', {
+  description: 'A header that the response must have.',
+  fields: (t) => ({
+    name: t.string({ description: 'The header’s name.' }),
+    equals: t.string({ required: false, description: 'The expected value. Default: any.' }),
+    matches: t.string({ required: false, description: 'A regular expression (RE2) that must match the value.' }),
+    absent: t.boolean({ required: false, description: 'True: the response must not have the header.' }),
+  }),
+})
+
+const HttpClientCertificateInput = builder.inputType('HttpClientCertificateInput', {
+  description: 'The certificate with which the monitor signs in, in TLS.',
+  fields: (t) => ({
+    certificate: t.string({ description: 'The certificate in PEM, followed by those of its authorities if needed.' }),
+    key: t.string({
+      required: false,
+      description: `A secret: its private key in PEM, without a passphrase. ${keptByUrl}`,
+    }),
+  }),
+})
+
+const HttpOAuthInput = builder.inputType('HttpOAuthInput', {
+  description: 'Client credentials (OAuth 2.0), with which the monitor gets a token until it expires.',
+  fields: (t) => ({
+    tokenUrl: t.string({ description: 'Where it gets tokens: https:// without a port, or on the host of the URL.' }),
+    clientId: t.string({ description: 'The client’s id.' }),
+    clientSecret: t.string({
+      required: false,
+      description: `A secret. ${keptUnless('the scheme, host or port of either URL')}`,
+    }),
+    scope: t.string({ required: false, description: 'The scopes to ask for, separated by spaces.' }),
+    audience: t.string({ required: false, description: 'The audience to ask for.' }),
+    authentication: t.field({ type: OAuthAuthentication, required: false, description: 'Default: BASIC.' }),
   }),
 })
 
@@ -72,7 +132,20 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
       description: 'The monitor is DEGRADED this many days before the certificate expires; 0: never. Default: 14.',
     }),
     degradedAboveMs: t.int(degradedAboveMs),
+    downAboveMs: t.int(downAboveMs),
+    inverted: t.boolean(inverted),
     ipVersion: t.int({ required: false, description: '4 or 6. Default: whichever connects.' }),
+    expectedHeaders: t.field({
+      type: [HttpExpectedHeaderInput],
+      required: false,
+      description: 'What the headers of the response must be, at most 10.',
+    }),
+    clientCertificate: t.field({
+      type: HttpClientCertificateInput,
+      required: false,
+      description: 'The certificate with which it signs in.',
+    }),
+    oauth: t.field({ type: HttpOAuthInput, required: false, description: 'The client with which it gets tokens.' }),
   }),
 })
 
@@ -95,6 +168,8 @@ const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
       description: 'A text that the first 16 KiB received must contain, with the same escapes.',
     }),
     degradedAboveMs: t.int(degradedAboveMs),
+    downAboveMs: t.int(downAboveMs),
+    inverted: t.boolean(inverted),
   }),
 })
 
@@ -107,6 +182,8 @@ const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
     match: t.field({ type: DnsMatch, required: false, description: 'Default: EXACT.' }),
     resolver: t.string({ required: false, description: 'ip, ip:port or [ip]:port. Default: our own resolvers.' }),
     degradedAboveMs: t.int(degradedAboveMs),
+    downAboveMs: t.int(downAboveMs),
+    inverted: t.boolean(inverted),
   }),
 })
 
@@ -116,6 +193,8 @@ const PingOptionsInput = builder.inputType('PingOptionsInput', {
     host: t.string({ description: 'The host name or address.' }),
     count: t.int({ required: false, description: 'How many packets are sent, 1 to 5. Default: 3.' }),
     degradedAboveMs: t.int(degradedAboveMs),
+    downAboveMs: t.int(downAboveMs),
+    inverted: t.boolean(inverted),
   }),
 })
 

@@ -8,12 +8,19 @@ import { HEARTBEAT_PATH } from '../http/heartbeat.ts'
 import { heartbeatToken } from '../monitor.ts'
 import type { RedactedOptions } from '../options.ts'
 import { redactOptions } from '../options.ts'
-import { DnsMatch, DnsRecordType, HttpMethod } from './option-enums.ts'
+import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication } from './option-enums.ts'
 
 const degradedAbove = {
   nullable: true,
   description: 'A slower response, in milliseconds, makes the monitor DEGRADED; null: no limit.',
 } as const
+
+const downAbove = {
+  nullable: true,
+  description: 'A slower response, in milliseconds, makes the monitor DOWN; null: no limit.',
+} as const
+
+const inverted = { description: 'Whether it is UP when the probe fails, and DOWN when it succeeds.' } as const
 
 type Http = RedactedOptions['HTTP']
 
@@ -27,6 +34,7 @@ const HttpKeyword = builder.objectRef<NonNullable<Http['keyword']>>('HttpKeyword
   fields: (t) => ({
     text: t.exposeString('text', { extensions: text(500), description: 'The text to look for.' }),
     absent: t.exposeBoolean('absent', { description: 'Whether the response must not contain it.' }),
+    isRegex: t.exposeBoolean('isRegex', { description: 'Whether the text is a regular expression.' }),
   }),
 })
 
@@ -41,7 +49,68 @@ const HttpJson = builder.objectRef<NonNullable<Http['json']>>('HttpJson').implem
       description: 'The expected value; null: any.',
       resolve: ({ equals }) => equals,
     }),
+    notEquals: t.field({
+      type: 'JsonValue',
+      extensions: text(1000),
+      nullable: true,
+      description: 'A value that it must not have; null: none.',
+      resolve: ({ notEquals }) => notEquals,
+    }),
+    lessThan: t.exposeFloat('lessThan', {
+      nullable: true,
+      description: 'What the value must be below; null: no limit.',
+    }),
+    atMost: t.exposeFloat('atMost', { nullable: true, description: 'The largest value; null: no limit.' }),
+    greaterThan: t.exposeFloat('greaterThan', {
+      nullable: true,
+      description: 'What the value must be above; null: no limit.',
+    }),
+    atLeast: t.exposeFloat('atLeast', { nullable: true, description: 'The smallest value; null: no limit.' }),
+    matches: t.exposeString('matches', {
+      extensions: text(200),
+      nullable: true,
+      description: 'A regular expression that must match the value; null: none.',
+    }),
+    length: t.exposeBoolean('length', { description: 'Whether the length of the value is compared.' }),
     absent: t.exposeBoolean('absent', { description: 'Whether the path must not exist.' }),
+  }),
+})
+
+const HttpExpectedHeader = builder.objectRef<Http['expectedHeaders'][number]>('HttpExpectedHeader').implement({
+  description: 'A header that the response must have.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The header’s name.' }),
+    equals: t.exposeString('equals', {
+      extensions: text(1000),
+      nullable: true,
+      description: 'The expected value; null: any.',
+    }),
+    matches: t.exposeString('matches', {
+      extensions: text(200),
+      nullable: true,
+      description: 'A regular expression that must match the value; null: none.',
+    }),
+    absent: t.exposeBoolean('absent', { description: 'Whether the response must not have the header.' }),
+  }),
+})
+
+const HttpClientCertificate = builder
+  .objectRef<NonNullable<Http['clientCertificate']>>('HttpClientCertificate')
+  .implement({
+    description: 'The certificate with which the monitor signs in. Its key is a secret and never returned.',
+    fields: (t) => ({
+      certificate: t.exposeString('certificate', { extensions: text(16_384), description: 'The certificate in PEM.' }),
+    }),
+  })
+
+const HttpOAuth = builder.objectRef<NonNullable<Http['oauth']>>('HttpOAuth').implement({
+  description: 'Client credentials (OAuth 2.0). The secret and the tokens are never returned.',
+  fields: (t) => ({
+    tokenUrl: t.exposeString('tokenUrl', { extensions: text(2048), description: 'Where it gets tokens.' }),
+    clientId: t.exposeString('clientId', { description: 'The client’s id.' }),
+    scope: t.exposeString('scope', { nullable: true, description: 'The scopes that it asks for; null: none.' }),
+    audience: t.exposeString('audience', { nullable: true, description: 'The audience that it asks for; null: none.' }),
+    authentication: t.expose('authentication', { type: OAuthAuthentication, description: 'How it signs in there.' }),
   }),
 })
 
@@ -81,7 +150,26 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
       description: 'The monitor is degraded this many days before the certificate expires; 0: never.',
     }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
+    downAboveMs: t.exposeInt('downAboveMs', downAbove),
+    inverted: t.exposeBoolean('inverted', inverted),
     ipVersion: t.exposeInt('ipVersion', { nullable: true, description: '4 or 6; null: whichever connects.' }),
+    expectedHeaders: t.expose('expectedHeaders', {
+      type: [HttpExpectedHeader],
+      extensions: costs({ items: 10 }),
+      description: 'What the headers of the response must be.',
+    }),
+    clientCertificate: t.field({
+      type: HttpClientCertificate,
+      nullable: true,
+      description: 'The certificate with which it signs in; null: none.',
+      resolve: ({ clientCertificate }) => clientCertificate,
+    }),
+    oauth: t.field({
+      type: HttpOAuth,
+      nullable: true,
+      description: 'The client with which it gets tokens; null: none.',
+      resolve: ({ oauth }) => oauth,
+    }),
   }),
 })
 
@@ -101,6 +189,8 @@ const TcpOptions = builder.objectRef<RedactedOptions['TCP']>('TcpOptions').imple
       description: 'The expected text; null: none.',
     }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
+    downAboveMs: t.exposeInt('downAboveMs', downAbove),
+    inverted: t.exposeBoolean('inverted', inverted),
   }),
 })
 
@@ -122,6 +212,8 @@ const DnsOptions = builder.objectRef<RedactedOptions['DNS']>('DnsOptions').imple
       description: 'The resolver to query; null: our own resolvers.',
     }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
+    downAboveMs: t.exposeInt('downAboveMs', downAbove),
+    inverted: t.exposeBoolean('inverted', inverted),
   }),
 })
 
@@ -131,6 +223,8 @@ const PingOptions = builder.objectRef<RedactedOptions['PING']>('PingOptions').im
     host: t.exposeString('host', { description: 'The host name or address.' }),
     count: t.exposeInt('count', { description: 'How many packets are sent.' }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
+    downAboveMs: t.exposeInt('downAboveMs', downAbove),
+    inverted: t.exposeBoolean('inverted', inverted),
   }),
 })
 

@@ -2,12 +2,38 @@ import { unsupportedEncoding } from '../../network/outbound/exchange.ts'
 import type { Answer } from '../../network/outbound.ts'
 import { oneLine, quoted } from '../probe-result.ts'
 import type { JsonAssertion } from './json-assertion.ts'
-import { checkJson } from './json-thread.ts'
+import { checkJson, matchesPattern } from './json-thread.ts'
 
 /** A text that a body must contain, or must not. */
 export interface Keyword {
   readonly text: string
   readonly absent: boolean
+  /** Whether the text is a regular expression. */
+  readonly isRegex: boolean
+}
+
+/** A header that a response must have, or must not. */
+export interface ExpectedHeader {
+  readonly name: string
+  readonly equals?: string | undefined
+  readonly matches?: string | undefined
+  readonly absent: boolean
+}
+
+/** Returns how a response fails what its header must be; null: it passes. Values of several are joined by commas. */
+export async function headerFailure(
+  { name, equals, matches, absent }: ExpectedHeader,
+  { headers }: Answer,
+  owner: string,
+): Promise<string | null> {
+  const value = [headers[name.toLowerCase()] ?? []].flat().join(', ')
+  const isThere = headers[name.toLowerCase()] !== undefined
+  if (absent) return isThere ? `The response has the header ${name}` : null
+  if (!isThere) return `The response has no header ${name}`
+  if (equals !== undefined && value !== equals)
+    return `The header ${name} is ${quoted(value)} instead of ${quoted(equals)}`
+  if (matches === undefined || (await matchesPattern(matches, value, owner))) return null
+  return `The header ${name} is ${quoted(value)}, which does not match ${quoted(matches)}`
 }
 
 /** Returns whether a status matches one of the expected ones, such as `200`, `2xx` or `200-299`. */
@@ -18,20 +44,31 @@ export function isExpectedStatus(expected: readonly string[], status: number): b
   })
 }
 
-/** Returns how a body fails the keyword; null: it passes. A keyword must be within the part that is read. */
-export function keywordFailure({ text, absent }: Keyword, answer: Answer): string | null {
-  if (textOf(answer).includes(text) !== absent) return null
-  if (absent) return `The response contains ${quoted(text)}`
+/**
+ * Returns whether a body has the keyword, within the part that is read.
+ * @param owner the organization; each has a share of the thread that matches regular expressions.
+ * @throws Unavailable or TaskTimeout when the thread is too busy, or takes too long; PatternRefused.
+ */
+export async function hasKeyword({ text, isRegex }: Keyword, answer: Answer, owner: string): Promise<boolean> {
+  const body = textOf(answer)
+  return isRegex ? matchesPattern(text, body, owner) : body.includes(text)
+}
+
+/** Returns how a body fails the keyword, which is found in it or not; null: it passes. */
+export function keywordFailure({ text, absent, isRegex }: Keyword, answer: Answer, isFound: boolean): string | null {
+  if (isFound !== absent) return null
+  const [has, have] = isRegex ? ['matches', 'match'] : ['contains', 'contain']
+  if (absent) return `The response ${has} ${quoted(text)}`
   const encoding = unsupportedEncoding(answer.headers)
   if (encoding !== null)
     return `The response is encoded with ${oneLine(encoding, 40)}, which cannot be searched for the keyword`
   return answer.complete
-    ? `The response does not contain ${quoted(text)}`
-    : `The first ${sizeOf(answer)} of the response do not contain ${quoted(text)}; the rest is not read`
+    ? `The response does not ${have} ${quoted(text)}`
+    : `The first ${sizeOf(answer)} of the response do not ${have} ${quoted(text)}; the rest is not read`
 }
 
 /** Returns why it is unknown whether a body passes the keyword; null: it is known. */
-export function keywordUncertainty({ text, absent }: Keyword, answer: Answer): string | null {
+export function keywordUncertainty({ text, absent }: Pick<Keyword, 'text' | 'absent'>, answer: Answer): string | null {
   if (!absent) return null
   const encoding = unsupportedEncoding(answer.headers)
   if (encoding !== null)

@@ -11,6 +11,7 @@ import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/guard.ts
 import { isPublicName } from '../../network/public-name.ts'
 import type { ProbeResult } from '../probe-result.ts'
 import { oneLine, probeResult } from '../probe-result.ts'
+import { commonOptions } from './common.ts'
 import { hostText } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
@@ -38,6 +39,7 @@ const options = z
     /** Absent: our own resolvers. */
     resolver: resolver.optional(),
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
+    ...commonOptions,
   })
   .superRefine((given, ctx) => {
     if (given.recordType !== 'PTR' && parseAddress(given.name) !== null) {

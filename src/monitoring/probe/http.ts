@@ -1,113 +1,30 @@
-import { z } from 'zod'
 import { Unavailable } from '../../core/errors.ts'
 import { DAY } from '../../core/time.ts'
-import { readHost } from '../../network/outbound/host.ts'
-import type { Answer, Certificate } from '../../network/outbound.ts'
+import type { Answer, Certificate, Failure } from '../../network/outbound.ts'
 import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
 import { probeResult } from '../probe-result.ts'
-import { isExpectedStatus, jsonFailure, keywordFailure, keywordUncertainty } from './assertion.ts'
+import {
+  hasKeyword,
+  headerFailure,
+  isExpectedStatus,
+  jsonFailure,
+  keywordFailure,
+  keywordUncertainty,
+} from './assertion.ts'
 import { unreachableResult } from './host.ts'
-import type { JsonAssertion } from './json-assertion.ts'
-import { isSingularPath } from './json-assertion.ts'
+import type { HttpOptions } from './http-options.ts'
+import { httpOptions, httpRefusals } from './http-options.ts'
+import { accessToken, forgetToken } from './oauth.ts'
+import { PatternRefused } from './pattern.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
 /** How much of a response is read without assertions: enough to see that it arrives. */
 const UNASSERTED_BYTES = 64 * 1024
-const MAX_BYTES = 1024 * 1024
-
-const webAddress = z
-  .string()
-  .trim()
-  .max(2048, 'must have at most 2048 characters')
-  .transform((text, ctx) => {
-    const problem = urlProblem(text)
-    if (problem === null) return new URL(text).href.replace(/#.*$/, '')
-    ctx.addIssue({ code: 'custom', message: problem })
-    return z.NEVER
-  })
-
-function urlProblem(text: string): string | null {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an http:// or https:// URL'
-  const { hostname, username, password, port } = new URL(text)
-  if (readHost(hostname) === null) return 'must contain a host name or an IP address'
-  if (username !== '' || password !== '') return 'must not contain credentials: use an Authorization header'
-  return port === '25' ? 'must not use port 25, which is for mail' : null
-}
-
-/** Headers that belong to the connection (RFC 9110 §7.6.1) or follow from the URL and the body. */
-const reserved = /^(?:host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/i
-
-const header = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a header')
-    .refine((name) => !reserved.test(name), 'must not be a header that is set automatically'),
-  /** A secret. */
-  value: z
-    .string()
-    .max(4096)
-    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must not have line breaks, control characters or letters beyond Latin-1'),
-})
-
-const status = z.string().regex(/^[1-5](?:\d\d|xx|\d\d-[1-5]\d\d)$/, 'must be like 200, 2xx or 200-299')
-
-const keyword = z.strictObject({
-  text: z.string().min(1, 'must not be empty').max(500),
-  absent: z.boolean().default(false),
-})
-
-const json = z.strictObject({
-  path: z
-    .string()
-    .max(200)
-    .refine(isSingularPath, "must be a JSONPath to a single value, such as $.checks[0].status or $['a b']"),
-  equals: z.union([z.string().max(1000), z.number(), z.boolean()]).optional(),
-  absent: z.boolean().default(false),
-})
-
-const options = z
-  .strictObject({
-    url: webAddress,
-    method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
-    headers: z.array(header).max(20).default([]),
-    /** A secret. */
-    body: z
-      .string()
-      .refine((text) => Buffer.byteLength(text) <= 64 * 1024, 'must have at most 64 KiB')
-      .optional(),
-    /** Each like `200`, `2xx` or `200-299`; after redirects. */
-    expectedStatus: z.array(status).min(1, 'must not be empty').max(20).default(['2xx']),
-    /** 0: redirects are not followed. */
-    maxRedirects: z.int().min(0).max(10).default(5),
-    keyword: keyword.optional(),
-    json: json.optional(),
-    /** How much of a response is searched for the keyword and the JSON value. */
-    maxBodyBytes: z.int().min(1).max(MAX_BYTES).default(MAX_BYTES),
-    /** Whether the certificate must be trusted. */
-    verifyCertificate: z.boolean().default(true),
-    /** The monitor is DEGRADED this many days before the certificate expires; 0: never. */
-    certificateDays: z.int().min(0).max(365).default(14),
-    degradedAboveMs: z.int().min(1).max(30_000).optional(),
-    /** Absent: whichever connects. */
-    ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
-  })
-  .superRefine(({ method, body, keyword: word, json: assertion }, ctx) => {
-    const bodiless = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
-    if (bodiless && body !== undefined) {
-      ctx.addIssue({ code: 'custom', path: ['body'], message: `must be left out for ${method}` })
-    }
-    for (const [name, given] of Object.entries({ keyword: word, json: assertion })) {
-      if (method !== 'HEAD' || given === undefined) continue
-      ctx.addIssue({ code: 'custom', path: [name], message: 'must be left out for HEAD, whose responses have no body' })
-    }
-  })
-
-export type HttpOptions = z.output<typeof options>
 
 /** Sends a request and judges its response. */
-export const http: Probe<typeof options> = {
+export const http: Probe<typeof httpOptions> = {
   kind: 'HTTP',
-  options,
+  options: httpOptions,
   anywhere: false,
   minIntervalSeconds: 10,
   defaultIntervalSeconds: 60,
@@ -117,21 +34,53 @@ export const http: Probe<typeof options> = {
     const { hostname, port, protocol } = new URL(url)
     return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
   },
-  secrets: [['headers', '*', 'value'], ['body']],
+  secrets: [['headers', '*', 'value'], ['body'], ['clientCertificate', 'key'], ['oauth', 'clientSecret']],
+  refusals: httpRefusals,
   // The path does not matter, and redirects to other hosts carry no secrets.
-  recipient: ({ url }) => new URL(url).origin,
+  recipient: ({ url, oauth }) =>
+    [url, ...(oauth ? [oauth.tokenUrl] : [])].map((each) => new URL(each).origin).join(' '),
   run: async (given, run) => {
-    const { url, method, headers, body, maxRedirects, verifyCertificate, ipVersion } = given
-    const maxBodyBytes = given.keyword || given.json ? given.maxBodyBytes : UNASSERTED_BYTES
-    const answer = await run.tools.outbound.request(
-      { url, method, headers, body, maxRedirects, maxBodyBytes, verify: verifyCertificate, family: ipVersion },
-      run,
-    )
+    const answer = await ask(given, run)
+    if ('outcome' in answer) return answer
     if (answer.kind === 'answer') return judge(given, answer, run)
-    const result = unreachableResult(new URL(url).hostname, answer)
+    const result = unreachableResult(new URL(given.url).hostname, answer)
     const expiry = answer.reason === 'certificate' ? expired(answer.certificate, run) : null
     return expiry === null ? result : { ...result, message: expiry }
   },
+}
+
+/** Sends the request, with a token where one is asked for: with a new one when the stored one is refused. */
+async function ask(given: HttpOptions, run: ProbeRun): Promise<Answer | Failure | ProbeResult> {
+  if (given.oauth === undefined) return send(given, [], run)
+  const begun = performance.now()
+  const token = await accessToken(given.oauth, run)
+  if ('outcome' in token) return token
+  const within = () => ({ ...run, timeoutMs: Math.max(1, run.timeoutMs - (performance.now() - begun)) })
+  const authorization = (value: string) => [{ name: 'Authorization', value: `Bearer ${value}` }]
+  const answer = await send(given, authorization(token.value), within())
+  if (answer.kind === 'failed' || answer.status !== 401) return answer
+  forgetToken(given.oauth, run)
+  if (!token.isStored) return answer
+  const fresh = await accessToken(given.oauth, within())
+  return 'outcome' in fresh ? fresh : send(given, authorization(fresh.value), within())
+}
+
+function send(
+  given: HttpOptions,
+  added: readonly { readonly name: string; readonly value: string }[],
+  run: ProbeRun,
+): Promise<Answer | Failure> {
+  const { url, method, headers, body, maxRedirects, verifyCertificate, ipVersion, clientCertificate } = given
+  const maxBodyBytes = given.keyword || given.json ? given.maxBodyBytes : UNASSERTED_BYTES
+  return run.tools.outbound.request(
+    {
+      ...{ url, method, body, maxRedirects, maxBodyBytes, clientCertificate },
+      headers: [...headers, ...added],
+      verify: verifyCertificate,
+      family: ipVersion,
+    },
+    run,
+  )
 }
 
 async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise<ProbeResult> {
@@ -143,42 +92,47 @@ async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise
     status: answer.status,
     ...(certificate !== null && { certificateEndsAt: certificate.validTo.toISOString() }),
   }
-  const mistake = failureOf(given, answer)
-  if (mistake !== null) return probeResult('DOWN', mistake, { latencyMs, detail })
-  const mismatch = given.json ? await jsonResult(given.json, answer, run) : null
+  if (!isExpectedStatus(given.expectedStatus, answer.status)) {
+    const mistake = `HTTP ${answer.status} instead of ${given.expectedStatus.join(', ')}`
+    return probeResult('DOWN', mistake, { latencyMs, detail })
+  }
+  const mismatch = await contentResult(given, answer, run)
   if (mismatch !== null) return { ...mismatch, latencyMs, detail }
-  const uncertainty = given.keyword ? keywordUncertainty(given.keyword, answer) : null
-  if (uncertainty !== null) return probeResult('UNKNOWN', uncertainty, { latencyMs, detail })
   const degradation = slowness(given, latencyMs) ?? expirySoon(given, certificate, run)
   if (degradation !== null) return probeResult('DEGRADED', degradation, { latencyMs, detail })
   return probeResult('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
 }
 
-/** Returns the result of a response that fails the JSON assertion, or that we had no time to read; null: it passes. */
-async function jsonResult(
-  assertion: JsonAssertion,
+/** Returns the result of a response that fails an assertion, or that could not be judged; null: it passes all. */
+async function contentResult(
+  given: HttpOptions,
   answer: Answer,
   { owner, tools }: ProbeRun,
 ): Promise<ProbeResult | null> {
+  const { expectedHeaders, keyword, json } = given
+  // What is being read, for a message.
+  let part = 'what its headers are'
   try {
-    const mismatch = await jsonFailure(assertion, answer, owner)
-    return mismatch === null ? null : probeResult('DOWN', mismatch)
-  } catch (error) {
-    if (!(error instanceof Unavailable)) {
-      tools.log.warn({ err: error, organization: owner }, 'monitoring: could not read a response as JSON')
+    for (const expected of expectedHeaders) {
+      const failure = await headerFailure(expected, answer, owner)
+      if (failure !== null) return probeResult('DOWN', failure)
     }
-    return probeResult(
-      'UNKNOWN',
-      `Unknown what the response has at ${assertion.path}: the service had no time to read it`,
-    )
+    part = 'whether the text is in it'
+    const failure = keyword ? keywordFailure(keyword, answer, await hasKeyword(keyword, answer, owner)) : null
+    if (failure !== null) return probeResult('DOWN', failure)
+    part = `what the response has at ${json?.path ?? ''}`
+    const mismatch = json ? await jsonFailure(json, answer, owner) : null
+    if (mismatch !== null) return probeResult('DOWN', mismatch)
+    const uncertainty = keyword ? keywordUncertainty(keyword, answer) : null
+    return uncertainty === null ? null : probeResult('UNKNOWN', uncertainty)
+  } catch (error) {
+    if (error instanceof PatternRefused)
+      return probeResult('UNKNOWN', `The regular expression cannot be used: ${error.message}`)
+    if (!(error instanceof Unavailable)) {
+      tools.log.warn({ err: error, organization: owner }, 'monitoring: could not read a response')
+    }
+    return probeResult('UNKNOWN', `Unknown ${part}: the service had no time to read it`)
   }
-}
-
-function failureOf({ expectedStatus, keyword: word }: HttpOptions, answer: Answer): string | null {
-  if (!isExpectedStatus(expectedStatus, answer.status)) {
-    return `HTTP ${answer.status} instead of ${expectedStatus.join(', ')}`
-  }
-  return word ? keywordFailure(word, answer) : null
 }
 
 function slowness({ degradedAboveMs }: HttpOptions, latencyMs: number): string | null {

@@ -2,13 +2,20 @@ import { JSONPathEnvironment, type JSONValue } from 'json-p3'
 import { quoted } from '../probe-result.ts'
 import { BigInteger, exact, readJson } from './json.ts'
 
-/**
- * A value that a JSON body must hold at a path: equal to `equals`, or any when that is undefined; none with `absent`.
- */
+/** What a JSON body must hold at a path: a value for which all of these are true; none with `absent`. */
 export interface JsonAssertion {
   readonly path: string
-  readonly equals?: string | number | boolean | undefined
   readonly absent: boolean
+  readonly equals?: string | number | boolean | undefined
+  readonly notEquals?: string | number | boolean | undefined
+  readonly lessThan?: number | undefined
+  readonly atMost?: number | undefined
+  readonly greaterThan?: number | undefined
+  readonly atLeast?: number | undefined
+  /** A regular expression. */
+  readonly matches?: string | undefined
+  /** Whether these are about the length of the value: characters, items or members. */
+  readonly length?: boolean
 }
 
 const jsonPath = new JSONPathEnvironment()
@@ -25,17 +32,76 @@ export function isSingularPath(path: string): boolean {
   }
 }
 
+/** How a thread matches regular expressions. */
+type Match = (pattern: string, text: string) => boolean
+
+const noMatch: Match = () => {
+  throw new Error('Regular expressions are matched in a thread')
+}
+
 /** Returns how a text fails the assertion; null: it passes. A megabyte takes up to 0.1 s. */
-export function jsonMismatch({ path, equals, absent }: JsonAssertion, text: string): string | null {
+export function jsonMismatch(assertion: JsonAssertion, text: string, match: Match = noMatch): string | null {
+  const { path, absent } = assertion
   const json = readJson(text)
   if ('refused' in json) return json.refused
   const node = jsonPath.match(path, json.value as JSONValue)
   if (node === undefined) return absent ? null : `The response has no ${path}`
   if (absent) return `The response has ${path}`
   const value = exact(node.value)
-  return equals === undefined || isEqual(value, equals)
-    ? null
-    : `${path} is ${describe(value)} instead of ${quoted(equals)}`
+  if (!assertion.length) return valueMismatch(assertion, path, value, match)
+  const length = lengthOf(value)
+  return length === null
+    ? `${path} is ${describe(value)}, which has no length`
+    : valueMismatch(assertion, `The length of ${path}`, length, match)
+}
+
+function lengthOf(value: unknown): number | null {
+  if (typeof value === 'string') return [...value].length
+  if (Array.isArray(value)) return value.length
+  return typeof value === 'object' && value !== null && !(value instanceof BigInteger)
+    ? Object.keys(value).length
+    : null
+}
+
+function valueMismatch(assertion: JsonAssertion, what: string, value: unknown, match: Match): string | null {
+  const { equals, notEquals } = assertion
+  if (equals !== undefined && !isEqual(value, equals))
+    return `${what} is ${describe(value)} instead of ${quoted(equals)}`
+  if (notEquals !== undefined && isEqual(value, notEquals)) return `${what} is ${describe(value)}`
+  return comparisonMismatch(assertion, what, value) ?? patternMismatch(assertion, what, value, match)
+}
+
+function comparisonMismatch(assertion: JsonAssertion, what: string, value: unknown): string | null {
+  for (const [name, words, passes] of comparisons) {
+    const limit = assertion[name]
+    if (limit === undefined) continue
+    const number = numberOf(value)
+    if (number === null) return `${what} is ${describe(value)}, which is no number`
+    if (!passes(number, limit)) return `${what} is ${describe(value)}, not ${words} ${limit}`
+  }
+  return null
+}
+
+function patternMismatch({ matches }: JsonAssertion, what: string, value: unknown, match: Match): string | null {
+  if (matches === undefined) return null
+  if (typeof value === 'object' && value !== null && !(value instanceof BigInteger))
+    return `${what} is ${describe(value)}, which is no text`
+  const text = value instanceof BigInteger ? value.digits : String(value)
+  return match(matches, text) ? null : `${what} is ${describe(value)}, which does not match ${quoted(matches)}`
+}
+
+const comparisons = [
+  ['lessThan', 'less than', (value, limit) => value < limit],
+  ['atMost', 'at most', (value, limit) => value <= limit],
+  ['greaterThan', 'greater than', (value, limit) => value > limit],
+  ['atLeast', 'at least', (value, limit) => value >= limit],
+] as const satisfies (readonly [keyof JsonAssertion, string, (value: number, limit: number) => boolean])[]
+
+/** Returns a number, also one in a text, as many services send amounts; null: it is none. */
+function numberOf(value: unknown): number | null {
+  if (value instanceof BigInteger) return Number(value.digits)
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^-?\d{1,30}(?:\.\d{1,30})?$/.test(value) ? Number(value) : null
 }
 
 /** Compares long integers digit by digit, with a text of digits or with the exact value of a number. */

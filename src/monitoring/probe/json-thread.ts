@@ -2,18 +2,21 @@ import { createTaskThread } from '../../core/task-thread.ts'
 import { SECOND } from '../../core/time.ts'
 import type { JsonAssertion } from './json-assertion.ts'
 import { jsonMismatch } from './json-assertion.ts'
+import { PatternRefused } from './pattern.ts'
 
-/** What the thread is asked. */
-export interface JsonCheck {
-  readonly assertion: JsonAssertion
-  readonly text: string
-}
+/** What the thread is asked: how a text fails an assertion, or whether a regular expression matches it. */
+export type TextCheck =
+  | { readonly assertion: JsonAssertion; readonly text: string }
+  | { readonly pattern: string; readonly text: string }
+
+/** What the thread answers. */
+export type TextAnswer = string | null | boolean | { readonly refused: string }
 
 /** The maximum length of texts read without a thread, in characters: the worst one takes about 3 ms. */
 const MAX_INLINE_LENGTH = 32 * 1024
 
-const thread = createTaskThread<JsonCheck, string | null>('monitoring/probe/json-worker', {
-  // The worst megabyte takes a twentieth of it.
+const thread = createTaskThread<TextCheck, TextAnswer>('monitoring/probe/json-worker', {
+  // The worst megabyte takes a twentieth of it; a regular expression that takes longer is given up.
   timeoutMs: 2 * SECOND,
   maxWaiting: 200,
   maxWaitingPerOwner: 20,
@@ -21,11 +24,27 @@ const thread = createTaskThread<JsonCheck, string | null>('monitoring/probe/json
 })
 
 /**
- * Returns how a text fails the assertion; null: it passes. Long texts are read in a thread.
- * @throws Unavailable or TaskTimeout when the thread is too busy, or the text takes too long.
+ * Returns how a text fails the assertion; null: it passes. Long texts, and regular expressions, are read in a thread.
+ * @throws Unavailable or TaskTimeout when the thread is too busy, or the text takes too long; PatternRefused.
  */
 export async function checkJson(assertion: JsonAssertion, text: string, owner: string): Promise<string | null> {
-  return text.length <= MAX_INLINE_LENGTH ? jsonMismatch(assertion, text) : thread.run(owner, { assertion, text })
+  if (assertion.matches === undefined && text.length <= MAX_INLINE_LENGTH) return jsonMismatch(assertion, text)
+  const answer = await asked(owner, { assertion, text })
+  return typeof answer === 'string' ? answer : null
+}
+
+/**
+ * Returns whether a regular expression matches a text, in a thread.
+ * @throws Unavailable, TaskTimeout and PatternRefused as `checkJson` does.
+ */
+export async function matchesPattern(pattern: string, text: string, owner: string): Promise<boolean> {
+  return (await asked(owner, { pattern, text })) === true
+}
+
+async function asked(owner: string, check: TextCheck): Promise<string | null | boolean> {
+  const answer = await thread.run(owner, check)
+  if (typeof answer === 'object' && answer !== null) throw new PatternRefused(answer.refused)
+  return answer
 }
 
 /** Ends the thread, when the service stops. */

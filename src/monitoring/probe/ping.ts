@@ -5,6 +5,7 @@ import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import { createDestinationLimiter } from '../../network/destination-limiter.ts'
 import type { ProbeResult } from '../probe-result.ts'
 import { probeResult } from '../probe-result.ts'
+import { commonOptions } from './common.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
@@ -13,6 +14,7 @@ const options = z.strictObject({
   /** The number of packets, sent 200 ms apart. */
   count: z.int().min(1).max(5).default(3),
   degradedAboveMs: z.int().min(1).max(30_000).optional(),
+  ...commonOptions,
 })
 
 export type PingOptions = z.output<typeof options>

@@ -5,6 +5,7 @@ import { hundredths } from '../../network/outbound/failure.ts'
 import type { Connection } from '../../network/outbound.ts'
 import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
 import { oneLine, probeResult } from '../probe-result.ts'
+import { commonOptions } from './common.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
@@ -25,6 +26,7 @@ const options = z
     /** The text that the first 16 KiB received must contain, with the same escapes. */
     expect: z.string().min(1, 'must not be empty').max(1000).optional(),
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
+    ...commonOptions,
   })
   .superRefine(({ port, send }, ctx) => {
     if (port !== MAIL_PORT || send === undefined) return

@@ -22,7 +22,13 @@ async function probe(behaviour: Behaviour, given: object = {}, { allowPrivate = 
 
 describe('options', () => {
   test('have defaults', () => {
-    expect(options({})).toEqual({ name: 'www.example.com', recordType: 'A', expected: [], match: 'EXACT' })
+    expect(options({})).toEqual({
+      name: 'www.example.com',
+      recordType: 'A',
+      expected: [],
+      match: 'EXACT',
+      inverted: false,
+    })
   })
 
   test('are read in one spelling, and again as they are', () => {

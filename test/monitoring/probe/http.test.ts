@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { HttpOptions } from '../../../src/monitoring/probe/http.ts'
 import { http } from '../../../src/monitoring/probe/http.ts'
+import type { HttpOptions } from '../../../src/monitoring/probe/http-options.ts'
 import { checkJson, closeJsonThread } from '../../../src/monitoring/probe/json-thread.ts'
 import type { ProbeTools } from '../../../src/monitoring/probe/probe.ts'
 import { createOutbound } from '../../../src/network/outbound.ts'
@@ -54,6 +54,8 @@ describe('options', () => {
       maxBodyBytes: 1024 * 1024,
       verifyCertificate: true,
       certificateDays: 14,
+      inverted: false,
+      expectedHeaders: [],
     })
   })
 
@@ -101,6 +103,21 @@ describe('options', () => {
     [{ method: 'HEAD', json: { path: '$.a' } }, 'json'],
     [{ json: { path: '$..a' } }, 'json.path'],
     [{ json: { path: 'a' } }, 'json.path'],
+    [{ json: { path: '$.a', matches: '(' } }, 'json.matches'],
+    [{ json: { path: '$.a', lessThan: '1' } }, 'json.lessThan'],
+    [{ keyword: { text: '(?=a)', isRegex: true } }, 'keyword.text'],
+    [{ keyword: { text: '(a)\\1', isRegex: true } }, 'keyword.text'],
+    [{ keyword: { text: 'x'.repeat(201), isRegex: true } }, 'keyword.text'],
+    [{ expectedHeaders: [{ name: 'a b' }] }, 'expectedHeaders.0.name'],
+    [{ expectedHeaders: new Array(11).fill({ name: 'a' }) }, 'expectedHeaders'],
+    [{ downAboveMs: 0 }, 'downAboveMs'],
+    [
+      {
+        headers: [{ name: 'authorization', value: 'x' }],
+        oauth: { tokenUrl: 'https://a.example/', clientId: 'a', clientSecret: 'b' },
+      },
+      'oauth',
+    ],
     [{ maxBodyBytes: 1024 * 1024 + 1 }, 'maxBodyBytes'],
     [{ certificateDays: -1 }, 'certificateDays'],
     [{ ipVersion: 5 }, 'ipVersion'],
@@ -161,6 +178,36 @@ describe('an HTTP monitor', () => {
     expect(await probe(reply('x'.repeat(100)), { json: { path: '$' }, maxBodyBytes: 99 })).toMatchObject(
       down('The response is too long to be read as JSON'),
     )
+  })
+
+  test.each([
+    [{ name: 'X-State', equals: 'ready' }, null],
+    [{ name: 'x-state', matches: '^rea' }, null],
+    [{ name: 'X-State' }, null],
+    [{ name: 'X-Debug', absent: true }, null],
+    [{ name: 'X-State', equals: 'busy' }, 'The header X-State is "ready" instead of "busy"'],
+    [{ name: 'X-State', matches: '^busy' }, 'The header X-State is "ready", which does not match "^busy"'],
+    [{ name: 'X-State', absent: true }, 'The response has the header X-State'],
+    [{ name: 'X-Debug' }, 'The response has no header X-Debug'],
+  ])('judges headers: %j', async (expected, message) => {
+    const { port } = await startScript('HTTP/1.1 200 OK\r\nX-State: ready\r\nContent-Length: 0\r\n\r\n')
+    expect(await run({ url: `http://127.0.0.1:${port}/`, expectedHeaders: [expected] })).toMatchObject(
+      message === null ? { outcome: 'UP' } : { outcome: 'DOWN', message },
+    )
+  })
+
+  test('looks for regular expressions', async () => {
+    const keyword = (text: string, absent = false) => ({ keyword: { text, absent, isRegex: true } })
+    expect(await probe(reply('all is well'), keyword('is \\w+$'))).toMatchObject({ outcome: 'UP' })
+    expect(await probe(reply('all is well'), keyword('(?i)ERROR', true))).toMatchObject({ outcome: 'UP' })
+    expect(await probe(reply('all is well'), keyword('^is'))).toMatchObject({
+      outcome: 'DOWN',
+      message: 'The response does not match "^is"',
+    })
+    expect(await probe(reply('all is well'), keyword('a{1001}'))).toMatchObject({
+      outcome: 'UNKNOWN',
+      message: expect.stringMatching(/^The regular expression cannot be used: /),
+    })
   })
 
   test('is UNKNOWN when there is no time to read a long response as JSON', async () => {

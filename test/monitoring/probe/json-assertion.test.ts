@@ -26,6 +26,37 @@ describe('a JSON assertion', () => {
     expect(mistake({ path: '$.error', absent: true })).toBeNull()
   })
 
+  const load = (assertion: object) => mistake({ path: '$.checks[0].load', ...assertion })
+  const matching = (pattern: string, text: string) => new RegExp(pattern).test(text)
+
+  test.each([
+    [{ lessThan: 0.6, greaterThan: 0.4, atMost: 0.5, atLeast: 0.5, notEquals: 1 }, null],
+    [{ lessThan: 0.5 }, '$.checks[0].load is 0.5, not less than 0.5'],
+    [{ atMost: 0.4 }, '$.checks[0].load is 0.5, not at most 0.4'],
+    [{ greaterThan: 0.5 }, '$.checks[0].load is 0.5, not greater than 0.5'],
+    [{ atLeast: 1 }, '$.checks[0].load is 0.5, not at least 1'],
+    [{ notEquals: 0.5 }, '$.checks[0].load is 0.5'],
+    [{ path: '$.status', lessThan: 1 }, '$.status is "ok", which is no number'],
+    [{ path: '$.checks', length: true, equals: 1, atLeast: 1 }, null],
+    [{ path: '$.checks', length: true, greaterThan: 1 }, 'The length of $.checks is 1, not greater than 1'],
+    [{ path: '$.status', length: true, equals: 2 }, null],
+    [{ path: '$', length: true, equals: 3 }, null],
+    [{ path: '$.none', length: true, equals: 3 }, '$.none is null, which has no length'],
+  ])('compares: %j', (assertion, message) => {
+    expect(load(assertion)).toBe(message)
+  })
+
+  test('compares amounts in texts and long numbers, and matches texts', () => {
+    const of = (value: string, assertion: object) =>
+      jsonMismatch({ path: '$.a', absent: false, ...assertion }, `{"a":${value}}`, matching)
+    expect(of('"12.50"', { greaterThan: 12 })).toBeNull()
+    expect(of('12345678901234567890', { greaterThan: 12 })).toBeNull()
+    expect(of('12345678901234567890', { matches: '^123.*890$' })).toBeNull()
+    expect(of('"v1.2"', { matches: '^v1' })).toBeNull()
+    expect(of('"v2"', { matches: '^v1' })).toBe('$.a is "v2", which does not match "^v1"')
+    expect(of('[1]', { matches: '1' })).toBe('$.a is an array, which is no text')
+  })
+
   test('describes failures', () => {
     expect(mistake({ path: '$.status', equals: 'up' })).toBe('$.status is "ok" instead of "up"')
     expect(mistake({ path: '$.checks[0].load', equals: '0.5' })).toBe('$.checks[0].load is 0.5 instead of "0.5"')

@@ -1,12 +1,32 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Unavailable } from '../../../src/core/errors.ts'
-import { checkJson, closeJsonThread } from '../../../src/monitoring/probe/json-thread.ts'
+import { TaskTimeout } from '../../../src/core/task-thread.ts'
+import { checkJson, closeJsonThread, matchesPattern } from '../../../src/monitoring/probe/json-thread.ts'
+import { PatternRefused } from '../../../src/monitoring/probe/pattern.ts'
 
 afterAll(closeJsonThread)
 
 const assertion = { path: '$.a', equals: 1, absent: false }
 const long = (value: string) => `{"b":"${'x'.repeat(50_000)}","a":${value}}`
+
+describe('a regular expression', () => {
+  test('is that of RE2, and never runs away', async () => {
+    expect(await matchesPattern('(?i)^OK', 'ok', 'org_1')).toBe(true)
+    expect(await matchesPattern('^ok$', 'not ok', 'org_1')).toBe(false)
+    expect(await checkJson({ path: '$.a', absent: false, matches: '^x+$' }, '{"a":"xxx"}', 'org_1')).toBeNull()
+    const slow = matchesPattern('^(a|aa|aaa)*b$', 'a'.repeat(100_000), 'org_1').catch((error: unknown) => error)
+    expect([false, expect.any(TaskTimeout)]).toContainEqual(await slow)
+    expect(await matchesPattern('ok', 'ok', 'org_1')).toBe(true)
+  })
+
+  test('that RE2 refuses is told', async () => {
+    await expect(matchesPattern('a{1001}', 'a', 'org_1')).rejects.toThrow(PatternRefused)
+    await expect(checkJson({ path: '$.a', absent: false, matches: 'a{1001}' }, '{"a":"x"}', 'org_1')).rejects.toThrow(
+      PatternRefused,
+    )
+  })
+})
 
 describe('a JSON assertion', () => {
   test('says the same of a long text as of a short one', async () => {

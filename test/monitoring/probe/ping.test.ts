@@ -12,7 +12,7 @@ const options = (given: object): PingOptions => ping.options.parse({ host: '127.
 
 describe('options', () => {
   test('have defaults, and one spelling', () => {
-    expect(options({ host: ' WWW.Example.com. ' })).toEqual({ host: 'www.example.com', count: 3 })
+    expect(options({ host: ' WWW.Example.com. ' })).toEqual({ host: 'www.example.com', count: 3, inverted: false })
     expect(options({ host: '[2001:DB8::7]' }).host).toBe('2001:db8::7')
   })
 

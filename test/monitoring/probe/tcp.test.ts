@@ -24,7 +24,7 @@ async function run(given: object, timeoutMs = 5000, allowPrivate = true) {
 describe('options', () => {
   test('have defaults, and can be read again unchanged', () => {
     const read = options({ host: ' DB.Example.com. ', port: 5432 })
-    expect(read).toEqual({ host: 'db.example.com', port: 5432, tls: false, verifyCertificate: true })
+    expect(read).toEqual({ host: 'db.example.com', port: 5432, tls: false, verifyCertificate: true, inverted: false })
     expect(tcp.options.parse(read)).toEqual(read)
   })
 

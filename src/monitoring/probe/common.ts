@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import type { ProbeResult } from '../probe-result.ts'
+
+/** Options that kinds have in common, and that are judged after their probes. */
+export const commonOptions = {
+  /** A slower response makes the monitor DOWN. */
+  downAboveMs: z.int().min(1).max(30_000).optional(),
+  /** Whether it is UP when the probe fails, and DOWN when it succeeds. */
+  inverted: z.boolean().default(false),
+}
+
+interface Common {
+  readonly downAboveMs?: number | undefined
+  readonly inverted?: boolean
+}
+
+/** Returns a result as the common options of its monitor judge it. */
+export function judgeCommon(result: ProbeResult, { downAboveMs, inverted = false }: Common): ProbeResult {
+  const { outcome, latencyMs, message } = result
+  const isSlow = outcome !== 'UNKNOWN' && latencyMs !== null && downAboveMs !== undefined && latencyMs > downAboveMs
+  const judged: ProbeResult =
+    isSlow && outcome !== 'DOWN'
+      ? { ...result, outcome: 'DOWN', message: `Answered in ${Math.round(latencyMs)} ms, more than ${downAboveMs} ms` }
+      : result
+  if (!inverted || judged.outcome === 'UNKNOWN') return judged
+  return judged.outcome === 'DOWN'
+    ? { ...judged, outcome: 'UP', message: `Fails, as it should: ${judged.message}`, suspect: null }
+    : { ...judged, outcome: 'DOWN', message: `Succeeds, and should not: ${message}` }
+}

@@ -1,0 +1,213 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { z } from 'zod'
+import type { Issue } from '../../core/errors.ts'
+import { readHost } from '../../network/outbound/host.ts'
+import { commonOptions } from './common.ts'
+import { hostRefusals } from './host.ts'
+import { isSingularPath } from './json-assertion.ts'
+import { patternText } from './pattern.ts'
+
+const MAX_BYTES = 1024 * 1024
+
+const webAddress = z
+  .string()
+  .trim()
+  .max(2048, 'must have at most 2048 characters')
+  .transform((text, ctx) => {
+    const problem = urlProblem(text)
+    if (problem === null) return new URL(text).href.replace(/#.*$/, '')
+    ctx.addIssue({ code: 'custom', message: problem })
+    return z.NEVER
+  })
+
+function urlProblem(text: string): string | null {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an http:// or https:// URL'
+  const { hostname, username, password, port } = new URL(text)
+  if (readHost(hostname) === null) return 'must contain a host name or an IP address'
+  if (username !== '' || password !== '') return 'must not contain credentials: use an Authorization header'
+  return port === '25' ? 'must not use port 25, which is for mail' : null
+}
+
+/** Headers that belong to the connection (RFC 9110 §7.6.1) or follow from the URL and the body. */
+const reserved = /^(?:host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/i
+
+const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a header')
+
+const header = z.strictObject({
+  name: headerName.refine((name) => !reserved.test(name), 'must not be a header that is set automatically'),
+  /** A secret. */
+  value: z
+    .string()
+    .max(4096)
+    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must not have line breaks, control characters or letters beyond Latin-1'),
+})
+
+const status = z.string().regex(/^[1-5](?:\d\d|xx|\d\d-[1-5]\d\d)$/, 'must be like 200, 2xx or 200-299')
+
+const keyword = z
+  .strictObject({
+    /** A text, or a regular expression. */
+    text: z.string().min(1, 'must not be empty').max(500),
+    absent: z.boolean().default(false),
+    isRegex: z.boolean().default(false),
+  })
+  .superRefine(({ text, isRegex }, ctx) => {
+    if (!isRegex) return
+    for (const issue of patternText.safeParse(text).error?.issues ?? [])
+      ctx.addIssue({ code: 'custom', path: ['text'], message: issue.message })
+  })
+
+const expectedHeader = z.strictObject({
+  name: headerName,
+  /** The value that it must have; absent: any. */
+  equals: z.string().max(1000).optional(),
+  /** A regular expression that matches its value. */
+  matches: patternText.optional(),
+  absent: z.boolean().default(false),
+})
+
+const clientCertificate = z
+  .strictObject({
+    /** PEM, with the certificates of its authorities where the server needs them. */
+    certificate: z
+      .string()
+      .trim()
+      .max(16 * 1024),
+    /** A secret: the private key, PEM, without a passphrase. */
+    key: z.string().max(16 * 1024),
+  })
+  .superRefine(({ certificate, key }, ctx) => {
+    const problem = identityProblem(certificate, key)
+    if (problem !== null) ctx.addIssue({ code: 'custom', ...problem })
+  })
+
+/** An empty key stands for one that is not shown. */
+function identityProblem(certificate: string, key: string): { path: string[]; message: string } | null {
+  let parsed: X509Certificate
+  try {
+    parsed = new X509Certificate(certificate)
+  } catch {
+    return { path: ['certificate'], message: 'must be a certificate in PEM' }
+  }
+  if (key === '') return null
+  try {
+    const fits = parsed.checkPrivateKey(createPrivateKey(key))
+    return fits ? null : { path: ['key'], message: 'must be the key of the certificate' }
+  } catch {
+    return { path: ['key'], message: 'must be a private key in PEM, without a passphrase' }
+  }
+}
+
+const visible = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(max)
+    .regex(/^[\x20-\x7e]*$/, 'must not have letters beyond ASCII')
+
+const oauth = z.strictObject({
+  tokenUrl: webAddress,
+  clientId: visible(200),
+  /** A secret. */
+  clientSecret: z.string().max(1000),
+  /** Separated by spaces. */
+  scope: visible(500).optional(),
+  audience: visible(500).optional(),
+  /** How the client signs in at the token’s address: in a header, or in the body. */
+  authentication: z.enum(['BASIC', 'POST']).default('BASIC'),
+})
+
+const jsonValue = z.union([z.string().max(1000), z.number(), z.boolean()])
+
+const json = z.strictObject({
+  path: z
+    .string()
+    .max(200)
+    .refine(isSingularPath, "must be a JSONPath to a single value, such as $.checks[0].status or $['a b']"),
+  equals: jsonValue.optional(),
+  notEquals: jsonValue.optional(),
+  lessThan: z.number().optional(),
+  atMost: z.number().optional(),
+  greaterThan: z.number().optional(),
+  atLeast: z.number().optional(),
+  matches: patternText.optional(),
+  /** Whether these are about the length of the value. */
+  length: z.boolean().default(false),
+  absent: z.boolean().default(false),
+})
+
+/** The options of an HTTP monitor. */
+export const httpOptions = z
+  .strictObject({
+    url: webAddress,
+    method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
+    headers: z.array(header).max(20).default([]),
+    /** A secret. */
+    body: z
+      .string()
+      .refine((text) => Buffer.byteLength(text) <= 64 * 1024, 'must have at most 64 KiB')
+      .optional(),
+    /** Each like `200`, `2xx` or `200-299`; after redirects. */
+    expectedStatus: z.array(status).min(1, 'must not be empty').max(20).default(['2xx']),
+    /** 0: redirects are not followed. */
+    maxRedirects: z.int().min(0).max(10).default(5),
+    keyword: keyword.optional(),
+    json: json.optional(),
+    /** How much of a response is searched for the keyword and the JSON value. */
+    maxBodyBytes: z.int().min(1).max(MAX_BYTES).default(MAX_BYTES),
+    /** Whether the certificate must be trusted. */
+    verifyCertificate: z.boolean().default(true),
+    /** The monitor is DEGRADED this many days before the certificate expires; 0: never. */
+    certificateDays: z.int().min(0).max(365).default(14),
+    degradedAboveMs: z.int().min(1).max(30_000).optional(),
+    ...commonOptions,
+    /** What the headers of the response must be. */
+    expectedHeaders: z.array(expectedHeader).max(10).default([]),
+    clientCertificate: clientCertificate.optional(),
+    oauth: oauth.optional(),
+    /** Absent: whichever connects. */
+    ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
+  })
+  .superRefine(
+    ({ method, url, body, headers, keyword: word, json: assertion, clientCertificate: own, oauth: token }, ctx) => {
+      const bodiless = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+      if (bodiless && body !== undefined) {
+        ctx.addIssue({ code: 'custom', path: ['body'], message: `must be left out for ${method}` })
+      }
+      if (own !== undefined && !url.startsWith('https:')) {
+        ctx.addIssue({ code: 'custom', path: ['clientCertificate'], message: 'must be left out for http://' })
+      }
+      if (token !== undefined && headers.some(({ name }) => name.toLowerCase() === 'authorization')) {
+        ctx.addIssue({ code: 'custom', path: ['oauth'], message: 'must be left out beside an Authorization header' })
+      }
+      for (const [name, given] of Object.entries({ keyword: word, json: assertion })) {
+        if (method !== 'HEAD' || given === undefined) continue
+        ctx.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'must be left out for HEAD, whose responses have no body',
+        })
+      }
+    },
+  )
+
+export type HttpOptions = z.output<typeof httpOptions>
+
+/** Returns why the addresses of a request are not allowed, and which secrets are missing. */
+export function httpRefusals(
+  { url, clientCertificate: own, oauth: token }: HttpOptions,
+  allowPrivate: boolean,
+): Issue[] {
+  const issues = hostRefusals('url', new URL(url).hostname, allowPrivate)
+  if (own?.key === '') issues.push({ path: ['clientCertificate', 'key'], message: 'must not be empty' })
+  if (token === undefined) return issues
+  if (token.clientSecret === '') issues.push({ path: ['oauth', 'clientSecret'], message: 'must not be empty' })
+  const { origin, hostname, port, protocol } = new URL(token.tokenUrl)
+  const path = ['oauth', 'tokenUrl']
+  issues.push(...hostRefusals('tokenUrl', hostname, allowPrivate).map(({ message }) => ({ path, message })))
+  // Ports of monitors are counted, against scans of ports: this one is not.
+  const isUsual = allowPrivate || (protocol === 'https:' && port === '') || origin === new URL(url).origin
+  if (!isUsual) issues.push({ path, message: 'must be an https:// URL without a port, or on the host of the URL' })
+  return issues
+}

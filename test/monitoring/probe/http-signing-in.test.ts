@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { http } from '../../../src/monitoring/probe/http.ts'
+import type { ProbeTools } from '../../../src/monitoring/probe/probe.ts'
+import { createOutbound } from '../../../src/network/outbound.ts'
+import { zone } from '../../network/outbound/setup.ts'
+import { createAuthority } from '../../support/certificate.ts'
+import { runWith, startTools } from './run.ts'
+
+const authority = createAuthority()
+const client = authority.issue(['client.example.com'])
+
+async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createHttpServer(answer)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function bodyOf(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return new URLSearchParams(text)
+}
+
+describe('a client certificate', () => {
+  /** A server that asks for a certificate, and says whose it got. */
+  async function ask(given: object) {
+    const { cert, key } = authority.issue(['127.0.0.1'])
+    const server = createServer({ cert, key, ca: authority.ca, requestCert: true, rejectUnauthorized: false })
+    server.on('request', ({ socket, url }: IncomingMessage, response) => {
+      const { subject } = (socket as TLSSocket).getPeerCertificate()
+      const elsewhere = `https://localhost:${(server.address() as AddressInfo).port}/`
+      response.writeHead(url === '/away' ? 302 : 200, { location: elsewhere }).end(`I know ${subject?.CN ?? 'nobody'}`)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close())
+    const { tools } = await startTools(zone({}))
+    const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ca: authority.ca })
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const options = http.options.parse({ url, keyword: { text: 'I know client.example.com' }, ...given })
+    return http.run({ ...options, url: `${url}${'path' in given ? given.path : '/'}` }, runWith({ ...tools, outbound }))
+  }
+
+  test('is shown to the server that asks for it', async () => {
+    const clientCertificate = { certificate: client.cert, key: client.key }
+    expect(await ask({ clientCertificate })).toMatchObject({ outcome: 'UP' })
+    expect(await ask({})).toMatchObject({ outcome: 'DOWN', message: expect.stringContaining('does not contain') })
+  })
+
+  test.each([
+    [{ certificate: 'nonsense', key: client.key }, 'clientCertificate.certificate'],
+    [{ certificate: client.cert, key: 'nonsense' }, 'clientCertificate.key'],
+    [{ certificate: client.cert, key: authority.issue(['other.example']).key }, 'clientCertificate.key'],
+  ])('that cannot be used is refused', (clientCertificate, path) => {
+    const { error } = http.options.safeParse({ url: 'https://example.com', clientCertificate })
+    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
+  })
+
+  test('is refused without TLS', () => {
+    const clientCertificate = { certificate: client.cert, key: client.key }
+    expect(http.options.safeParse({ url: 'http://example.com', clientCertificate }).success).toBe(false)
+  })
+})
+
+describe('a client of OAuth 2', () => {
+  /** A service that wants the newest token, and a place that gives tokens; counts how many it gave. */
+  async function start(
+    more: { readonly status?: number; readonly answer?: object; readonly lifeSeconds?: number } = {},
+  ) {
+    const given: { readonly form: URLSearchParams; readonly authorization: string | undefined }[] = []
+    const state = { valid: '', given }
+    const origin = await serve(async (request, response) => {
+      if (request.url === '/token') {
+        given.push({ form: await bodyOf(request), authorization: request.headers.authorization })
+        state.valid = `token-${given.length}`
+        const answer = more.answer ?? { access_token: state.valid, expires_in: more.lifeSeconds ?? 3600 }
+        response.writeHead(more.status ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+        return
+      }
+      response.writeHead(request.headers.authorization === `Bearer ${state.valid}` ? 200 : 401).end()
+    })
+    const { tools } = await startTools(zone({}))
+    const oauth = { tokenUrl: `${origin}/token`, clientId: 'me & you', clientSecret: 's3cret', scope: 'read' }
+    const probe = (change: object = {}, own: Partial<ProbeTools> = {}, owner = 'org_1') =>
+      http.run(
+        http.options.parse({ url: origin, oauth: { ...oauth, ...change } }),
+        runWith({ ...tools, ...own }, { owner }),
+      )
+    return { state, probe }
+  }
+
+  test('gets a token once, and again when it expires or is refused', async () => {
+    const { state, probe } = await start()
+    expect(await probe()).toMatchObject({ outcome: 'UP' })
+    expect(await probe()).toMatchObject({ outcome: 'UP' })
+    expect(state.given.length).toBe(1)
+    expect(Object.fromEntries(state.given[0]?.form ?? [])).toEqual({ grant_type: 'client_credentials', scope: 'read' })
+    expect(state.given[0]?.authorization).toBe(`Basic ${Buffer.from('me%20%26%20you:s3cret').toString('base64')}`)
+    state.valid = 'revoked'
+    expect(await probe()).toMatchObject({ outcome: 'UP' })
+    expect(state.given.length).toBe(2)
+    const later = new Date(Date.now() + 3_600_000)
+    expect(await probe({}, { now: () => later })).toMatchObject({ outcome: 'UP' })
+    expect(state.given.length).toBe(3)
+  })
+
+  test('signs in in the body where it is told to', async () => {
+    const { state, probe } = await start()
+    expect(await probe({ authentication: 'POST', audience: 'api' })).toMatchObject({ outcome: 'UP' })
+    expect(state.given[0]?.authorization).toBeUndefined()
+    expect(Object.fromEntries(state.given[0]?.form ?? [])).toMatchObject({
+      client_id: 'me & you',
+      client_secret: 's3cret',
+    })
+  })
+
+  test('does not use the token of another organization, or of another secret', async () => {
+    const { state, probe } = await start()
+    await probe()
+    await probe({}, {}, 'org_2')
+    await probe({ clientSecret: 'other' })
+    expect(state.given.length).toBe(3)
+  })
+
+  test.each([
+    [
+      { status: 401, answer: { error: 'invalid_client' } },
+      'No token: HTTP 401 (invalid_client) from the token’s address',
+    ],
+    [{ status: 500, answer: {} }, 'No token: HTTP 500 from the token’s address'],
+    [{ answer: { access_token: 'a b' } }, 'No token: the answer has no access_token'],
+    [{ answer: [] }, 'No token: the answer has no access_token'],
+  ])('that gets no token is DOWN, and says why: %j', async (given, message) => {
+    const { probe } = await start(given)
+    expect(await probe()).toMatchObject({ outcome: 'DOWN', message })
+  })
+
+  test.each([
+    ['https://sso.example.com/token', []],
+    ['https://api.example.com:8443/token', []],
+    ['https://sso.example.com:8443/token', ['oauth.tokenUrl']],
+    ['http://sso.example.com/token', ['oauth.tokenUrl']],
+    ['https://127.0.0.1/token', ['oauth.tokenUrl']],
+  ])('with tokens at %s has %j refused', (tokenUrl, paths) => {
+    const url = 'https://api.example.com:8443/'
+    const options = http.options.parse({ url, oauth: { tokenUrl, clientId: 'a', clientSecret: 'b' } })
+    expect(http.refusals?.(options, false).map(({ path }) => path.join('.'))).toEqual(paths)
+  })
+})
