@@ -14,8 +14,10 @@ import { runWith, startTools } from './run.ts'
 const authority = createAuthority()
 const client = authority.issue(['client.example.com'])
 
-async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const server = createHttpServer(answer)
+async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
+): Promise<string> {
+  const server = createHttpServer((request, response) => void answer(request, response))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(() => void server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
