@@ -150,6 +150,9 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     '/',
     pageGuardRoutes({ site, guard: options.pageGuard, visitorOf: visitorIn, personOf: personIn, callerOf: contextIn }),
   )
+  // What is not of the pages' cache there: a page that is not found, a form, an error.
+  const zip = compress({ encoding: 'gzip' })
+  for (const path of ['/metrics', '/status', '/status/*', `${BILLING_PATH}/*`]) app.get(path, zip)
   app.route('/', healthRoutes(readiness, metrics, config.METRICS_TOKEN))
   app.route('/', robotsRoutes())
   app.route(BILLING_PATH, webhookRoutes({ visitorOf: visitorIn, verifyStripe }))
@@ -175,7 +178,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.route('/', embedRoutes(pageSource))
   app.route('/', site.assets.routes)
   // Routes before this one compress their answers themselves, if at all, and once.
-  app.get('*', compress({ encoding: 'gzip' }))
+  app.get('*', zip)
   app.route('/', docsPages(site))
   app.route('/', subscriptionPages({ site, contextOf: visitorIn }))
   app.route('/', alertPages({ site, contextOf: visitorIn }))

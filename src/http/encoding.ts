@@ -21,9 +21,12 @@ export async function compress(file: Buffer): Promise<Compressed> {
 
 /** Chooses an encoding by a request's `Accept-Encoding` (RFC 9110 §12.5.3); null: no encoding. */
 export function encodingFor(accepted: string | undefined): keyof Compressed | null {
-  const accepts = (name: string) =>
-    new RegExp(`(^|[,\\s])${name}(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))\\s*(,|;|$)`, 'i').test(accepted ?? '')
-  return accepts('br') ? 'br' : accepts('gzip') ? 'gzip' : null
+  return accepts(accepted, 'br') ? 'br' : accepts(accepted, 'gzip') ? 'gzip' : null
+}
+
+/** Returns whether an `Accept-Encoding` names an encoding. */
+export function accepts(accepted: string | undefined, name: keyof Compressed): boolean {
+  return new RegExp(`(^|[,\\s])${name}(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))\\s*(,|;|$)`, 'i').test(accepted ?? '')
 }
 
 /** Decompresses a file as a stream. */

@@ -1,3 +1,6 @@
+import { Duplex } from 'node:stream'
+import { createGzip, constants as zlib } from 'node:zlib'
+
 /** The chunks of a streamed page. */
 export interface ChunkSource {
   /** Returns the next chunk, which must not be empty. */
@@ -27,4 +30,11 @@ export function createHtmlStream(first: string, source: ChunkSource): ReadableSt
       await source.close()
     },
   })
+}
+
+/** Compresses a stream so that what has been written can be read at once. */
+export function zippedStream(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  // Node's types of web streams differ from those of the platform in what nobody uses here.
+  const zip = Duplex.toWeb(createGzip({ flush: zlib.Z_SYNC_FLUSH })) as unknown
+  return stream.pipeThrough(zip as ReadableWritablePair<Uint8Array, Uint8Array>)
 }

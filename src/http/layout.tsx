@@ -3,6 +3,7 @@ import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Assets } from './assets.ts'
+import { hasCurrent, weakEtag } from './etag.ts'
 
 /** The data of the site that every page needs. */
 export interface Site {
@@ -72,8 +73,23 @@ export function respondWithPage(
   status: ContentfulStatusCode = 200,
 ): Response {
   const [before, after] = renderPageShell(site, props)
-  const own = Object.entries(pageHeaders).filter(([name]) => !c.res.headers.has(name))
-  return c.body(before + String(content) + after, status, Object.fromEntries(own))
+  const html = before + String(content) + after
+  const own = Object.fromEntries(Object.entries(pageHeaders).filter(([name]) => !c.res.headers.has(name)))
+  return sendWholePage(c, html, status, own)
+}
+
+/** Sends a page with its ETag, or 304 to a browser that has it; without where the headers do not say that it may be kept. */
+export function sendWholePage(
+  c: Context,
+  html: string,
+  status: ContentfulStatusCode,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const mayBeKept = status === 200 && c.req.method === 'GET' && 'cache-control' in headers
+  if (!mayBeKept) return c.body(html, status, headers)
+  const etag = weakEtag(html)
+  const isKnown = hasCurrent(c.req.header('if-none-match'), etag)
+  return isKnown ? c.body(null, 304, { ...headers, etag }) : c.body(html, 200, { ...headers, etag })
 }
 
 /** The properties of every document, in our own layout or a page owner's. */

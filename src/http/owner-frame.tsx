@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Catalogue } from '../language/catalogue.ts'
 import type { Site } from './layout.tsx'
-import { Document, pageHeaders, SkipLink } from './layout.tsx'
+import { Document, pageHeaders, SkipLink, sendWholePage } from './layout.tsx'
 import { themeStylesheetPath } from './theme.ts'
 
 /** The owner of a status page, in whose name a page is sent. */
@@ -56,7 +56,7 @@ export function respondInOwnersFrame(c: Context, site: Site, owner: FrameOwner, 
       </footer>
     </Document>
   )
-  return c.body(`<!DOCTYPE html>${whole}`, status, { ...pageHeaders, ...logoPolicy(owner.logoUrl) })
+  return sendWholePage(c, `<!DOCTYPE html>${whole}`, status, { ...pageHeaders, ...logoPolicy(owner.logoUrl) })
 }
 
 /** Renders the owner's logo and name, which lead to the status page. */

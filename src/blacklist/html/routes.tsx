@@ -4,9 +4,10 @@ import type { Child } from 'hono/jsx'
 import type { Logger } from 'pino'
 import { Invalid, LimitExceeded } from '../../core/errors.ts'
 import { root } from '../../core/paths.ts'
+import { accepts } from '../../http/encoding.ts'
 import type { PageError } from '../../http/error-page.tsx'
 import { errorPage } from '../../http/error-page.tsx'
-import { createHtmlStream } from '../../http/html-stream.ts'
+import { createHtmlStream, zippedStream } from '../../http/html-stream.ts'
 import type { Site } from '../../http/layout.tsx'
 import { pageHeaders, renderPageShell, respondWithPage } from '../../http/layout.tsx'
 import type { StartedCheck } from '../check.ts'
@@ -75,7 +76,10 @@ export function checkPages(pages: CheckPages): Hono {
     const input = c.req.param('target')
     try {
       const check = await pages.start(c, input)
-      return c.body(checkPage(pages, check, pages.resolvers(c)), 200, streamHeaders)
+      const page = checkPage(pages, check, pages.resolvers(c))
+      return accepts(c.req.header('accept-encoding'), 'gzip')
+        ? c.body(zippedStream(page), 200, { ...streamHeaders, 'content-encoding': 'gzip' })
+        : c.body(page, 200, streamHeaders)
     } catch (error) {
       return errorPage(c, site, toPageError(error, input))
     }
@@ -84,9 +88,10 @@ export function checkPages(pages: CheckPages): Hono {
   return app
 }
 
-/** Headers that keep nginx-like proxies from buffering a stream, and anybody from compressing it, which would hold it back. */
+/** Headers that keep nginx-like proxies from buffering a stream, and anybody else from compressing it, which would hold it back. */
 const streamHeaders = {
   ...pageHeaders,
+  vary: 'accept-encoding',
   'cache-control': `${pageHeaders['cache-control']}, no-transform`,
   'x-accel-buffering': 'no',
 }

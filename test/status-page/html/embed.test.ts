@@ -40,10 +40,10 @@ test('says how the page is, in its language, and leads to it in a new tab', asyn
     ...{ title: 'Slow', status: 'INVESTIGATING', impact: 'MAJOR', message: 'x' },
     services: [{ serviceId, status: 'PARTIAL_OUTAGE' }],
   })
-  await expect.poll(async () => (await line()).text()).toContain('Partial outage: API')
+  await expect.poll(async () => (await line()).text()).toContain('Partial outage: <bdi>API</bdi>')
   const german = await (await line('?language=de&theme=dark')).text()
   expect(german).toContain('<html lang="de" dir="ltr" data-theme="dark">')
-  expect(german).toContain('Teilausfall: API')
+  expect(german).toContain('Teilausfall: <bdi lang="">API</bdi>')
   expect(german).toContain(`href="${url}/status/${slug}/de" target="_blank" rel="noopener"`)
   expect(german).not.toMatch(/<script|<form|style=/)
   expect(await (await line('?theme="><script>&language=xx')).text()).toContain('<html lang="en" dir="ltr"><head>')

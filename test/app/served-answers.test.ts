@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { DAY, HOUR } from '../../src/core/time.ts'
+import { testApp } from '../support/app.ts'
+import { testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { filledOrganization } from '../support/filled-organization.ts'
+import { serveUnder } from '../support/own-domain.ts'
+import { scriptedLists } from '../support/scripted-lists.ts'
+
+const database = await testDatabase()
+const dns = await startDnsServer(scriptedLists())
+const { baseUrl } = await testApp({ database, dns })
+const startsAt = new Date(Date.now() + DAY)
+const acme = await filledOrganization(baseUrl, { startsAt, endsAt: new Date(startsAt.getTime() + HOUR) })
+const host = `${acme.slug}.status.example`
+await serveUnder(testContext(database.prisma), acme.id, host)
+
+interface Answer extends Pick<IncomingMessage, 'headers'> {
+  readonly status: number | undefined
+  /** As it comes over the wire. */
+  readonly body: Buffer
+}
+
+/** Asks as a browser does. */
+function ask(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const accept = { accept: 'text/html,*/*', 'accept-encoding': 'gzip, deflate, br', 'accept-language': 'en' }
+    const sent = request(baseUrl + path, { headers: { ...accept, ...headers } })
+    sent.on('response', async (answer) => {
+      const body = await buffer(answer)
+      resolve({ status: answer.statusCode, headers: answer.headers, body })
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+const textOf = ({ headers, body }: Answer) =>
+  headers['content-encoding'] === 'br'
+    ? brotliDecompressSync(body)
+    : headers['content-encoding'] === 'gzip'
+      ? gunzipSync(body)
+      : body
+
+/** The files that pages name. */
+const filesOf = async (path: string) =>
+  Array.from(`${textOf(await ask(path))}`.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g), ([, file]) => file ?? '')
+const named = await Promise.all(
+  ['/', '/graphql', '/docs', '/docs/reference', '/sign-in', '/pricing', `/status/${acme.slug}`].map(filesOf),
+)
+const files = [...new Set(named.flat())]
+
+/** Every path that the service describes, of something that there is. */
+const { paths } = JSON.parse(`${textOf(await ask('/openapi.json'))}`) as { paths: Record<string, { get?: object }> }
+const described = Object.entries(paths).flatMap(([path, { get }]) =>
+  get === undefined || /\/live$|^\/assets\//.test(path)
+    ? []
+    : path
+        .replace('{slug}', acme.slug)
+        .replace('{language}', 'de')
+        .replace('{target}', '127.0.0.2')
+        .replace('{guide}', 'graphql')
+        .replace(/\/services\/\{id\}/, `/services/${acme.ids.Service}`)
+        .replace(/\/incidents\/\{id\}/, `/incidents/${acme.ids.Incident}`)
+        .replace(/\{[^}]*\}/g, 'none'),
+)
+
+/** Pages and documents at the root of a custom domain, which the home page of this service has too. */
+const isOfDomain = (path: string) =>
+  path === '/' ||
+  /^\/(?:de|history|incidents|services|subscribe|embed|badge|picture|maintenance\.ics|api\/v2)/.test(path)
+
+/** What is one reader's, or of this moment, and the doors of private pages. */
+const momentary =
+  /^\/(?:healthz|readyz|metrics|check\/|subscriptions|alerts|billing|api\/v1|api\/blacklist-monitor|\.well-known)|\/access/
+
+const all = [
+  ...[...described, ...files].map((path) => ({ path, headers: {} })),
+  ...described.filter(isOfDomain).map((path) => ({ path, headers: { host } })),
+]
+
+describe.each(all)('$path $headers', ({ path, headers }) => {
+  test('is compressed, and says who may keep it', async () => {
+    const answer = await ask(path, headers)
+    const type = answer.headers['content-type'] ?? ''
+    const isText = /^text\/|json|xml|javascript|svg/.test(type)
+    if (isText && textOf(answer).length >= 1500) {
+      expect(answer.headers['content-encoding']).toMatch(/^(?:br|gzip)$/)
+      expect(answer.headers.vary?.toLowerCase()).toContain('accept-encoding')
+      expect(answer.body.length).toBeLessThan(textOf(answer).length)
+    }
+    if (answer.status !== 200) return
+    expect(answer.headers['cache-control']).toBeDefined()
+    if (momentary.test(path)) return
+    expect(answer.headers['cache-control']).not.toContain('no-store')
+    if (/max-age=[1-9]/.test(answer.headers['cache-control'] ?? '')) return
+    expect(answer.headers.etag).toBeDefined()
+    const again = await ask(path, { ...headers, 'if-none-match': answer.headers.etag ?? '' })
+    expect([again.status, again.body.length]).toEqual([304, 0])
+  })
+})
+
+test('all of it is asked for', () => {
+  expect(described.length).toBeGreaterThan(80)
+  expect(files.length).toBeGreaterThan(12)
+  expect(files.filter((file) => /graphiql|swagger-ui/.test(file)).length).toBeGreaterThanOrEqual(4)
+})
