@@ -24,6 +24,7 @@ const service = {
   'docs/docs-worker': 'src/docs/docs-worker.ts',
   'graphql/introspection-worker': 'src/graphql/introspection-worker.ts',
   'http/library-worker': 'src/http/library-worker.ts',
+  'import/import-worker': 'src/import/import-worker.ts',
   'monitoring/probe/json-worker': 'src/monitoring/probe/json-worker.ts',
   'people/passkey-worker': 'src/people/passkey-worker.ts',
   'status-page/png-worker': 'src/status-page/png-worker.ts',

@@ -32,6 +32,7 @@ import { openDatabase } from '../database/client.ts'
 import { callerOf } from '../http/caller.ts'
 import type { Readiness } from '../http/health.ts'
 import { createHttpServer } from '../http/server.ts'
+import { closeImportThread } from '../import/import-thread.ts'
 import { closeJsonThread } from '../monitoring/probe/json-thread.ts'
 import type { ProbeTools } from '../monitoring/probe/probe.ts'
 import { PROBE_LIMITS } from '../monitoring/target.ts'
@@ -124,7 +125,7 @@ async function compose(
 ): Promise<App> {
   await checkStartable(config)
   await restrictDirectory(config.DATA_DIR)
-  closers.push(closeRendering, closeJsonThread, closePasskeyThread, closeYamlThread)
+  closers.push(closeRendering, closeJsonThread, closePasskeyThread, closeYamlThread, closeImportThread)
   const opening = open({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
   // A failed opening needs no closing; the next line reports it.
   closers.push(function database() {

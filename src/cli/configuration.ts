@@ -5,7 +5,7 @@ import { type Command, EXIT, Failure, type Input, type Terminal, textOf } from '
 import { type Colour, paint, printable } from './paint.ts'
 
 /** An object that changes. */
-export interface Change {
+interface Change {
   readonly action: 'CREATE' | 'UPDATE' | 'DELETE' | 'RELEASE'
   readonly section: string
   readonly key: string

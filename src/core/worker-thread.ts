@@ -10,6 +10,7 @@ export const workerFiles = [
   'graphql/introspection-worker',
   'http/library-worker',
   'configuration/yaml-worker',
+  'import/import-worker',
   'core/markdown-worker',
   'monitoring/probe/json-worker',
   'people/passkey-worker',

@@ -1,18 +1,22 @@
 import type { Members } from '../configuration/format.ts'
-import { readYaml } from '../configuration/yaml-text.ts'
 import { conditionsOf } from './gatus-conditions.ts'
-import { Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable, within } from './translation.ts'
+import {
+  Draft,
+  Fields,
+  keyOf,
+  nameOf,
+  present,
+  readYamlObject,
+  type Translation,
+  Unreadable,
+  within,
+} from './translation.ts'
 
 const PREFIX = 'gatus'
 
 /** Translates a configuration file of Gatus. Its `${NAME}` stay places for values. @throws Unreadable. */
 export function translateGatus(text: string): Translation {
-  const read = readYaml(text)
-  if (!('lines' in read)) {
-    const [problem] = read
-    throw new Unreadable(`This YAML cannot be read: ${problem?.message ?? ''} (line ${problem?.line ?? '?'})`)
-  }
-  const file = new Fields(read.value)
+  const file = readYamlObject(text)
   const endpoints = file.list('endpoints').map((each) => new Fields(each))
   const external = file.list('external-endpoints').map((each) => new Fields(each))
   if (endpoints.length + external.length === 0)

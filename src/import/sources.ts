@@ -1,8 +1,9 @@
 import { stringify } from 'yaml'
 import { escapeText, sections } from '../configuration/sections.ts'
 import { translateGatus } from './gatus.ts'
+import type { Source } from './source-names.ts'
 import { translateStatuspage } from './statuspage.ts'
-import type { Translation } from './translation.ts'
+import { type Translation, Unreadable } from './translation.ts'
 import { translateUptimeKuma } from './uptime-kuma.ts'
 
 /** What translates the text of each source. */
@@ -10,13 +11,23 @@ const translators = {
   'uptime-kuma': translateUptimeKuma,
   gatus: translateGatus,
   statuspage: translateStatuspage,
-} as const satisfies Record<string, (text: string) => Translation>
-
-export type Source = keyof typeof translators
+} as const satisfies Record<Source, (text: string) => Translation>
 
 /** Translates the text of a source. @throws Unreadable. */
 export function translate(source: Source, text: string): Translation {
-  return translators[source](text)
+  return bounded(translators[source](text))
+}
+
+/** What a configuration may have. */
+const MAX_OBJECTS = 2000
+/** Nobody reads more of them. */
+const MAX_NOTES = 2000
+
+function bounded(translation: Translation): Translation {
+  const count = sections.reduce((sum, section) => sum + translation.objects[section].size, 0)
+  if (count > MAX_OBJECTS)
+    throw new Unreadable(`This makes ${count} objects, and an organization takes ${MAX_OBJECTS} at once.`)
+  return { ...translation, notes: translation.notes.slice(0, MAX_NOTES) }
 }
 
 /** Writes a translation as a configuration file, as short as YAML can be: requests have a limit. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Members } from '../configuration/format.ts'
 import type { Section } from '../configuration/sections.ts'
+import { readYaml } from '../configuration/yaml-text.ts'
 
 /** Objects by key, as a configuration file has them. */
 export type Objects = Record<Section, Map<string, Members>>
@@ -106,6 +107,18 @@ export function readJsonObject(text: string): Fields {
     // Said below.
   }
   throw new Unreadable('This is no JSON object.')
+}
+
+/** YAML takes a hundred times as long to read as JSON, and people write no more of it. */
+const MAX_YAML_LENGTH = 1_000_000
+
+/** Reads YAML that is an object. @throws Unreadable. */
+export function readYamlObject(text: string): Fields {
+  if (text.length > MAX_YAML_LENGTH) throw new Unreadable('This YAML has more than 1 MB.')
+  const read = readYaml(text.replace(/^\uFEFF/, ''))
+  if ('lines' in read) return new Fields(read.value)
+  const [problem] = read
+  throw new Unreadable(`This YAML cannot be read: ${problem?.message ?? ''} (line ${problem?.line ?? '?'})`)
 }
 
 /** Returns a name of one line and at most 100 characters. */

@@ -36,7 +36,7 @@ function kindOf({ pathname, searchParams }: URL): string {
     )
     .replace(/^\/docs\/.+/, '/docs/{guide}')
     .replace(/^\/check\/.+/, '/check/{target}')
-  return [path, ...['day', 'kind', 'way'].filter((name) => searchParams.has(name))].join(' ')
+  return [path, ...['day', 'kind', 'way', 'from'].filter((name) => searchParams.has(name))].join(' ')
 }
 
 /** Opens one page of each kind that links lead to, and returns what axe finds in both themes, and what is too wide for a phone. */

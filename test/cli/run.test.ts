@@ -339,7 +339,9 @@ describe('allclear', () => {
     const given = ['import', '--from', 'uptime-kuma', file, '--key', key, '--json']
     expect(JSON.parse((await allclear([...given, '--apply'])).out)).toMatchObject({ applied: true, changeCount: 1000 })
     expect(JSON.parse((await allclear(given)).out)).toMatchObject({ changeCount: 0, rows: [] })
-    await writeFile(file, JSON.stringify({ monitorList }))
+    await writeFile(file, JSON.stringify({ monitorList: monitorList.slice(0, 900) }))
     expect((await allclear(given)).said).toMatch(/makes a configuration of \d+ kB/)
+    await writeFile(file, JSON.stringify({ monitorList }))
+    expect((await allclear(given)).said).toContain('This makes 3000 objects')
   })
 })

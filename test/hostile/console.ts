@@ -51,7 +51,7 @@ function atOnce(
 }
 
 /** A form with a chosen file, as a browser sends it. */
-function upload(name: string, content: Uint8Array): Sent {
+export function upload(name: string, content: Uint8Array): Sent {
   const head = `--x\r\ncontent-disposition: form-data; name="${name}"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`
   const body = Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n--x--\r\n')])
   return form(body, { ...own, 'content-type': 'multipart/form-data; boundary=x' })

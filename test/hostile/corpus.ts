@@ -5,6 +5,7 @@ import { consoleForms } from './console.ts'
 import { documents } from './documents.ts'
 import { domains } from './domains.ts'
 import { guides } from './guides.ts'
+import { imports } from './imports.ts'
 import { inputs } from './inputs.ts'
 import { names } from './names.ts'
 import { pages } from './pages.ts'
@@ -19,6 +20,6 @@ import { streams } from './streams.ts'
  * service would deliver all that later cases announce.
  */
 export const corpus: readonly HostileCase[] = [
-  ...[documents, inputs, sockets, streams, consoleForms, severalPages, alerts],
+  ...[documents, inputs, sockets, streams, consoleForms, imports, severalPages, alerts],
   ...[pages, guides, probes, names, domains, bodies],
 ].flat()

@@ -94,9 +94,16 @@ function stateFilterOf(shown: string | undefined): MonitorFilter {
 function AddLink({ screen }: { readonly screen: Screen }) {
   if (!screen.may('WRITE')) return null
   return (
-    <a class="button" href={screen.path('monitors/new')}>
-      Add a monitor
-    </a>
+    <>
+      {screen.may('ADMIN') ? (
+        <a class="button quiet" href={screen.path('import')}>
+          Move in
+        </a>
+      ) : null}
+      <a class="button" href={screen.path('monitors/new')}>
+        Add a monitor
+      </a>
+    </>
   )
 }
 

@@ -23,6 +23,7 @@ import { monitorScreens } from './monitor.tsx'
 import { monitorDeletionScreens } from './monitor-delete.tsx'
 import { monitorEditScreens } from './monitor-edit.tsx'
 import { monitorListScreens } from './monitors.tsx'
+import { moveInScreens } from './move-in.tsx'
 import { newIncidentScreens } from './new-incident.tsx'
 import { nowScreens } from './now.tsx'
 import { operatorScreens } from './operator.tsx'
@@ -82,6 +83,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       serviceGroupScreens(screens)
       serviceScreens(screens)
       monitorListScreens(screens)
+      moveInScreens(screens)
       monitorEditScreens(screens)
       monitorDeletionScreens(screens)
       monitorScreens(screens)

@@ -1,7 +1,7 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { DomainError, Forbidden, NotFound } from '../../core/errors.ts'
+import { DomainError, Forbidden, NotFound, Unavailable } from '../../core/errors.ts'
 import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { emptyForm, formStatus, readForm } from '../../http/form.tsx'
@@ -35,11 +35,21 @@ type Show<S> = (screen: S, state: FormState) => Promise<Response> | Response
 /** Does what a form asks. Returns the path, as `path` takes it, to go to. @throws DomainError to show the form again. */
 type Submit<S> = (screen: S, form: SubmittedForm) => Promise<string | Response>
 
+/** What a form of its own size may have. */
+interface FormLimits<S> {
+  readonly maxBytes: number
+  /** Decides before anything is read. @throws Forbidden for who may not send it. */
+  readonly admit: (screen: S) => void
+}
+
+/** Large forms that are read at once: they are in memory. */
+const MAX_LARGE_FORMS = 4
+
 /** Adds screens. */
 export interface ScreenRoutes<S> {
   get(path: string, show: (screen: S) => Promise<Response> | Response): void
-  /** A page with a form that is sent to its own path. */
-  form(path: string, show: Show<S>, submit: Submit<S>): void
+  /** A page with a form that is sent to its own path. @param limits of a form that may be larger than others. */
+  form(path: string, show: Show<S>, submit: Submit<S>, limits?: FormLimits<S>): void
   /** A form on another page. @param show shows that page again when the form is refused. */
   action(path: string, submit: Submit<S>, show: Show<S>): void
   /** Like `action`, for one that changes nothing. */
@@ -67,19 +77,21 @@ export function createScreenRoutes<S extends AnyScreen>(
   },
 ): Hono {
   const app = new Hono()
+  let largeForms = 0
 
-  const action = (path: string, submit: Submit<S>, show: Show<S>) =>
-    post(path, submit, show, (screen, form) => (isQuestion(form) ? undefined : onChange(screen)))
+  const action = (path: string, submit: Submit<S>, show: Show<S>, limits?: FormLimits<S>) =>
+    post(path, submit, show, (screen, form) => (isQuestion(form) ? undefined : onChange(screen)), limits)
 
   function post(
     path: string,
     submit: Submit<S>,
     show: Show<S>,
     changed: (screen: S, form: SubmittedForm) => void,
+    limits?: FormLimits<S>,
   ): void {
     app.post(prefix + path, (c) =>
       answer(c, options, async (ctx) => {
-        const form = await readForm(c, maxFormBytes)
+        const form = await read(c, ctx, limits)
         if (ctx.actor.kind !== 'user') return askToSignIn(c, options, ctx, form)
         const screen = await open(c, ctx)
         try {
@@ -91,6 +103,20 @@ export function createScreenRoutes<S extends AnyScreen>(
         }
       }),
     )
+  }
+
+  /** Reads a form that may be large, once its sender is known. Without a sign-in it may be as large as others. */
+  async function read(c: HttpContext, ctx: ConsoleContext, limits?: FormLimits<S>): Promise<SubmittedForm> {
+    if (limits === undefined || ctx.actor.kind !== 'user') return readForm(c, maxFormBytes)
+    const { maxBytes, admit } = limits
+    admit(await open(c, ctx))
+    if (largeForms >= MAX_LARGE_FORMS) throw new Unavailable('Too many files are being read. Try again soon.')
+    largeForms += 1
+    try {
+      return await readForm(c, maxBytes)
+    } finally {
+      largeForms -= 1
+    }
   }
 
   /** Answers a refused form: asks for what is missing, or shows it again. */
@@ -114,9 +140,9 @@ export function createScreenRoutes<S extends AnyScreen>(
     get,
     action,
     draft: (path, submit, show) => post(path, submit, show, () => {}),
-    form(path, show, submit) {
+    form(path, show, submit, limits) {
       get(path, (screen) => show(screen, emptyForm))
-      action(path, submit, show)
+      action(path, submit, show, limits)
     },
   })
   return app

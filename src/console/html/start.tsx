@@ -28,6 +28,11 @@ function showStart(screen: Screen, state: FormState): Response {
       <p class="actions">
         <button type="submit">Watch it</button> <a href={screen.path('now')}>Skip</a>
       </p>
+      {screen.may('ADMIN') ? (
+        <p>
+          You watch things with another tool? <a href={screen.path('import')}>Move in from it</a>
+        </p>
+      ) : null}
     </form>
   )
   return screen.show({ title: 'What should be watched?', section: 'start', content }, state)

@@ -1,0 +1,216 @@
+import { requireScope } from '../../core/access.ts'
+import { NotFound } from '../../core/errors.ts'
+import { invalid } from '../../core/validation.ts'
+import type { FormState, SubmittedForm } from '../../http/form.tsx'
+import { emptyForm, FileField, FormProblem, fileIn, TextField } from '../../http/form.tsx'
+import type { Import, Variable } from '../../import/move-in.ts'
+import { applyImport, planImport } from '../../import/move-in.ts'
+import type { Source } from '../../import/source-names.ts'
+import { isSource, sourceNames, sources } from '../../import/source-names.ts'
+import type { Screen, Screens } from './screen.tsx'
+import { Table } from './table.tsx'
+
+/** What a file may have here; the command line takes larger ones. */
+const MAX_SOURCE_BYTES = 20_000_000
+/** The form around it: its other fields. */
+const MAX_FORM_BYTES = MAX_SOURCE_BYTES + 100_000
+/** Rows of the table that are shown. */
+const MAX_ROWS = 1000
+
+/** What the form of a source asks for. */
+interface Door {
+  /** Where its file comes from. */
+  readonly hint: string
+  readonly accept: string
+  /** Whether `${NAME}` in its texts stands for a value. */
+  readonly hasVariables?: boolean
+}
+
+const doors: Readonly<Record<Source, Door>> = {
+  'uptime-kuma': { hint: 'The backup of version 1: Settings, Backup, Export.', accept: '.json,application/json' },
+  gatus: { hint: 'The configuration as one file.', accept: '.yaml,.yml', hasVariables: true },
+  statuspage: { hint: 'What the page serves at /api/v2/summary.json.', accept: '.json,application/json' },
+}
+
+const FIELDS = ['file', 'text', 'variables'] as const
+
+/** Adds the screens that move in from other tools: choose one, see what would come along, import it. */
+export function moveInScreens({ form, action }: Screens): void {
+  const admit = ({ ctx }: Screen) => void requireScope(ctx, 'ADMIN')
+  form('import', showForm, runDry, { maxBytes: MAX_FORM_BYTES, admit })
+  action(
+    'import/apply',
+    async (screen, { fields }) => showDone(screen, await applyImport(screen.ctx, fields.get('prepared') ?? '')),
+    (screen, { problem }) => showForm(screen, { fields: new URLSearchParams(), problem }),
+  )
+}
+
+function showForm(screen: Screen, state: FormState): Response {
+  requireScope(screen.ctx, 'ADMIN')
+  const source = sourceOf(screen, state)
+  if (source === null) return screen.show(choice(screen, state), state)
+  return screen.show({ ...pageOf(source), content: <Form {...{ screen, source, state }} /> }, state)
+}
+
+const page = { title: 'Move in', section: 'monitors' } as const
+const pageOf = (source: Source) => ({ ...page, title: `Move in from ${sourceNames[source]}` })
+
+function sourceOf({ c }: Screen, { fields }: Pick<FormState, 'fields'>): Source | null {
+  const name = fields.get('from') ?? c.req.query('from')
+  if (name === undefined) return null
+  if (!isSource(name)) throw new NotFound('There is no such source.')
+  return name
+}
+
+function choice(screen: Screen, state: FormState) {
+  const content = (
+    <>
+      <FormProblem state={state} />
+      <p class="lead">
+        Bring monitors, groups, alert channels and pages from another tool. You see what would come along before
+        anything changes. Nobody is notified.
+      </p>
+      <ul class="rows">
+        {sources.map((source) => (
+          <li>
+            <a href={screen.path(`import?from=${source}`)}>{sourceNames[source]}</a>
+          </li>
+        ))}
+      </ul>
+      <p>
+        <a href="/docs/moving-in">What comes along, and what does not</a>
+      </p>
+    </>
+  )
+  return { ...page, content }
+}
+
+interface FormProps {
+  readonly screen: Screen
+  readonly source: Source
+  readonly state: FormState
+}
+
+function Form({ screen, source, state }: FormProps) {
+  const { hint, accept, hasVariables = false } = doors[source]
+  return (
+    <form method="post" class="stack" id="source" enctype="multipart/form-data" action={screen.path('import')}>
+      <FormProblem state={state} fields={FIELDS} />
+      <input type="hidden" name="from" value={source} />
+      <FileField
+        label={`File of ${sourceNames[source]}`}
+        name="file"
+        state={state}
+        hint={`${hint} At most ${MAX_SOURCE_BYTES / 1e6} MB.`}
+        accept={accept}
+        maxBytes={MAX_SOURCE_BYTES}
+      />
+      <TextField label="Or paste it" name="text" state={state} rows={6} />
+      {hasVariables ? (
+        <TextField
+          label="Values"
+          name="variables"
+          state={state}
+          rows={3}
+          hint={`For each \${NAME} in the file a line such as NAME=value. They are not kept.`}
+        />
+      ) : null}
+      <p class="actions">
+        <button type="submit">See what comes along</button> <a href={screen.path('import')}>Another tool</a>
+      </p>
+    </form>
+  )
+}
+
+async function runDry(screen: Screen, sent: SubmittedForm): Promise<Response> {
+  const source = sourceOf(screen, sent)
+  if (source === null) throw new NotFound('There is no such source.')
+  const file = await fileOf(sent)
+  const variables = variablesIn(sent.fields.get('variables') ?? '')
+  const { sealed, ...found } = await planImport(screen.ctx, { source, file, variables })
+  const content = (
+    <div id="import" data-keep>
+      <p class="lead" role="status">
+        {found.changeCount === 0 ? 'There is nothing to do.' : `Nothing was changed yet. This makes ${changes(found)}.`}
+      </p>
+      {found.addsServices ? <p>Pages that show all services show the new ones too, with their names.</p> : null}
+      {found.changeCount === 0 ? null : (
+        <form method="post" action={screen.path('import/apply')}>
+          <input type="hidden" name="prepared" value={sealed} />
+          <p class="actions">
+            <button type="submit">Import</button> <a href={screen.path(`import?from=${source}`)}>Choose again</a>
+          </p>
+        </form>
+      )}
+      <Rows found={found} />
+    </div>
+  )
+  return screen.show({ ...pageOf(source), content }, emptyForm)
+}
+
+/** Returns what was chosen, or else what was typed. */
+async function fileOf(sent: SubmittedForm): Promise<Uint8Array> {
+  const file = fileIn(sent, 'file')
+  if (file !== undefined) return new Uint8Array(await file.arrayBuffer())
+  const text = sent.fields.get('text') ?? ''
+  if (text.trim() === '') throw invalid([{ path: ['file'], message: 'must be chosen, or its text be pasted' }])
+  return Buffer.from(text)
+}
+
+function variablesIn(text: string): Variable[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  return lines.map((line) => {
+    const [, name, value] = /^\s*([A-Za-z_]\w{0,99})\s*=(.*)$/.exec(line) ?? []
+    if (name === undefined || value === undefined)
+      throw invalid([{ path: ['variables'], message: 'must have a line such as NAME=value for each' }])
+    return { name, value: value.trim() }
+  })
+}
+
+function showDone(screen: Screen, found: Import): Response {
+  const content = (
+    <div id="import" data-keep>
+      <p class="lead" role="status">
+        Imported: {changes(found)}. Nobody was notified.
+      </p>
+      <p class="actions">
+        <a class="button" href={screen.path('monitors')}>
+          Show monitors
+        </a>
+      </p>
+      <Rows found={found} />
+    </div>
+  )
+  return screen.show({ ...page, content }, emptyForm)
+}
+
+const changes = ({ changeCount }: Import) => `${changeCount} ${changeCount === 1 ? 'change' : 'changes'}`
+
+const outcomes: Readonly<Record<Import['rows'][number]['outcome'], string>> = {
+  CREATED: 'Created',
+  CHANGED: 'Changed',
+  RELEASED: 'Stays',
+  DRIFTED: 'Set back',
+  SKIPPED: 'Skipped',
+  PARTLY: 'In part',
+}
+
+/** What becomes of each thing. */
+function Rows({ found: { rows } }: { readonly found: Import }) {
+  if (rows.length === 0) return null
+  return (
+    <>
+      <Table heads={['Outcome', 'Kind', 'Name', 'Why']}>
+        {rows.slice(0, MAX_ROWS).map(({ outcome, section, name, reason }) => (
+          <tr>
+            <td>{outcomes[outcome]}</td>
+            <td>{section.replace(/s$/, '')}</td>
+            <td>{name}</td>
+            <td>{reason}</td>
+          </tr>
+        ))}
+      </Table>
+      {rows.length > MAX_ROWS ? <p>And {rows.length - MAX_ROWS} more.</p> : null}
+    </>
+  )
+}

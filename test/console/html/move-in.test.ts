@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { testConsole } from '../../support/console.ts'
+
+const { database, organization } = await testConsole({ SMTP_URL: 'smtp://127.0.0.1:1' })
+const { prisma } = database
+
+const monitorOf = (id: number, more: object = {}) => ({
+  ...{ id, name: `Site ${id}`, type: 'http', active: true, interval: 60, url: `https://site${id}.example.com/` },
+  ...more,
+})
+const backup = (monitorList: readonly object[]) =>
+  JSON.stringify({ version: '1.23.16', notificationList: [], monitorList })
+
+/** A form with a chosen file, as a browser sends it. */
+function chosen(from: string, content: string, more: Record<string, string> = {}): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries({ from, text: '', ...more })) form.set(name, value)
+  form.set('file', new File([content], 'backup'))
+  return form
+}
+
+const preparedIn = (html: string) => /name="prepared" value="([^"]+)"/.exec(html)?.[1] ?? ''
+const outcomesIn = (html: string) =>
+  [...html.matchAll(/<tr><td>([^<]*)<\/td><td>([^<]*)<\/td><td>([^<]*)<\/td>/g)].map(([, ...cells]) => cells.join(' '))
+
+describe('moving in', () => {
+  test('says what would come along, and does it after that, without a script', async () => {
+    const { signIn, organization: own } = await organization('movers')
+    const admin = await signIn('ADMIN')
+    expect((await admin.get('import')).html).toContain('import?from=uptime-kuma')
+    expect((await admin.get('import?from=uptime-kuma')).html).toContain('At most 20 MB')
+    const monitors = () => prisma.monitor.findMany({ where: { organizationId: own.id }, orderBy: { name: 'asc' } })
+
+    const file = backup([monitorOf(1), monitorOf(2, { type: 'docker' }), monitorOf(3, { url: 'ftp://a.example' })])
+    const dry = await admin.post('import', chosen('uptime-kuma', file))
+    expect([dry.status, await monitors()]).toEqual([200, []])
+    expect(outcomesIn(dry.html).sort()).toEqual([
+      'Created monitor Site 1',
+      'Created service Site 1',
+      'Skipped monitor Site 2',
+      'Skipped monitor Site 3',
+      'Skipped service Site 3',
+    ])
+    const done = await admin.post('import/apply', { prepared: preparedIn(dry.html) })
+    expect([done.status, done.html]).toEqual([
+      200,
+      expect.stringContaining('Imported: 2 changes. Nobody was notified.'),
+    ])
+    expect((await monitors()).map(({ name }) => name)).toEqual(['Site 1'])
+    expect(await prisma.delivery.count()).toBe(0)
+
+    const again = await admin.post('import', { from: 'uptime-kuma', text: file })
+    expect([again.html, preparedIn(again.html)]).toEqual([expect.stringContaining('There is nothing to do.'), ''])
+    const renamed = await admin.post('import', chosen('uptime-kuma', backup([monitorOf(1, { name: 'Shop' })])))
+    expect(outcomesIn(renamed.html)).toEqual(['Changed service Shop', 'Changed monitor Shop'])
+  })
+
+  test('asks for the values that a file of Gatus leaves to its environment', async () => {
+    const { signIn, organization: own } = await organization('gatus')
+    const admin = await signIn('ADMIN')
+    const place = '$' + '{HOST}'
+    const file = `endpoints: [{name: API, url: "https://${place}/", conditions: ["[STATUS] == 200"]}]`
+    const without = await admin.post('import', chosen('gatus', file))
+    expect(without.html).toContain('has no value: set HOST')
+    const wrong = await admin.post('import', chosen('gatus', file, { variables: 'HOST' }))
+    expect([wrong.status, wrong.html]).toEqual([422, expect.stringContaining('id="variables-problem"')])
+    const { html } = await admin.post('import', chosen('gatus', file, { variables: 'HOST=api.example.com\n' }))
+    await admin.post('import/apply', { prepared: preparedIn(html) })
+    const { options } = await prisma.monitor.findFirstOrThrow({ where: { organizationId: own.id } })
+    expect(options).toMatchObject({ url: 'https://api.example.com/' })
+  })
+
+  test('refuses what is no file of the tool, and a dry run of another time or organization', async () => {
+    const { signIn, organization: own } = await organization('refused')
+    const admin = await signIn('ADMIN')
+    for (const text of ['', '{', '[]', '{"monitorList":1}', '\u0000'.repeat(1000)]) {
+      const { status, html } = await admin.post('import', chosen('uptime-kuma', text))
+      expect([status, html]).toEqual([422, expect.stringContaining('id="file-problem"')])
+    }
+    expect((await admin.post('import', { from: 'nagios', text: 'x' })).status).toBe(404)
+    expect((await admin.post('import/apply', { prepared: 's1.nothing' })).status).toBe(422)
+
+    const { html } = await admin.post('import', chosen('uptime-kuma', backup([monitorOf(1)])))
+    const stranger = await (await organization('strangers')).signIn('ADMIN')
+    expect((await stranger.post('import/apply', { prepared: preparedIn(html) })).html).toContain(
+      'Choose the file again',
+    )
+    await admin.post('services/new', { name: 'Meanwhile', description: '' })
+    await prisma.organization.update({ where: { id: own.id }, data: { tier: 'FREE', tierFloor: 'FREE' } })
+    const other = await admin.post('import', chosen('uptime-kuma', backup([monitorOf(1), monitorOf(2)])))
+    await admin.post('import/apply', { prepared: preparedIn(other.html) })
+    const late = await admin.post('import/apply', { prepared: preparedIn(html) })
+    expect([late.status, late.html]).toEqual([422, expect.stringContaining('Something has changed since')])
+  })
+
+  test('is for admins, from our own pages, and within its size', async () => {
+    const { signIn } = await organization('roles-of-import')
+    const editor = await signIn('EDITOR')
+    expect((await editor.get('import')).status).toBe(403)
+    expect((await editor.get('monitors')).html).not.toContain('Move in')
+    const sent = chosen('uptime-kuma', backup([monitorOf(1)]))
+    expect((await editor.post('import', sent)).status).toBe(403)
+    const admin = await signIn('ADMIN')
+    const foreign = { cookie: `allclear_session=${admin.token}`, 'sec-fetch-site': 'cross-site' }
+    expect((await admin.post('import', sent, foreign)).status).toBe(403)
+    const large = await admin.post('import', chosen('uptime-kuma', ' '.repeat(21_000_000)))
+    expect(large.status).toBe(413)
+  })
+})
