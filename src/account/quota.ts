@@ -72,6 +72,30 @@ export async function consumeMany(
   return taken > 0
 }
 
+/** Returns how much of their daily quotas subjects have consumed; absent: nothing. */
+export async function consumedBy(
+  { db }: Pick<Context, 'db'>,
+  subjects: readonly string[],
+  day: Date,
+): Promise<Map<string, number>> {
+  const counters = await db.usageCounter.findMany({ where: { day, subject: { in: [...subjects] } } })
+  return new Map(counters.map(({ subject, count }) => [subject, count]))
+}
+
+/** Consumes daily quotas of many subjects that have as much left, in the caller's transaction. */
+export async function consumeAll(
+  { db }: Pick<Context, 'db'>,
+  amounts: ReadonlyMap<string, number>,
+  day: Date,
+): Promise<void> {
+  if (amounts.size === 0) return
+  await db.$executeRaw`
+    INSERT INTO "UsageCounter" AS counter (subject, day, count, "lastGrant")
+    SELECT subject, ${day}::date, amount, amount
+    FROM unnest(${[...amounts.keys()]}::text[], ${[...amounts.values()]}::int[]) AS given (subject, amount) ORDER BY subject
+    ON CONFLICT (subject, day) DO UPDATE SET count = counter.count + EXCLUDED.count, "lastGrant" = EXCLUDED.count`
+}
+
 /** Returns the remaining checks of the caller today; consumes nothing. */
 export async function allowanceOf(ctx: Context & { readonly usage: Quota }): Promise<Allowance> {
   const { plan, subject } = quotaSubject(ctx)

@@ -5,7 +5,8 @@ import { kindByKey } from '../alerting/channel-address.ts'
 import { sealedAddress } from '../alerting/message.ts'
 import type { Database } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import type { AlertChannel, Monitor } from '../generated/prisma/client.ts'
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+import type { AlertChannel, Monitor, Organization, Page } from '../generated/prisma/client.ts'
 import { openOptions, optionKeys } from '../monitoring/options.ts'
 import { changeSecrets } from '../monitoring/secrets.ts'
 import type { Members } from './format.ts'
@@ -43,57 +44,98 @@ export function createDigest(seal: SecretBox, organizationId: string): Digest {
 /** The columns of a page that a file can give, where null is the organization's. */
 const look = ['description', 'accentColor', 'links', 'uptimeSource'] as const
 
-/** Reads all objects of an organization that a file can manage, those of each section in their order. */
+/**
+ * Reads all objects of an organization that a file can manage, those of each section in their order. In parts, so that others get
+ * their turns: what is deleted meanwhile is left out.
+ */
 export async function readExisting(
   { db, seal }: { readonly db: Database; readonly seal: SecretBox },
   organizationId: string,
   digest: Digest,
 ): Promise<Existing[]> {
   const where = { organizationId }
-  const byPosition = [{ position: 'asc' }, { id: 'asc' }] as const
-  const byAge = [{ createdAt: 'asc' }, { id: 'asc' }] as const
-  const groups = await db.serviceGroup.findMany({ where, orderBy: [...byPosition] })
-  const services = await db.service.findMany({ where, orderBy: [...byPosition] })
-  const monitors = await db.monitor.findMany({
-    where,
-    include: { dependencies: { select: { parentId: true }, orderBy: { parentId: 'asc' } } },
-    orderBy: [...byAge],
-  })
+  const order = {
+    byPosition: { where, select: { id: true }, orderBy: [{ position: 'asc' as const }, { id: 'asc' as const }] },
+    byAge: { where, select: { id: true }, orderBy: [{ createdAt: 'asc' as const }, { id: 'asc' as const }] },
+  }
+  const groups = await inParts(await db.serviceGroup.findMany(order.byPosition), (some) =>
+    db.serviceGroup.findMany({ where: some }),
+  )
+  const services = await inParts(await db.service.findMany(order.byPosition), (some) =>
+    db.service.findMany({ where: some }),
+  )
+  const monitors = await inParts(await db.monitor.findMany(order.byAge), (some) =>
+    db.monitor.findMany({
+      where: some,
+      include: { dependencies: { select: { parentId: true }, orderBy: { parentId: 'asc' } } },
+    }),
+  )
   const organization = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
   const pages = await db.page.findMany({
     where,
     include: { services: { select: { serviceId: true }, orderBy: [{ position: 'asc' }, { serviceId: 'asc' }] } },
-    orderBy: [{ isFirst: 'desc' }, ...byAge],
+    orderBy: [{ isFirst: 'desc' }, ...order.byAge.orderBy],
   })
-  const channels = await db.alertChannel.findMany({ where, orderBy: [...byAge] })
-  const object = (section: Section, { id, name }: { id: string; name: string }, members: Members, subjectId = id) => ({
-    section,
-    id,
-    name,
-    subjectId,
-    members: { name, ...members },
-  })
+  const channels = await inParts(await db.alertChannel.findMany(order.byAge), (some) =>
+    db.alertChannel.findMany({ where: some }),
+  )
+  const mapped = <T>(rows: readonly T[], read: (row: T) => Existing) => inSlices(organizationId, rows, read)
   return [
-    ...groups.map((group) => object('groups', group, { description: group.description })),
-    ...services.map((service) =>
-      object('services', service, { description: service.description, group: service.groupId }),
-    ),
-    ...monitors.map((monitor) => object('monitors', monitor, monitorMembers(monitor, seal, digest))),
-    ...pages.map((page) => {
-      const own = page.isFirst ? organization : page
-      const { logoUrl } = own
-      const members = {
-        slug: page.slug,
-        services: page.allServices ? null : page.services.map(({ serviceId }) => serviceId),
-        ...Object.fromEntries(look.map((name) => [name, own[name]])),
-        // An uploaded logo is no part of a file.
-        ...((logoUrl === null || isLogoAddress(logoUrl)) && { logoUrl }),
-      }
-      const named = { id: page.id, name: own.name ?? organization.name }
-      return object('pages', named, members, page.isFirst ? organizationId : page.id)
-    }),
-    ...channels.map((channel) => object('channels', channel, channelMembers(channel, seal, digest))),
+    ...(await mapped(groups, (group) => objectOf('groups', group, { description: group.description }))),
+    ...(await mapped(services, (service) =>
+      objectOf('services', service, { description: service.description, group: service.groupId }),
+    )),
+    ...(await mapped(monitors, (monitor) => objectOf('monitors', monitor, monitorMembers(monitor, seal, digest)))),
+    ...(await mapped(pages, (page) => pageObject(page, organization))),
+    ...(await mapped(channels, (channel) => objectOf('channels', channel, channelMembers(channel, seal, digest)))),
   ]
+}
+
+/** How many rows are read in one turn of the event loop. */
+const PART = 50
+
+/** Reads rows in parts. Returns them in the order of their ids. */
+async function inParts<T extends { readonly id: string }>(
+  ids: readonly { readonly id: string }[],
+  read: (where: { id: { in: string[] } }) => Promise<T[]>,
+): Promise<T[]> {
+  const rows = new Map<string, T>()
+  for (let start = 0; start < ids.length; start += PART) {
+    const part = ids.slice(start, start + PART).map(({ id }) => id)
+    for (const row of await read({ id: { in: part } })) rows.set(row.id, row)
+  }
+  return ids.flatMap(({ id }) => rows.get(id) ?? [])
+}
+
+/** Reads each of many values, in time slices of an owner. */
+async function inSlices<T, U>(owner: string, values: readonly T[], read: (value: T) => U): Promise<U[]> {
+  const all: U[] = []
+  for (const value of values) {
+    await yieldAfterTimeSlice(owner)
+    all.push(read(value))
+  }
+  return all
+}
+
+function objectOf(section: Section, { id, name }: { id: string; name: string }, members: Members, subjectId = id) {
+  return { section, id, name, subjectId, members: { name, ...members } }
+}
+
+function pageObject(
+  page: Page & { readonly services: readonly { readonly serviceId: string }[] },
+  organization: Organization,
+): Existing {
+  const own = page.isFirst ? organization : page
+  const { logoUrl } = own
+  const members = {
+    slug: page.slug,
+    services: page.allServices ? null : page.services.map(({ serviceId }) => serviceId),
+    ...Object.fromEntries(look.map((name) => [name, own[name]])),
+    // An uploaded logo is no part of a file.
+    ...((logoUrl === null || isLogoAddress(logoUrl)) && { logoUrl }),
+  }
+  const named = { id: page.id, name: own.name ?? organization.name }
+  return objectOf('pages', named, members, page.isFirst ? organization.id : page.id)
 }
 
 function monitorMembers(

@@ -1,4 +1,5 @@
 import type { Database } from '../core/context.ts'
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import type { ManagedObject } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Digest, Existing } from './current.ts'
@@ -13,14 +14,16 @@ export async function readDrift(
   existing: ReadonlyMap<string, Existing>,
   digest: Digest,
 ): Promise<Drift[]> {
-  const drifted = rows.flatMap((row) => {
+  const drifted = []
+  for (const row of rows) {
+    await yieldAfterTimeSlice(organizationId)
     const now = existing.get(row.objectId)
     // Only this room writes the column.
     const fields = Object.entries(row.fields as Readonly<Record<string, string>>)
     const members = fields.filter(([name, hash]) => now && digest(now.members[name] ?? null) !== hash)
     const subjectId = now?.subjectId ?? row.objectId
-    return now && members.length === 0 ? [] : [{ row, subjectId, members: members.map(([name]) => name) }]
-  })
+    if (!now || members.length > 0) drifted.push({ row, subjectId, members: members.map(([name]) => name) })
+  }
   if (drifted.length === 0) return []
   const last = await lastChanges(
     db,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import { truncate } from '../core/truncate.ts'
 import type { Digest, Existing } from './current.ts'
 import type { Keys } from './keys.ts'
@@ -62,21 +63,25 @@ export interface Applied {
   readonly isNamed: boolean
 }
 
-/** Compares the states before and after a file was applied. */
-export function comparePlan(states: {
-  readonly before: readonly Existing[]
-  readonly after: readonly Existing[]
-  readonly applied: readonly Applied[]
-  readonly drift: readonly Drift[]
-  readonly keys: Keys
-  readonly digest: Digest
-}): Plan {
+/** Compares the states before and after a file was applied, in time slices of an owner. */
+export async function comparePlan(
+  owner: string,
+  states: {
+    readonly before: readonly Existing[]
+    readonly after: readonly Existing[]
+    readonly applied: readonly Applied[]
+    readonly drift: readonly Drift[]
+    readonly keys: Keys
+    readonly digest: Digest
+  },
+): Promise<Plan> {
   const before = new Map(states.before.map((each) => [each.id, each]))
   const after = new Map(states.after.map((each) => [each.id, each]))
   const changes: ObjectChange[] = []
   const exact: unknown[] = []
   let takenOver = 0
   for (const { section, key, id, wasManaged, isNamed } of states.applied) {
+    await yieldAfterTimeSlice(owner)
     const old = found(before, id)
     const now = found(after, id)
     const isTakenOver = isNamed && old !== null && !wasManaged

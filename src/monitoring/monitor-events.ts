@@ -50,6 +50,18 @@ export async function statusEvents(
   })
 }
 
+/** Returns events for the services of new monitors, of which nothing is known, where they are the only ones. */
+export async function newMonitorEvents(
+  { db }: Pick<Context, 'db'>,
+  monitors: readonly Pick<Monitor, 'serviceId'>[],
+): Promise<NewEvent[]> {
+  const ids = [...new Set(monitors.flatMap(({ serviceId }) => serviceId ?? []))]
+  if (ids.length === 0) return []
+  const select = { id: true, name: true, ...statusCausesSelect } as const
+  const services = await db.service.findMany({ where: { id: { in: ids } }, select, orderBy: { position: 'asc' } })
+  return services.filter((each) => !each.monitors.some(isKnown)).map(stalenessEvent)
+}
+
 /** Creates the event that nothing is known of a service, or something is again. */
 export function stalenessEvent(service: Pick<Service, 'id' | 'name'> & SelectedCauses): NewEvent {
   const since = unknownSinceOf(service.monitors)

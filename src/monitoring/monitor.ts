@@ -1,13 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { tierLimits } from '../account/plan.ts'
-import { hashSecret } from '../account/secret.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
-import { TierLimitReached } from '../core/errors.ts'
-import { newId } from '../core/id.ts'
 import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { onlyResult } from '../core/outcome.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
@@ -15,32 +12,21 @@ import type { NewEvent } from '../event-log/event.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import { requireServices } from '../status/ownership.ts'
 import type { MonitoringContext } from './context.ts'
-import { MAX_PARENTS } from './dependency.ts'
 import { setParents } from './dependency-store.ts'
-import { heartbeatLateAt, newToken } from './heartbeat.ts'
+import { heartbeatLateAt } from './heartbeat.ts'
+import { heartbeatTokenPurpose, newHeartbeatToken } from './heartbeat-token.ts'
 import { leaveIncident } from './incident.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
-import { changeOptions, openOptions, optionMembers, readOptions, sealOptions } from './options.ts'
+import { agreement, dependsOnIds, insertMonitors, readNewMonitor } from './new-monitor.ts'
+import { changeOptions, openOptions, optionMembers, sealOptions } from './options.ts'
 import { isAnywhere } from './probe-kinds.ts'
-import { newProbeSettings, probeSettingsEdit, probeSettingsOf } from './probe-settings.ts'
+import { probeSettingsEdit, probeSettingsOf } from './probe-settings.ts'
 import { enoughKnownAt, regionsNeeded } from './staleness.ts'
-import { beginHistory, enterState } from './state-intervals.ts'
+import { enterState } from './state-intervals.ts'
 import { requireProbeLimits } from './target.ts'
-import { createWatches, deleteWatches, resetWatches } from './watch.ts'
+import { deleteWatches, resetWatches } from './watch.ts'
 
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
-
-const agreement = z.int().min(1).max(100).nullish()
-const dependsOnIds = z.array(z.string()).max(MAX_PARENTS).nullish()
-
-const newMonitor = z.object({
-  name: nameText,
-  serviceId: z.string().nullish(),
-  agreement,
-  dependsOnIds,
-  ...newProbeSettings,
-  ...optionMembers,
-})
 
 /**
  * Creates a monitor and starts it. The thresholds of a heartbeat are always 1: its grace is its tolerance. Needs a key
@@ -50,39 +36,10 @@ const newMonitor = z.object({
  */
 export async function createMonitor(ctx: MonitorContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { name, serviceId = null, agreement = null, dependsOnIds, ...given } = validate(newMonitor, input)
-  const configuration = readOptions(ctx, given)
-  const { kind } = configuration
+  const given = readNewMonitor(ctx, input)
   return change(ctx, organizationId, async (tx) => {
-    if (serviceId !== null) await requireServices(tx, organizationId, [serviceId])
-    const tier = await tierOf(tx, organizationId)
-    const settings = probeSettingsOf(given, { kind, tier })
-    const limit = tierLimits[tier].monitors
-    if ((await tx.db.monitor.count({ where: { organizationId } })) >= limit) {
-      throw new TierLimitReached(`The ${tier} tier allows ${limit} monitors, and all are in use.`, limit)
-    }
-    await requireProbeLimits(tx, { organizationId, tier }, configuration, settings)
-    const id = newId('Monitor')
-    const monitor = await tx.db.monitor.create({
-      data: {
-        id,
-        organizationId,
-        serviceId,
-        name,
-        kind,
-        options: sealOptions(ctx.seal, id, configuration),
-        ...settings,
-        agreement,
-        stateSince: tx.now(),
-        ...(kind === 'HEARTBEAT' && tokenFields(ctx.seal, id)),
-        createdAt: tx.now(),
-      },
-    })
-    if (dependsOnIds) await setParents(tx, monitor, dependsOnIds)
-    // A job can be late only after its first report.
-    await createWatches(tx, monitor, isAnywhere(kind), kind === 'HEARTBEAT' ? null : tx.now())
-    await beginHistory(tx, monitor)
-    return [monitor, monitorEvent('MONITOR_CREATED', monitor), ...(await statusEvents(tx, null, monitor))]
+    const { monitors, events } = await insertMonitors({ ...tx, seal: ctx.seal }, organizationId, [given])
+    return [await ownMonitor(tx, organizationId, onlyResult(monitors).id), ...events]
   })
 }
 
@@ -201,7 +158,7 @@ export async function rotateHeartbeatToken(ctx: MonitorContext, id: string): Pro
     const { kind } = await ownMonitor(tx, organizationId, id)
     if (kind !== 'HEARTBEAT')
       throw invalid([{ path: ['id'], message: `must be a heartbeat monitor; this monitor is of kind ${kind}` }])
-    const data = { ...tokenFields(ctx.seal, id), version: { increment: 1 } }
+    const data = { ...newHeartbeatToken(ctx.seal, id), version: { increment: 1 } }
     const monitor = await tx.db.monitor.update({ where: { id }, data })
     return [monitor, monitorEvent('MONITOR_UPDATED', monitor)]
   })
@@ -209,12 +166,5 @@ export async function rotateHeartbeatToken(ctx: MonitorContext, id: string): Pro
 
 /** Returns the token of a heartbeat, for callers who may change the monitor; null for other kinds. */
 export function heartbeatToken(seal: SecretBox, { id, heartbeatToken }: Monitor): string | null {
-  return heartbeatToken === null ? null : seal.open(heartbeatToken, tokenPurpose(id))
+  return heartbeatToken === null ? null : seal.open(heartbeatToken, heartbeatTokenPurpose(id))
 }
-
-function tokenFields(seal: SecretBox, id: string) {
-  const token = newToken()
-  return { heartbeatHash: hashSecret(token), heartbeatToken: seal.seal(token, tokenPurpose(id)) }
-}
-
-const tokenPurpose = (id: string) => `${id} heartbeat token`

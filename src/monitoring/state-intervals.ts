@@ -1,5 +1,6 @@
 import type { Context } from '../core/context.ts'
 import { DAY, utcDay } from '../core/time.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import type { Monitor, Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState } from '../generated/prisma/enums.ts'
 
@@ -35,12 +36,13 @@ export async function enterState(
   return entered
 }
 
-/** Creates the first interval of a new monitor. */
-export async function beginHistory(
+/** Creates the first intervals of new monitors. */
+export async function beginHistories(
   { db }: Context,
-  { id: monitorId, state, stateSince }: Pick<Monitor, 'id' | 'state' | 'stateSince'>,
+  monitors: readonly Pick<Monitor, 'id' | 'state' | 'stateSince'>[],
 ): Promise<void> {
-  await db.monitorInterval.create({ data: { monitorId, startedAt: stateSince, state, cause: '' } })
+  const data = monitors.map(({ id, state, stateSince }) => ({ monitorId: id, startedAt: stateSince, state, cause: '' }))
+  await insertRows(db, 'MonitorInterval', data)
 }
 
 /**

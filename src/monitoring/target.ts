@@ -1,7 +1,8 @@
-import { consumeMany } from '../account/quota.ts'
+import { consumeAll, consumedBy, consumeMany } from '../account/quota.ts'
 import type { Context } from '../core/context.ts'
-import { RateLimited } from '../core/errors.ts'
+import { type DomainError, RateLimited } from '../core/errors.ts'
 import { nextUtcDay, utcDay } from '../core/time.ts'
+import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import { invalid } from '../core/validation.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
@@ -34,6 +35,12 @@ export function partyOf(configuration: Configuration): string | null {
   return target && thirdParty(target.host)
 }
 
+/** An organization, and the tier that limits it. */
+interface Prober {
+  readonly organizationId: string
+  readonly tier: Tier
+}
+
 /**
  * Checks the limits on probing third parties: probes per minute, and new ports per day, which stops port scans. Call it
  * in the transaction that creates or updates the monitor.
@@ -41,40 +48,124 @@ export function partyOf(configuration: Configuration): string | null {
  */
 export async function requireProbeLimits(
   tx: Context,
-  { organizationId, tier }: { readonly organizationId: string; readonly tier: Tier },
+  { organizationId, tier }: Prober,
   configuration: Configuration,
   { id = '', intervalSeconds }: { readonly id?: string; readonly intervalSeconds: number },
 ): Promise<void> {
   const party = partyOf(configuration)
   if (party === null) return
-  const others = await tx.db.monitor.findMany({
-    where: { organizationId, id: { not: id }, kind: { notIn: ['HEARTBEAT', 'BLACKLIST'] } },
-    select: { kind: true, options: true, intervalSeconds: true },
-  })
-  const samePartyMonitors = others.filter((other) => storedPartyOf(other) === party)
-  const perMinute = samePartyMonitors.reduce((sum, other) => sum + 60 / other.intervalSeconds, 60 / intervalSeconds)
-  if (perMinute > PROBES_PER_MINUTE) {
-    const message = `must be longer: your monitors would probe ${party} more than ${PROBES_PER_MINUTE} times a minute`
-    throw invalid([{ path: ['intervalSeconds'], message }])
-  }
+  const before = (await probesPerMinute(tx, organizationId, id)).get(party) ?? 0
+  if (before + 60 / intervalSeconds > PROBES_PER_MINUTE) throw tooOften(party)
   await consumePort(tx, organizationId, tier, targetOf(configuration))
 }
+
+/**
+ * Checks the limits for many new monitors at once, in the transaction that creates them, and counts those that are within.
+ * Returns why each is refused; null: it is not.
+ */
+export async function probeLimitRefusals(
+  tx: Context,
+  { organizationId, tier }: Prober,
+  asked: readonly { readonly configuration: Configuration; readonly intervalSeconds: number }[],
+): Promise<(DomainError | null)[]> {
+  const parties = asked.map(({ configuration }) => partyOf(configuration))
+  if (parties.every((party) => party === null)) return asked.map(() => null)
+  const perMinute = await probesPerMinute(tx, organizationId)
+  const ports = await countedPorts(
+    tx,
+    organizationId,
+    asked.map(({ configuration }) => targetOf(configuration)),
+  )
+  const refusals: (DomainError | null)[] = []
+  for (const [index, { configuration, intervalSeconds }] of asked.entries()) {
+    await yieldAfterTimeSlice(organizationId)
+    const party = parties[index] ?? null
+    if (party === null) {
+      refusals.push(null)
+      continue
+    }
+    const sum = (perMinute.get(party) ?? 0) + 60 / intervalSeconds
+    const refusal = sum > PROBES_PER_MINUTE ? tooOften(party) : ports.take(targetOf(configuration), tier)
+    if (refusal === null) perMinute.set(party, sum)
+    refusals.push(refusal)
+  }
+  await ports.store()
+  return refusals
+}
+
+/** Returns how often an organization probes each third party per minute, but for one monitor. */
+async function probesPerMinute(tx: Context, organizationId: string, except = ''): Promise<Map<string, number>> {
+  const monitors = await tx.db.monitor.findMany({
+    where: { organizationId, id: { not: except }, kind: { notIn: ['HEARTBEAT', 'BLACKLIST'] } },
+    select: { kind: true, options: true, intervalSeconds: true },
+  })
+  const sums = new Map<string, number>()
+  for (const monitor of monitors) {
+    await yieldAfterTimeSlice(organizationId)
+    const party = storedPartyOf(monitor)
+    if (party !== null) sums.set(party, (sums.get(party) ?? 0) + 60 / monitor.intervalSeconds)
+  }
+  return sums
+}
+
+const tooOften = (party: string) =>
+  invalid([
+    {
+      path: ['intervalSeconds'],
+      message: `must be longer: your monitors would probe ${party} more than ${PROBES_PER_MINUTE} times a minute`,
+    },
+  ])
 
 /** Returns the third party of a stored monitor; the fields that name it are not sealed. */
 function storedPartyOf({ kind, options }: Pick<Monitor, 'kind' | 'options'>): string | null {
   return partyOf({ kind, options } as unknown as Configuration)
 }
 
+/** What counts a port of a host, the ports of a host, and all ports of an organization. */
+function portSubjects(organizationId: string, { host, port }: Target) {
+  return {
+    own: `port ${organizationId} ${host} ${port}`,
+    ofHost: `ports ${organizationId} ${host}`,
+    all: `ports ${organizationId}`,
+  }
+}
+
 /** Counts a port of a host once a day. @throws RateLimited. */
 async function consumePort(tx: Context, organizationId: string, tier: Tier, target: Target | null): Promise<void> {
   if (target === null || target.port === null) return
   const [at, { perHost, inAll }] = [tx.now(), portsPerDay[tier]]
+  const { own, ofHost, all } = portSubjects(organizationId, target)
   const take = (subject: string, limit: number) => consumeMany(tx, subject, utcDay(at), { amount: 1, limit })
-  if (!(await take(`port ${organizationId} ${target.host} ${target.port}`, 1))) return
-  if (!(await take(`ports ${organizationId} ${target.host}`, perHost))) {
-    const message = `An organization can monitor ${perHost} new ports of one host per UTC day.`
-    throw new RateLimited(message, nextUtcDay(at))
-  }
-  if (await take(`ports ${organizationId}`, inAll)) return
-  throw new RateLimited(`An organization can monitor ${inAll} new ports per UTC day.`, nextUtcDay(at))
+  if (!(await take(own, 1))) return
+  if (!(await take(ofHost, perHost))) throw tooManyOfHost(perHost, at)
+  if (!(await take(all, inAll))) throw tooManyInAll(inAll, at)
 }
+
+/** Counts ports of many monitors as `consumePort` does: reads all counters once, and stores them once. */
+async function countedPorts(tx: Context, organizationId: string, targets: readonly (Target | null)[]) {
+  const at = tx.now()
+  const subjects = targets.flatMap((target) => (target ? Object.values(portSubjects(organizationId, target)) : []))
+  const counts = await consumedBy(tx, [...new Set(subjects)], utcDay(at))
+  const taken = new Map<string, number>()
+  const countOf = (subject: string) => (counts.get(subject) ?? 0) + (taken.get(subject) ?? 0)
+  return {
+    /** Counts a port, unless it was counted today. Returns why it may not be. */
+    take(target: Target | null, tier: Tier): RateLimited | null {
+      if (target === null || target.port === null) return null
+      const { perHost, inAll } = portsPerDay[tier]
+      const { own, ofHost, all } = portSubjects(organizationId, target)
+      if (countOf(own) > 0) return null
+      if (countOf(ofHost) >= perHost) return tooManyOfHost(perHost, at)
+      if (countOf(all) >= inAll) return tooManyInAll(inAll, at)
+      for (const subject of [own, ofHost, all]) taken.set(subject, (taken.get(subject) ?? 0) + 1)
+      return null
+    },
+    store: () => consumeAll(tx, taken, utcDay(at)),
+  }
+}
+
+const tooManyOfHost = (limit: number, at: Date) =>
+  new RateLimited(`An organization can monitor ${limit} new ports of one host per UTC day.`, nextUtcDay(at))
+
+const tooManyInAll = (limit: number, at: Date) =>
+  new RateLimited(`An organization can monitor ${limit} new ports per UTC day.`, nextUtcDay(at))

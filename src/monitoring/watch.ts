@@ -1,8 +1,10 @@
 import { tierOf } from '../account/tier.ts'
 import type { Context, Database } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import { readOnce } from '../event-log/change.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
+import { isAnywhere } from './probe-kinds.ts'
 import { enoughKnownAt, freshUntil, scheduleOf } from './staleness.ts'
 
 /**
@@ -31,27 +33,25 @@ export async function resetWatches(
   dueAt: Date | null = ctx.now(),
 ): Promise<void> {
   await deleteWatches(ctx, monitor)
-  await createWatches(ctx, monitor, anywhere, dueAt)
+  await ctx.db.watch.createMany({ data: await watchesOf(ctx, monitor, anywhere, dueAt) })
 }
 
-/** Creates the watches of a monitor that has none, in every region with workers. */
-export async function createWatches(
+/** Creates the watches of new monitors, in every region with workers. A job can be late only after its first report. */
+export async function createFirstWatches(
   ctx: Context,
-  monitor: Pick<Monitor, 'id'>,
-  anywhere: boolean,
-  dueAt: Date | null,
+  monitors: readonly Pick<Monitor, 'id' | 'kind'>[],
 ): Promise<void> {
-  const now = ctx.now()
+  const due = ctx.now()
+  const data = await Promise.all(
+    monitors.map(({ id, kind }) => watchesOf(ctx, { id }, isAnywhere(kind), kind === 'HEARTBEAT' ? null : due)),
+  )
+  await insertRows(ctx.db, 'Watch', data.flat())
+}
+
+async function watchesOf(ctx: Context, { id: monitorId }: Pick<Monitor, 'id'>, anywhere: boolean, dueAt: Date | null) {
+  const stateSince = ctx.now()
   const regions = anywhere ? [ANYWHERE] : await readOnce(ctx, 'regions', () => liveRegions(ctx))
-  await ctx.db.watch.createMany({
-    data: regions.map((region) => ({
-      id: watchId(monitor.id, region),
-      monitorId: monitor.id,
-      region,
-      dueAt,
-      stateSince: now,
-    })),
-  })
+  return regions.map((region) => ({ id: watchId(monitorId, region), monitorId, region, dueAt, stateSince }))
 }
 
 async function liveRegions({ db, now }: Context): Promise<string[]> {

@@ -44,6 +44,18 @@ export async function requireServices({ db }: Context, organizationId: string, i
   if (count !== ids.length) throw notFound('Service')
 }
 
+/** Returns those of ids that are ids of services of the organization. */
+export async function findServiceIds(
+  { db }: Context,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const asked = [...new Set(ids)].filter((id) => typeOfId(id) === 'Service')
+  if (asked.length === 0) return new Set()
+  const services = await db.service.findMany({ where: { organizationId, id: { in: asked } }, select: { id: true } })
+  return new Set(services.map(({ id }) => id))
+}
+
 /**
  * @param pathOf returns the input path of the id at an index.
  * @throws Invalid when an id is repeated.

@@ -4,7 +4,7 @@ import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { TierLimitReached } from '../core/errors.ts'
-import { newId } from '../core/id.ts'
+import { newId, typeOfId } from '../core/id.ts'
 import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { nameText, proseText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
@@ -87,6 +87,18 @@ export async function reorderServiceGroups(ctx: Context, input: unknown): Promis
     if (!isMoved) return [groups]
     return [groups, { kind: 'SERVICE_GROUPS_REORDERED', subjectId: organizationId, subjectName: name }]
   })
+}
+
+/** Returns those of ids that are ids of groups of the organization. */
+export async function findGroupIds(
+  { db }: Context,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const asked = [...new Set(ids)].filter((id) => typeOfId(id) === 'ServiceGroup')
+  if (asked.length === 0) return new Set()
+  const groups = await db.serviceGroup.findMany({ where: { organizationId, id: { in: asked } }, select: { id: true } })
+  return new Set(groups.map(({ id }) => id))
 }
 
 /** Reads a group of the organization. @throws NotFound when it has no such group. */

@@ -6,13 +6,16 @@ import type { Context } from '../core/context.ts'
 import { TierLimitReached } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
 import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { type Outcome, onlyResult, outcomeOf, resultsOf, thenAll } from '../core/outcome.ts'
 import { nameText, proseText, validate } from '../core/validation.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import { change } from '../event-log/change.ts'
+import type { NewEvent } from '../event-log/event.ts'
 import type { Service } from '../generated/prisma/client.ts'
 import { ServiceStatus } from '../generated/prisma/enums.ts'
-import { findOwned } from './ownership.ts'
+import { findOwned, notFound } from './ownership.ts'
 import { placeAtEnd, reorder } from './positions.ts'
-import { findGroup } from './service-group.ts'
+import { findGroup, findGroupIds } from './service-group.ts'
 
 const newService = z.object({ name: nameText, groupId: z.string().nullish(), description: proseText(2000).nullish() })
 
@@ -22,18 +25,49 @@ const newService = z.object({ name: nameText, groupId: z.string().nullish(), des
  */
 export async function createService(ctx: Context, input: unknown): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { name, groupId = null, description } = validate(newService, input)
+  const given = validate(newService, input)
   return change(ctx, organizationId, async (tx) => {
-    if (groupId !== null) await findGroup(tx, organizationId, groupId)
-    const tier = await tierOf(tx, organizationId)
-    const { count, next: position } = await placeAtEnd(tx, 'Service', organizationId)
-    const limit = tierLimits[tier].services
-    if (count >= limit)
-      throw new TierLimitReached(`The ${tier} tier allows ${limit} services, and all are in use.`, limit)
-    const data = { organizationId, name, groupId, description: description ?? '', position, createdAt: tx.now() }
-    const service = await tx.db.service.create({ data: { id: newId('Service'), ...data } })
-    return [service, { kind: 'SERVICE_CREATED', ...subject(service) }]
+    const { id } = onlyResult(await insertServices(tx, organizationId, [given]))
+    const service = await findService(tx, organizationId, id)
+    return [service, created(service)]
   })
+}
+
+type NewService = Pick<Service, 'id' | 'name'>
+
+/** Creates services as `createService` does, with a few statements for all. Returns what each input led to. */
+export async function createServices(ctx: Context, inputs: readonly unknown[]): Promise<Outcome<NewService>[]> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const given = inputs.map((input) => outcomeOf(() => validate(newService, input)))
+  return change(ctx, organizationId, async (tx) => {
+    const made = await thenAll(given, (valid) => insertServices(tx, organizationId, valid))
+    return [made, ...resultsOf(made).map(created)]
+  })
+}
+
+async function insertServices(
+  tx: Context,
+  organizationId: string,
+  given: readonly z.output<typeof newService>[],
+): Promise<Outcome<NewService>[]> {
+  const groups = await findGroupIds(
+    tx,
+    organizationId,
+    given.flatMap(({ groupId }) => groupId ?? []),
+  )
+  const tier = await tierOf(tx, organizationId)
+  const { count, next } = await placeAtEnd(tx, 'Service', organizationId)
+  const limit = tierLimits[tier].services
+  let made = 0
+  const outcomes = given.map(({ name, groupId = null, description }): Outcome<NewService & Record<string, unknown>> => {
+    if (groupId !== null && !groups.has(groupId)) return notFound('ServiceGroup')
+    if (count + made >= limit)
+      return new TierLimitReached(`The ${tier} tier allows ${limit} services, and all are in use.`, limit)
+    const data = { organizationId, name, groupId, description: description ?? '', createdAt: tx.now() }
+    return { id: newId('Service'), ...data, position: next + made++ }
+  })
+  await insertRows(tx.db, 'Service', resultsOf(outcomes))
+  return outcomes
 }
 
 const serviceEdit = z.object({
@@ -96,4 +130,5 @@ export function findService({ db }: Context, organizationId: string, id: string)
   return findOwned('Service', id, (known) => db.service.findUnique({ where: { id: known, organizationId } }))
 }
 
-const subject = ({ id, name }: Service) => ({ subjectId: id, subjectName: name })
+const created = (service: NewService): NewEvent => ({ kind: 'SERVICE_CREATED', ...subject(service) })
+const subject = ({ id, name }: NewService) => ({ subjectId: id, subjectName: name })

@@ -1,0 +1,41 @@
+import { DomainError } from './errors.ts'
+
+/** What one of many inputs led to: a result, or why it is refused. */
+export type Outcome<T> = T | DomainError
+
+/** Returns a result, or the refusal that was thrown instead. */
+export function outcomeOf<T>(run: () => T): Outcome<T> {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof DomainError) return error
+    throw error
+  }
+}
+
+/** Returns the result of the only input. @throws the refusal. */
+export function onlyResult<T>([only]: readonly Outcome<T>[]): T {
+  if (only === undefined) throw new Error('There is no outcome.')
+  if (only instanceof DomainError) throw only
+  return only
+}
+
+/** Returns the outcomes that are results. */
+export function resultsOf<T>(outcomes: readonly Outcome<T>[]): T[] {
+  return outcomes.filter((each): each is T => !(each instanceof DomainError))
+}
+
+/** Returns the outcomes with each result replaced, in order, by those of a function that takes all of them at once. */
+export async function thenAll<T, U>(
+  outcomes: readonly Outcome<T>[],
+  next: (results: readonly T[]) => Promise<readonly Outcome<U>[]>,
+): Promise<Outcome<U>[]> {
+  const results = resultsOf(outcomes)
+  const following = (results.length === 0 ? [] : await next(results)).values()
+  return outcomes.map((each) => {
+    if (each instanceof DomainError) return each
+    const { value, done } = following.next()
+    if (done) throw new Error('An outcome is missing.')
+    return value
+  })
+}
