@@ -24,6 +24,7 @@ import { checkPages, checkScript } from '../blacklist/html/routes.tsx'
 import { blacklistPaths } from '../blacklist/http/openapi.ts'
 import { BLACKLIST_PATH, blacklistRest } from '../blacklist/http/rest.ts'
 import { isCheckable } from '../blacklist/target.ts'
+import { configurationRoutes } from '../configuration/http/routes.ts'
 import { consolePages, consoleScript, consoleSheet, pushScript } from '../console/html/routes.tsx'
 import { NotFound } from '../core/errors.ts'
 import type { Metrics } from '../core/metrics.ts'
@@ -166,6 +167,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     '/',
     referenceRoutes(site, libraries, () => openApiDocument(site.baseUrl, servedPaths)),
   )
+  app.route('/', configurationRoutes())
   app.route('/', challengeRoutes(dependencies))
   app.route('/', certificateRoutes({ db: dependencies.db, site: dependencies.site }))
   app.route('/', logoRoutes({ db: dependencies.db, logos: options.logos }))

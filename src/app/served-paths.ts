@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi'
+import { SCHEMA_PATH } from '../configuration/json-schema.ts'
 
 /** A path outside the REST API, as OpenAPI describes it. */
 export interface ServedPath {
@@ -105,6 +106,12 @@ export const operationPaths: readonly ServedPath[] = [
   { path: '/readyz', summary: 'Whether it is ready; 503 while it is not', type: 'application/json', tag: 'Operation' },
   { path: '/metrics', summary: 'Metrics for Prometheus', type: 'text/plain', tag: 'Operation' },
   { path: '/openapi.json', summary: 'This description', type: 'application/json', tag: 'Operation' },
+  {
+    path: SCHEMA_PATH,
+    summary: 'The JSON Schema of configuration files, for editors',
+    type: 'application/schema+json',
+    tag: 'Operation',
+  },
   { path: '/robots.txt', summary: 'What search engines may read', type: 'text/plain', tag: 'Operation' },
   {
     path: '/api/v1/billing/success/live',

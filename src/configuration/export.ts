@@ -3,6 +3,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Existing } from './current.ts'
 import { createDigest, readExisting } from './current.ts'
 import { withoutDefaults } from './defaults.ts'
+import { SCHEMA_PATH } from './json-schema.ts'
 import { assignKeys } from './keys.ts'
 import { withReferences } from './members.ts'
 import type { Section } from './sections.ts'
@@ -13,7 +14,7 @@ const COMMENT = `# Secrets are null, which keeps them as they are. To set one, w
 
 /** Writes an organization’s objects as a file, whose plan is empty. */
 export async function exportConfiguration(
-  ctx: { readonly db: Database; readonly seal: SecretBox },
+  ctx: { readonly db: Database; readonly seal: SecretBox; readonly site: { readonly baseUrl: string } },
   organizationId: string,
 ): Promise<string> {
   const existing = await readExisting(ctx, organizationId, createDigest(ctx.seal, organizationId))
@@ -31,7 +32,8 @@ export async function exportConfiguration(
   const ofSection = (section: Section) => existing.filter((each) => each.section === section).map(written)
   const parts = sections.map((section) => [section, Object.fromEntries(ofSection(section))] as const)
   const filled = parts.filter(([, objects]) => Object.keys(objects).length > 0)
-  return writeYamlText(COMMENT, { allclear: 1, ...Object.fromEntries(filled) }, organizationId)
+  const editors = `# yaml-language-server: $schema=${ctx.site.baseUrl}${SCHEMA_PATH}\n`
+  return writeYamlText(editors + COMMENT, { allclear: 1, ...Object.fromEntries(filled) }, organizationId)
 }
 
 function escaped(value: unknown): unknown {

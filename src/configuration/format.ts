@@ -65,7 +65,8 @@ const channel = z.strictObject({
 /** A part of a file that has got another key, such as `services.api`. */
 const place = z.string().regex(new RegExp(`^(?:${sections.join('|')})\\.[a-z0-9_-]+$`), 'must be like services.api')
 
-const file = z.strictObject({
+/** The shape of a file. */
+export const fileShape = z.strictObject({
   allclear: z.literal(1, 'must be 1, the version of this format'),
   moved: z
     .array(z.strictObject({ from: place, to: place }))
@@ -106,7 +107,7 @@ export function readConfiguration(read: YamlText, values: ReadonlyMap<string, st
   const replaced = withValues(read.value, values, [], issues)
   if (issues.length > 0) throw invalid(withLines(issues, read.lines))
   try {
-    return configurationOf(validate(file, replaced))
+    return configurationOf(validate(fileShape, replaced))
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     throw invalid(withLines(error.issues, read.lines))
@@ -124,7 +125,7 @@ export function withLines(issues: readonly Issue[], lines: ReadonlyMap<string, n
   })
 }
 
-function configurationOf({ moved = [], ...given }: z.output<typeof file>): Configuration {
+function configurationOf({ moved = [], ...given }: z.output<typeof fileShape>): Configuration {
   const objects = Object.fromEntries(
     sections.map((section) => [section, new Map(Object.entries(given[section] ?? {}))]),
   ) as unknown as Record<Section, Map<string, Members>>
@@ -170,9 +171,4 @@ function withValues(
 
 function membersOf<K extends string, T extends z.ZodType>(names: readonly K[], type: T): Record<K, T> {
   return Object.fromEntries(names.map((name) => [name, type])) as Record<K, T>
-}
-
-/** The JSON Schema of the file, for editors. */
-export function configurationSchema(): object {
-  return { title: 'Allclear configuration', ...z.toJSONSchema(file, { io: 'input' }) }
 }

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: files have such texts.
 import { describe, expect, test } from 'vitest'
 import type { Existing } from '../../src/configuration/current.ts'
-import { configurationSchema, readConfiguration } from '../../src/configuration/format.ts'
+import { readConfiguration } from '../../src/configuration/format.ts'
 import { assignKeys } from '../../src/configuration/keys.ts'
 import { escapeText } from '../../src/configuration/sections.ts'
 import { readYaml, type YamlText } from '../../src/configuration/yaml-text.ts'
@@ -86,14 +86,6 @@ describe('a configuration file', () => {
     for (const text of ['${', '$${A}', '$$', '${A}${', '$$$${B']) {
       expect(service(JSON.stringify(escapeText(text)))).toBe(text)
     }
-  })
-
-  test('has a JSON Schema', () => {
-    expect(configurationSchema()).toMatchObject({
-      required: ['allclear'],
-      additionalProperties: false,
-      properties: { allclear: { const: 1 }, monitors: {} },
-    })
   })
 })
 
