@@ -6,6 +6,7 @@ import { type Kind, testFiles } from './test/support/projects.ts'
 import { SlowestFiles } from './test/support/slowest-files.ts'
 
 const files = testFiles()
+const kinds = Object.keys(files) as Kind[]
 
 const alias = [
   // Our modules and the libraries' must share one copy of graphql, as they do outside the tests.
@@ -28,12 +29,20 @@ const experimental = { fsModuleCache: true, fsModuleCachePath: 'node_modules/.ca
  */
 const maxWorkers = Math.ceil(availableParallelism() * (process.env['TEST_DATABASE_URL'] === undefined ? 1.5 : 1))
 
-/** A project of each kind of test files, so that one that needs no database waits for none: `--project pure`. */
-const project = (name: Kind) => ({
+/**
+ * Whether files or kinds of them were asked for. Then there is a project of each kind, so that files that need no database wait for
+ * none. Otherwise one has all files: a worker takes those of one project only, and to load the program, open a database and start a
+ * browser anew for each kind would take a tenth of the run.
+ */
+const isPart = process.argv
+  .slice(2)
+  .some((argument) => argument.startsWith('--project') || /^(?!run$)[^-]/.test(argument))
+
+const project = (name: string, of: readonly Kind[]) => ({
   resolve: { alias },
   test: {
     name,
-    include: [...files[name]],
+    include: of.flatMap((kind) => files[kind]),
     experimental,
     pool: 'forks' as const,
     isolate: false,
@@ -45,7 +54,7 @@ const project = (name: Kind) => ({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000, interval: 20 } },
     setupFiles: ['test/support/patience.ts'],
-    globalSetup: name === 'pure' ? [] : ['test/support/database-setup.ts'],
+    globalSetup: of.every((kind) => kind === 'pure') ? [] : ['test/support/database-setup.ts'],
   },
 })
 
@@ -55,6 +64,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new SlowestFiles()],
     globalSetup: ['test/support/global-setup.ts'],
-    projects: [project('browser'), project('database'), project('pure'), project('service')],
+    projects: isPart ? kinds.map((kind) => project(kind, [kind])) : [project('all', kinds)],
   },
 })

@@ -1,7 +1,9 @@
+import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { type Kind, testFiles } from './projects.ts'
 
 /** The pure files come last: they are short, so that the workers end together. */
-const projects = ['service', 'browser', 'database', 'pure']
+const kinds: readonly Kind[] = ['service', 'browser', 'database', 'pure']
 
 /** The files that take longest for the little they do: they wait. A first run, which knows no durations yet, goes by size. */
 const waiting = ['test/hostile/hostile.test.ts', 'test/app/idle.test.ts', 'test/app/start.test.ts', 'test/main.test.ts']
@@ -10,11 +12,12 @@ const waiting = ['test/hostile/hostile.test.ts', 'test/app/idle.test.ts', 'test/
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
+    const byKind = testFiles()
+    const ranks = new Map(kinds.flatMap((kind, rank) => byKind[kind].map((file) => [file, rank] as const)))
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const file = relative(process.cwd(), moduleId)
+      return 2 * (ranks.get(file) ?? 0) + (waiting.includes(file) ? 0 : 1)
+    }
     return sorted.sort((one, other) => rankOf(one) - rankOf(other))
   }
-}
-
-function rankOf({ project, moduleId }: TestSpecification): number {
-  const isWaiting = waiting.some((file) => moduleId.endsWith(file))
-  return 2 * projects.indexOf(project.name) + (isWaiting ? 0 : 1)
 }
