@@ -123,6 +123,21 @@ const codesOf = async (query: string, headers: Record<string, string> = {}, key?
   const { data, errors } = await post(url, { query, key }, { ...stranger, ...headers })
   return { text: JSON.stringify(data ?? null), codes: (errors ?? []).map(({ extensions }) => extensions?.['code']) }
 }
+/**
+ * Follows the page by websocket until the service closes the connection, with a code. Resolves once events come: a subscription that
+ * begins when it may not any more is refused, and its connection stays open.
+ */
+async function followPage(at: string, params?: Record<string, unknown>): Promise<{ closed: Promise<number> }> {
+  const client = websocketClient(at, params, false)
+  const closed = new Promise<number>((resolve) => {
+    client.on('closed', (event) => resolve((event as { code: number }).code))
+  })
+  const query = `subscription { statusPageEvents(slug: "${slug}", after: "0") { cursor } }`
+  await new Promise<void>((resolve, reject) => {
+    client.subscribe({ query }, { next: () => resolve(), error: reject, complete: () => {} })
+  })
+  return { closed }
+}
 const pageQuery = `{ statusPage(slug: "${slug}") { name services { name } } }`
 
 describe('an incident that is not published', () => {
@@ -313,13 +328,7 @@ describe.each(accesses)('a page for $kind', (access) => {
     const events = `subscription { statusPageEvents(slug: "${slug}") { cursor } }`
     for (const at of [url, otherUrl]) {
       const own = await newToken()
-      const closed = new Promise<number>((resolve) => {
-        const client = websocketClient(at, { authorization: `Bearer ${own.secret}` }, false)
-        client.on('closed', (event) => resolve((event as { code: number }).code))
-        client.on('connected', () => {
-          client.subscribe({ query: events }, { next: () => {}, error: () => {}, complete: () => {} })
-        })
-      })
+      const { closed } = await followPage(at, { authorization: `Bearer ${own.secret}` })
       const stream = await openEventStream(at, { query: events, key: own.secret })
       const ended = stream.text().catch(() => 'cut')
       await mutate(url, key, 'revokePageToken', 'PageToken', { id: own.id })
@@ -343,13 +352,7 @@ test('a visitor of a public page is cut when it becomes private', async () => {
   for (const at of [url, otherUrl]) {
     await setAccess({ kind: 'PUBLIC' })
     const query = `subscription { statusPageEvents(slug: "${slug}") { cursor } }`
-    const closed = new Promise<number>((resolve) => {
-      const client = websocketClient(at, undefined, false)
-      client.on('closed', (event) => resolve((event as { code: number }).code))
-      client.on('connected', () => {
-        client.subscribe({ query }, { next: () => {}, error: () => {}, complete: () => {} })
-      })
-    })
+    const { closed } = await followPage(at)
     const stream = await openEventStream(at, { query })
     const ended = stream.text().catch(() => 'cut')
     await setAccess({ kind: 'MEMBERS' })
