@@ -36,6 +36,7 @@ A service is named by its name or id: --service "API=MAJOR_OUTAGE", more than on
     status: { type: 'string' },
     impact: { type: 'string' },
     service: { type: 'string', multiple: true },
+    template: { type: 'string' },
     quiet: { type: 'boolean' },
   },
   describe: {
@@ -44,6 +45,7 @@ A service is named by its name or id: --service "API=MAJOR_OUTAGE", more than on
     status: 'INVESTIGATING, IDENTIFIED, MONITORING or RESOLVED',
     impact: 'of a new incident: NONE, MINOR (default), MAJOR or CRITICAL',
     service: 'an affected service and its status, NAME=STATUS',
+    template: 'the name of a template that has the words ready; what is given beside it replaces its own',
     quiet: 'notify no subscribers',
   },
   async run(input, terminal, service) {
@@ -68,6 +70,8 @@ interface Request {
 
 async function open({ input, terminal, client }: Request): Promise<Incident> {
   const services = await affected(input, client)
+  const name = textOf(input, 'template')
+  if (name !== undefined) return openBy(name, services, { input, client })
   const written = await compose(input, terminal, {
     title: textOf(input, 'title') ?? '',
     hint: 'The first line is the title; the message follows after an empty line. Lines that begin with # are left out.',
@@ -79,6 +83,65 @@ async function open({ input, terminal, client }: Request): Promise<Incident> {
       impact: constant(textOf(input, 'impact') ?? 'MINOR'),
       services,
       tellSubscribers: input.options['quiet'] !== true,
+    },
+  })
+  return succeeded(done)
+}
+
+/** A template of incidents, filled in. */
+interface Template {
+  readonly name: string
+  readonly status: string | null
+  readonly impact: string | null
+  readonly tellSubscribers: boolean
+  readonly services: readonly { readonly serviceId: string; readonly status: string }[]
+  readonly filled: {
+    readonly title: string
+    readonly message: string
+    readonly translations: readonly object[]
+    readonly missing: readonly string[]
+  } | null
+}
+
+const TEMPLATES = `query Templates($serviceIds: [ID!], $startedAt: DateTime) {
+  organization { templates(kind: INCIDENT) {
+    name status impact tellSubscribers services { serviceId status }
+    filled(serviceIds: $serviceIds, startedAt: $startedAt) {
+      title message translations { language title message } missing
+    }
+  } }
+}`
+
+/** Opens an incident by a template. */
+async function openBy(
+  name: string,
+  services: readonly { readonly serviceId: string; readonly status: string }[],
+  { input, client }: Pick<Request, 'input' | 'client'>,
+): Promise<Incident> {
+  type Answer = { readonly organization: { readonly templates: readonly Template[] } }
+  const serviceIds = services.length === 0 ? null : services.map(({ serviceId }) => serviceId)
+  const asked = { serviceIds, startedAt: new Date().toISOString() }
+  const { templates } = (await client.request<Answer>(TEMPLATES, asked)).organization
+  const template = templates.find((each) => each.name.toLowerCase() === name.toLowerCase())
+  if (template === undefined) {
+    const known = templates.map((each) => `  ${printable(each.name)}`).join('\n')
+    throw new Failure(`There is no template “${name}” for incidents.${known === '' ? '' : ` There are:\n${known}`}`)
+  }
+  if (template.filled === null) throw new Failure('One of the services does not exist.')
+  const { title, message, translations, missing } = template.filled
+  const given = { title: textOf(input, 'title'), message: textOf(input, 'message') }
+  if (given.message === undefined && missing.length > 0) {
+    throw new Failure(`The template leaves open {{${missing.join('}}, {{')}}}. Name the services, or give --message.`)
+  }
+  const { done } = await client.request<{ done: Incident | Refused }>(OPEN, {
+    input: {
+      title: given.title ?? title,
+      message: given.message ?? message,
+      translations: given.title === undefined && given.message === undefined ? translations : [],
+      status: constant(textOf(input, 'status') ?? template.status ?? 'INVESTIGATING'),
+      impact: constant(textOf(input, 'impact') ?? template.impact ?? 'MINOR'),
+      services: services.length === 0 ? template.services : services,
+      tellSubscribers: template.tellSubscribers && input.options['quiet'] !== true,
     },
   })
   return succeeded(done)

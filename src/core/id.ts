@@ -29,6 +29,7 @@ const otherPrefixes = {
   AlertDelivery: 'ald',
   Integration: 'itg',
   IncomingBody: 'ibd',
+  Template: 'tpl',
 } as const
 
 export type IdType = keyof typeof idPrefixes

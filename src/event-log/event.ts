@@ -206,6 +206,9 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   INTEGRATION_CREATED: false,
   INTEGRATION_UPDATED: false,
   INTEGRATION_DELETED: false,
+  TEMPLATE_CREATED: false,
+  TEMPLATE_UPDATED: false,
+  TEMPLATE_DELETED: false,
 }
 
 /** Returns whether events of a kind change the public page. */

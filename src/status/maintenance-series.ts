@@ -34,15 +34,7 @@ import {
   untilOf,
 } from './recurrence.ts'
 import { message, tellSubscribers, titleText } from './timeline-limits.ts'
-import type { Translations } from './translations.ts'
-import {
-  requireTranslatedLength,
-  storedTexts,
-  titleChanges,
-  titleIn,
-  translations,
-  withChanges,
-} from './translations.ts'
+import { bothAfter, bothIn, titleChanges, titleIn, translations, withChanges } from './translations.ts'
 
 /** The maximum number of series of an organization. */
 const MAX_SERIES = 50
@@ -95,7 +87,7 @@ export async function createMaintenanceSeries(ctx: Context, input: unknown): Pro
         organizationId,
         title,
         message,
-        translations: textsAfter({}, fields.translations),
+        translations: bothAfter({}, fields.translations),
         tellSubscribers,
         ...schedule,
         createdAt: tx.now(),
@@ -132,8 +124,8 @@ export async function updateMaintenanceSeries(ctx: Context, input: unknown): Pro
   const { id, version, serviceIds, ...fields } = validate(seriesEdit, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
   const read = await findMaintenanceSeries(ctx, organizationId, id)
-  const texts = textsAfter(read.translations, fields.translations)
-  const rendered = await renderUpdate(ctx, organizationId, fields.message ?? read.message, translationsIn(texts))
+  const texts = bothAfter(read.translations, fields.translations)
+  const rendered = await renderUpdate(ctx, organizationId, fields.message ?? read.message, bothIn(texts))
   const schedule = await changedSchedule(read, fields, ctx.now())
   return change(ctx, organizationId, async (tx) => {
     const before = await findMaintenanceSeries(tx, organizationId, id)
@@ -240,7 +232,7 @@ export async function runDueSeries(ctx: Context): Promise<Date | null> {
 export async function advanceSeries(ctx: Context, id: string): Promise<void> {
   const found = await ctx.db.maintenanceSeries.findUnique({ where: { id } })
   if (!found) return
-  const rendered = await renderUpdate(ctx, found.organizationId, found.message, translationsIn(found.translations))
+  const rendered = await renderUpdate(ctx, found.organizationId, found.message, bothIn(found.translations))
   await change(ctx, found.organizationId, async (tx) => {
     const series = await tx.db.maintenanceSeries.findUnique({ where: { id } })
     // One that was changed meanwhile has been advanced by that.
@@ -422,43 +414,18 @@ export function ruleWithEnd({ rule, until }: Pick<MaintenanceSeries, 'rule' | 'u
   return until === null ? rule : `${rule};UNTIL=${until.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
 }
 
-/** The texts of a series in one other language. */
-export type SeriesTexts = Readonly<Record<string, { readonly title?: string; readonly message?: string }>>
-
 /** Returns the title of a series in a language if there is one, and otherwise the one that was written first. */
 export function seriesTitleIn(series: MaintenanceSeries, language: Language): string {
   return titleIn({ title: series.title, titles: titlesOf(series) }, language).title
 }
 
-/** Returns the texts of a series in other languages, as given to each date. */
-function translationsIn(stored: MaintenanceSeries['translations']): NonNullable<Translations> {
-  return storedTexts<SeriesTexts[string]>(stored).map(({ language, text }) => ({ language, ...text }))
-}
-
-/** Applies changes to the texts of a series in other languages. @throws Invalid when the messages are too long together. */
-function textsAfter(stored: MaintenanceSeries['translations'], given: Translations): SeriesTexts {
-  const known = withChanges<SeriesTexts[string]>(stored, {})
-  const changed = (given ?? []).map(({ language, title, message }) => {
-    const text = {
-      ...known[language],
-      ...(title !== undefined && { title }),
-      ...(message !== undefined && { message }),
-    }
-    const kept = Object.entries(text).filter(([, value]) => value !== null)
-    return [language, kept.length === 0 ? null : Object.fromEntries(kept)] as const
-  })
-  const texts = withChanges<SeriesTexts[string]>(stored, Object.fromEntries(changed))
-  requireTranslatedLength(Object.values(texts).map(({ message }) => message?.length ?? 0))
-  return texts
-}
-
 const titlesOf = ({ translations }: MaintenanceSeries): Record<string, string> =>
-  withChanges({}, titleChanges(translationsIn(translations)))
+  withChanges({}, titleChanges(bothIn(translations)))
 
 /** Returns what a series says in all its languages. */
 const messagesOf = ({ message, translations }: MaintenanceSeries) => [
   message,
-  translationsIn(translations).map((each) => [each.language, each.message]),
+  bothIn(translations).map((each) => [each.language, each.message]),
 ]
 
 const endOf = (startsAt: Date, minutes: number) => new Date(startsAt.getTime() + minutes * MINUTE)

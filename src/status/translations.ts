@@ -98,6 +98,31 @@ export function changedMessages(
   return { translations, ...(messages.some(({ html }) => html === null) && { htmlVersion: 0 }) }
 }
 
+/** Titles and messages in other languages, as stored where both are in one column. */
+export type BothTexts = Readonly<Record<string, { readonly title?: string; readonly message?: string }>>
+
+/** Returns the titles and messages of a stored column of `BothTexts`, as they would be given. */
+export function bothIn(stored: Prisma.JsonValue): NonNullable<Translations> {
+  return storedTexts<BothTexts[string]>(stored).map(({ language, text }) => ({ language, ...text }))
+}
+
+/** Applies changes to a stored column of `BothTexts`. @throws Invalid when the messages are too long together. */
+export function bothAfter(stored: Prisma.JsonValue, given: Translations): BothTexts {
+  const known = withChanges<BothTexts[string]>(stored, {})
+  const changed = (given ?? []).map(({ language, title, message }) => {
+    const text = {
+      ...known[language],
+      ...(title !== undefined && { title }),
+      ...(message !== undefined && { message }),
+    }
+    const kept = Object.entries(text).filter(([, value]) => value !== null)
+    return [language, kept.length === 0 ? null : Object.fromEntries(kept)] as const
+  })
+  const texts = withChanges<BothTexts[string]>(stored, Object.fromEntries(changed))
+  requireTranslatedLength(Object.values(texts).map(({ message }) => message?.length ?? 0))
+  return texts
+}
+
 /** @throws Invalid when messages in other languages are too long together. */
 export function requireTranslatedLength(lengths: readonly number[]): void {
   if (lengths.reduce((sum, length) => sum + length, 0) <= MAX_TRANSLATED_LENGTH) return

@@ -152,6 +152,16 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       groups: { create: { keyHash: slug, isFiring: true, routing: '', firedAt: noon } },
     },
   })
+  const template = {
+    id: newId('Template'),
+    organizationId: id,
+    kind: 'UPDATE',
+    name: 'Fixed',
+    message: 'It is.',
+  } as const
+  await prisma.template.create({
+    data: { ...template, createdAt: noon, services: { create: { serviceId: ids.Service, status: 'OPERATIONAL' } } },
+  })
   await prisma.suppression.create({
     data: { id: `own-${slug}`, organizationId: id, reason: 'UNSUBSCRIBED', createdAt: noon },
   })

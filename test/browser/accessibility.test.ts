@@ -103,7 +103,9 @@ test('no screen of the console breaks a rule of axe, in either theme', async () 
   const starts = [
     ...['now', 'start', 'subscribers/delete', 'account/second-factor/remove'].map(screen),
     ...[`people/${owner.userId}/reset`, `maintenance/series/${acme.ids.MaintenanceSeries}/end`].map(screen),
-    ...[`alerts/channels/${channel.id}`, `integrations/${acme.integrationId}`].map(screen),
+    ...[`alerts/channels/${channel.id}`, `integrations/${acme.integrationId}`, `templates/${acme.templateId}`].map(
+      screen,
+    ),
     screen(`pages/${acme.ids.StatusPage}/tokens/${acme.pageTokenId}/revoke`),
     ...[other ?? '', '/console/operator/organizations'],
   ]

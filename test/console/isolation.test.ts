@@ -28,7 +28,7 @@ const gets = consoleRoutes.filter(({ method }) => method === 'GET').map(({ path 
 const posts = consoleRoutes.filter(({ method }) => method === 'POST').map(({ path }) => path)
 
 /** The ids of an organization's things by the section of the console that shows them. */
-const idsIn = ({ ids, integrationId }: typeof mine): Record<string, string> => ({
+const idsIn = ({ ids, integrationId, templateId }: typeof mine): Record<string, string> => ({
   incidents: ids.Incident,
   maintenance: ids.Maintenance,
   services: ids.Service,
@@ -38,6 +38,7 @@ const idsIn = ({ ids, integrationId }: typeof mine): Record<string, string> => (
   keys: ids.ApiKey,
   alerts: ids.Alert,
   integrations: integrationId,
+  templates: templateId,
   pages: ids.StatusPage,
   groups: ids.ServiceGroup,
   updates: ids.IncidentUpdate,

@@ -78,7 +78,7 @@ const readers: Record<Reader, Record<string, string>> = {
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
-      publishIncident dismissIncident
+      publishIncident dismissIncident createTemplate updateTemplate deleteTemplate
       scheduleMaintenance updateMaintenance cancelMaintenance editMaintenanceUpdate deleteMaintenanceUpdate
       deleteMaintenance createMaintenanceSeries updateMaintenanceSeries endMaintenanceSeries deleteMaintenanceSeries
       createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
@@ -99,12 +99,17 @@ const readers: Record<Reader, Record<string, string>> = {
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
       services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members
-      alertChannels alerts integrations configuration`,
+      alertChannels alerts integrations templates configuration`,
     Integration: 'id name kind url rules checksSignatures received lastReceivedAt version createdAt',
     IntegrationRule: 'labels serviceId status impact mode',
     IntegrationLabel: 'name value',
     IncomingBody: 'id receivedAt status note body',
     DeleteIntegrationPayload: 'id',
+    Template: 'id kind name title message translations status impact services tellSubscribers filled version createdAt',
+    TemplateService: 'serviceId status',
+    TemplateTranslation: 'language title message',
+    FilledTemplate: 'title message translations missing',
+    DeleteTemplatePayload: 'id',
     StatusPage: 'domain allServices version access embedOrigins tokens',
     PageAccess: 'kind mailDomains ranges',
     PageToken: 'id name createdAt lastUsedAt',
@@ -641,7 +646,10 @@ async function eventsUntil(subjectId: string, key: string | undefined, query: st
 }
 
 /** A mutation with everything that it takes, naming an organization's things; `names`: whether it names any. */
-function mutationOf(name: string, { id, slug, ids, heartbeatId, pageTokenId, integrationId }: FilledOrganization) {
+function mutationOf(
+  name: string,
+  { id, slug, ids, heartbeatId, pageTokenId, integrationId, templateId }: FilledOrganization,
+) {
   const field = schema.getMutationType()?.getFields()[name]
   if (!field) throw new Error(`There is no mutation ${name}.`)
   let names = false
@@ -661,9 +669,17 @@ function mutationOf(name: string, { id, slug, ids, heartbeatId, pageTokenId, int
   function sampleId(path: string): string {
     if (path.endsWith('paymentEventId')) return 'evt_1'
     names = true
-    if (path === 'rotateHeartbeatToken.id') return heartbeatId
-    if (path === 'RevokePageTokenInput.id') return pageTokenId
-    if (/Integration(Input)?\.id$/.test(path)) return integrationId
+    const [, kind = ''] = /(HeartbeatToken|PageToken|Integration|Template)(?:Input)?\.id$/.exec(path) ?? []
+    const others = new Map(
+      Object.entries({
+        HeartbeatToken: heartbeatId,
+        PageToken: pageTokenId,
+        Integration: integrationId,
+        Template: templateId,
+      }),
+    )
+    const other = others.get(kind)
+    if (other !== undefined) return other
     if (path.endsWith('pageId')) return ids.StatusPage
     if (path.endsWith('userId')) return `usr_${'0'.repeat(24)}`
     if (/organizationId$/.test(path) || /^(restore|Delete)Organization(Input)?\.id$/.test(path)) return id
@@ -704,6 +720,9 @@ const leftOut = new Set([
   'UpdateAlertChannelInput.escalate',
   'CreateIntegrationInput.paths',
   'UpdateIntegrationInput.paths',
+  // For maintenance.
+  'CreateTemplateInput.serviceIds',
+  'UpdateTemplateInput.serviceIds',
   // No monitor depends on itself.
   'UpdateMonitorInput.dependsOnIds',
 ])

@@ -36,6 +36,7 @@ export interface FilledOrganization {
   readonly pageTokenId: string
   /** Nothing has come in. */
   readonly integrationId: string
+  readonly templateId: string
 }
 
 /**
@@ -135,10 +136,13 @@ export async function filledOrganization(
   const token = await mutate(url, key, 'createPageToken', 'CreatePageTokenPayload', named)
   const other = { name: 'Grafana', kind: 'GRAFANA' }
   const integration = await mutate(url, key, 'createIntegration', 'Integration', other)
+  const words = { kind: 'INCIDENT', name: 'Prepared', message: '{{service}} is down.', services: [] }
+  const template = await mutate(url, key, 'createTemplate', 'Template', words)
   return {
     id,
     slug,
     key,
+    templateId: template.id,
     pageTokenId: token.id,
     integrationId: integration.id,
     heartbeatId: heartbeat.id,

@@ -7,6 +7,7 @@ import { readAuthors } from '../../status/authors.ts'
 import { dismissIncident, findIncident, postIncidentUpdate, publishIncident } from '../../status/incident.ts'
 import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
+import type { Template } from '../../status/template.ts'
 import { message as messageText } from '../../status/timeline-limits.ts'
 import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
 import { readIncidentTimelines } from '../../status/timeline-reader.ts'
@@ -29,7 +30,8 @@ import { PublicationButtons } from './hidden-incident.tsx'
 import { statusChoices } from './new-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
-import { isDraft, readServiceNames, readServiceStatuses, ServiceStatusFields } from './service-fields.tsx'
+import { isDraft, readServiceNames, readServiceStatuses, ServiceStatusFields, usesTemplate } from './service-fields.tsx'
+import { offeredTemplates, requireFilledIn, TemplateChoice, withTemplate } from './template-choice.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from './timeline-parts.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
@@ -73,6 +75,11 @@ export function beforeIn({ c }: Screen): string | null {
 }
 
 async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
+  const incidentId = idIn(screen)
+  if (usesTemplate(fields)) {
+    const filled = await withTemplate(screen, 'UPDATE', fields, { incidentId })
+    return showIncident(screen, { fields: filled, problem: null }, null)
+  }
   const message = fields.get('message') ?? ''
   if (isDraft(fields)) {
     const preview = fields.has('preview')
@@ -80,7 +87,7 @@ async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<st
       : null
     return showIncident(screen, { fields, problem: null }, preview)
   }
-  const incidentId = idIn(screen)
+  requireFilledIn(fields)
   await postIncidentUpdate(screen.ctx, {
     incidentId,
     status: fields.get('status'),
@@ -97,14 +104,17 @@ async function showIncident(screen: Screen, state: FormState, preview: MessagePr
   const { ctx, organization } = screen
   const found = await findIncident(ctx, organization.id, idIn(screen))
   const before = beforeIn(screen)
-  const [[incident], services] = await Promise.all([
+  const [[incident], services, templates] = await Promise.all([
     readIncidentTimelines(ctx.db, [found], { ...TIMELINE_BOUNDS, before }, { serviceIds: null }),
     readServiceNames(screen),
+    offeredTemplates(screen, 'UPDATE'),
   ])
   const updates = incident?.updates ?? []
   const updateIds = updates.map(({ id }) => id)
   const authors = await readAuthors(ctx.db, organization.id, [found.id], updateIds)
-  const content = incident && <WholeIncident {...{ screen, state, preview, incident, services, authors, before }} />
+  const content = incident && (
+    <WholeIncident {...{ screen, state, preview, incident, services, templates, authors, before }} />
+  )
   return screen.show(
     { title: found.title, section: 'incidents', content, actions: <Actions {...{ screen, found }} /> },
     state,
@@ -135,12 +145,14 @@ interface Props {
   readonly preview: MessagePreview | null
   readonly incident: IncidentWithTimeline
   readonly services: readonly OfferedService[]
+  /** For updates. */
+  readonly templates: readonly Template[]
   readonly authors: ReadonlyMap<string, Author>
   /** The update before which the timeline is shown; null: the newest are. */
   readonly before: string | null
 }
 
-function WholeIncident({ screen, state, preview, incident, services, authors, before }: Props) {
+function WholeIncident({ screen, state, preview, incident, services, templates, authors, before }: Props) {
   const mayPost = screen.may('WRITE') && before === null
   const ofForm = (...names: string[]) => (names.includes(state.fields.get('form') ?? '') ? state : emptyForm)
   const isResolved = incident.status === 'RESOLVED'
@@ -154,7 +166,7 @@ function WholeIncident({ screen, state, preview, incident, services, authors, be
       <Facts {...{ screen, incident, services }} />
       {incident.visibility === 'PUBLIC' ? null : <p>{visibilityTexts[incident.visibility]}</p>}
       <PublicationButtons {...{ screen, incident }} />
-      {mayPost ? <UpdateForm {...{ screen, incident, services, preview }} state={ofUpdate} /> : null}
+      {mayPost ? <UpdateForm {...{ screen, incident, services, templates, preview }} state={ofUpdate} /> : null}
       {mayPost && !isResolved ? <ResolveForm {...{ screen, incident }} state={ofForm('resolve')} /> : null}
       <h2>Timeline</h2>
       <EditableTimeline {...{ screen, path, updates, authors }} mark={(status) => <IncidentMark status={status} />} />
@@ -197,7 +209,7 @@ function Facts({ screen, incident, services }: Pick<Props, 'screen' | 'incident'
   )
 }
 
-function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 'authors' | 'before'>) {
+function UpdateForm({ screen, state, preview, incident, services, templates }: Omit<Props, 'authors' | 'before'>) {
   const { id, status, version } = incident
   return (
     <form method="post" action={screen.path(`incidents/${id}/updates`)} class="stack composer" id="update">
@@ -205,6 +217,7 @@ function UpdateForm({ screen, state, preview, incident, services }: Omit<Props, 
       <EditProblem state={state} version={version} fields={['status', 'message', 'services', TRANSLATIONS]} />
       <input type="hidden" name="form" value="update" />
       <VersionField state={state} version={version} />
+      <TemplateChoice {...{ screen, state, templates }} />
       <SelectField
         label="Status"
         name="status"

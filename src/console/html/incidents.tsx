@@ -52,7 +52,12 @@ export function incidentListScreens({ get }: Screens): void {
       title: 'Incidents',
       section: 'incidents',
       content: <Incidents {...{ screen, page, services }} />,
-      actions: screen.may('WRITE') ? report : undefined,
+      actions: (
+        <>
+          <a href={screen.path('templates')}>Templates</a>
+          {screen.may('WRITE') ? report : null}
+        </>
+      ),
     } as const
     return screen.show(shown, { ...emptyForm, problem: page.problem })
   })

@@ -22,17 +22,39 @@ import {
 import { idIn } from './incident.tsx'
 import { TOLD_FROM_NOW_ON } from './maintenance.tsx'
 import type { Screen, Screens } from './screen.tsx'
-import { currentServices, isDraft, readServiceIds, readServiceNames, ServiceChoice } from './service-fields.tsx'
+import {
+  currentServices,
+  isDraft,
+  readServiceIds,
+  readServiceNames,
+  ServiceChoice,
+  usesTemplate,
+} from './service-fields.tsx'
+import { offeredTemplates, requireFilledIn, TemplateChoice, withTemplate } from './template-choice.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 /** Adds the forms that schedule a maintenance and edit its title, times and services. */
 export function maintenanceFormScreens({ form }: Screens): void {
-  form('maintenance/new', (screen, state) => showNew(screen, state, null), submitNew)
+  form('maintenance/new', showFirst, submitNew)
   form('maintenance/:id/edit', showEdit, submitEdit)
 }
 
+/** Shows the form, filled in by the template that the address names. */
+async function showFirst(screen: Screen, state: FormState): Promise<Response> {
+  const templateId = screen.c.req.query('template')
+  if (templateId === undefined || state.fields.size > 0) return showNew(screen, state, null)
+  return showNew(screen, { fields: await used(screen, new URLSearchParams({ templateId })), problem: null }, null)
+}
+
+const used = (screen: Screen, fields: URLSearchParams) =>
+  withTemplate(screen, 'MAINTENANCE', fields, {
+    startedAt: readTime(fields, 'startsAt', screen.zone),
+    endsAt: readTime(fields, 'endsAt', screen.zone),
+  })
+
 async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
   const { ctx, zone } = screen
+  if (usesTemplate(fields)) return showNew(screen, { fields: await used(screen, fields), problem: null }, null)
   const message = fields.get('message') ?? ''
   if (isDraft(fields)) {
     const preview = fields.has('preview')
@@ -40,6 +62,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
       : null
     return showNew(screen, { fields, problem: null }, preview)
   }
+  requireFilledIn(fields)
   const { id } = await scheduleMaintenance(ctx, {
     title: fields.get('title') ?? '',
     message,
@@ -56,10 +79,11 @@ const ownFields = ['title', 'message', 'startsAt', 'endsAt', 'serviceIds', TRANS
 
 async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
   const { zone } = screen
-  const services = await readServiceNames(screen)
+  const [services, templates] = await Promise.all([readServiceNames(screen), offeredTemplates(screen, 'MAINTENANCE')])
   const content = (
     <form method="post" class="stack composer" id="schedule">
       <FormProblem state={state} fields={ownFields} />
+      <TemplateChoice {...{ screen, state, templates }} />
       <InputField label="Title" name="title" state={state} autofocus {...textRules(titleText)} autocomplete="off" />
       <div class="beside">
         <TimeField

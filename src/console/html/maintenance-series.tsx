@@ -4,7 +4,6 @@ import { invalid, validate } from '../../core/validation.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { CheckboxesField, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
-import type { SeriesTexts } from '../../status/maintenance-series.ts'
 import {
   createMaintenanceSeries,
   deleteMaintenanceSeries,
@@ -18,6 +17,7 @@ import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import { friendlyRule, instantOf, localOf, MAX_RULE_LENGTH, nextDates, ruleInWords } from '../../status/recurrence.ts'
 import { titleText } from '../../status/timeline-limits.ts'
+import type { BothTexts } from '../../status/translations.ts'
 import { storedTexts } from '../../status/translations.ts'
 import { Time } from '../../status-page/html/time.tsx'
 import type { Zone } from '../../status-page/time-format.ts'
@@ -290,7 +290,7 @@ const unwritten = { title: '', message: '', translations: {}, tellSubscribers: t
 
 /** Returns the titles and the messages of a series in other languages as maintenance stores them. */
 function textsIn(stored: Series['translations']) {
-  const texts = storedTexts<SeriesTexts[string]>(stored)
+  const texts = storedTexts<BothTexts[string]>(stored)
   const titles = texts.flatMap(({ language, text: { title } }) => (title ? [[language, title]] : []))
   const messages = texts.flatMap(({ language, text: { message } }) => (message ? [[language, { message }]] : []))
   return { titles: Object.fromEntries(titles), messages: Object.fromEntries(messages) }

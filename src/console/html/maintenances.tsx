@@ -48,6 +48,7 @@ export function maintenanceListScreens({ get }: Screens): void {
       content: <Maintenances {...{ screen, page, services }} />,
       actions: (
         <>
+          <a href={screen.path('templates')}>Templates</a>
           <a href={screen.path('maintenance/series')}>Repeating</a>
           {screen.may('WRITE') ? schedule : null}
         </>

@@ -6,6 +6,7 @@ import { createIncident } from '../../status/incident.ts'
 import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import type { ServiceState } from '../../status/page-state.ts'
+import type { Template } from '../../status/template.ts'
 import { titleText } from '../../status/timeline-limits.ts'
 import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
 import { readCurrentState } from './current-state.ts'
@@ -18,7 +19,8 @@ import {
   TimeField,
 } from './edit-fields.tsx'
 import type { Screen, Screens } from './screen.tsx'
-import { isDraft, readServiceStatuses, ServiceStatusFields } from './service-fields.tsx'
+import { isDraft, readServiceStatuses, ServiceStatusFields, usesTemplate } from './service-fields.tsx'
+import { offeredTemplates, requireFilledIn, TemplateChoice, withTemplate } from './template-choice.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 /** The choices of an incident's status and impact. */
@@ -30,11 +32,24 @@ export const impactChoices = Object.values(IncidentImpact).map((value) => ({ val
 
 /** Adds the form that reports an incident. */
 export function newIncidentScreens({ form }: Screens): void {
-  form('incidents/new', (screen, state) => showNew(screen, state, null), submitNew)
+  form('incidents/new', showFirst, submitNew)
 }
+
+/** Shows the form, filled in by the template that the address names. */
+async function showFirst(screen: Screen, state: FormState): Promise<Response> {
+  const templateId = screen.c.req.query('template')
+  if (templateId === undefined || state.fields.size > 0) return showNew(screen, state, null)
+  return showNew(screen, { fields: await used(screen, new URLSearchParams({ templateId })), problem: null }, null)
+}
+
+const used = (screen: Screen, fields: URLSearchParams) =>
+  withTemplate(screen, 'INCIDENT', fields, {
+    startedAt: readTime(fields, 'startedAt', screen.zone) ?? screen.ctx.now(),
+  })
 
 async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
   const { ctx, zone } = screen
+  if (usesTemplate(fields)) return showNew(screen, { fields: await used(screen, fields), problem: null }, null)
   const message = fields.get('message') ?? ''
   if (isDraft(fields)) {
     const preview = fields.has('preview')
@@ -42,6 +57,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
       : null
     return showNew(screen, { fields, problem: null }, preview)
   }
+  requireFilledIn(fields)
   const { id } = await createIncident(ctx, {
     title: fields.get('title') ?? '',
     status: fields.get('status'),
@@ -60,8 +76,8 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
 const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt', TRANSLATIONS] as const
 
 async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
-  const { services } = await readCurrentState(screen)
-  const content = <NewIncident {...{ screen, state, preview, services }} />
+  const [{ services }, templates] = await Promise.all([readCurrentState(screen), offeredTemplates(screen, 'INCIDENT')])
+  const content = <NewIncident {...{ screen, state, preview, services, templates }} />
   return screen.show({ title: 'Report an incident', section: 'incidents', content }, state)
 }
 
@@ -70,12 +86,14 @@ interface Props {
   readonly state: FormState
   readonly preview: MessagePreview | null
   readonly services: readonly ServiceState[]
+  readonly templates: readonly Template[]
 }
 
-function NewIncident({ screen, state, preview, services }: Props) {
+function NewIncident({ screen, state, preview, services, templates }: Props) {
   return (
     <form method="post" class="stack composer" id="new-incident">
       <FormProblem state={state} fields={ownFields} />
+      <TemplateChoice {...{ screen, state, templates }} />
       <InputField label="Title" name="title" state={state} autofocus {...textRules(titleText)} autocomplete="off" />
       <div class="beside">
         <SelectField label="Status" name="status" state={state} choices={statusChoices} value="INVESTIGATING" />

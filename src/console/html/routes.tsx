@@ -45,6 +45,7 @@ import { serviceListScreens } from './services.tsx'
 import { startScreens } from './start.tsx'
 import { subscriberAddScreens } from './subscriber-add.tsx'
 import { subscriberScreens } from './subscribers.tsx'
+import { templateScreens } from './templates.tsx'
 
 /** The console's style sheet and script; bundled as `console.css` and `console.js`. */
 export const consoleSheet = new URL('src/console/console.css', root)
@@ -71,6 +72,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       nowScreens(screens)
       incidentListScreens(screens)
       newIncidentScreens(screens)
+      templateScreens(screens)
       incidentScreens(screens)
       incidentEditScreens(screens)
       maintenanceListScreens(screens)

@@ -193,7 +193,12 @@ export function currentServices(
   return currentValue(state, version, { name: 'serviceIds', value: chosen, typed, shown: namesInWords(names) })
 }
 
-/** Whether a form asks for more than being sent: for a preview, or to find services. */
+/** Whether a form asks for more than being sent: for a preview, to find services, or to use a template. */
 export function isDraft(fields: URLSearchParams): boolean {
-  return fields.has('preview') || fields.has('find')
+  return fields.has('preview') || fields.has('find') || usesTemplate(fields)
+}
+
+/** Whether a form asks for the words of the template that is chosen in it. */
+export function usesTemplate(fields: URLSearchParams): boolean {
+  return fields.has('use') && Boolean(fields.get('templateId'))
 }

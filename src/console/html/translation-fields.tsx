@@ -92,7 +92,7 @@ export function TranslationFields(props: Props) {
 }
 
 /** Returns the languages of texts besides the default one: those that pages offer, and those that something is written in. */
-function otherLanguages({ organization }: Screen, written: readonly Language[]): Language[] {
+export function otherLanguages({ organization }: Screen, written: readonly Language[]): Language[] {
   const { offered, byDefault } = offeredLanguages(organization.languages, organization.defaultLanguage)
   return [...new Set([...offered.filter((language) => language !== byDefault), ...written])]
 }

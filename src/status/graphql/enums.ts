@@ -135,6 +135,9 @@ export const eventKinds = describedValues<EventKind>({
   INTEGRATION_CREATED: 'An integration was created.',
   INTEGRATION_UPDATED: 'An integration changed.',
   INTEGRATION_DELETED: 'An integration was deleted.',
+  TEMPLATE_CREATED: 'A template was created.',
+  TEMPLATE_UPDATED: 'A template changed.',
+  TEMPLATE_DELETED: 'A template was deleted.',
 })
 builder.enumType(EventKind, { name: 'EventKind', description: 'The kind of an event.', values: eventKinds })
 builder.enumType(ActorKind, {

@@ -158,7 +158,8 @@ const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
   }),
 })
 
-const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
+/** A service and the status that an incident gives it. */
+export const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
   description: 'An affected service and its status.',
   fields: (t) => ({
     serviceId: t.id({ description: 'The service.' }),

@@ -4,7 +4,6 @@ import { rows, text } from '../../graphql/cost.ts'
 import { deletionPayload } from '../../graphql/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
 import { VERSION, VERSION_READ } from '../../graphql/version.ts'
-import type { SeriesTexts } from '../maintenance-series.ts'
 import {
   createMaintenanceSeries,
   deleteMaintenanceSeries,
@@ -15,6 +14,7 @@ import {
 import { MAX_SERVICES } from '../ownership.ts'
 import { instantOf, nextDates, ruleInWords } from '../recurrence.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import type { BothTexts } from '../translations.ts'
 import { storedTexts } from '../translations.ts'
 import { Service } from './service.ts'
 import { messagesCost, SeriesTranslation, translationsField } from './translation.ts'
@@ -37,7 +37,7 @@ const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {
       type: [SeriesTranslation],
       extensions: messagesCost,
       description: 'Title and message in other languages.',
-      resolve: ({ translations }) => storedTexts<SeriesTexts[string]>(translations),
+      resolve: ({ translations }) => storedTexts<BothTexts[string]>(translations),
     }),
     timeZone: t.exposeString('timeZone', { description: 'The IANA time zone in which the rule is evaluated.' }),
     startsAt: t.field({

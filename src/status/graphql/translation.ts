@@ -52,6 +52,20 @@ export const SeriesTranslation = builder
     }),
   })
 
+/** The texts of a template in another language. */
+export const TemplateTranslation = builder
+  .objectRef<Omit<Translated, 'text'> & { readonly title?: string | null; readonly message?: string | null }>(
+    'TemplateTranslation',
+  )
+  .implement({
+    description: 'The texts of a template in another language.',
+    fields: (t) => ({
+      language: t.expose('language', { type: Language, description: LANGUAGE }),
+      title: t.exposeString('title', { nullable: true, description: 'The title. Null: none.' }),
+      message: t.exposeString('message', { nullable: true, description: 'The message, in markdown. Null: none.' }),
+    }),
+  })
+
 /** The cost of titles in other languages. */
 export const titlesCost = costs({ items: languages.length })
 /** The cost of messages in other languages, which are bounded together. */
