@@ -124,7 +124,7 @@ export function bothAfter(stored: Prisma.JsonValue, given: Translations): BothTe
 }
 
 /** @throws Invalid when messages in other languages are too long together. */
-export function requireTranslatedLength(lengths: readonly number[]): void {
+function requireTranslatedLength(lengths: readonly number[]): void {
   if (lengths.reduce((sum, length) => sum + length, 0) <= MAX_TRANSLATED_LENGTH) return
   throw invalid([
     {
