@@ -103,10 +103,10 @@ interface Template {
   } | null
 }
 
-const TEMPLATES = `query Templates($serviceIds: [ID!], $startedAt: DateTime) {
+const TEMPLATES = `query Templates($serviceIds: [ID!]) {
   organization { templates(kind: INCIDENT) {
     name status impact tellSubscribers services { serviceId status }
-    filled(serviceIds: $serviceIds, startedAt: $startedAt) {
+    filled(serviceIds: $serviceIds) {
       title message translations { language title message } missing
     }
   } }
@@ -120,8 +120,7 @@ async function openBy(
 ): Promise<Incident> {
   type Answer = { readonly organization: { readonly templates: readonly Template[] } }
   const serviceIds = services.length === 0 ? null : services.map(({ serviceId }) => serviceId)
-  const asked = { serviceIds, startedAt: new Date().toISOString() }
-  const { templates } = (await client.request<Answer>(TEMPLATES, asked)).organization
+  const { templates } = (await client.request<Answer>(TEMPLATES, { serviceIds })).organization
   const template = templates.find((each) => each.name.toLowerCase() === name.toLowerCase())
   if (template === undefined) {
     const known = templates.map((each) => `  ${printable(each.name)}`).join('\n')

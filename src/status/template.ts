@@ -202,7 +202,7 @@ export async function fillTemplate(ctx: Context, template: Template, use: Templa
 /** Returns what the placeholders stand for in a language. */
 async function placeholderValues(
   ctx: Context,
-  { organizationId, services }: Template,
+  { kind, organizationId, services }: Template,
   use: TemplateUse,
 ): Promise<(language: Language) => PlaceholderValues> {
   const incident = use.incidentId ? await findIncident(ctx, organizationId, use.incidentId) : null
@@ -220,7 +220,7 @@ async function placeholderValues(
       orderBy: [{ position: 'asc' }, { id: 'asc' }],
     }),
   ])
-  const startedAt = use.startedAt ?? incident?.startedAt ?? null
+  const startedAt = use.startedAt ?? incident?.startedAt ?? (kind === 'INCIDENT' ? ctx.now() : null)
   return (language) => {
     const words = wordsOf(language)
     const list = new Intl.ListFormat(words.locale, { type: 'conjunction' })

@@ -114,8 +114,8 @@ describe('a template', () => {
     })
     expect(await fillTemplate(acme.ctx, template, { serviceIds: [web] })).toMatchObject({
       title: 'Web is down',
-      message: 'Since {{started}}.',
-      missing: ['started', 'ends'],
+      message: 'Since 20 November 2026 at 12:00.',
+      missing: ['ends'],
     })
     const incident = await createIncident(acme.ctx, {
       ...{ title: 'Disk full', status: 'INVESTIGATING', impact: 'MAJOR', message: 'Oh.' },

@@ -113,7 +113,7 @@ const Template = builder.objectRef<TemplateRow>('Template').implement({
         startedAt: t.arg({
           type: 'DateTime',
           required: false,
-          description: 'Default: the incident’s start, if given.',
+          description: 'Default: the incident’s start; for INCIDENT, now.',
         }),
         endsAt: t.arg({ type: 'DateTime', required: false, description: 'The end of a maintenance.' }),
         incidentId: t.arg.id({ required: false, description: 'The incident of an update.' }),
