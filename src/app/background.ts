@@ -13,6 +13,7 @@ import { reconcileDueInvoices } from '../billing/check-plan-invoice.ts'
 import { deleteOldCheckouts } from '../billing/checkout.ts'
 import type { BillingContext } from '../billing/context.ts'
 import { EARLIEST_REMINDER, sendDueReminders } from '../billing/reminder-job.ts'
+import type { MountedFile } from '../configuration/mounted-file.ts'
 import { deleteExpiredAnswers } from '../core/idempotency.ts'
 import { renderStored, UNRENDERED } from '../core/markdown-rendering.ts'
 import type { Metrics } from '../core/metrics.ts'
@@ -83,10 +84,13 @@ export async function startBackground(
     readonly agenda: Agenda
     /** Null: none are made. */
     readonly backups: ScheduledBackups | null
+    /** Null: none is applied. */
+    readonly configurationFile: MountedFile | null
   },
   closers: (() => Promise<void> | void)[],
 ): Promise<Background> {
-  const { ctx, database, seal, usage, outbound, dns, mailer, metrics, agenda, backups } = dependencies
+  const { ctx, database, seal, usage, outbound, dns, mailer, metrics, agenda, backups, configurationFile } =
+    dependencies
   const { now, site } = ctx
   const notifier = await startNotifier({
     ctx,
@@ -175,6 +179,7 @@ export async function startBackground(
       return making.stop()
     })
   }
+  if (configurationFile) repeat(() => configurationFile.run(), MINUTE)
   return {
     deliveryState: () => worseState(notifier.state(), alerts.state()),
     check: async () => void (await Promise.all([notifier.check(), alerts.check()])),

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { createOperatorToken } from '../account/operator.ts'
 import { createQuota } from '../account/quota.ts'
-import type { BackupState } from '../backup/schedule.ts'
 import { scheduleBackups } from '../backup/schedule.ts'
 import { serveSnapshots } from '../backup/snapshot.ts'
 import { createBtcpay } from '../billing/btcpay.ts'
@@ -15,8 +14,9 @@ import { createListHealth } from '../blacklist/health.ts'
 import type { Blacklist } from '../blacklist/list.ts'
 import { blacklists } from '../blacklist/list.ts'
 import { createDailyBudget } from '../blacklist/query-budget.ts'
+import { openMountedFile } from '../configuration/mounted-file.ts'
 import { closeYamlThread } from '../configuration/yaml-thread.ts'
-import type { Config } from '../core/config.ts'
+import { type Config, otherVariables } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
 import { DeadlineExceeded, withDeadline } from '../core/deadline.ts'
 import { closeRendering } from '../core/markdown-rendering.ts'
@@ -150,7 +150,14 @@ async function compose(
 
   const tools = probeTools({ config, checker, now, log })
   const backups = config.ROLE === 'web' ? null : scheduleBackups(config, now)
-  const metrics = createMetrics(() => healthOf(checker), backups && (() => backups.state()))
+  const usage = createQuota(database.pool)
+  const configurationFile =
+    config.ROLE === 'web' ? null : openMountedFile({ ...ctx, seal, usage, tools, mailer }, otherVariables())
+  const metrics = createMetrics(
+    () => healthOf(checker),
+    backups && (() => backups.state()),
+    configurationFile && (() => configurationFile.state()),
+  )
   const agenda = createAgenda({ pool: database.pool, now, log })
   const monitoring = await startMonitoring({ ctx, database, seal, tools, metrics, agenda })
   closers.push(function monitors() {
@@ -168,9 +175,9 @@ async function compose(
       loopHealth(background?.deliveryState(), database),
     ])
     const works = { database: trouble, probing, delivering }
-    return readinessOf(stopping ? { ...works, process: 'stopping' } : works, backups?.state())
+    const upkeep = { backup: backups?.state(), configuration: configurationFile?.state() }
+    return readinessOf(stopping ? { ...works, process: 'stopping' } : works, upkeep)
   }
-  const usage = createQuota(database.pool)
   const sendMail = mailer === null ? undefined : createAccountMail({ now, log }, mailer)
   const dependencies = {
     config,
@@ -185,6 +192,7 @@ async function compose(
     tools,
     billing,
     backups,
+    configurationFile,
     ...monitoring.parts,
   }
   const serving = { dependencies, database, metrics, heartbeats: monitoring.parts, readiness }
@@ -207,7 +215,19 @@ async function compose(
   void geo.load()
   if (config.ROLE !== 'web') {
     background = await startBackground(
-      { ctx, database, seal, usage, outbound: tools.outbound, dns: tools.dns, mailer, metrics, agenda, backups },
+      {
+        ctx,
+        database,
+        seal,
+        usage,
+        outbound: tools.outbound,
+        dns: tools.dns,
+        mailer,
+        metrics,
+        agenda,
+        backups,
+        configurationFile,
+      },
       closers,
     )
     agenda.start()
@@ -326,13 +346,19 @@ async function loopHealth(
 }
 
 /**
- * Returns whether a process can work, from the states of its parts; null and `ok`: no problem. A backup that fails is said,
- * and is no reason to send visitors elsewhere.
+ * Returns whether a process can work, from the states of its parts; null and `ok`: no problem. Upkeep that fails, such as backups,
+ * is said, and is no reason to send visitors elsewhere.
  */
-function readinessOf(states: Readonly<Record<string, string | null | undefined>>, backups?: BackupState): Readiness {
+function readinessOf(
+  states: Readonly<Record<string, string | null | undefined>>,
+  upkeep: Readonly<Record<string, { readonly failure: object | null } | undefined>>,
+): Readiness {
   const checks = Object.fromEntries(
     Object.entries(states).flatMap(([part, state]) => (state === undefined ? [] : [[part, state ?? 'ok']])),
   )
   const isReady = Object.values(checks).every((state) => state === 'ok')
-  return { isReady, checks: backups ? { ...checks, backup: backups.failure ? 'failing' : 'ok' } : checks }
+  const kept = Object.entries(upkeep).flatMap(([part, state]) =>
+    state ? [[part, state.failure ? 'failing' : 'ok'] as const] : [],
+  )
+  return { isReady, checks: { ...checks, ...Object.fromEntries(kept) } }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Client } from '../client/index.ts'
+import { valuesFor } from '../configuration/sections.ts'
 import { type Command, EXIT, Failure, type Input, type Terminal, textOf } from './command.ts'
 import { type Colour, paint, printable } from './paint.ts'
 
@@ -167,20 +168,11 @@ async function readGiven(path: string, input: Input, { env }: Terminal): Promise
   const yaml = await readFile(path, 'utf8').catch((error: Error) => {
     throw new Failure(`${path} cannot be read: ${error.message}`)
   })
-  const variables = variablesOf(yaml, env)
+  const variables = valuesFor(yaml, env)
   return {
     ...{ yaml, variables, file: textOf(input, 'name') ?? basename(path) },
     delete: input.options['delete'] === true,
   }
-}
-
-/** Returns values of the environment for the places in a file. The service says which are missing, and where. */
-export function variablesOf(yaml: string, env: Terminal['env']): { name: string; value: string }[] {
-  const names = new Set([...yaml.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, name = '']) => name))
-  return [...names].flatMap((name) => {
-    const value = env[name]
-    return value === undefined ? [] : [{ name, value }]
-  })
 }
 
 function maxDeletionsOf(input: Input): number | undefined {

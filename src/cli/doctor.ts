@@ -86,6 +86,7 @@ function clock(date: string | null, now: Date): Finding {
 async function readiness(base: string): Promise<Finding[]> {
   const mends: Readonly<Record<string, string>> = {
     database: 'See the service’s log for what the database says.',
+    configuration: 'See “Settings” of the operator’s screens, or the service’s log, for what refuses CONFIG_FILE.',
     backup: 'See “Settings” of the operator’s screens, or the service’s log, and the space in BACKUP_DIR.',
   }
   const answer = await get(`${base}/readyz`).catch(() => null)

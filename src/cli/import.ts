@@ -1,11 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { Client } from '../client/index.ts'
+import { valuesFor } from '../configuration/sections.ts'
 import { planWithoutRefused, Unplannable } from '../import/rounds.ts'
 import { type Row, rowsOf } from '../import/rows.ts'
 import { isSource, type Source, sourceNames, sources } from '../import/source-names.ts'
 import { type Note, type Translation, Unreadable } from '../import/translation.ts'
 import { type Command, EXIT, Failure, type Terminal, textOf } from './command.ts'
-import { APPLY, PLAN, type Plan, type Refused, variablesOf } from './configuration.ts'
+import { APPLY, PLAN, type Plan, type Refused } from './configuration.ts'
 import { columns, printable } from './paint.ts'
 
 const MAX_SOURCE_BYTES = 20_000_000
@@ -78,7 +79,7 @@ async function planned(
           `This makes a configuration of ${Math.ceil(sent / 1000)} kB, and a request takes ${MAX_YAML_BYTES / 1000}.`,
         )
       }
-      const variables = translation.hasVariables ? variablesOf(yaml, env) : []
+      const variables = translation.hasVariables ? valuesFor(yaml, env) : []
       const input = { yaml, variables, file: `import from ${source}` }
       const { done: plan } = await client.request<{ readonly done: Plan | Refused }>(PLAN, { input }, signal)
       return 'issues' in plan ? { refusals: plan.issues ?? [] } : { planned: { input, plan: orFail(plan) } }

@@ -9,3 +9,15 @@ export type Section = (typeof sections)[number]
 export function escapeText(text: string): string {
   return text.replaceAll('${', () => '$${')
 }
+
+/** Returns the values for the places `${NAME}` of a file, of those that there are. The service says which are missing, and where. */
+export function valuesFor(
+  yaml: string,
+  values: Readonly<Record<string, string | undefined>>,
+): { name: string; value: string }[] {
+  const names = new Set([...yaml.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, name = '']) => name))
+  return [...names].flatMap((name) => {
+    const value = values[name]
+    return value === undefined ? [] : [{ name, value }]
+  })
+}

@@ -1,5 +1,6 @@
 import type { ScheduledBackups } from '../backup/schedule.ts'
 import type { BillingContext } from '../billing/context.ts'
+import type { MountedFile } from '../configuration/mounted-file.ts'
 import type { GraphContext } from '../graphql/builder.ts'
 import type { PeopleContext } from '../people/context.ts'
 
@@ -11,5 +12,7 @@ declare module '../graphql/builder.ts' {
   interface GraphContext {
     /** The backups that this process makes; null or absent: none. */
     readonly backups?: ScheduledBackups | null
+    /** The configuration file that this process applies; null or absent: none. */
+    readonly configurationFile?: MountedFile | null
   }
 }

@@ -108,6 +108,8 @@ const settings = z.object({
   BACKUP_EVERY_HOURS: integer(1, 720, 24),
   BACKUP_KEEP: integer(1, 1000, 7),
   ALLCLEAR_BACKUP_PASSPHRASE: text,
+  CONFIG_FILE: text,
+  CONFIG_ORGANIZATION: text,
   SIGNUP: oneOf(['closed', 'open'], 'closed'),
   DEFAULT_TIER: setting(z.enum(tierNames, { error: `one of ${tierNames.join(', ')}` }).optional()),
   TRUST_PROXY: trustedProxies,
@@ -243,4 +245,10 @@ function addSubnet(list: BlockList, entry: string): boolean {
   if (version === 0 || rest.length > 0 || bits < 0 || bits > longest) return false
   list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4')
   return true
+}
+
+/** Returns the variables of an environment that are no settings: what a configuration file may name. */
+export function otherVariables(env: NodeJS.ProcessEnv = process.env): Readonly<Record<string, string | undefined>> {
+  const ours: ReadonlySet<string> = new Set(settingNames)
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !ours.has(name)))
 }

@@ -24,8 +24,18 @@ type ReadListHealth = () => readonly { readonly id: string; readonly healthy: bo
 /** Returns what is known of regular backups. */
 type ReadBackups = () => { readonly lastAt: Date | null; readonly bytes: number; readonly failures: number }
 
-/** Creates the metrics of this process. @param backups null: it makes none. */
-export function createMetrics(lists: ReadListHealth = () => [], backups: ReadBackups | null = null): Metrics {
+/** Returns what is known of the configuration file that this process applies. */
+type ReadConfigurationFile = () => { readonly appliedAt: Date | null; readonly failure: object | null }
+
+/**
+ * Creates the metrics of this process.
+ * @param backups null: it makes none. @param configurationFile null: it applies none.
+ */
+export function createMetrics(
+  lists: ReadListHealth = () => [],
+  backups: ReadBackups | null = null,
+  configurationFile: ReadConfigurationFile | null = null,
+): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -45,6 +55,7 @@ export function createMetrics(lists: ReadListHealth = () => [], backups: ReadBac
     },
   })
   if (backups !== null) addBackups(backups, registers)
+  if (configurationFile !== null) addConfigurationFile(configurationFile, registers)
   return {
     lateness: new Histogram({
       name: 'allclear_check_lateness_seconds',
@@ -111,6 +122,25 @@ function addBackups(read: ReadBackups, registers: Registry[]): void {
     collect() {
       this.reset()
       this.inc(read().failures)
+    },
+  })
+}
+
+function addConfigurationFile(read: ReadConfigurationFile, registers: Registry[]): void {
+  new Gauge({
+    name: 'allclear_configuration_applied_timestamp_seconds',
+    help: 'Unix time at which CONFIG_FILE was last applied; 0: not since the start.',
+    registers,
+    collect() {
+      this.set((read().appliedAt?.getTime() ?? 0) / 1000)
+    },
+  })
+  new Gauge({
+    name: 'allclear_configuration_failing',
+    help: 'Whether the present CONFIG_FILE cannot be applied: 1 or 0.',
+    registers,
+    collect() {
+      this.set(Number(read().failure !== null))
     },
   })
 }

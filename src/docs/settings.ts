@@ -53,6 +53,13 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     meaning: 'Passphrase that encrypts backups, here and of the commands `backup` and `restore`.',
     otherwise: 'none: not encrypted',
   },
+  CONFIG_FILE: {
+    meaning: '[Configuration file](configuration.md#a-mounted-file) to apply at the start and when it changes.',
+  },
+  CONFIG_ORGANIZATION: {
+    meaning: 'Slug of the organization that `CONFIG_FILE` is for.',
+    otherwise: 'the only one',
+  },
   SIGNUP: {
     meaning:
       '`closed`: only the operator creates organizations. `open`: anyone may, 5 an hour and 10 a day from one network (IPv6: /64), 200 an hour and 1,000 a day in all.',

@@ -100,7 +100,8 @@ describe('names', () => {
 
   async function described() {
     const backups = () => ({ lastAt: new Date(1000), bytes: 5, failures: 2 })
-    const text = await createMetrics(() => [], backups).text()
+    const file = () => ({ appliedAt: new Date(1000), failure: null })
+    const text = await createMetrics(() => [], backups, file).text()
     return [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)/gm)].map(([, name = '', help = '', type = '']) => ({
       ...{ name, help, type },
     }))

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { BackupState } from '../../backup/schedule.ts'
+import type { MountedFileState } from '../../configuration/mounted-file.ts'
 import type { Config } from '../../core/config.ts'
 import { settingsInEffect } from '../../core/config.ts'
 import { packageVersion } from '../../core/package-version.ts'
@@ -157,6 +158,11 @@ async function showSettings(
         <Row name="Backups">
           <Backups config={config} state={screen.ctx.backups?.state() ?? null} />
         </Row>
+        {config.CONFIG_FILE === undefined ? null : (
+          <Row name="Configuration file">
+            <ConfigurationFile state={screen.ctx.configurationFile?.state() ?? null} />
+          </Row>
+        )}
         <Row name="Mail">{isMailEnabled(config) ? <Mail mail={mail} /> : 'Not set up. Set SMTP_URL to send it.'}</Row>
       </Table>
       {isMailEnabled(config) ? <TestMail screen={screen} answer={answer} /> : null}
@@ -203,6 +209,28 @@ function Backups({ config, state }: { readonly config: Config; readonly state: B
         <span class="problem">
           {' '}
           Failed <UtcTime at={failure.at} />: {failure.message}
+        </span>
+      )}
+    </>
+  )
+}
+
+function ConfigurationFile({ state }: { readonly state: MountedFileState | null }) {
+  if (state === null) return <>Applied by workers.</>
+  const { appliedAt, failure } = state
+  return (
+    <>
+      {appliedAt === null ? (
+        'Not applied since the start.'
+      ) : (
+        <>
+          Applied <UtcTime at={appliedAt} />.
+        </>
+      )}
+      {failure === null ? null : (
+        <span class="problem">
+          {' '}
+          Refused <UtcTime at={failure.at} />, and what was stays: {failure.message}
         </span>
       )}
     </>
