@@ -1,6 +1,3 @@
-import type { IncomingMessage } from 'node:http'
-import { request } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../src/core/time.ts'
@@ -10,6 +7,8 @@ import { testDatabase } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { filledOrganization } from '../support/filled-organization.ts'
 import { serveUnder } from '../support/own-domain.ts'
+import type { RawAnswer } from '../support/raw-get.ts'
+import { rawGet } from '../support/raw-get.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
 const database = await testDatabase()
@@ -20,26 +19,13 @@ const acme = await filledOrganization(baseUrl, { startsAt, endsAt: new Date(star
 const host = `${acme.slug}.status.example`
 await serveUnder(testContext(database.prisma), acme.id, host)
 
-interface Answer extends Pick<IncomingMessage, 'headers'> {
-  readonly status: number | undefined
-  /** As it comes over the wire. */
-  readonly body: Buffer
-}
-
 /** Asks as a browser does. */
-function ask(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const accept = { accept: 'text/html,*/*', 'accept-encoding': 'gzip, deflate, br', 'accept-language': 'en' }
-    const sent = request(baseUrl + path, { headers: { ...accept, ...headers } })
-    sent.on('response', async (answer) => {
-      const body = await buffer(answer)
-      resolve({ status: answer.statusCode, headers: answer.headers, body })
-    })
-    sent.on('error', reject).end()
-  })
+function ask(path: string, headers: Record<string, string> = {}): Promise<RawAnswer> {
+  const accept = { accept: 'text/html,*/*', 'accept-encoding': 'gzip, deflate, br', 'accept-language': 'en' }
+  return rawGet(baseUrl + path, { ...accept, ...headers })
 }
 
-const textOf = ({ headers, body }: Answer) =>
+const textOf = ({ headers, body }: RawAnswer) =>
   headers['content-encoding'] === 'br'
     ? brotliDecompressSync(body)
     : headers['content-encoding'] === 'gzip'

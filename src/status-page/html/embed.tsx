@@ -110,7 +110,7 @@ function StatusLine({ state, language, theme, address, site }: StatusLineProps) 
               <path fill-rule="evenodd" d={statusShapes[status.shown]} />
             </svg>
             <span>
-              <Sentence text={sentence} context={{ ownersText }} />
+              <Sentence text={sentence} context={{ ownersText, words }} />
             </span>
           </a>
         </main>

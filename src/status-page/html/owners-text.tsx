@@ -31,16 +31,28 @@ export function OwnersTitle({ of, href, context }: OwnersTitleProps) {
   )
 }
 
-/** Renders a sentence of ours, in which the owner's texts (`isolate`) have their own language and direction. */
+/**
+ * Renders a sentence of ours, in which the owner's texts (`isolate`) have their own language and direction, as far as these may differ:
+ * most patches of an open page contain some.
+ */
 export function Sentence({
   text,
-  context: { ownersText },
+  context: { ownersText, words },
 }: {
   readonly text: string
-  readonly context: Pick<PageContext, 'ownersText'>
+  readonly context: Pick<PageContext, 'ownersText' | 'words'>
 }) {
+  const { lang } = ownersText
+  const differs = (own: string) => lang !== undefined || words.dir === 'rtl' || rightToLeft.test(own)
   // `bdi` has its own direction anyway.
   return (
-    <>{piecesOf(text).map((piece) => (piece.isOwners ? <bdi lang={ownersText.lang}>{piece.text}</bdi> : piece.text))}</>
+    <>
+      {piecesOf(text).map((piece) =>
+        piece.isOwners && differs(piece.text) ? <bdi lang={lang}>{piece.text}</bdi> : piece.text,
+      )}
+    </>
   )
 }
+
+/** The blocks of scripts that are written from right to left. */
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u

@@ -66,6 +66,20 @@ describe('the language of a page', () => {
     expect(nestingFaults(html)).toEqual([])
   })
 
+  test('is of our words only: a name from right to left keeps its direction, and others need no markup', async () => {
+    const acme = await tenant()
+    const services = await Promise.all(
+      ['دفع (API)', 'Search'].map(async (name) => (await createService(acme.ctx, { name })).id),
+    )
+    await createIncident(acme.ctx, {
+      ...{ title: 'Slow', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We look.' },
+      services: services.map((serviceId) => ({ serviceId, status: 'PARTIAL_OUTAGE' })),
+    })
+    cache.invalidate(acme.id)
+    const html = await (await get(`/status/${acme.slug}`)).text()
+    expect(html).toContain('<h1>Partial outage: <bdi>دفع (API)</bdi> and Search</h1>')
+  })
+
   test('in an address without one is the default, and readers of another are sent to its address', async () => {
     const { path, incidentId } = await filledPage()
     const plain = await get(path, 'en-US,en')
