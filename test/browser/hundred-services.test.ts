@@ -15,6 +15,7 @@ import { useChromium } from '../support/chromium.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
+import { differenceFrom } from '../support/picture.ts'
 import { rawGet } from '../support/raw-get.ts'
 
 const database = await testDatabase()
@@ -109,10 +110,17 @@ const looks = [
 
 describe.each(looks)('$name', ({ name, ...look }) => {
   test('has one line a service, which all fit in a few screens, and folds groups in which all is well', async () => {
-    await using tab = await openTab(() => true, { ...look, bypassCSP: true, reducedMotion: 'reduce' })
+    const still = { reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', deviceScaleFactor: 1 } as const
+    await using tab = await openTab(() => true, { ...look, ...still, bypassCSP: true })
     const { page } = tab
+    await page.clock.setFixedTime(noon)
     await page.goto(url)
     await live(page)
+    if (look.colorScheme === 'dark') {
+      await page.locator('#services').evaluate((services) => services.scrollIntoView())
+      expect(await differenceFrom(page, `hundred-${name}-dark`)).toBeNull()
+      await page.evaluate(() => scrollTo(0, 0))
+    }
     await shot(page, name)
     const screens = (await page.evaluate(() => document.documentElement.scrollHeight)) / look.viewport.height
     expect(screens).toBeLessThan(look.viewport.width > 600 ? 6 : 9)

@@ -125,6 +125,13 @@ test.each([
   expect(await differenceFrom(tab.page, `services-${state}-${size}-${scheme}`)).toBeNull()
 })
 
+test('the status page looks as it should in German, whose words are long', async () => {
+  await using tab = await stillTab('narrow', 'light')
+  await tab.page.goto(`${busy.page}/de`)
+  await live(tab.page)
+  expect(await differenceFrom(tab.page, 'status-busy-narrow-german')).toBeNull()
+})
+
 test('the status page looks as it should from right to left', async () => {
   await using tab = await stillTab('narrow', 'light')
   await tab.page.goto(busy.page)
