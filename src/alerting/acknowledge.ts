@@ -1,3 +1,4 @@
+import { actorName } from '../account/actor-name.ts'
 import { hashSecret } from '../account/secret.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
@@ -24,7 +25,7 @@ export async function acknowledgeAlert(ctx: AlertWorkContext, id: string): Promi
     const alert = await findOwned('Alert', id, (known) =>
       tx.db.alert.findUnique({ where: { id: known, organizationId } }),
     )
-    const by = await nameOf(tx)
+    const by = await actorName(tx)
     const events = await acknowledge({ ...tx, seal: ctx.seal }, [alert], by)
     return [await tx.db.alert.findUniqueOrThrow({ where: { id } }), ...events]
   })
@@ -95,13 +96,4 @@ async function acknowledge(tx: AlertWorkContext, alerts: readonly Alert[], by: s
     subjectId: alert.id,
     subjectName: alert.monitorName,
   }))
-}
-
-/** Returns who acts, as others read it. */
-async function nameOf({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string> {
-  const userId = 'userId' in actor ? actor.userId : undefined
-  if (userId !== undefined) return (await db.user.findUniqueOrThrow({ where: { id: userId } })).name
-  if (actor.kind !== 'apiKey') return 'the operator'
-  const key = await db.apiKey.findUniqueOrThrow({ where: { id: actor.keyId }, select: { name: true } })
-  return `API key ${key.name}`
 }

@@ -1,12 +1,12 @@
 import type { Context } from '../core/context.ts'
-import type { Monitor } from '../generated/prisma/client.ts'
 import { underMaintenance } from '../status/shown-status.ts'
 import type { Circumstances } from './rules.ts'
+import type { AlertSubject } from './subject.ts'
 
-/** Reads what silences an alert of a monitor. */
+/** Reads what silences an alert. */
 export async function circumstancesOf(
   { db }: Pick<Context, 'db'>,
-  { serviceId, blockedSince }: Pick<Monitor, 'serviceId' | 'blockedSince'>,
+  { serviceId, blockedSince }: Pick<AlertSubject, 'serviceId' | 'blockedSince'>,
 ): Promise<Pick<Circumstances, 'underMaintenance' | 'parentDown'>> {
   const maintained =
     serviceId === null ? 0 : await db.maintenanceService.count({ where: { serviceId, ...underMaintenance } })

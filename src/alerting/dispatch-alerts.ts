@@ -1,12 +1,15 @@
-import { newId } from '../core/id.ts'
-import type { Alert, Event, Monitor } from '../generated/prisma/client.ts'
+import { newId, typeOfId } from '../core/id.ts'
+import type { Alert, Event } from '../generated/prisma/client.ts'
 import type { AlertSilence } from '../generated/prisma/enums.ts'
 import { circumstancesOf } from './circumstances.ts'
 import type { AlertWorkContext } from './context.ts'
 import type { Finding } from './finding.ts'
 import { alertingKinds, findingOf } from './finding.ts'
 import type { AlertItem } from './item.ts'
+import { objectiveFindingOf, objectiveKinds } from './objective-finding.ts'
 import { FLAPPING_MS, nextLook, silenceOf } from './rules.ts'
+import type { AlertSubject } from './subject.ts'
+import { monitorSubject, readObjectiveSubjects } from './subject.ts'
 import type { Telling } from './telling.ts'
 import { createTelling } from './telling.ts'
 
@@ -19,42 +22,61 @@ export async function dispatchAlerts(
   organizationId: string,
   events: readonly Event[],
 ): Promise<void> {
-  const relevant = events.filter(({ kind }) => alertingKinds.has(kind))
-  if (relevant.length === 0) return
+  const relevant = events.filter(({ kind }) => alertingKinds.has(kind) || objectiveKinds.has(kind))
+  const isServiceDeleted = events.some(({ kind }) => kind === 'SERVICE_DELETED')
+  if (relevant.length === 0 && !isServiceDeleted) return
   const channels = await tx.db.alertChannel.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })
   if (channels.length === 0) return
-  const found = await tx.db.monitor.findMany({
-    where: { organizationId, id: { in: relevant.map(({ subjectId }) => subjectId) } },
-  })
+  const ids = relevant.map(({ subjectId }) => subjectId)
+  const found = await tx.db.monitor.findMany({ where: { organizationId, id: { in: ids } } })
   const monitors = new Map(found.map((monitor) => [monitor.id, monitor]))
+  const objectives = await readObjectiveSubjects(
+    tx,
+    organizationId,
+    ids.filter((id) => typeOfId(id) === 'Objective'),
+  )
   const telling = createTelling(tx, channels)
   for (const event of relevant) {
+    const isObjective = objectiveKinds.has(event.kind)
     const monitor = monitors.get(event.subjectId) ?? null
-    const finding = await findingOf(tx, event, monitor)
-    if (finding) await apply(tx, { event, monitor, finding, telling })
+    const finding = isObjective ? await objectiveFindingOf(tx, event) : await findingOf(tx, event, monitor)
+    const objective = objectives.find(({ id }) => id === event.subjectId) ?? null
+    const subject = monitor === null ? objective : monitorSubject(monitor)
+    if (finding) await apply(tx, { event, subject, finding, telling })
   }
+  for (const event of events) if (event.kind === 'SERVICE_DELETED') await closeOrphans(tx, event, telling)
   await telling.send()
+}
+
+/** An objective is deleted with its service, without an event of its own. */
+async function closeOrphans(tx: AlertWorkContext, event: Event, telling: Telling): Promise<void> {
+  const { organizationId } = event
+  const open = await tx.db.alert.findMany({ where: { organizationId, change: 'BUDGET_BURNING', endedAt: null } })
+  for (const { monitorId: subjectId } of open) {
+    const finding = await objectiveFindingOf(tx, { ...event, kind: 'OBJECTIVE_DELETED', subjectId })
+    if (finding?.kind === 'CLOSED') await apply(tx, { event: { ...event, subjectId }, subject: null, finding, telling })
+  }
 }
 
 interface Occurrence {
   readonly event: Event
-  readonly monitor: Monitor | null
+  readonly subject: AlertSubject | null
   readonly finding: Finding
   readonly telling: Telling
 }
 
-async function apply(tx: AlertWorkContext, { event, monitor, finding, telling }: Occurrence): Promise<void> {
+async function apply(tx: AlertWorkContext, { event, subject, finding, telling }: Occurrence): Promise<void> {
   const { organizationId, subjectId: monitorId, at, seq } = event
   const last = await tx.db.alert.findFirst({ where: { organizationId, monitorId }, orderBy: { openedAt: 'desc' } })
   const open = last?.endedAt === null ? last : null
   if (finding.kind !== 'WRONG') {
-    if (open) await end(tx, open, monitor, finding, { at, telling, seq })
+    if (open) await end(tx, open, subject, finding, { at, telling, seq })
     return
   }
   const { change, state, since, message } = finding
   const isSame = open?.change === change && open.since.getTime() === since.getTime()
-  if (monitor === null || isSame) return
-  if (monitor.blockedSince !== null && event.kind === 'MONITOR_UNKNOWN') {
+  if (subject === null || isSame) return
+  if (subject.blockedSince !== null && event.kind === 'MONITOR_UNKNOWN') {
     if (open)
       await tx.db.alert.update({
         where: { id: open.id },
@@ -62,16 +84,16 @@ async function apply(tx: AlertWorkContext, { event, monitor, finding, telling }:
       })
     return
   }
-  const now = { change, state, since, message, monitorName: monitor.name }
+  const now = { change, state, since, message, monitorName: subject.name }
   const alert = open
     ? await tx.db.alert.update({ where: { id: open.id }, data: now })
     : await begin(tx, last, { organizationId, monitorId, ...now }, at)
-  const silence = silenceOf({ ...(await circumstancesOf(tx, monitor)), count: alert.count, settled: false })
+  const silence = silenceOf({ ...(await circumstancesOf(tx, subject)), count: alert.count, settled: false })
   await tx.db.alert.update({ where: { id: alert.id }, data: { silence, dueAt: nextLook(silence, tx.now()) } })
-  if (silence === null) await telling.tell(alert, monitor, itemOf(alert, 'CHANGE', at), { seq })
+  if (silence === null) await telling.tell(alert, subject, itemOf(alert, 'CHANGE', at), { seq })
   // Once: then nothing until it keeps a state.
   else if (silence === 'FLAPPING' && last?.silence !== 'FLAPPING')
-    await telling.tell(alert, monitor, itemOf(alert, 'FLAPPING', at), { seq })
+    await telling.tell(alert, subject, itemOf(alert, 'FLAPPING', at), { seq })
 }
 
 type NewAlert = Pick<Alert, 'organizationId' | 'monitorId' | 'monitorName' | 'change' | 'state' | 'since' | 'message'>
@@ -88,7 +110,7 @@ async function begin({ db }: AlertWorkContext, last: Alert | null, alert: NewAle
 async function end(
   tx: AlertWorkContext,
   alert: Alert,
-  monitor: Monitor | null,
+  subject: AlertSubject | null,
   finding: Exclude<Finding, { readonly kind: 'WRONG' }>,
   { at, telling, seq }: { readonly at: Date; readonly telling: Telling; readonly seq: number },
 ): Promise<void> {
@@ -111,7 +133,7 @@ async function end(
   const { change, since } = finding
   const up = { ...item, change, since }
   // What nobody was told of has ended for nobody.
-  if (alert.silence === null) await telling.tell(ended, monitor, up, { seq })
+  if (alert.silence === null) await telling.tell(ended, subject, up, { seq })
   else await telling.end(ended, up)
 }
 

@@ -39,4 +39,4 @@ export const serializeItems = (items: readonly AlertItem[]): string => JSON.stri
 
 /** Returns whether an item says that its alert is over. */
 export const isOver = ({ change, about }: Pick<AlertItem, 'change' | 'about'>): boolean =>
-  about === 'CLOSED' || change === 'UP' || change === 'DELISTED'
+  about === 'CLOSED' || change === 'UP' || change === 'DELISTED' || change === 'BUDGET_RECOVERED'

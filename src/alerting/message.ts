@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { hashSecret } from '../account/secret.ts'
+import { typeOfId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { AlertChannel, AlertDelivery, Organization } from '../generated/prisma/client.ts'
 import type { AlertChange } from '../generated/prisma/enums.ts'
@@ -60,12 +61,18 @@ export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: stri
     tone: toneOf(items),
     acknowledgeUrl: isOpen ? `${baseUrl}${ACKNOWLEDGE_PATH}/${acknowledgeToken(seal, delivery.id)}` : null,
     url:
-      others.length === 0 && first.monitor.id !== '' ? `${console}/monitors/${first.monitor.id}` : `${console}/alerts`,
+      others.length === 0 && first.monitor.id !== ''
+        ? `${console}/${subjectPath(first.monitor.id)}`
+        : `${console}/alerts`,
     settingsUrl: `${console}/alerts/channels/${channel.id}`,
     address: JSON.parse(seal.open(channel.address, sealedAddress(channel.id))),
     secrets: channel.secret === null ? [] : [seal.open(channel.secret, sealedSecret(channel.id))],
   }
 }
+
+/** Returns the path in the console, below the organization, of what an alert is about. */
+export const subjectPath = (id: string): string =>
+  typeOfId(id) === 'Objective' ? `objectives/${id}` : `monitors/${id}`
 
 /** The most monitors that a title names. */
 const MAX_NAMED = 3
@@ -129,6 +136,8 @@ export const changeWords = {
   LISTED: 'Listed',
   DELISTED: 'Delisted',
   WORKER_SILENT: 'Not probed',
+  BUDGET_BURNING: 'Error budget burns',
+  BUDGET_RECOVERED: 'Error budget steady',
 } as const satisfies Record<AlertChange, string>
 
 const tones = {
@@ -140,6 +149,8 @@ const tones = {
   UNKNOWN: 'minor',
   UP: 'good',
   DELISTED: 'good',
+  BUDGET_BURNING: 'minor',
+  BUDGET_RECOVERED: 'good',
 } as const satisfies Record<AlertChange, Tone>
 
 const order: readonly Tone[] = ['major', 'minor', 'neutral', 'planned', 'good']

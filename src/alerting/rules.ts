@@ -53,6 +53,8 @@ export const wantedFor: Readonly<Record<AlertChange, readonly AlertChange[]>> = 
   LISTED: ['LISTED', 'DOWN'],
   DELISTED: ['DELISTED', 'UP'],
   WORKER_SILENT: ['WORKER_SILENT', 'UNKNOWN'],
+  BUDGET_BURNING: ['BUDGET_BURNING'],
+  BUDGET_RECOVERED: ['BUDGET_RECOVERED'],
 }
 
 /** How long a message to people waits for more, and at most, in milliseconds. */

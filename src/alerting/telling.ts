@@ -1,11 +1,12 @@
 import { MINUTE } from '../core/time.ts'
-import type { Alert, AlertChannel, Monitor } from '../generated/prisma/client.ts'
+import type { Alert, AlertChannel } from '../generated/prisma/client.ts'
 import type { AlertWorkContext } from './context.ts'
 import { deliver } from './deliver.ts'
 import type { AlertItem } from './item.ts'
 import { isOver } from './item.ts'
 import { wantedFor } from './rules.ts'
 import { senders } from './senders.ts'
+import type { AlertSubject } from './subject.ts'
 
 /** Gathers what channels are told in one transaction. */
 export interface Telling {
@@ -15,7 +16,7 @@ export interface Telling {
    */
   tell(
     alert: Alert,
-    monitor: Monitor | null,
+    subject: AlertSubject | null,
     item: AlertItem,
     about: { readonly seq: number; readonly told?: ReadonlySet<string> },
   ): Promise<void>
@@ -44,13 +45,13 @@ export function createTelling(tx: AlertWorkContext, channels: readonly AlertChan
 
   return {
     tellChannel,
-    async tell(alert, monitor, item, { seq, told: before }) {
+    async tell(alert, subject, item, { seq, told: before }) {
       const recipients = isOver(item) ? await recipientsOf(alert) : null
       for (const channel of channels) {
         if (before?.has(channel.id)) continue
         const isRecipient = recipients?.has(channel.id) ?? false
         const mustClose = isRecipient && senders[channel.kind].hasLifecycle
-        if (mustClose || (channel.sinceSeq < seq && wants(channel, monitor, item, isRecipient))) {
+        if (mustClose || (channel.sinceSeq < seq && wants(channel, subject, item, isRecipient))) {
           tellChannel(channel, alert, item)
         }
       }
@@ -78,21 +79,21 @@ export function createTelling(tx: AlertWorkContext, channels: readonly AlertChan
 
 const isProblem = (item: AlertItem) => !isOver(item) && item.about !== 'ACKNOWLEDGED'
 
-/** Returns whether a channel wants to hear of a change of a monitor. */
+/** Returns whether a channel wants to hear of a change of a monitor or an objective. */
 function wants(
   channel: Pick<AlertChannel, 'changes' | 'monitorIds' | 'serviceIds'>,
-  monitor: Pick<Monitor, 'id' | 'serviceId'> | null,
+  subject: Pick<AlertSubject, 'id' | 'serviceId'> | null,
   { change }: Pick<AlertItem, 'change'>,
   isRecipient: boolean,
 ): boolean {
   if (!wantedFor[change].some((each) => channel.changes.includes(each))) return false
   // Whoever was told of it by escalation hears of its end.
-  return isRecipient || (monitor !== null && isChosen(channel, monitor))
+  return isRecipient || (subject !== null && isChosen(channel, subject))
 }
 
 function isChosen(
   { monitorIds, serviceIds }: Pick<AlertChannel, 'monitorIds' | 'serviceIds'>,
-  { id, serviceId }: Pick<Monitor, 'id' | 'serviceId'>,
+  { id, serviceId }: Pick<AlertSubject, 'id' | 'serviceId'>,
 ): boolean {
   if (monitorIds.length + serviceIds.length === 0) return true
   return monitorIds.includes(id) || (serviceId !== null && serviceIds.includes(serviceId))

@@ -1,12 +1,14 @@
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
-import type { Alert, AlertChannel, AlertRecipient, Monitor } from '../generated/prisma/client.ts'
+import type { Alert, AlertChannel, AlertRecipient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { circumstancesOf } from './circumstances.ts'
 import type { AlertWorkContext } from './context.ts'
 import { itemOf } from './dispatch-alerts.ts'
 import { needsAttention, nextLook, silenceOf } from './rules.ts'
+import type { AlertSubject } from './subject.ts'
+import { monitorSubject, readObjectiveSubjects } from './subject.ts'
 import type { Telling } from './telling.ts'
 import { createTelling } from './telling.ts'
 
@@ -51,21 +53,25 @@ async function tendOrganization(ctx: AlertWorkContext, organizationId: string): 
 async function breakSilence(tx: AlertWorkContext, organizationId: string, telling: Telling): Promise<void> {
   const { db, now } = tx
   const due = await db.alert.findMany({ where: { organizationId, dueAt: { lte: now() } }, take: BATCH })
-  const monitors = await monitorsOf(tx, due)
+  const subjects = await subjectsOf(tx, organizationId, due)
   for (const alert of due) {
-    const monitor = monitors.get(alert.monitorId) ?? null
-    const silence = await silenceNow(tx, alert, monitor)
+    const subject = subjects.get(alert.monitorId) ?? null
+    const silence = await silenceNow(tx, alert, subject)
     const data = { silence, dueAt: nextLook(silence, now()) }
     const after = await db.alert.update({ where: { id: alert.id }, data })
-    if (silence !== null || monitor === null) continue
+    if (silence !== null || subject === null) continue
     const item = itemOf(after, 'CHANGE', now())
     if (alert.endedAt === null) {
       const told = await toldAlready(tx, alert)
       const lastedMs = now().getTime() - alert.since.getTime()
-      await telling.tell(after, monitor, { ...item, lastedMs }, { ...soFar, told })
+      await telling.tell(after, subject, { ...item, lastedMs }, { ...soFar, told })
     } else {
-      const change = monitor.kind === 'BLACKLIST' ? 'DELISTED' : 'UP'
-      await telling.tell(after, monitor, { ...item, change, state: 'UP', since: alert.endedAt }, soFar)
+      await telling.tell(
+        after,
+        subject,
+        { ...item, change: subject.recovery, state: 'UP', since: alert.endedAt },
+        soFar,
+      )
     }
   }
 }
@@ -80,17 +86,23 @@ async function toldAlready({ db, now }: Pick<Context, 'db' | 'now'>, alert: Aler
 }
 
 /** Returns why an alert is still silent; null: it is told. A monitor that flapped has kept its state for long enough. */
-async function silenceNow(tx: AlertWorkContext, { endedAt, count }: Alert, monitor: Monitor | null) {
-  if (endedAt !== null || monitor === null) return null
-  return silenceOf({ ...(await circumstancesOf(tx, monitor)), count, settled: true })
+async function silenceNow(tx: AlertWorkContext, { endedAt, count }: Alert, subject: AlertSubject | null) {
+  if (endedAt !== null || subject === null) return null
+  return silenceOf({ ...(await circumstancesOf(tx, subject)), count, settled: true })
 }
 
 /** Every channel that is there now. */
 const soFar = { seq: Number.POSITIVE_INFINITY } as const
 
-async function monitorsOf({ db }: Pick<Context, 'db'>, alerts: readonly Alert[]): Promise<Map<string, Monitor>> {
-  const found = await db.monitor.findMany({ where: { id: { in: alerts.map(({ monitorId }) => monitorId) } } })
-  return new Map(found.map((monitor) => [monitor.id, monitor]))
+async function subjectsOf(
+  tx: Pick<Context, 'db'>,
+  organizationId: string,
+  alerts: readonly Alert[],
+): Promise<Map<string, AlertSubject>> {
+  const ids = alerts.map(({ monitorId }) => monitorId)
+  const monitors = await tx.db.monitor.findMany({ where: { organizationId, id: { in: ids } } })
+  const subjects = [...monitors.map(monitorSubject), ...(await readObjectiveSubjects(tx, organizationId, ids))]
+  return new Map(subjects.map((subject) => [subject.id, subject]))
 }
 
 async function remind(

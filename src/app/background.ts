@@ -28,6 +28,7 @@ import { withLongDeadline } from '../database/statement-deadline.ts'
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts'
 import { INCOMING_CHANNEL } from '../integration/receive.ts'
 import { createIncomingWorker, deleteOldBodies } from '../integration/worker.ts'
+import { runDueObjectives } from '../monitoring/objective/objective-job.ts'
 import { deleteExpired } from '../monitoring/retention.ts'
 import { closeDays } from '../monitoring/uptime-days.ts'
 import type { DnsClient } from '../network/dns/client.ts'
@@ -149,6 +150,7 @@ export async function startBackground(
   repeatWhenDue(earliestOf('Maintenance', notDeleted), () => runDueMaintenance(ctx))
   repeatWhenDue(EARLIEST_ATTENTION, () => tendAlerts({ ...ctx, seal }))
   repeatWhenDue(earliestOf('MaintenanceSeries', notDeleted), () => runDueSeries(ctx))
+  repeatWhenDue(earliestOf('Objective', notDeleted), () => runDueObjectives(ctx))
   repeatWhenDue(earliestOf('CustomDomain', notDeleted), () => checkDueDomains(ctx, { dns, outbound }))
   if (ctx.billing.btcpay) {
     repeatWhenDue(earliestOf('CheckPlanInvoice'), () => reconcileDueInvoices(ctx))

@@ -17,6 +17,8 @@ export const idPrefixes = {
   Delivery: 'dlv',
   AlertChannel: 'alc',
   Alert: 'alr',
+  Objective: 'obj',
+  UptimeCorrection: 'cor',
 } as const
 
 /** The same for what is no node of the GraphQL API. */

@@ -9,7 +9,7 @@ export interface Section {
 export const sections: readonly Section[] = [
   { title: 'Start', slugs: ['getting-started', 'moving-in', 'console'] },
   { title: 'Status pages', slugs: ['status-pages', 'private-pages', 'subscribers', 'custom-domains', 'feeds'] },
-  { title: 'Monitoring', slugs: ['monitors', 'uptime', 'alerts', 'blacklist-checks'] },
+  { title: 'Monitoring', slugs: ['monitors', 'uptime', 'objectives', 'alerts', 'blacklist-checks'] },
   { title: 'API', slugs: ['graphql', 'rest', 'command-line', 'configuration'] },
   {
     title: 'Operate',

@@ -209,6 +209,13 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   TEMPLATE_CREATED: false,
   TEMPLATE_UPDATED: false,
   TEMPLATE_DELETED: false,
+  OBJECTIVE_CREATED: false,
+  OBJECTIVE_UPDATED: false,
+  OBJECTIVE_DELETED: false,
+  OBJECTIVE_BURNING: false,
+  OBJECTIVE_RECOVERED: false,
+  UPTIME_CORRECTED: false,
+  UPTIME_CORRECTION_DELETED: false,
 }
 
 /** Returns whether events of a kind change the public page. */

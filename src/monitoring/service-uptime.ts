@@ -10,8 +10,8 @@ import type { Span, Stretch } from './uptime.ts'
 import { coveragePercent, stretches, tallies, tally, uptimePercent } from './uptime.ts'
 import type { DayUptime } from './uptime-days.ts'
 import { daySpans, readDays } from './uptime-days.ts'
-import type { SpanQuery, Uptime } from './uptime-history.ts'
-import { readMaintenance, readUptimes, upTo } from './uptime-history.ts'
+import type { HistoryQuery, SpanQuery, Uptime } from './uptime-history.ts'
+import { readHistories, readMaintenance, readUptimes, upTo } from './uptime-history.ts'
 import type { RangeName } from './uptime-range.ts'
 import { barSpans, readBars } from './uptime-range.ts'
 
@@ -174,9 +174,61 @@ function uptimeOf(history: ReportedHistory, query: Span, now: Date): Uptime {
   return { ...span, tally: of, percent: uptimePercent(of), coverage: coveragePercent(of) }
 }
 
+/** How a service was in a span. */
+export interface ServicePast {
+  readonly source: UptimeSource
+  /** Since when something says how it was. */
+  readonly begunAt: Date
+  readonly maintenance: readonly Span[]
+  readonly stretches: readonly Stretch[]
+}
+
+/** Reads how services of an organization were from times on until now, by service id. Runs at most five statements. */
+export async function readServicePasts(
+  db: Database,
+  settings: UptimeSettings,
+  asked: readonly HistoryQuery[],
+  now: Date,
+): Promise<Map<string, ServicePast>> {
+  const since = new Map<string, Date>()
+  for (const { id, since: at } of asked) since.set(id, new Date(Math.min(+at, +(since.get(id) ?? at))))
+  const services = await readServices(db, settings, [...since.keys()])
+  const measured = services.flatMap(({ id, source }) =>
+    source === 'MONITORS' ? [{ id, since: since.get(id) ?? now }] : [],
+  )
+  const histories = await readHistories(db, measured, now)
+  const reported = services.filter(({ source }) => source === 'INCIDENTS')
+  const past = await readReported(
+    db,
+    settings,
+    reported,
+    new Date(Math.min(+now, ...[...since.values()].map(Number))),
+    now,
+  )
+  const owner = {}
+  const found = new Map<string, ServicePast>()
+  for (const service of services) {
+    await yieldAfterTimeSlice(owner)
+    const { id, source, watchedSince, createdAt } = service
+    const span = { from: since.get(id) ?? now, to: now }
+    if (source === 'MONITORS') {
+      const { monitors, maintenance } = histories.get(id) ?? { monitors: [], maintenance: [] }
+      const begunAt = watchedSince ?? createdAt
+      found.set(id, { source, begunAt, maintenance, stretches: stretches(monitors, maintenance, span) })
+    } else {
+      const history = reportedHistory(service, past)
+      const { maintenance, knownSince } = history
+      found.set(id, { source, begunAt: knownSince, maintenance, stretches: reportedStretches(history, span) })
+    }
+  }
+  return found
+}
+
 interface KnownService {
   readonly id: string
   readonly createdAt: Date
+  /** When its first monitor was created; null: it has none. */
+  readonly watchedSince: Date | null
   readonly source: UptimeSource
 }
 
@@ -185,12 +237,10 @@ async function readServices(
   { id: organizationId, uptimeSource }: UptimeSettings,
   ids: readonly string[],
 ) {
-  const rows = await db.$queryRaw<{ id: string; createdAt: Date; monitored: boolean }[]>`
-    SELECT id, "createdAt", EXISTS (SELECT 1 FROM "Monitor" WHERE "serviceId" = "Service".id) AS monitored
+  const rows = await db.$queryRaw<Omit<KnownService, 'source'>[]>`
+    SELECT id, "createdAt", (SELECT min("createdAt") FROM "Monitor" WHERE "serviceId" = "Service".id) AS "watchedSince"
     FROM "Service" WHERE "organizationId" = ${organizationId} AND id = ANY (${[...new Set(ids)]}::text[])`
-  return rows.map(
-    ({ monitored, ...row }): KnownService => ({ ...row, source: uptimeSourceOf(monitored, uptimeSource) }),
-  )
+  return rows.map((row): KnownService => ({ ...row, source: uptimeSourceOf(row.watchedSince !== null, uptimeSource) }))
 }
 
 interface Reported {

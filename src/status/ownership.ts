@@ -21,6 +21,8 @@ const typeNames = {
   Delivery: 'Delivery',
   AlertChannel: 'Alert channel',
   Alert: 'Alert',
+  Objective: 'Objective',
+  UptimeCorrection: 'Uptime correction',
 } as const satisfies Partial<Record<IdType, string>>
 
 type Owned = keyof typeof typeNames

@@ -10,7 +10,7 @@ export interface PagePosition {
   readonly days: number
 }
 
-/** Events about access, the check plan, subscribers and alerts change nothing that the page shows. */
+/** Events about access, the check plan, subscribers, alerts and objectives change nothing that the page shows. */
 const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
   'ALERT_ACKNOWLEDGED',
   'ALERT_CHANNEL_CREATED',
@@ -19,11 +19,18 @@ const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
   'API_KEY_CREATED',
   'API_KEY_REVOKED',
   'CHECK_PLAN_CHANGED',
+  'OBJECTIVE_BURNING',
+  'OBJECTIVE_CREATED',
+  'OBJECTIVE_DELETED',
+  'OBJECTIVE_RECOVERED',
+  'OBJECTIVE_UPDATED',
   'PAGE_ACCESS_CHANGED',
   'PAGE_TOKEN_CREATED',
   'PAGE_TOKEN_REVOKED',
   'SUBSCRIBERS_IMPORTED',
   'SUBSCRIBER_DELETED',
+  'UPTIME_CORRECTED',
+  'UPTIME_CORRECTION_DELETED',
 ])
 
 const changesPage = (kind: EventKind) => !unseen.has(kind)

@@ -133,6 +133,12 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       recipients: { create: { channelId: channel.id, notifiedAt: noon, count: 1, remindAt: noon } },
     },
   })
+  const of = { organizationId: id, serviceId: ids.Service, createdAt: noon }
+  await prisma.objective.create({
+    data: { ...of, id: newId('Objective'), target: 99_900, timeZone: 'UTC', dueAt: noon },
+  })
+  const corrected = { startsAt: noon, endsAt: noon, kind: 'GOOD', reason: 'Wrong.', author: 'Ana' } as const
+  await prisma.uptimeCorrection.create({ data: { ...of, ...corrected, id: newId('UptimeCorrection') } })
   const sent = { channelId: channel.id, destination: 'mail', thread: '', items: [], tokenHash: slug }
   await prisma.alertDelivery.create({
     data: { id: newId('AlertDelivery'), organizationId: id, ...sent, dueAt: noon, createdAt: noon },

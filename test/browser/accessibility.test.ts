@@ -16,6 +16,10 @@ const planned = { startsAt, endsAt: new Date(startsAt.getTime() + HOUR) }
 const acme = await filledOrganization(app.baseUrl, planned, receiver.url)
 const ops = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
 const channel = await mutate(app.baseUrl, acme.key, 'createAlertChannel', 'AlertChannel', ops)
+const service = { serviceId: acme.ids.Service }
+await mutate(app.baseUrl, acme.key, 'createObjective', 'Objective', { ...service, target: 99.9, windowDays: 30 })
+const wrong = { startsAt: new Date(Date.now() - HOUR), endsAt: new Date(), kind: 'GOOD', reason: 'The probe erred.' }
+await mutate(app.baseUrl, acme.key, 'correctUptime', 'UptimeCorrection', { ...service, ...wrong })
 await dispatched(database.prisma, acme.id)
 const openTab = useChromium()
 

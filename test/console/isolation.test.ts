@@ -18,7 +18,13 @@ const fill = async () => {
   const about = { change: 'DOWN', state: 'DOWN', message: 'Refused.', since: at, openedAt: at } as const
   const of = { organizationId: made.id, monitorId: made.ids.Monitor, monitorName: 'Health' }
   const alert = await database.prisma.alert.create({ data: { id: newId('Alert'), ...of, ...about } })
-  return { ...made, ids: { ...made.ids, AlertChannel: channel.id, Alert: alert.id } }
+  const service = { serviceId: made.ids.Service }
+  const objective = await mutate(app.baseUrl, made.key, 'createObjective', 'Objective', { ...service, target: 99.9 })
+  const wrong = { startsAt: hours(-2), endsAt: hours(-1), kind: 'GOOD', reason: 'Wrong.' }
+  const correction = await mutate(app.baseUrl, made.key, 'correctUptime', 'UptimeCorrection', { ...service, ...wrong })
+  await dispatched(database.prisma, made.id)
+  const more = { Objective: objective.id, UptimeCorrection: correction.id }
+  return { ...made, ids: { ...made.ids, AlertChannel: channel.id, Alert: alert.id, ...more } }
 }
 const mine = await fill()
 const theirs = await fill()
@@ -40,6 +46,9 @@ const idsIn = ({ ids, integrationId, templateId }: typeof mine): Record<string, 
   integrations: integrationId,
   templates: templateId,
   pages: ids.StatusPage,
+  reports: ids.StatusPage,
+  objectives: ids.Objective,
+  corrections: ids.UptimeCorrection,
   groups: ids.ServiceGroup,
   updates: ids.IncidentUpdate,
 })

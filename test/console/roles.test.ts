@@ -5,6 +5,7 @@ import { newId } from '../../src/core/id.ts'
 import type { Scope } from '../../src/generated/prisma/enums.ts'
 import { Role } from '../../src/generated/prisma/enums.ts'
 import { createIncident } from '../../src/status/incident.ts'
+import { createService } from '../../src/status/service.ts'
 import type { Browser } from '../support/console.ts'
 import { testConsole } from '../support/console.ts'
 import { testContext } from '../support/context.ts'
@@ -31,6 +32,7 @@ const { id: integrationId } = await database.prisma.integration.create({
     createdAt: new Date(),
   },
 })
+const { id: serviceId } = await createService(operator, { name: 'Shop' })
 const found = { title: 'Slow', status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.' }
 const { id: incidentId } = await createIncident(operator, found)
 
@@ -88,6 +90,15 @@ const actions: Readonly<Record<string, Action>> = {
   'read what came in': {
     ...{ role: 'VIEWER', scope: 'READ', path: `integrations/${integrationId}` },
     graphql: '{ organization { id integrations { received { body } } } }',
+  },
+  'read objectives': {
+    ...{ role: 'VIEWER', scope: 'READ', path: 'objectives' },
+    graphql: '{ organization { objectives { nodes { standing { verdict } } } } }',
+  },
+  'add an objective': {
+    ...{ role: 'EDITOR', scope: 'WRITE', path: 'objectives/new' },
+    fields: { serviceId, target: '99', windowDays: '' },
+    graphql: `mutation { createObjective(input: {serviceId: "${serviceId}", target: 99}) { __typename } }`,
   },
   'add an integration': {
     ...{ role: 'EDITOR', scope: 'WRITE', path: 'integrations/new', fields: { kind: 'GENERIC', name: 'Checks' } },

@@ -85,6 +85,7 @@ const readers: Record<Reader, Record<string, string>> = {
       deleteSubscriber importSubscribers redeliver startCheckout
       createIntegration updateIntegration rotateIntegration deleteIntegration
       createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel acknowledgeAlert
+      createObjective updateObjective deleteObjective correctUptime deleteUptimeCorrection
       planConfiguration applyConfiguration
       createServices updateServices deleteServices updateIncidentServices
       createMonitors updateMonitors pauseMonitors resumeMonitors deleteMonitors deleteSubscribers`,
@@ -99,7 +100,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
       services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members
-      alertChannels alerts integrations templates configuration`,
+      alertChannels alerts integrations templates configuration objectives uptimeCorrections`,
     Integration: 'id name kind url rules checksSignatures received lastReceivedAt version createdAt',
     IntegrationRule: 'labels serviceId status impact mode',
     IntegrationLabel: 'name value',
@@ -182,9 +183,16 @@ const readers: Record<Reader, Record<string, string>> = {
       signingSecret deliveries version createdAt`,
     QuietHours: 'from to timeZone',
     AlertDelivery: 'id status attempts answer nextAttemptAt createdAt endedAt',
-    Alert: `id monitor monitorName change state since message count openedAt endedAt acknowledgedAt acknowledgedBy silence`,
+    Alert: `id monitor objective monitorName change state since message count openedAt endedAt acknowledgedAt acknowledgedBy silence`,
     TestAlertChannelPayload: 'delivered status message answer',
     DeleteAlertChannelPayload: 'id',
+    Objective: 'id service target windowDays timeZone burnSpeed burningSince standing version createdAt',
+    ObjectiveStanding: `from to verdict percentage coverage isFull source budgetSeconds remainingSeconds goodSeconds badSeconds
+      unknownSeconds maintenanceSeconds excludedSeconds correctedSeconds burnRates`,
+    BurnRate: 'speed longMinutes shortMinutes threshold longRate shortRate isBurning',
+    DeleteObjectivePayload: 'id',
+    UptimeCorrection: 'id service startsAt endsAt kind reason author createdAt',
+    DeleteUptimeCorrectionPayload: 'id',
     ImportSubscribersPayload: 'imported known skippedCount skipped problems',
     ImportSkipped: 'line reason message',
     ImportProblem: 'line message',
@@ -299,14 +307,20 @@ const fill = async (hook: string | null = `${receiver.url}/hook`) => {
   await database.prisma.alert.create({
     data: { ...alert, change: 'DOWN', state: 'DOWN', since: now, message: 'Refused', openedAt: now },
   })
-  return { ...made, ids: { ...made.ids, AlertChannel: channel.id, Alert: alert.id } }
+  const about = { serviceId: made.ids.Service }
+  const objective = await mutate(url, made.key, 'createObjective', 'Objective', { ...about, target: 99.9 })
+  const wrong = { startsAt: hours(-2), endsAt: hours(-1), kind: 'GOOD', reason: 's3cret mishap' }
+  const correction = await mutate(url, made.key, 'correctUptime', 'UptimeCorrection', { ...about, ...wrong })
+  await dispatched(database.prisma, made.id)
+  const more = { Objective: objective.id, UptimeCorrection: correction.id }
+  return { ...made, ids: { ...made.ids, AlertChannel: channel.id, Alert: alert.id, ...more } }
 }
 const mine = await fill()
 const theirs = await fill()
 
 /** What of `mine` the public page does not show. */
 const hidden = new RegExp(
-  `${mine.id}|${mine.ids.ApiKey}|ops@acme|${mine.ids.Monitor}|${mine.heartbeatId}|monitored|s3cret|${mine.ids.Subscriber}|${mine.ids.Delivery}|${mine.ids.AlertChannel}|${mine.ids.Alert}|hook`,
+  `${mine.id}|${mine.ids.ApiKey}|ops@acme|${mine.ids.Monitor}|${mine.heartbeatId}|monitored|s3cret|${mine.ids.Subscriber}|${mine.ids.Delivery}|${mine.ids.AlertChannel}|${mine.ids.Alert}|${mine.ids.Objective}|${mine.ids.UptimeCorrection}|hook`,
 )
 
 /** Those who have no key of `mine`. */
@@ -753,6 +767,8 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
   if (mutation === 'redeliver') return 'Delivery'
   if (mutation.endsWith('Page')) return 'StatusPage'
   const types = [
+    'Objective',
+    'UptimeCorrection',
     'AlertChannel',
     'Alert',
     'ServiceGroup',
@@ -822,6 +838,9 @@ function sampleOf(path: string): unknown {
     email: 'reader@a.example',
     remindAfterMinutes: 10,
     afterMinutes: 10,
+    target: 99.9,
+    windowDays: 30,
+    reason: 'Reason.',
     from: '22:00',
     to: '07:00',
   }

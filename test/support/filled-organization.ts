@@ -29,6 +29,8 @@ export interface FilledOrganization {
     /** Empty: tests that need them add them. */
     readonly AlertChannel: string
     readonly Alert: string
+    readonly Objective: string
+    readonly UptimeCorrection: string
   }
   /** A monitor that waits for its first heartbeat. */
   readonly heartbeatId: string
@@ -161,6 +163,8 @@ export async function filledOrganization(
       Delivery: hook === null ? '' : await delivered(url, key, incident.id),
       AlertChannel: '',
       Alert: '',
+      Objective: '',
+      UptimeCorrection: '',
     },
   }
 }

@@ -61,6 +61,8 @@ const seenBy: Record<IdType, ((ctx: GraphContext, node: Owned) => boolean) | typ
   Delivery: organizationSees,
   AlertChannel: organizationSees,
   Alert: organizationSees,
+  Objective: organizationSees,
+  UptimeCorrection: organizationSees,
 }
 
 /** What the caller may not see is answered as what does not exist. */

@@ -16,11 +16,20 @@ export const Alert = builder.prismaNode('Alert', {
     monitor: t.prismaField({
       type: 'Monitor',
       nullable: true,
-      description: 'The monitor; null: it was deleted.',
+      description: 'The monitor; null: it was deleted, or the alert is about an objective.',
       resolve: (query, { organizationId, monitorId }, _args, ctx) =>
         readTogether(ctx, () => ctx.db.monitor.findUnique({ ...query, where: { id: monitorId, organizationId } })),
     }),
-    monitorName: t.exposeString('monitorName', { description: 'The name of the monitor at that time.' }),
+    objective: t.prismaField({
+      type: 'Objective',
+      nullable: true,
+      description: 'The objective; null: it was deleted, or the alert is about a monitor.',
+      resolve: (query, { organizationId, monitorId }, _args, ctx) =>
+        readTogether(ctx, () => ctx.db.objective.findUnique({ ...query, where: { id: monitorId, organizationId } })),
+    }),
+    monitorName: t.exposeString('monitorName', {
+      description: 'The name of the monitor, or of the objective with its target, at that time.',
+    }),
     change: t.expose('change', { type: AlertChange, description: 'What is wrong, or was at the end.' }),
     state: t.expose('state', { type: MonitorState, description: 'The state of the monitor, as far as was told.' }),
     since: t.expose('since', { type: 'DateTime', description: 'Since when that is wrong.' }),
@@ -59,7 +68,7 @@ const AlertFilter = builder.inputType('AlertFilter', {
 builder.prismaObjectField('Organization', 'alerts', (t) =>
   t.field({
     type: connectionOf('Alert'),
-    description: 'Newest first. Kept for 30 days after their end. An organization without alert channels has none.',
+    description: 'Newest first. Kept for 100 days after their end. An organization without alert channels has none.',
     args: { filter: t.arg({ type: AlertFilter, required: false }), ...pageArgs },
     resolve: ({ id }, { filter, ...args }, ctx, info) =>
       pageOf({

@@ -23,8 +23,10 @@ builder.enumType(AlertChannelKind, {
 })
 builder.enumType(AlertChange, {
   name: 'AlertChange',
-  description: 'A change of a monitor that an alert channel is notified of.',
+  description: 'A change of a monitor or an objective that an alert channel is notified of.',
   values: describedValues({
+    BUDGET_BURNING: 'The error budget of an objective burns too fast, or faster than before.',
+    BUDGET_RECOVERED: 'The error budget of an objective no longer burns too fast.',
     CERTIFICATE: 'A TLS certificate has expired, or expires soon. DEGRADED includes it.',
     DEGRADED: 'A monitor is degraded.',
     DELISTED: 'What a blacklist monitor watches is on no list any more. UP includes it.',

@@ -67,4 +67,6 @@ const priorities = {
   UNKNOWN: 'P3',
   UP: 'P5',
   DELISTED: 'P5',
+  BUDGET_BURNING: 'P3',
+  BUDGET_RECOVERED: 'P5',
 } as const satisfies Record<AlertChange, string>

@@ -65,4 +65,6 @@ const severities = {
   UNKNOWN: 'warning',
   UP: 'info',
   DELISTED: 'info',
+  BUDGET_BURNING: 'warning',
+  BUDGET_RECOVERED: 'info',
 } as const satisfies Record<AlertChange, string>

@@ -34,6 +34,8 @@ const types = {
   LISTED: 'blacklist.listed',
   DELISTED: 'blacklist.delisted',
   WORKER_SILENT: 'worker.silent',
+  BUDGET_BURNING: 'objective.burning',
+  BUDGET_RECOVERED: 'objective.recovered',
 } as const satisfies Record<AlertChange, string>
 
 function eventOf({ alertId, about, change, monitor, state, since, message, at, count }: AlertItem, url: string | null) {
@@ -42,7 +44,7 @@ function eventOf({ alertId, about, change, monitor, state, since, message, at, c
     timestamp: at.toISOString(),
     data: {
       alert: { id: alertId, about: about.toLowerCase(), count },
-      monitor,
+      ...(change.startsWith('BUDGET_') ? { objective: monitor } : { monitor }),
       state,
       since: since.toISOString(),
       message,

@@ -90,6 +90,8 @@ export const changeChoices = [
   { value: 'LISTED', text: 'Listed on a blacklist' },
   { value: 'DELISTED', text: 'Delisted' },
   { value: 'WORKER_SILENT', text: 'Not probed by any worker' },
+  { value: 'BUDGET_BURNING', text: 'An error budget burns too fast' },
+  { value: 'BUDGET_RECOVERED', text: 'An error budget no longer does' },
 ] as const satisfies readonly { readonly value: AlertChange; readonly text: string }[]
 
 /** Why nobody is notified of an alert. */

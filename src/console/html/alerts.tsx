@@ -7,7 +7,7 @@ import {
   updateAlertChannel,
 } from '../../alerting/channel.ts'
 import { addressKeys, kindByKey } from '../../alerting/channel-address.ts'
-import { changeWords } from '../../alerting/message.ts'
+import { changeWords, subjectPath } from '../../alerting/message.ts'
 import type { ChannelTest } from '../../alerting/test-channel.ts'
 import { testAlertChannel } from '../../alerting/test-channel.ts'
 import type { Alert, AlertChannel, AlertDelivery } from '../../generated/prisma/client.ts'
@@ -159,7 +159,7 @@ function AlertRow({ screen, alert }: { readonly screen: Screen; readonly alert: 
   return (
     <li id={id}>
       <div class="row-about">
-        <a href={screen.path(`monitors/${monitorId}`)}>{about}</a>
+        <a href={screen.path(subjectPath(monitorId))}>{about}</a>
         <span class="row-facts">
           {message === '' ? null : `${message} · `}
           {count > 1 ? `${count} times · ` : null}

@@ -5,6 +5,7 @@ import { respondWithFormPage } from '../../people/html/frame.tsx'
 import { accountScreens } from './account.tsx'
 import { alertScreens } from './alerts.tsx'
 import { blacklistScreens } from './blacklists.tsx'
+import { correctionScreens } from './corrections.tsx'
 import { deliveryScreens } from './deliveries.tsx'
 import { incidentScreens } from './incident.tsx'
 import { incidentEditScreens } from './incident-edits.tsx'
@@ -26,6 +27,7 @@ import { monitorListScreens } from './monitors.tsx'
 import { moveInScreens } from './move-in.tsx'
 import { newIncidentScreens } from './new-incident.tsx'
 import { nowScreens } from './now.tsx'
+import { objectiveScreens } from './objectives.tsx'
 import { operatorScreens } from './operator.tsx'
 import { organizationDeletionScreens } from './organization-delete.tsx'
 import { pageScreens } from './page.tsx'
@@ -35,6 +37,7 @@ import { pageOrderScreens } from './page-order.tsx'
 import { pageListScreens } from './pages.tsx'
 import { peopleScreens } from './people.tsx'
 import { planScreens } from './plan.tsx'
+import { reportScreens } from './reports.tsx'
 import { resetLinkScreens } from './reset-link.tsx'
 import { createScreens } from './screen.tsx'
 import type { ConsoleOptions } from './screen-routes.tsx'
@@ -91,6 +94,9 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       monitorScreens(screens)
       alertScreens(screens)
       integrationScreens(screens)
+      objectiveScreens(screens)
+      correctionScreens(screens)
+      reportScreens(screens)
       subscriberScreens(screens)
       subscriberAddScreens(screens)
       deliveryScreens(screens)

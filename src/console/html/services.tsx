@@ -67,7 +67,14 @@ async function showServices(screen: Screen, state: FormState): Promise<Response>
       title: 'Services',
       section: 'services',
       content: <Services {...{ screen, page, state }} />,
-      actions: screen.may('WRITE') ? actions : undefined,
+      actions: (
+        <>
+          {screen.may('WRITE') ? actions : null}
+          <a class="button quiet" href={screen.path('objectives')}>
+            Objectives
+          </a>
+        </>
+      ),
     },
     state,
   )

@@ -138,6 +138,13 @@ export const eventKinds = describedValues<EventKind>({
   TEMPLATE_CREATED: 'A template was created.',
   TEMPLATE_UPDATED: 'A template changed.',
   TEMPLATE_DELETED: 'A template was deleted.',
+  OBJECTIVE_CREATED: 'An objective was created.',
+  OBJECTIVE_UPDATED: 'An objective changed.',
+  OBJECTIVE_DELETED: 'An objective was deleted.',
+  OBJECTIVE_BURNING: 'The error budget of an objective burns too fast.',
+  OBJECTIVE_RECOVERED: 'The error budget of an objective no longer burns too fast.',
+  UPTIME_CORRECTED: 'Somebody corrected what a time of a service counts as.',
+  UPTIME_CORRECTION_DELETED: 'A correction of a service’s uptime was deleted.',
 })
 builder.enumType(EventKind, { name: 'EventKind', description: 'The kind of an event.', values: eventKinds })
 builder.enumType(ActorKind, {

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { zoneName } from '../../account/page-settings.ts'
+import { tierLimits } from '../../account/plan.ts'
+import { tierOf } from '../../account/tier.ts'
+import { requireScope } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
+import { TierLimitReached } from '../../core/errors.ts'
+import { newId } from '../../core/id.ts'
+import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { invalid, validate } from '../../core/validation.ts'
+import { change } from '../../event-log/change.ts'
+import type { NewEvent } from '../../event-log/event.ts'
+import type { Objective, Service, Tier } from '../../generated/prisma/client.ts'
+import type { EventKind } from '../../generated/prisma/enums.ts'
+import { findOwned } from '../../status/ownership.ts'
+import { WHOLE } from './budget.ts'
+import { MAX_WINDOW_DAYS, MIN_WINDOW_DAYS } from './window.ts'
+
+/** Objectives of an organization. */
+const maxObjectives: Readonly<Record<Tier, number>> = { FREE: 5, PRO: 50, TEAM: 500 }
+
+/** The lowest target, in percent. The highest leaves a budget of a thousandth of a percent. */
+const MIN_TARGET = 50
+const MAX_TARGET = 99.999
+/** How many of its units a target has in a percent. */
+const PER_PERCENT = WHOLE / 100
+
+const target = z
+  .number()
+  .min(MIN_TARGET, `must be at least ${MIN_TARGET}`)
+  .max(MAX_TARGET, `must be at most ${MAX_TARGET}`)
+  .transform((percent, ctx) => {
+    const units = Math.round(percent * PER_PERCENT)
+    if (Math.abs(units - percent * PER_PERCENT) < 1e-6) return units
+    ctx.addIssue({ code: 'custom', message: 'must have at most three decimals' })
+    return z.NEVER
+  })
+const days = z
+  .int()
+  .min(MIN_WINDOW_DAYS, `must be at least ${MIN_WINDOW_DAYS}`)
+  .max(MAX_WINDOW_DAYS, `must be at most ${MAX_WINDOW_DAYS}`)
+
+const newObjective = z.object({
+  serviceId: z.string(),
+  target,
+  windowDays: days.nullish(),
+  timeZone: zoneName.nullish(),
+})
+const objectiveEdit = z.object({
+  id: z.string(),
+  target: target.nullish(),
+  windowDays: days.nullish(),
+  timeZone: zoneName.nullish(),
+  version: versionInput,
+})
+
+/** Returns a target in percent. */
+export const targetPercent = (units: number): number => units / PER_PERCENT
+
+/**
+ * Creates an objective of a service. Needs a key with scope WRITE.
+ * @throws Invalid, NotFound, and TierLimitReached.
+ */
+export async function createObjective(ctx: Context, input: unknown): Promise<Objective> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const given = validate(newObjective, input)
+  return change(ctx, organizationId, async (tx) => {
+    const tier = await tierOf(tx, organizationId)
+    const limit = maxObjectives[tier]
+    if ((await tx.db.objective.count({ where: { organizationId } })) >= limit)
+      throw new TierLimitReached(`The ${tier} tier allows ${limit} objectives, and all are in use.`, limit)
+    requireHistory(tier, given.windowDays ?? null)
+    const service = await findOwned('Service', given.serviceId, (id) =>
+      tx.db.service.findUnique({ where: { id, organizationId } }),
+    )
+    const { timeZone } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const objective = await tx.db.objective.create({
+      data: {
+        id: newId('Objective'),
+        organizationId,
+        serviceId: service.id,
+        target: given.target,
+        windowDays: given.windowDays ?? null,
+        timeZone: given.timeZone ?? timeZone,
+        createdAt: tx.now(),
+        dueAt: tx.now(),
+      },
+    })
+    return [objective, objectiveEvent('OBJECTIVE_CREATED', objective, service)]
+  })
+}
+
+/**
+ * Updates the given fields of an objective; null days: the calendar month. Its service stays. Needs a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ */
+export async function updateObjective(ctx: Context, input: unknown): Promise<Objective> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, version, ...given } = validate(objectiveEdit, input)
+  return change(ctx, organizationId, async (tx) => {
+    const { service, ...before } = await ownObjective(tx, organizationId, id)
+    requireVersion(before, version)
+    if (given.windowDays !== undefined) requireHistory(await tierOf(tx, organizationId), given.windowDays)
+    const changes = {
+      target: given.target ?? before.target,
+      ...(given.windowDays !== undefined && { windowDays: given.windowDays }),
+      timeZone: given.timeZone ?? before.timeZone,
+    }
+    if (!hasChanges(before, changes)) return [before]
+    const data = { ...changes, version: { increment: 1 }, dueAt: tx.now() }
+    const objective = await tx.db.objective.update({ where: { id }, data })
+    return [objective, objectiveEvent('OBJECTIVE_UPDATED', objective, service)]
+  })
+}
+
+/** Deletes an objective. Needs a key with scope WRITE. @throws NotFound. */
+export async function deleteObjective(ctx: Context, id: string): Promise<Objective> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const { service, ...objective } = await ownObjective(tx, organizationId, id)
+    await tx.db.objective.delete({ where: { id } })
+    return [objective, objectiveEvent('OBJECTIVE_DELETED', objective, service)]
+  })
+}
+
+/** Reads an objective of an organization with its service. @throws NotFound. */
+export function ownObjective({ db }: Pick<Context, 'db'>, organizationId: string, id: string) {
+  return findOwned('Objective', id, (known) =>
+    db.objective.findUnique({ where: { id: known, organizationId }, include: { service: true } }),
+  )
+}
+
+/** Returns an event about an objective, which goes by the name of its service. */
+export const objectiveEvent = (
+  kind: EventKind,
+  { id }: Pick<Objective, 'id'>,
+  { name }: Pick<Service, 'name'>,
+): NewEvent => ({ kind, subjectId: id, subjectName: name })
+
+/** @throws Invalid for a window that is longer than the history of a tier. */
+function requireHistory(tier: Tier, windowDays: number | null): void {
+  const { historyDays } = tierLimits[tier]
+  if (windowDays !== null && windowDays > historyDays)
+    throw invalid([
+      { path: ['windowDays'], message: `must be at most ${historyDays}, the history of the ${tier} tier` },
+    ])
+}
