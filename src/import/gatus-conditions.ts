@@ -11,7 +11,7 @@ interface Conditions {
 type Reader = (left: string, operator: string, right: string) => Record<string, unknown> | null
 
 /** Translates the conditions of an endpoint. */
-export function conditionsOf(kind: 'http' | 'tcp' | 'ping' | 'dns', conditions: readonly unknown[]): Conditions {
+export function conditionsOf(kind: string, conditions: readonly unknown[]): Conditions {
   const known: Record<string, unknown> = {}
   const dropped: string[] = []
   let statuses = allStatuses
@@ -19,7 +19,7 @@ export function conditionsOf(kind: 'http' | 'tcp' | 'ping' | 'dns', conditions: 
     const text = String(condition).trim().slice(0, 300)
     const [, left = '', operator = '', right = ''] = /^(\S+) (==|!=|<=|>=|<|>) (.+)$/.exec(text) ?? []
     const accepts = kind === 'http' && left === '[STATUS]' ? statusTest(operator, right) : null
-    const added = readers[kind](left, operator, right) ?? read(left, operator, right)
+    const added = readers[kind]?.(left, operator, right) ?? read(left, operator, right)
     if (accepts !== null) statuses = statuses.filter(accepts)
     else if (mergesJson(known['json'], added))
       known['json'] = { ...(known['json'] as object), ...(added['json'] as object) }
@@ -47,11 +47,9 @@ const read: Reader = (left, operator, right) => {
   return null
 }
 
-const readers: Readonly<Record<'http' | 'tcp' | 'ping' | 'dns', Reader>> = {
+const readers: Readonly<Record<string, Reader | undefined>> = {
   http: (left, operator, right) =>
     certificate(left, operator, right) ?? keyword(left, operator, right) ?? json(left, operator, right),
-  tcp: () => null,
-  ping: () => null,
   dns(left, operator, right) {
     if (left === '[DNS_RCODE]' && operator === '==' && right === 'NOERROR') return {}
     return left === '[BODY]' && operator === '==' && !right.includes('(')

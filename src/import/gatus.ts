@@ -104,7 +104,7 @@ function heartbeatOf(draft: Draft, name: string, endpoint: Fields): Members | st
 }
 
 interface Kind {
-  readonly key: 'http' | 'tcp' | 'ping' | 'dns'
+  readonly key: 'http' | 'tcp' | 'ping' | 'dns' | 'ssh' | 'websocket'
   readonly options: Members
 }
 
@@ -125,7 +125,15 @@ function kindOf(endpoint: Fields, url: string): Kind | null {
   if (scheme === 'icmp') return { key: 'ping', options: { host: bare } }
   if (scheme === 'tcp') return { key: 'tcp', options: { host: bare, port: Number(port) } }
   if (scheme === 'tls') return { key: 'tcp', options: { host: bare, port: Number(port), tls: true } }
-  return null
+  return serverOf(scheme, bare, Number(port), url)
+}
+
+function serverOf(scheme: string, host: string, port: number, url: string): Kind | null {
+  if (scheme === 'ssh') return { key: 'ssh', options: { host, port: port || 22 } }
+  if (scheme !== 'ws' && scheme !== 'wss') return null
+  const path = url.replace(/^\w+:\/\/[^/]*/, '').replace(/#.*$/, '')
+  const own = scheme === 'ws' ? { port: port || 80, tls: false } : { port: port || 443 }
+  return { key: 'websocket', options: { host, ...own, path: path === '/' ? '' : path } }
 }
 
 function httpOptions(endpoint: Fields, client: Fields): Members {

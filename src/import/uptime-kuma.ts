@@ -11,6 +11,8 @@ import {
   within,
 } from './translation.ts'
 
+import { invertedOf, serverOptions } from './uptime-kuma-servers.ts'
+
 const PREFIX = 'uptime-kuma'
 
 /** Translates the backup that Uptime Kuma 1 writes (Settings, Backup). @throws Unreadable. */
@@ -104,11 +106,9 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
       draft.partly('monitors', name, 'It gets a new address: have the job report there.')
       return { heartbeat: {} }
     default:
-      return null
+      return serverOptions(draft, name, monitor)
   }
 }
-
-const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue('upsideDown') ? true : undefined)
 
 function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
   if (monitor.get('proxyId') !== undefined)

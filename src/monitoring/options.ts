@@ -7,9 +7,14 @@ import type { Monitor, Prisma } from '../generated/prisma/client.ts'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
 import { hostRefusals } from './probe/host.ts'
 import type { KindRules } from './probe/probe.ts'
-import type { KindOptions } from './probe-kinds.ts'
-import { kindRules } from './probe-kinds.ts'
+import type { DescribedKind, KindOptions } from './probe-kinds.ts'
+import { describedKinds, kindRules } from './probe-kinds.ts'
 import { changeSecrets, isRecord, recipientOf, withKeptSecrets, withoutSecrets } from './secrets.ts'
+
+/** The kinds whose options are described, by the input member that holds them. */
+const describedKeys = Object.fromEntries(
+  Object.keys(describedKinds).map((kind) => [kind.toLowerCase(), kind]),
+) as unknown as { readonly [K in DescribedKind as Lowercase<K>]: K }
 
 /** The input member that holds the options of each kind. */
 export const optionKeys = {
@@ -19,6 +24,7 @@ export const optionKeys = {
   ping: 'PING',
   heartbeat: 'HEARTBEAT',
   blacklist: 'BLACKLIST',
+  ...describedKeys,
 } as const satisfies Record<string, MonitorKind>
 
 type OptionKey = keyof typeof optionKeys

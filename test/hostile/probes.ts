@@ -51,6 +51,14 @@ export const probes: readonly HostileCase[] = [
   answering('1 MB for a large regular expression', () => 'a'.repeat(MIB), {
     keyword: { text: `(?i)${'[\\pL\\pN]{30}'.repeat(14)}`, isRegex: true },
   }),
+  {
+    name: 'a monitor of Redis reads a web server',
+    statuses: [200],
+    async send(target) {
+      const { port } = new URL(await target.serve('x'.repeat(MIB), {}))
+      return watch(target, { redis: { host: '127.0.0.1', port: Number(port) } })
+    },
+  },
   answering('what unpacks to 500 MB', () => gzipSync(Buffer.alloc(500 * MIB), { level: 1 }), keyword, {
     'content-encoding': 'gzip',
   }),

@@ -36,7 +36,9 @@ endpoints:
     url: "8.8.8.8"
     dns: { query-name: example.com., query-type: A }
     conditions: ["[BODY] == 93.184.215.14", "[DNS_RCODE] == NOERROR"]
-  - { name: shell, url: "ssh://example.org:22" }
+  - { name: shell, url: "ssh://example.org:2222", conditions: ["[CONNECTED] == true"] }
+  - { name: socket, url: "wss://example.org/live" }
+  - { name: datagram, url: "udp://example.org:53" }
   - { name: off, enabled: false, url: "https://example.org" }
 external-endpoints:
   - { name: job, token: secret, heartbeat: { interval: 30m } }
@@ -66,10 +68,12 @@ external-endpoints:
       { name: 'tls', tcp: { host: 'example.org', port: 443, tls: true } },
       { name: 'gate', ping: { host: 'example.org' } },
       { name: 'zone', dns: { name: 'example.com', recordType: 'A', resolver: '8.8.8.8', expected: ['93.184.215.14'] } },
+      { name: 'shell', ssh: { host: 'example.org', port: 2222 } },
+      { name: 'socket', websocket: { host: 'example.org', port: 443, path: '/live' } },
       { name: 'job', intervalSeconds: 1800, heartbeat: {} },
     ])
     expect([...objects.groups.values()]).toEqual([{ name: 'core' }])
-    expect(objects.services.size).toBe(6)
+    expect(objects.services.size).toBe(8)
     const [key] = objects.monitors.keys()
     expect(key).toMatch(/^gatus-core-front-end-[0-9a-f]{8}$/)
     expect([...objects.channels]).toEqual([
@@ -78,7 +82,7 @@ external-endpoints:
     expect(hasVariables).toBe(true)
     expect(notes.map(noteOf)).toEqual([
       'PARTLY monitors front-end: It is checked without the condition [DOMAIN_EXPIRATION] > 720h.',
-      'SKIPPED monitors shell: Allclear has no monitors for ssh.',
+      'SKIPPED monitors datagram: Allclear has no monitors for udp.',
       'SKIPPED monitors off: It is not enabled.',
       'PARTLY monitors job: It gets a new address: have the job report there.',
       'SKIPPED monitors pushed: It has no heartbeat interval: nothing says when it would be late.',

@@ -83,6 +83,32 @@ describe('a backup of Uptime Kuma', () => {
         ] as const,
     ),
     [
+      { type: 'redis', databaseConnectionString: 'rediss://ana:p%40ss@db.example.com:6380' },
+      { redis: { host: 'db.example.com', port: 6380, tls: true, username: 'ana', password: 'p@ss' } },
+    ],
+    [
+      {
+        type: 'postgres',
+        databaseConnectionString: 'postgres://ana:pass@db.example.com/shop',
+        databaseQuery: 'SELECT 2',
+      },
+      {
+        postgresql: { host: 'db.example.com', user: 'ana', password: 'pass', database: 'shop', query: 'SELECT 2' },
+      },
+    ],
+    [
+      { type: 'mysql', databaseConnectionString: 'mysql://ana:pass@db.example.com:3307/shop' },
+      { mysql: { host: 'db.example.com', port: 3307, user: 'ana' } },
+    ],
+    [
+      { type: 'mqtt', hostname: 'mqtt://mq.example.com', port: 1883, mqttUsername: 'ana', mqttPassword: 'pass' },
+      { mqtt: { host: 'mq.example.com', port: 1883, username: 'ana', password: 'pass' } },
+    ],
+    [
+      { type: 'websocket-upgrade', url: 'ws://a.example/live' },
+      { websocket: { host: 'a.example', port: 80, tls: false, path: '/live' } },
+    ],
+    [
       { url: 'https://a.example', authMethod: 'mtls', tlsCert: 'cert', tlsKey: 'key' },
       { http: { clientCertificate: { certificate: 'cert', key: 'key' } } },
     ],

@@ -172,6 +172,13 @@ const readers: Record<Reader, Record<string, string>> = {
     PingOptions: 'host count degradedAboveMs downAboveMs inverted',
     HeartbeatOptions: 'graceSeconds url',
     BlacklistOptions: 'target acknowledged',
+    SshOptions: 'host port degradedAboveMs downAboveMs inverted',
+    RedisOptions: 'host port tls verifyCertificate username hasPassword degradedAboveMs downAboveMs inverted',
+    PostgresqlOptions:
+      'host port tls verifyCertificate user hasPassword database query degradedAboveMs downAboveMs inverted',
+    MysqlOptions: 'host port user degradedAboveMs downAboveMs inverted',
+    MqttOptions: 'host port tls verifyCertificate username hasPassword degradedAboveMs downAboveMs inverted',
+    WebsocketOptions: 'host port tls verifyCertificate path subprotocol degradedAboveMs downAboveMs inverted',
     TestMonitorPayload: 'at outcome message latencyMs detail',
     DeleteMonitorPayload: 'id',
     DeleteIncidentDraftPayload: 'id',

@@ -2,6 +2,10 @@ import { blacklists } from '../../blacklist/list.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import type { Choice } from '../../http/form.tsx'
+import type { DescribedOption } from '../../monitoring/option-list.ts'
+import { describedOptions } from '../../monitoring/option-list.ts'
+import type { DescribedKind } from '../../monitoring/probe-kinds.ts'
+import { describedKinds } from '../../monitoring/probe-kinds.ts'
 import { queryTypes } from '../../network/dns/message.ts'
 
 /** A field of the monitor editor, named like the member of the API's input. */
@@ -210,6 +214,23 @@ const blacklist: readonly EditorField[] = [
   },
 ]
 
+/** The fields of kinds whose options are described. */
+const described = Object.fromEntries(
+  (Object.keys(describedKinds) as DescribedKind[]).map((kind) => [kind, describedOptions(kind).map(fieldOf(kind))]),
+) as unknown as Record<DescribedKind, readonly EditorField[]>
+
+function fieldOf(kind: DescribedKind): (option: DescribedOption) => EditorField {
+  return ({ name, label, description, type, isRequired, isRare = false, initial, min, max, maxLength }) => ({
+    ...{ name: `${kind.toLowerCase()}.${name}`, label, type, isRare },
+    ...(type !== 'flag' && { hint: description }),
+    ...(isRequired && { required: true }),
+    initial: initial === undefined || initial === false ? '' : String(initial),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...(maxLength !== undefined && { maxlength: maxLength }),
+  })
+}
+
 /** The fields of each kind. */
 export const kindFields: Readonly<Record<MonitorKind, readonly EditorField[]>> = {
   HTTP: http,
@@ -218,6 +239,7 @@ export const kindFields: Readonly<Record<MonitorKind, readonly EditorField[]>> =
   PING: ping,
   HEARTBEAT: heartbeat,
   BLACKLIST: blacklist,
+  ...described,
 }
 
 const intervals: Partial<Record<MonitorKind, number>> = { HEARTBEAT: DAY, BLACKLIST: HOUR }

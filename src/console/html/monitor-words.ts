@@ -1,6 +1,12 @@
 import type { Monitor } from '../../generated/prisma/client.ts'
 import type { MonitorKind, ProbeOutcome } from '../../generated/prisma/enums.ts'
+import type { DescribedKind } from '../../monitoring/probe-kinds.ts'
+import { describedKinds } from '../../monitoring/probe-kinds.ts'
 import { monitorStateNames } from './now.tsx'
+
+const described = Object.fromEntries(
+  Object.entries(describedKinds).map(([kind, { words }]) => [kind, { name: words.name, about: words.about }]),
+) as Record<DescribedKind, { readonly name: string; readonly about: string }>
 
 /** What each kind of monitor is called, and what it watches. */
 export const kinds = {
@@ -10,6 +16,7 @@ export const kinds = {
   DNS: { name: 'DNS', about: 'Queries the records of a name.' },
   HEARTBEAT: { name: 'Heartbeat', about: 'Waits for a job, such as a backup, to report.' },
   BLACKLIST: { name: 'Blacklists', about: 'Checks an address or a domain on the mail blacklists.' },
+  ...described,
 } as const satisfies Record<MonitorKind, { readonly name: string; readonly about: string }>
 
 export const outcomeNames = {

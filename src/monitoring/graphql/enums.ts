@@ -1,6 +1,12 @@
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
+import type { DescribedKind } from '../probe-kinds.ts'
+import { describedKinds } from '../probe-kinds.ts'
+
+const about = Object.fromEntries(
+  Object.entries(describedKinds).map(([kind, { words }]) => [kind, words.about]),
+) as Record<DescribedKind, string>
 
 builder.enumType(MonitorKind, {
   name: 'MonitorKind',
@@ -12,6 +18,7 @@ builder.enumType(MonitorKind, {
     HTTP: 'Sends an HTTP request.',
     PING: 'Sends ICMP echo requests.',
     TCP: 'Opens a TCP connection.',
+    ...about,
   }),
 })
 builder.enumType(MonitorState, {

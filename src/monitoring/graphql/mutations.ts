@@ -8,6 +8,7 @@ import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } fro
 import { pauseMonitor, resumeMonitor } from '../pause.ts'
 import type { TestRun } from '../test-run.ts'
 import { testMonitor } from '../test-run.ts'
+import { describedInputs } from './described-kinds.ts'
 import { Monitor } from './monitor.ts'
 import { kindInputs } from './option-inputs.ts'
 import { CheckDetail } from './probe-result.ts'
@@ -20,6 +21,9 @@ const kindFields = (t: InputFields, description: string) => ({
   ping: t.field({ type: kindInputs.ping, required: false, description }),
   heartbeat: t.field({ type: kindInputs.heartbeat, required: false, description }),
   blacklist: t.field({ type: kindInputs.blacklist, required: false, description }),
+  ...Object.fromEntries(
+    [...describedInputs].map(([kind, type]) => [kind.toLowerCase(), t.field({ type, required: false, description })]),
+  ),
 })
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]

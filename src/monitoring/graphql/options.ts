@@ -8,6 +8,7 @@ import { HEARTBEAT_PATH } from '../http/heartbeat.ts'
 import { heartbeatToken } from '../monitor.ts'
 import type { RedactedOptions } from '../options.ts'
 import { redactOptions } from '../options.ts'
+import { describedTypes } from './described-kinds.ts'
 import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication } from './option-enums.ts'
 
 const degradedAbove = {
@@ -263,6 +264,7 @@ const typeOfKind = {
   PING: PingOptions,
   HEARTBEAT: HeartbeatOptions,
   BLACKLIST: BlacklistOptions,
+  ...describedTypes,
 } as const satisfies Record<MonitorKind, unknown>
 
 const MonitorOptions = builder.unionType('MonitorOptions', {

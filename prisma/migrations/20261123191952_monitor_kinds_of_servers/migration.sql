@@ -1,0 +1,14 @@
+-- AlterEnum
+-- This migration adds more than one value to an enum.
+-- With PostgreSQL versions 11 and earlier, this is not possible
+-- in a single migration. This can be worked around by creating
+-- multiple migrations, each migration adding only one value to
+-- the enum.
+
+
+ALTER TYPE "MonitorKind" ADD VALUE 'SSH';
+ALTER TYPE "MonitorKind" ADD VALUE 'REDIS';
+ALTER TYPE "MonitorKind" ADD VALUE 'POSTGRESQL';
+ALTER TYPE "MonitorKind" ADD VALUE 'MYSQL';
+ALTER TYPE "MonitorKind" ADD VALUE 'MQTT';
+ALTER TYPE "MonitorKind" ADD VALUE 'WEBSOCKET';

@@ -1,0 +1,73 @@
+import type { Members } from '../configuration/format.ts'
+import { type Draft, type Fields, present } from './translation.ts'
+
+/** Returns whether a monitor of Uptime Kuma is upside down. */
+export const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue('upsideDown') ? true : undefined)
+
+/** Returns the options of a server that Uptime Kuma knows by a connection string or a host; null: there is no such kind. */
+export function serverOptions(draft: Draft, name: string, monitor: Fields): Members | null {
+  const type = monitor.text('type')
+  if (type === 'mqtt') return { mqtt: mqtt(draft, name, monitor) }
+  const text = monitor.text(type === 'websocket-upgrade' ? 'url' : 'databaseConnectionString')
+  const read = Object.hasOwn(readers, type) ? readers[type] : undefined
+  if (read === undefined || !URL.canParse(text)) return null
+  if (type === 'mysql') {
+    draft.partly('monitors', name, 'It is checked by the greeting of the server, without its password and its query.')
+  }
+  return read(new URL(text), monitor)
+}
+
+function mqtt(draft: Draft, name: string, monitor: Fields): Members {
+  if (monitor.text('mqttTopic') !== '')
+    draft.partly('monitors', name, 'It is checked by connecting, without waiting for its topic.')
+  return present({
+    host: monitor.text('hostname').replace(/^\w+:\/\//, ''),
+    port: monitor.number('port'),
+    username: monitor.text('mqttUsername'),
+    password: monitor.text('mqttPassword'),
+    inverted: invertedOf(monitor),
+  })
+}
+
+const addressOf = ({ hostname, port }: URL, monitor: Fields): Members => ({
+  host: hostname.replace(/^\[|\]$/g, ''),
+  port: port === '' ? undefined : Number(port),
+  inverted: invertedOf(monitor),
+})
+
+const decoded = (text: string) => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const readers: Readonly<Record<string, (url: URL, monitor: Fields) => Members>> = {
+  redis: (url, monitor) => ({
+    redis: present({
+      ...addressOf(url, monitor),
+      tls: url.protocol === 'rediss:' ? true : undefined,
+      username: decoded(url.username),
+      password: decoded(url.password),
+    }),
+  }),
+  postgres: (url, monitor) => ({
+    postgresql: present({
+      ...addressOf(url, monitor),
+      tls: /^(?:require|verify-ca|verify-full)$/.test(url.searchParams.get('sslmode') ?? '') ? true : undefined,
+      user: decoded(url.username),
+      password: decoded(url.password),
+      database: url.pathname.slice(1),
+      query: monitor.text('databaseQuery'),
+    }),
+  }),
+  mysql: (url, monitor) => ({ mysql: present({ ...addressOf(url, monitor), user: decoded(url.username) }) }),
+  'websocket-upgrade': (url, monitor) => ({
+    websocket: present({
+      ...addressOf(url, monitor),
+      ...(url.protocol === 'ws:' && { port: Number(url.port) || 80, tls: false }),
+      path: url.pathname === '/' && url.search === '' ? '' : `${url.pathname}${url.search}`,
+    }),
+  }),
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import type { MonitorKind } from '../../generated/prisma/enums.ts'
+import { hundredths } from '../../network/outbound/failure.ts'
+import type { Connection } from '../../network/outbound.ts'
+import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
+import { oneLine, probeResult } from '../probe-result.ts'
+import { commonOptions } from './common.ts'
+import { type Conversation, converse, Trouble } from './conversation.ts'
+import { hostText, unreachableResult } from './host.ts'
+import type { Probe, ProbeRun } from './probe.ts'
+
+/** What an option is called in the console, and what it means. */
+export interface OptionWords {
+  readonly label: string
+  readonly description: string
+  /** Whether the console has it behind "More options". */
+  readonly isRare?: boolean
+}
+
+/** What a kind is called, what it does, and its options: GraphQL and the console are made of these. */
+export interface KindWords<Name extends string = string> {
+  readonly name: string
+  readonly about: string
+  readonly options: Readonly<Record<Name, OptionWords>>
+}
+
+/** A kind whose options are described. */
+export interface DescribedProbe<O extends z.ZodType = z.ZodType> extends Probe<O> {
+  readonly words: KindWords
+}
+
+/** Returns the options of a kind that connects to a port. */
+export const serverOptions = (port: number) => ({
+  host: hostText,
+  port: z.int().min(1).max(65_535).default(port),
+  degradedAboveMs: z.int().min(1).max(30_000).optional(),
+  ...commonOptions,
+})
+
+/** The words of `serverOptions`. */
+export const serverWords = {
+  host: { label: 'Host', description: 'The host name or address.' },
+  port: { label: 'Port', description: 'The port.' },
+  degradedAboveMs: {
+    label: 'Degraded above',
+    description: 'A slower answer, in milliseconds, makes the monitor DEGRADED.',
+    isRare: true,
+  },
+  downAboveMs: {
+    label: 'Down above',
+    description: 'A slower answer, in milliseconds, makes the monitor DOWN.',
+    isRare: true,
+  },
+  inverted: {
+    label: 'Up when the probe fails',
+    description: 'Whether the monitor is UP when the probe fails, and DOWN when it succeeds.',
+    isRare: true,
+  },
+} as const
+
+/** Options for TLS. */
+export const tlsOptions = { tls: z.boolean().default(false), verifyCertificate: z.boolean().default(true) }
+
+/** The words of `tlsOptions`. */
+export const tlsWords = {
+  tls: { label: 'Use TLS', description: 'Whether to use TLS.' },
+  verifyCertificate: {
+    label: 'The certificate must be valid',
+    description: 'Whether the certificate must be trusted, where TLS is used.',
+    isRare: true,
+  },
+} as const
+
+interface ServerOptions {
+  readonly host: string
+  readonly port: number
+  readonly tls?: boolean
+  readonly verifyCertificate?: boolean
+  readonly degradedAboveMs?: number | undefined
+}
+
+/** Makes a kind that connects to a port and talks; its `talk` returns what the server said, and throws `Trouble`. */
+export function serverProbe<O extends z.ZodType<ServerOptions>>(rules: {
+  readonly kind: MonitorKind
+  readonly options: O
+  readonly words: KindWords<Extract<keyof z.output<O>, string>>
+  readonly secrets?: readonly (readonly string[])[]
+  talk(server: Conversation, options: z.output<O>, connection: Connection): Promise<string>
+}): DescribedProbe<O> {
+  const { kind, options, words, secrets = [], talk } = rules
+  return {
+    ...{ kind, options, words, secrets },
+    anywhere: false,
+    minIntervalSeconds: 10,
+    defaultIntervalSeconds: 60,
+    smallest: { host: 'example.com' } as z.input<O>,
+    subject: 'host',
+    target: ({ host, port }) => ({ host, port }),
+    recipient: ({ host, port, tls }) => `${kind} ${tls ? 'tls' : 'tcp'} ${host} ${port}`,
+    async run(given, run) {
+      const { host, port, tls, verifyCertificate: verify = true } = given
+      const connected = await run.tools.outbound.connect({ host, port, tls: tls ? { verify } : undefined }, run)
+      if (connected.kind === 'failed') return unreachableResult(host, connected)
+      const started = performance.now() - connected.phases.total
+      const { timeoutMs, signal } = run
+      const limits = { leftMs: timeoutMs - connected.phases.total, timeoutMs, signal }
+      const conversation = converse(connected.socket, limits)
+      try {
+        const said = await talk(conversation, given, connected)
+        return judged(given, connected, said, performance.now() - started)
+      } catch (error) {
+        if (!(error instanceof Trouble)) throw error
+        return troubled(error, connected, run)
+      } finally {
+        conversation.stop()
+        connected.socket.destroy()
+      }
+    },
+  }
+}
+
+/** Returns the result of a conversation that went well. */
+export function judged(
+  { degradedAboveMs }: Pick<ServerOptions, 'degradedAboveMs'>,
+  connection: Connection,
+  said: string,
+  latencyMs: number,
+): ProbeResult {
+  const measured = { latencyMs, detail: detailOf(connection, latencyMs) }
+  const message = `${oneLine(said, 200)} in ${Math.round(latencyMs)} ms`
+  if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs) return probeResult('UP', message, measured)
+  return probeResult('DEGRADED', `${message}, more than ${degradedAboveMs} ms`, measured)
+}
+
+/** Returns the result of a conversation that ended badly. */
+export function troubled(
+  { isAborted, message }: Trouble,
+  connection: Connection,
+  { timeoutMs }: ProbeRun,
+): ProbeResult {
+  if (isAborted) return probeResult('UNKNOWN', message)
+  return probeResult('DOWN', message, { detail: detailOf(connection, timeoutMs) })
+}
+
+function detailOf({ phases, address, certificate }: Connection, latencyMs: number): ProbeDetail {
+  return {
+    phases: { ...phases, total: hundredths(latencyMs) },
+    address,
+    ...(certificate !== null && { certificateEndsAt: certificate.validTo.toISOString() }),
+  }
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { oneLine } from '../probe-result.ts'
+import { Trouble } from './conversation.ts'
+import { serverOptions, serverProbe, serverWords } from './server-probe.ts'
+
+/** How many lines may come before the identification (RFC 4253 §4.2). */
+const MAX_LINES = 20
+
+/** Waits for a server's identification; does not sign in. */
+export const ssh = serverProbe({
+  kind: 'SSH',
+  options: z.strictObject(serverOptions(22)),
+  words: { name: 'SSH', about: 'Waits for the identification of an SSH server.', options: serverWords },
+  async talk(server) {
+    for (let line = 0; line < MAX_LINES; line++) {
+      const text = (await server.until('\n')).trimEnd()
+      if (/^SSH-(?:2\.0|1\.99)-/.test(text)) return text
+      if (text.startsWith('SSH-')) throw new Trouble(`The server speaks an old version: ${oneLine(text, 80)}`)
+    }
+    throw new Trouble('The server does not speak SSH')
+  },
+})
