@@ -54,6 +54,9 @@ test('no type exposes a hash or a secret, except new keys, purchases and webhook
     'CreatePageTokenPayload.secret',
     'CreatePageTokenPayload.token',
     'CreatePasswordResetLinkPayload.url',
+    // Where a monitor gets tokens, and whether it has passwords, which are never told.
+    'HttpOAuth.tokenUrl',
+    'MqttOptions.hasPassword',
     'Mutation.createPageToken',
     'Mutation.createPasswordResetLink',
     'Mutation.revokePageToken',
@@ -64,6 +67,8 @@ test('no type exposes a hash or a secret, except new keys, purchases and webhook
     'PageToken.id',
     'PageToken.lastUsedAt',
     'PageToken.name',
+    'PostgresqlOptions.hasPassword',
+    'RedisOptions.hasPassword',
     'StatusPage.tokens',
     'Subscriber.signingSecret',
   ])

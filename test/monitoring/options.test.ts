@@ -60,7 +60,8 @@ describe('an input', () => {
     [{ http: null }, ''],
     [{ http: { url }, ping: { host: 'example.com' } }, 'ping'],
   ])('has exactly one kind, unlike %j', (input, path) => {
-    const message = 'exactly one of http, tcp, dns, ping, heartbeat, blacklist must be given'
+    const message =
+      'exactly one of http, tcp, dns, ping, heartbeat, blacklist, ssh, redis, postgresql, mysql, mqtt, websocket must be given'
     expect(issues(() => readOptions(closed, input))).toEqual({ [path]: message })
   })
 

@@ -14,6 +14,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { addressKeys } from '../../src/alerting/channel-address.ts'
 import { schema } from '../../src/app/schema.ts'
 import { idPrefixes, newId } from '../../src/core/id.ts'
+import { optionKeys } from '../../src/monitoring/options.ts'
 import { testApp } from '../support/app.ts'
 import { tablesOf, testDatabase } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
@@ -725,7 +726,7 @@ function mutationOf(
 }
 
 /** A monitor is of one kind, which stays; it has been paused, which is an edit. */
-const kinds = ['http', 'tcp', 'dns', 'ping', 'blacklist'] as const
+const kinds = Object.keys(optionKeys).filter((key) => key !== 'heartbeat')
 const leftOut = new Set([
   'IncidentServicesInput.removedServiceIds',
   'CreateIncidentInput.resolvedAt',

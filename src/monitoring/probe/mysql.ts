@@ -36,7 +36,8 @@ export const mysql = serverProbe({
     const greeting = await packet(server)
     const end = greeting.data.indexOf(0, 1)
     if (greeting.data[0] !== 10 || end < 2) throw new Trouble('The server does not speak the protocol of MySQL')
-    const version = `Version ${greeting.data.toString('latin1', 1, end)}`
+    // MariaDB before 11 says that it is an old MySQL first.
+    const version = `Version ${greeting.data.toString('latin1', 1, end).replace(/^5\.5\.5-/, '')}`
     server.send(framed(response(name), greeting.number + 1))
     let answer = await packet(server)
     // It asks for another way to sign in: nothing is given there either.
