@@ -172,6 +172,8 @@ function scratch(): string {
 const redisProgram = '/usr/bin/redis-server'
 const mosquitto = '/usr/sbin/mosquitto'
 const sshd = '/usr/sbin/sshd'
+const passwordProgram = '/usr/bin/mosquitto_passwd'
+const keyProgram = '/usr/bin/ssh-keygen'
 
 describe('real servers, where Debian’s packages are installed', () => {
   test.skipIf(!existsSync(redisProgram))('Redis with a password (redis-server)', async () => {
@@ -203,7 +205,7 @@ describe('real servers, where Debian’s packages are installed', () => {
   test.skipIf(!existsSync(mosquitto))('MQTT with a user (mosquitto)', async () => {
     const [port, folder] = [await freePort(), scratch()]
     const passwords = join(folder, 'passwords')
-    execFileSync('mosquitto_passwd', ['-b', '-c', passwords, 'ana', 's3cret'])
+    execFileSync(passwordProgram, ['-b', '-c', passwords, 'ana', 's3cret'])
     const settings = `listener ${port} 127.0.0.1\nallow_anonymous false\npassword_file ${passwords}\nuser root\n`
     writeFileSync(join(folder, 'conf'), settings)
     await start(mosquitto, ['-c', join(folder, 'conf')], port)
@@ -217,7 +219,7 @@ describe('real servers, where Debian’s packages are installed', () => {
   test.skipIf(!existsSync(sshd) || process.getuid?.() !== 0)('SSH (openssh-server, as root)', async () => {
     mkdirSync('/run/sshd', { recursive: true })
     const [port, folder] = [await freePort(), scratch()]
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')])
+    execFileSync(keyProgram, ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')])
     await start(sshd, ['-D', '-f', '/dev/null', '-h', join(folder, 'key'), '-p', String(port)], port)
     expect(await run('SSH', { port })).toMatchObject({
       outcome: 'UP',
