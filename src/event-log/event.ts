@@ -163,6 +163,7 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   INCIDENT_DRAFTED: false,
   INCIDENT_DRAFT_UPDATED: false,
   INCIDENT_DISMISSED: false,
+  INCIDENT_MERGED: true,
   MAINTENANCE_SCHEDULED: true,
   MAINTENANCE_UPDATED: true,
   MAINTENANCE_UPDATE_POSTED: true,

@@ -142,6 +142,14 @@ export async function findIncident(db: Database, scope: PageScope, id: string): 
   return found
 }
 
+/** Returns the id of the incident of a page that another one became part of; null: there is none. */
+export async function readJointIncident(db: Database, scope: PageScope, id: string): Promise<string | null> {
+  if (typeOfId(id) !== 'Incident') return null
+  const merged = { some: { id, organizationId: scope.organizationId } }
+  const found = await db.incident.findFirst({ where: { ...incidentsOnPage(scope), merged }, select: { id: true } })
+  return found?.id ?? null
+}
+
 /**
  * Reads an incident of a page with one page of its timeline: the newest updates, or the newest before the update
  * with the id `before`.

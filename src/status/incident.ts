@@ -176,6 +176,7 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
   requireDistinct((services ?? []).map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   return change(ctx, organizationId, async (tx) => {
     const before = await findIncident(tx, organizationId, id)
+    requireOwnTimeline(before)
     requireVersion(before, version)
     const times = timesAfter(before, { startedAt, resolvedAt }, tx.now())
     const former = services ? await replaceServices(tx, before, services) : null
@@ -225,6 +226,7 @@ export async function updateIncidentServices(ctx: Context, input: unknown): Prom
   )
   return change(ctx, organizationId, async (tx) => {
     const before = await findIncident(tx, organizationId, incidentId)
+    requireOwnTimeline(before)
     requireVersion(before, version)
     if (before.status === 'RESOLVED') requireRecovered(services)
     await requireServices(tx, organizationId, [...named, ...removed])
@@ -319,7 +321,13 @@ async function readForUpdate({ db }: SqlContext, organizationId: string, inciden
       WHERE id = ${known} AND "organizationId" = ${organizationId}`
     return found ?? null
   })
+  requireOwnTimeline(incident)
   return { incident, updates, newest }
+}
+
+/** @throws Conflict when an incident became part of another one. */
+export function requireOwnTimeline({ visibility }: Pick<Incident, 'visibility'>): void {
+  if (visibility === 'MERGED') throw new Conflict('This incident was merged. Change the one that it became part of.')
 }
 
 /** Inserts an update before existing ones. */
@@ -530,6 +538,7 @@ export async function publishIncident(ctx: Context, input: unknown): Promise<Inc
   return change(ctx, organizationId, async (tx) => {
     const before = await findIncident(tx, organizationId, id)
     if (before.visibility === 'PUBLIC') return [before]
+    requireOwnTimeline(before)
     const data = { visibility: 'PUBLIC', version: { increment: 1 } } as const
     const incident = await tx.db.incident.update({ where: { id }, data })
     const newest = await tx.db.incidentUpdate.findFirst({
@@ -551,6 +560,7 @@ export async function dismissIncident(ctx: Context, id: string): Promise<Inciden
   return change(ctx, organizationId, async (tx) => {
     const incident = await findIncident(tx, organizationId, id)
     if (incident.visibility === 'PUBLIC') throw new Conflict('This incident is public. Resolve or delete it instead.')
+    requireOwnTimeline(incident)
     await tx.db.incident.delete({ where: { id } })
     return [incident, incidentEvent('INCIDENT_DELETED', incident)]
   })
@@ -564,7 +574,7 @@ const hiddenKinds: Partial<Record<EventKind, EventKind>> = {
 }
 
 /** Creates an event about an incident. Of one that is not public, it reaches neither pages nor subscribers. */
-function incidentEvent(
+export function incidentEvent(
   kind: EventKind,
   { id, title, visibility }: Pick<Incident, 'id' | 'title' | 'visibility'>,
   more: Pick<NewEvent, 'updateId' | 'tellSubscribers' | 'serviceIds'> = {},

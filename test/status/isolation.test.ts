@@ -79,7 +79,7 @@ const readers: Record<Reader, Record<string, string>> = {
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
-      publishIncident dismissIncident createTemplate updateTemplate deleteTemplate
+      publishIncident dismissIncident mergeIncidents createTemplate updateTemplate deleteTemplate
       scheduleMaintenance updateMaintenance cancelMaintenance editMaintenanceUpdate deleteMaintenanceUpdate
       deleteMaintenance createMaintenanceSeries updateMaintenanceSeries endMaintenanceSeries deleteMaintenanceSeries
       createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
@@ -139,7 +139,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Event: 'cursor kind at since actor apiKey userName subjectId subjectName monitor',
     ServiceGroup: 'version createdAt',
     Service: 'statusOverride version createdAt',
-    Incident: 'version createdAt',
+    Incident: 'version mergedIntoId createdAt',
     IncidentUpdate: 'version',
     Maintenance: 'version createdAt seriesId',
     MaintenanceSeriesTranslation: 'language title message',
@@ -593,6 +593,7 @@ test.each(mutations)('%s, as the tests send it, works for the organization itsel
   const before = await rowsOf(own)
   const { query, variables } = mutationOf(name, { ...own, ids: { ...own.ids, StatusPage: other } })
   if (name === 'applyConfiguration') Object.assign(variables['input'] as object, await plannedHash(own))
+  if (name === 'mergeIncidents') Object.assign(variables['input'] as object, { intoId: await anotherIncident(own) })
   const { data, codes } = await ask(own.key, query, variables)
   expect(codes).toEqual([])
   expect(JSON.stringify(data?.[name])).not.toContain('"code"')
@@ -607,6 +608,29 @@ async function plannedHash(own: FilledOrganization): Promise<unknown> {
     planConfiguration(input: $input) { ... on ConfigurationPlan { planHash } }
   }`
   return (await ask(own.key, query, variables)).data?.['planConfiguration']
+}
+
+/** Adds an incident. Gives its id. */
+async function anotherIncident({ id }: FilledOrganization): Promise<string> {
+  const incident = {
+    id: newId('Incident'),
+    organizationId: id,
+    title: 'Another',
+    impact: 'NONE',
+    status: 'IDENTIFIED',
+  } as const
+  const at = new Date()
+  const update = {
+    id: newId('IncidentUpdate'),
+    organizationId: id,
+    status: 'IDENTIFIED',
+    message: '',
+    createdAt: at,
+  } as const
+  await database.prisma.incident.create({
+    data: { ...incident, startedAt: at, createdAt: at, updates: { create: update } },
+  })
+  return incident.id
 }
 
 /** Adds a page, which a higher tier allows. Gives its id. */
@@ -767,6 +791,7 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
     serviceId: 'Service',
     serviceIds: 'Service',
     incidentId: 'Incident',
+    intoId: 'Incident',
     monitorIds: 'Monitor',
     dependsOnIds: 'Monitor',
     channelId: 'AlertChannel',

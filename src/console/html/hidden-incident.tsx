@@ -6,7 +6,7 @@ import { ButtonForm } from './button-form.tsx'
 import type { Screen } from './screen.tsx'
 
 /** What incidents are called that only the organization sees. */
-export const visibilityNames = { DRAFT: 'Draft', SUGGESTED: 'Suggested' } as const
+export const visibilityNames = { DRAFT: 'Draft', SUGGESTED: 'Suggested', MERGED: 'Merged' } as const
 
 /** Suggestions and drafts that are shown among what is going on now, at most. */
 const MAX_HIDDEN = 10
@@ -17,7 +17,7 @@ type HiddenIncident = Pick<Incident, 'id' | 'title' | 'status' | 'impact' | 'sta
 /** Reads the open suggestions and drafts, newest first. */
 export function readHiddenIncidents({ ctx, organization }: Screen): Promise<HiddenIncident[]> {
   return ctx.db.incident.findMany({
-    where: { organizationId: organization.id, visibility: { not: 'PUBLIC' }, status: { not: 'RESOLVED' } },
+    where: { organizationId: organization.id, visibility: { in: ['DRAFT', 'SUGGESTED'] }, status: { not: 'RESOLVED' } },
     orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
     take: MAX_HIDDEN,
   })
@@ -65,7 +65,7 @@ export function PublicationButtons({
   readonly screen: Screen
   readonly incident: Pick<Incident, 'id' | 'title' | 'visibility'>
 }) {
-  if (visibility === 'PUBLIC' || !screen.may('WRITE')) return null
+  if (visibility === 'PUBLIC' || visibility === 'MERGED' || !screen.may('WRITE')) return null
   const path = screen.path(`incidents/${id}`)
   const publish = `${path}/publish`
   return (

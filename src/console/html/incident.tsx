@@ -39,6 +39,7 @@ import { readTranslations, TRANSLATIONS, TranslationFields } from './translation
 const visibilityTexts = {
   DRAFT: 'A draft: only members see it.',
   SUGGESTED: 'Suggested by an alert: only members see it.',
+  MERGED: 'It became part of another incident, which has its updates.',
 } as const
 
 const RESOLVED_MESSAGE = 'This incident is resolved.'
@@ -128,9 +129,16 @@ function Actions({ screen, found: { id, visibility } }: { readonly screen: Scree
   return (
     <>
       {page}
-      <a class="button quiet" href={screen.path(`incidents/${id}/edit`)}>
-        Edit
-      </a>
+      {visibility === 'PUBLIC' ? (
+        <a class="button quiet" href={screen.path(`incidents/${id}/merge`)}>
+          Merge
+        </a>
+      ) : null}
+      {visibility === 'MERGED' ? null : (
+        <a class="button quiet" href={screen.path(`incidents/${id}/edit`)}>
+          Edit
+        </a>
+      )}
       <a class="button quiet" href={screen.path(`incidents/${id}/delete`)}>
         Delete
       </a>
@@ -153,7 +161,7 @@ interface Props {
 }
 
 function WholeIncident({ screen, state, preview, incident, services, templates, authors, before }: Props) {
-  const mayPost = screen.may('WRITE') && before === null
+  const mayPost = screen.may('WRITE') && before === null && incident.visibility !== 'MERGED'
   const ofForm = (...names: string[]) => (names.includes(state.fields.get('form') ?? '') ? state : emptyForm)
   const isResolved = incident.status === 'RESOLVED'
   // What was typed to resolve it, when somebody else has done so meanwhile, can still be posted.
@@ -165,6 +173,11 @@ function WholeIncident({ screen, state, preview, incident, services, templates, 
       <FormProblem state={mayPost ? ofForm('') : state} />
       <Facts {...{ screen, incident, services }} />
       {incident.visibility === 'PUBLIC' ? null : <p>{visibilityTexts[incident.visibility]}</p>}
+      {incident.mergedIntoId === null ? null : (
+        <p>
+          <a href={screen.path(`incidents/${incident.mergedIntoId}`)}>The incident that it became part of</a>
+        </p>
+      )}
       <PublicationButtons {...{ screen, incident }} />
       {mayPost ? <UpdateForm {...{ screen, incident, services, templates, preview }} state={ofUpdate} /> : null}
       {mayPost && !isResolved ? <ResolveForm {...{ screen, incident }} state={ofForm('resolve')} /> : null}

@@ -9,6 +9,7 @@ import { correctionScreens } from './corrections.tsx'
 import { deliveryScreens } from './deliveries.tsx'
 import { incidentScreens } from './incident.tsx'
 import { incidentEditScreens } from './incident-edits.tsx'
+import { incidentMergeScreens } from './incident-merge.tsx'
 import { incidentListScreens } from './incidents.tsx'
 import type { DrawPng } from './installable-app.ts'
 import { installableApp } from './installable-app.ts'
@@ -78,6 +79,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       templateScreens(screens)
       incidentScreens(screens)
       incidentEditScreens(screens)
+      incidentMergeScreens(screens)
       maintenanceListScreens(screens)
       // Before the page of one maintenance, which takes any name.
       maintenanceSeriesScreens(screens)

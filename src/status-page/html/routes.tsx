@@ -9,9 +9,11 @@ import { themeStylesheet } from '../../http/theme.ts'
 import { preferredLanguage, segmentOf } from '../../language/choice.ts'
 import type { RangeName } from '../../monitoring/uptime-range.ts'
 import { DEFAULT_RANGE, rangeNames } from '../../monitoring/uptime-range.ts'
+import { readJointIncident } from '../history.ts'
 import type { RenderedPage } from '../page-cache.ts'
 import type { PageRequest } from '../read-page.ts'
 import { parseDay } from '../service-day.ts'
+import { sharedState } from '../shared-state.ts'
 import { parseMonth } from '../time-format.ts'
 import { findPage, pageNotFound } from './find-page.tsx'
 import { respondMissing } from './missing-page.tsx'
@@ -55,12 +57,26 @@ export function statusPages(options: PageSource): Hono {
   const missing = async (c: Context, address: PageAddress | null) =>
     (address && (await respondMissing(c, options, address))) ?? errorPage(c, site, { status: 404 })
 
-  function notFound(c: Context, address: PageAddress, request: PageRequest) {
+  async function notFound(c: Context, address: PageAddress, request: PageRequest) {
     const { root, base, owner, language } = address
+    // A page that is open asks for what has changed, and loads itself again when it is gone.
+    const id = request.page === 'incident' && c.req.query('since') === undefined ? request.id : null
+    const joint = id === null ? null : await jointIncident(address, id)
+    if (joint !== null) return c.redirect(`${base}/incidents/${joint}`, 302)
     // The page may have offered this language before.
     if (language !== null) return c.redirect(root + pathAfter(c, base) || '/', 302)
     const isPage = request.page === 'overview' && request.range === DEFAULT_RANGE
     return isPage && base !== '' ? pageNotFound(c, site, owner) : missing(c, address)
+  }
+
+  /** Returns the incident that another one of the page became part of; null: there is none, or no such page. */
+  async function jointIncident({ owner }: PageAddress, id: string): Promise<string | null> {
+    try {
+      return await readJointIncident(options.db, (await sharedState(options, owner)).scope, id)
+    } catch (error) {
+      if (error instanceof NotFound) return null
+      throw error
+    }
   }
 
   const routes = new Hono()

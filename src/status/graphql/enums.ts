@@ -48,6 +48,7 @@ builder.enumType(IncidentVisibility, {
   values: describedValues({
     DRAFT: 'Its organization only: it is not published yet.',
     PUBLIC: 'Everybody who may read a page that shows it.',
+    MERGED: 'Its organization only: it became part of another one, which has its updates.',
     SUGGESTED: 'Its organization only: an alert proposes it.',
   }),
 })
@@ -92,6 +93,7 @@ export const eventKinds = describedValues<EventKind>({
   INCIDENT_DRAFTED: 'An incident was drafted, or suggested by an alert.',
   INCIDENT_DRAFT_UPDATED: 'A draft or suggestion of an incident changed.',
   INCIDENT_DISMISSED: 'A draft or suggestion of an incident was dismissed.',
+  INCIDENT_MERGED: 'An incident became part of another one.',
   MAINTENANCE_SCHEDULED: 'A maintenance was scheduled.',
   MAINTENANCE_UPDATED: 'A maintenance’s title or services changed.',
   MAINTENANCE_UPDATE_POSTED: 'An update was posted to a maintenance.',

@@ -21,6 +21,7 @@ import {
   updateIncident,
   updateIncidentServices,
 } from '../incident.ts'
+import { mergeIncidents } from '../incident-merging.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
 import { newestFirst } from './connections.ts'
@@ -107,6 +108,11 @@ const Incident = builder.prismaNode('Incident', {
         }),
     }),
     version: t.exposeInt('version', VERSION),
+    mergedIntoId: t.exposeID('mergedIntoId', {
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'The incident that it became part of. Null: it did not. Requires a key of the organization.',
+    }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
@@ -372,6 +378,32 @@ builder.mutationField('deleteIncidentUpdate', (t) =>
     args: { id: t.arg.id() },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { id }, ctx) => deleteIncidentUpdate(ctx, id),
+  }),
+)
+
+const MergeIncidentsInput = builder.inputType('MergeIncidentsInput', {
+  description: 'The incidents to merge, both public.',
+  fields: (t) => ({
+    id: t.id({ description: 'The incident that becomes part of the other one.' }),
+    intoId: t.id({ description: 'The incident that stays.' }),
+    message: t.string({
+      required: false,
+      description:
+        'An update to post to the one that stays, in markdown. Default: none, and no subscriber is notified.',
+    }),
+    translations: t.field(translationsField.messages),
+    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+  }),
+})
+
+builder.mutationField('mergeIncidents', (t) =>
+  t.field({
+    type: Incident,
+    description:
+      'Makes an incident part of another one, which gets its updates, services and followers; its page leads there. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: MergeIncidentsInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => mergeIncidents(ctx, input),
   }),
 )
 

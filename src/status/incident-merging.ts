@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { requireScope } from '../core/access.ts'
+import type { Context, Database } from '../core/context.ts'
+import { Conflict } from '../core/errors.ts'
+import { newId } from '../core/id.ts'
+import { renderMessage } from '../core/markdown-rendering.ts'
+import { invalid, validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
+import type { Incident, IncidentImpact } from '../generated/prisma/client.ts'
+import { addUpdate, findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
+import { readTimeline } from './incident-corrections.ts'
+import type { JointTimeline, MergedPart } from './merged-timeline.ts'
+import { joinTimelines } from './merged-timeline.ts'
+import { formerServices } from './page-scope.ts'
+import { MAX_UPDATES, message, tellSubscribers } from './timeline-limits.ts'
+import { messageChanges, translations } from './translations.ts'
+
+const merger = z.object({
+  id: z.string(),
+  intoId: z.string(),
+  message: message.nullish(),
+  translations: translations.messages,
+  tellSubscribers,
+})
+
+const impacts: readonly IncidentImpact[] = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL']
+
+/**
+ * Makes an incident part of another one, which gets its updates, services, monitors and followers, the earlier start and the graver
+ * impact. What both said of services stays as it was, and counts once. The page of the first leads to the other from now on. With a
+ * message, the other gets it as an update, of which subscribers are told; the merger itself tells nobody. Requires a key with scope
+ * WRITE.
+ * @throws Invalid, NotFound, and Conflict unless both are public and their timelines fit into one.
+ */
+export async function mergeIncidents(ctx: Context, input: unknown): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, intoId, message, tellSubscribers, ...given } = validate(merger, input)
+  if (id === intoId) throw invalid([{ path: ['intoId'], message: 'must be another incident' }])
+  const html = message ? await renderMessage(ctx, organizationId, message) : null
+  const messages = await messageChanges(ctx, organizationId, given.translations)
+  return change(ctx, organizationId, async (tx) => {
+    const [merged, into] = [await findIncident(tx, organizationId, id), await findIncident(tx, organizationId, intoId)]
+    for (const each of [merged, into]) requireOwnTimeline(each)
+    if (merged.visibility !== 'PUBLIC' || into.visibility !== 'PUBLIC')
+      throw new Conflict('Only public incidents can be merged. Publish the draft first, or dismiss it.')
+    const parts = [await readPart(tx.db, merged), await readPart(tx.db, into)] as const
+    if (parts[0].updates.length + parts[1].updates.length >= MAX_UPDATES)
+      throw new Conflict(`The timelines have more than ${MAX_UPDATES} updates together.`, 'TIMELINE_FULL')
+    const joint = joinTimelines(...parts)
+    await moveTimeline(tx, into, joint, parts)
+    await moveLinks(tx.db, id, intoId)
+    const incident = await writeJoint(tx.db, { merged, into, joint })
+    const gone = { ...merged, visibility: 'PUBLIC' } as const
+    const serviceIds = formerServices([...parts[0].current.keys()].map((serviceId) => ({ serviceId })))
+    const mergedEvent = incidentEvent('INCIDENT_MERGED', gone, { serviceIds })
+    const updated = incidentEvent('INCIDENT_UPDATED', incident, { serviceIds: formerServices(null) })
+    if (!message || html === null) return [incident, mergedEvent, updated]
+    const update = { status: joint.status, message, ...html, messages, services: [], tellSubscribers }
+    const [, posted] = await addUpdate(tx, incident, update)
+    return [await findIncident(tx, organizationId, intoId), mergedEvent, updated, ...(posted ? [posted] : [])]
+  })
+}
+
+async function readPart(db: Context['db'], { id, startedAt, resolvedAt }: Incident): Promise<MergedPart> {
+  const services = await db.incidentService.findMany({ where: { incidentId: id } })
+  return {
+    startedAt,
+    resolvedAt,
+    current: new Map(services.map(({ serviceId, status }) => [serviceId, status])),
+    updates: await readTimeline({ db } as Context, id),
+  }
+}
+
+/** Writes the updates of the joint timeline, as far as they differ from what is stored. */
+async function moveTimeline(
+  { db }: Context,
+  { id: incidentId, organizationId }: Incident,
+  { updates }: JointTimeline,
+  parts: readonly MergedPart[],
+): Promise<void> {
+  const known = new Map(parts.flatMap((part) => part.updates).map((update) => [update.id, update]))
+  for (const { id, status, createdAt, services } of updates) {
+    const before = id === null ? undefined : known.get(id)
+    if (id === null) {
+      const words = { message: '', html: '', status, createdAt }
+      const data = { id: newId('IncidentUpdate'), organizationId, incidentId, ...words }
+      await db.incidentUpdate.create({ data: { ...data, services: { create: [...services] } } })
+      continue
+    }
+    const isSame = before?.status === status && before.createdAt.getTime() === createdAt.getTime()
+    const keys = (of: typeof services) =>
+      of
+        .map((each) => `${each.serviceId} ${each.status}`)
+        .sort()
+        .join()
+    const says = keys(services) === keys(before?.services ?? [])
+    const rows = says ? {} : { services: { deleteMany: {}, create: [...services] } }
+    if (isSame && says) continue
+    await db.incidentUpdate.update({ where: { id }, data: { status, createdAt, ...rows } })
+  }
+  const ids = updates.flatMap(({ id }) => (id === null ? [] : [id]))
+  await db.incidentUpdate.updateMany({ where: { id: { in: ids } }, data: { incidentId } })
+}
+
+/** Moves the monitors, the followers and the alerts of an incident to another one. */
+async function moveLinks(db: Database, from: string, to: string): Promise<void> {
+  await db.$executeRaw`
+    INSERT INTO "IncidentMonitor" ("incidentId", "monitorId", "joinedAt", "leftAt")
+    SELECT ${to}, "monitorId", "joinedAt", "leftAt" FROM "IncidentMonitor" WHERE "incidentId" = ${from}
+    ON CONFLICT ("incidentId", "monitorId") DO UPDATE SET "joinedAt" = least("IncidentMonitor"."joinedAt", EXCLUDED."joinedAt"),
+      "leftAt" = CASE WHEN "IncidentMonitor"."leftAt" IS NULL OR EXCLUDED."leftAt" IS NULL THEN NULL
+        ELSE greatest("IncidentMonitor"."leftAt", EXCLUDED."leftAt") END`
+  await db.$executeRaw`DELETE FROM "IncidentMonitor" WHERE "incidentId" = ${from}`
+  await db.$executeRaw`
+    INSERT INTO "SubscriberIncident" ("subscriberId", "incidentId")
+    SELECT "subscriberId", ${to} FROM "SubscriberIncident" WHERE "incidentId" = ${from} ON CONFLICT DO NOTHING`
+  await db.$executeRaw`DELETE FROM "SubscriberIncident" WHERE "incidentId" = ${from}`
+  // Somebody has touched it: its alerts resolve it no more.
+  await db.$executeRaw`
+    UPDATE "IncomingGroup" SET "incidentId" = ${to}, "incidentVersion" = 0 WHERE "incidentId" = ${from}`
+}
+
+async function writeJoint(
+  db: Context['db'],
+  { merged, into, joint }: { readonly merged: Incident; readonly into: Incident; readonly joint: JointTimeline },
+): Promise<Incident> {
+  await db.incidentService.deleteMany({ where: { incidentId: { in: [merged.id, into.id] } } })
+  const services = [...joint.current].map(([serviceId, status]) => ({ incidentId: into.id, serviceId, status }))
+  if (services.length > 0) await db.incidentService.createMany({ data: services })
+  await db.incident.update({
+    where: { id: merged.id },
+    data: { visibility: 'MERGED', mergedIntoId: into.id, automatic: false, version: { increment: 1 } },
+  })
+  await db.incident.updateMany({ where: { mergedIntoId: merged.id }, data: { mergedIntoId: into.id } })
+  const impact = impacts[Math.max(impacts.indexOf(merged.impact), impacts.indexOf(into.impact))] ?? into.impact
+  const { startedAt, resolvedAt, status } = joint
+  return db.incident.update({
+    where: { id: into.id },
+    data: { startedAt, resolvedAt, status, impact, automatic: false, version: { increment: 1 } },
+  })
+}
