@@ -26,7 +26,7 @@ interface NamedStatus {
 }
 
 /** An update of the joint timeline. */
-export interface JointUpdate extends Omit<PartUpdate, 'id'> {
+interface JointUpdate extends Omit<PartUpdate, 'id'> {
   /** Null: one without words, to add where an incident was recorded after it was over. */
   readonly id: string | null
 }
