@@ -9,6 +9,7 @@ import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/core/er
 import type { Tier } from '../../src/generated/prisma/enums.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 import {
   checkout,
   deleted,
@@ -240,7 +241,7 @@ describe('events out of order', () => {
         const raised = tier === 'FREE' ? 'PRO' : tier
         expect(tiers).toEqual([tier, tier, raised, raised])
       }),
-      { numRuns: 15 },
+      runs(5, 15),
     )
   })
 })

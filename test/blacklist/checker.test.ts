@@ -18,6 +18,7 @@ import {
 } from '../support/dns-server.ts'
 import { hostZone, listZones } from '../support/lists.ts'
 import { requireRbldnsd, startRbldnsd } from '../support/rbldnsd.ts'
+import { runs } from '../support/runs.ts'
 import { codes, listed, lists, nothing, play, startCore, startScripted } from './setup.ts'
 
 const address = '192.0.2.7'
@@ -383,19 +384,19 @@ test('for any answers, the counts add up and the verdict claims only what was an
   ]
   const choice = fc.nat(behaviours.length - 1)
   const { checker, server, dns, health } = await startScripted({}, { timeoutMs: 40 })
-  let runs = 0
+  let tries = 0
   await fc.assert(
     fc.asyncProperty(fc.array(choice, { minLength: lists.length, maxLength: lists.length }), async (choices) => {
       server.behave(play())
       await Promise.all(lists.map((list) => health.get(list).status === 'ok' || health.measure(list)))
-      const name = `n${++runs}.example.com`
+      const name = `n${++tries}.example.com`
       const script = lists.map(({ zone }, index) => [zone, behaviours[choices[index] ?? 0] ?? nothing] as const)
-      server.behave(play({ ...Object.fromEntries(script), [name]: host(`192.0.2.${runs}`) }))
+      server.behave(play({ ...Object.fromEntries(script), [name]: host(`192.0.2.${tries}`) }))
       for (const { zone } of lists) dns.forget(`example.com.${zone}`, 'A')
       const report = await checker.checkDomain(domain(name))
       for (const each of [report, ...report.ipReports]) expectHonest(each)
     }),
-    { numRuns: 60 },
+    runs(20, 60),
   )
 })
 

@@ -9,6 +9,7 @@ import { createService } from '../../src/status/service.ts'
 import { createServiceGroup } from '../../src/status/service-group.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 import { configuredIn } from './setup.ts'
 
 const database = await testDatabase()
@@ -164,7 +165,7 @@ describe('an export', () => {
         expect(await configured.export(tenant)).toBe(yaml)
         expect(await configured.plan(tenant, yaml)).toMatchObject({ changes: [], drift: [], takenOver: 0 })
       }),
-      { numRuns: 15 },
+      runs(5, 15),
     )
   })
 })

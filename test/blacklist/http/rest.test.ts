@@ -10,6 +10,7 @@ import { createGate, startDnsServer } from '../../support/dns-server.ts'
 import { knownGeo } from '../../support/geo-files.ts'
 import { newOrganization, post } from '../../support/graphql-client.ts'
 import { connected, sendRaw } from '../../support/raw-http.ts'
+import { runs } from '../../support/runs.ts'
 import { scriptedLists } from '../../support/scripted-lists.ts'
 
 /** An address with one listing and a location. */
@@ -600,6 +601,6 @@ test('any text as a target gives a report or an error with a known code, on ever
         expect(known).toContain(json.error.code)
       }
     }),
-    { numRuns: 150 },
+    runs(50, 150),
   )
 })
