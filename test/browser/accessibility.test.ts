@@ -6,6 +6,7 @@ import { useChromium } from '../support/chromium.ts'
 import { testConsole } from '../support/console.ts'
 import { consoleRoutes } from '../support/console-routes.ts'
 import { dispatched, filledOrganization, mutate } from '../support/filled-organization.ts'
+import { newOrganization } from '../support/graphql-client.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const { app, database, signIn } = await testConsole({ SIGNUP: 'open' })
@@ -78,10 +79,33 @@ async function violationsFrom(page: Page, starts: readonly string[]): Promise<{ 
   return { kinds: [...kinds], found }
 }
 
+const doors = [
+  { kind: 'PASSWORD', password: 'correct horse' },
+  { kind: 'MEMBERS' },
+  { kind: 'ADDRESSES', ranges: ['192.0.2.0/24'] },
+]
+
+/** The slug of a page that is closed to visitors. */
+async function closedPage(access: (typeof doors)[number]): Promise<string> {
+  const { id: organizationId, slug, key } = await newOrganization(app.baseUrl)
+  const { id: pageId } = await database.prisma.page.findFirstOrThrow({ where: { organizationId } })
+  await mutate(app.baseUrl, key, 'updatePageAccess', 'PageAccess', { pageId, access }, 'kind')
+  return slug
+}
+
 test('no page that a visitor is led to breaks a rule of axe, in either theme', async () => {
   await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true })
   const page = `/status/${acme.slug}`
-  const starts = ['/', page, `${page}/history`, `${page}/nothing`, '/check/127.0.0.2', '/sign-up']
+  const starts = ['/', '/status', page, `${page}/history`, `${page}/nothing`, '/check/127.0.0.2', '/sign-up']
+  // The doors of private pages, the end of a link, and a status line in a frame.
+  for (const access of doors) starts.push(`/status/${await closedPage(access)}`)
+  starts.push(
+    `${starts.at(-1)}/access/none`,
+    `${page}/embed`,
+    '/status/no-such-page',
+    '/subscriptions/none',
+    '/alerts/none',
+  )
   const { kinds, found } = await violationsFrom(tab.page, starts)
   expect(found).toEqual([])
   for (const path of ['/incidents/{id}', '/services/{id}', '/subscribe']) expect(kinds).toContain(page + path)

@@ -105,14 +105,16 @@ function StatusLine({ state, language, theme, address, site }: StatusLineProps) 
       </head>
       <body>
         <main id="main" data-status={status.shown}>
-          <a href={address.origin + (address.base || '/')} target="_blank" rel="noopener" title={title}>
-            <svg viewBox="0 0 16 16" aria-hidden="true">
-              <path fill-rule="evenodd" d={statusShapes[status.shown]} />
-            </svg>
-            <span>
-              <Sentence text={sentence} context={{ ownersText, words }} />
-            </span>
-          </a>
+          <h1>
+            <a href={address.origin + (address.base || '/')} target="_blank" rel="noopener" title={title}>
+              <svg viewBox="0 0 16 16" aria-hidden="true">
+                <path fill-rule="evenodd" d={statusShapes[status.shown]} />
+              </svg>
+              <span>
+                <Sentence text={sentence} context={{ ownersText, words }} />
+              </span>
+            </a>
+          </h1>
         </main>
       </body>
     </html>
