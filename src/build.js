@@ -79,7 +79,7 @@ async function bundle() {
     platform: 'node',
     target: 'node20.19',
     // Packages that find files of their own beside them, or that are needed rarely.
-    external: ['@electric-sql/pglite', '@graphql-yoga/render-graphiql', 'esbuild', 'pg-native'],
+    external: ['@electric-sql/pglite', '@graphql-yoga/render-graphiql', 'esbuild', 'node-sqlite3-wasm', 'pg-native'],
     logLevel: 'warning',
     metafile: true,
     write: false,

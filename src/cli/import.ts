@@ -1,9 +1,10 @@
-import { readFile, stat } from 'node:fs/promises'
+import { open, readFile, stat } from 'node:fs/promises'
 import type { Client } from '../client/index.ts'
 import { valuesFor } from '../configuration/sections.ts'
+import { withPrivateCopy } from '../import/private-copy.ts'
 import { planWithoutRefused, Unplannable } from '../import/rounds.ts'
 import { type Row, rowsOf } from '../import/rows.ts'
-import { isSource, type Source, sourceNames, sources } from '../import/source-names.ts'
+import { isDatabase, isSource, type Source, sources } from '../import/source-names.ts'
 import { type Note, type Translation, Unreadable } from '../import/translation.ts'
 import { type Command, EXIT, Failure, type Terminal, textOf } from './command.ts'
 import { APPLY, PLAN, type Plan, type Refused } from './configuration.ts'
@@ -15,7 +16,7 @@ const MAX_YAML_BYTES = 120_000
 /** Moves in from another tool: says what would come along, or makes it. */
 export const importCommand: Command = {
   usage: 'FILE',
-  summary: `Move in from ${Object.values(sourceNames).join(', ')}`,
+  summary: 'Move in from Uptime Kuma, Statuspage, Gatus and others',
   details: `Says what would come along and what would not, and changes nothing; --apply does it.
 Nobody is notified. Run it again after changes there: it finds what it made.
 Exit codes: 0 nothing to do, or done; 2 there are changes to apply; 1 failed.`,
@@ -27,7 +28,7 @@ Exit codes: 0 nothing to do, or done; 2 there are changes to apply; 1 failed.`,
     if (!isSource(source)) throw new Failure(`Say where from: --from ${sources.join(', ')}`)
     const [file] = input.words
     if (file === undefined) throw new Failure(`Name the file: allclear import --from ${source} FILE`)
-    const translation = await read(source, await readSource(file))
+    const translation = await read(source, file)
     const { client } = await service()
     const isApplied = input.options['apply'] === true
     const { plan, refused } = await planned(client, terminal, source, translation, isApplied)
@@ -39,25 +40,25 @@ Exit codes: 0 nothing to do, or done; 2 there are changes to apply; 1 failed.`,
   },
 }
 
-async function readSource(file: string): Promise<string> {
+/** Translates a file: a database from a copy of any size, another from memory. */
+async function read(source: Source, file: string): Promise<Translation> {
   try {
+    const { translate, translateDatabase } = await import('../import/sources.ts')
+    if (isDatabase(source, await headOf(file))) return await withPrivateCopy(file, translateDatabase)
     const { size } = await stat(file)
     if (size > MAX_SOURCE_BYTES) throw new Failure(`${file} has more than ${MAX_SOURCE_BYTES / 1e6} MB.`)
-    return await readFile(file, 'utf8')
+    return translate(source, await readFile(file, 'utf8'))
   } catch (error) {
     if (error instanceof Failure) throw error
+    if (error instanceof Unreadable) throw new Failure(error.message)
     throw new Failure(`${file} cannot be read: ${(error as Error).message}`)
   }
 }
 
-async function read(source: Source, text: string): Promise<Translation> {
-  const { translate } = await import('../import/sources.ts')
-  try {
-    return translate(source, text)
-  } catch (error) {
-    if (error instanceof Unreadable) throw new Failure(error.message)
-    throw error
-  }
+async function headOf(file: string): Promise<Uint8Array> {
+  await using handle = await open(file)
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16)
+  return buffer.subarray(0, bytesRead)
 }
 
 /** Plans, leaves out what is refused until nothing is, and applies the plan if that is wanted. */

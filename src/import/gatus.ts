@@ -1,16 +1,7 @@
 import type { Members } from '../configuration/format.ts'
 import { conditionsOf } from './gatus-conditions.ts'
-import {
-  Draft,
-  Fields,
-  keyOf,
-  nameOf,
-  present,
-  readYamlObject,
-  type Translation,
-  Unreadable,
-  within,
-} from './translation.ts'
+import { Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable, within } from './translation.ts'
+import { readYamlObject } from './yaml-object.ts'
 
 const PREFIX = 'gatus'
 

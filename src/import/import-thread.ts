@@ -1,12 +1,14 @@
 import { createTaskThread, TaskTimeout } from '../core/task-thread.ts'
 import { SECOND } from '../core/time.ts'
-import type { Source } from './source-names.ts'
+import { withPrivateCopy } from './private-copy.ts'
+import { isDatabase, type Source } from './source-names.ts'
 import type { Translation } from './translation.ts'
 import { Unreadable } from './translation.ts'
 
 /** What the thread is asked. */
 export type ImportTask =
   | { readonly translate: Uint8Array; readonly source: Source }
+  | { readonly database: string }
   | { readonly write: Pick<Translation, 'objects' | 'hasVariables'> }
 
 /** What it answers. */
@@ -22,7 +24,7 @@ const thread = createTaskThread<ImportTask, ImportAnswer>('import/import-worker'
 
 /** Translates the file of a source in a thread. @throws Unreadable, and Unavailable when the thread is too busy. */
 export async function translateInThread(source: Source, file: Uint8Array, owner: string): Promise<Translation> {
-  const answer = await thread.run(owner, { translate: file, source }).catch((error: unknown) => {
+  const answer = await ask(source, file, owner).catch((error: unknown) => {
     if (error instanceof TaskTimeout) throw new Unreadable('This takes too long to read.')
     if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
       throw new Unreadable('This takes too much memory to read.')
@@ -31,6 +33,11 @@ export async function translateInThread(source: Source, file: Uint8Array, owner:
   if (typeof answer === 'object' && 'unreadable' in answer) throw new Unreadable(answer.unreadable)
   // The thread answers a task to translate with a translation.
   return answer as Translation
+}
+
+function ask(source: Source, file: Uint8Array, owner: string): Promise<ImportAnswer> {
+  if (!isDatabase(source, file)) return thread.run(owner, { translate: file, source })
+  return withPrivateCopy(file, (database) => thread.run(owner, { database }))
 }
 
 /** Writes objects as a configuration file in a thread. @throws Unavailable when the thread is too busy. */

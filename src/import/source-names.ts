@@ -5,6 +5,12 @@ export const sourceNames = {
   'uptime-kuma': 'Uptime Kuma',
   gatus: 'Gatus',
   statuspage: 'Atlassian Statuspage',
+  openstatus: 'OpenStatus',
+  cachet: 'Cachet',
+  uptimerobot: 'UptimeRobot',
+  betterstack: 'Better Stack',
+  instatus: 'Instatus',
+  hetrixtools: 'HetrixTools',
 } as const
 
 /** A tool to move in from. */
@@ -12,6 +18,14 @@ export type Source = keyof typeof sourceNames
 
 /** All sources. */
 export const sources = Object.keys(sourceNames) as readonly Source[]
+
+/** How a file of SQLite begins. */
+const SQLITE_HEADER = 'SQLite format 3\0'
+
+/** Returns whether a file of a source is a database. @param head the file, or its first bytes. */
+export function isDatabase(source: Source, head: Uint8Array): boolean {
+  return source === 'uptime-kuma' && Buffer.from(head.subarray(0, 16)).toString('latin1') === SQLITE_HEADER
+}
 
 /** Returns whether a text names a source. */
 export const isSource = (name: string): name is Source => Object.hasOwn(sourceNames, name)

@@ -1,21 +1,39 @@
 import { stringify } from 'yaml'
 import { escapeText, sections } from '../configuration/sections.ts'
+import { translateBetterStack } from './better-stack.ts'
+import { translateCachet } from './cachet.ts'
 import { translateGatus } from './gatus.ts'
+import { translateHetrixTools } from './hetrix-tools.ts'
+import { translateInstatus } from './instatus.ts'
+import { translateOpenStatus } from './open-status.ts'
 import type { Source } from './source-names.ts'
 import { translateStatuspage } from './statuspage.ts'
 import { type Translation, Unreadable } from './translation.ts'
 import { translateUptimeKuma } from './uptime-kuma.ts'
+import { translateUptimeKumaDatabase } from './uptime-kuma-database.ts'
+import { translateUptimeRobot } from './uptime-robot.ts'
 
 /** What translates the text of each source. */
 const translators = {
   'uptime-kuma': translateUptimeKuma,
   gatus: translateGatus,
   statuspage: translateStatuspage,
+  openstatus: translateOpenStatus,
+  cachet: translateCachet,
+  uptimerobot: translateUptimeRobot,
+  betterstack: translateBetterStack,
+  instatus: translateInstatus,
+  hetrixtools: translateHetrixTools,
 } as const satisfies Record<Source, (text: string) => Translation>
 
 /** Translates the text of a source. @throws Unreadable. */
 export function translate(source: Source, text: string): Translation {
   return bounded(translators[source](text))
+}
+
+/** Translates a database of Uptime Kuma. @param path of a copy that nobody else uses. @throws Unreadable. */
+export function translateDatabase(path: string): Translation {
+  return bounded(translateUptimeKumaDatabase(path))
 }
 
 /** What a configuration may have. */

@@ -19,9 +19,12 @@ export function translateStatuspage(text: string): Translation {
   }
   for (const component of components.filter((each) => !each.isTrue('group'))) addService(draft, component)
   addPage(draft, summary.fields('page'))
-  for (const incident of [...summary.list('incidents'), ...summary.list('scheduled_maintenances')]) {
-    const name = nameOf(new Fields(incident).text('name'), 'Incident')
-    draft.skip('pages', name, 'Incidents and maintenance do not come along.')
+  for (const [kind, member] of [
+    ['incidents', 'incidents'],
+    ['maintenance', 'scheduled_maintenances'],
+  ] as const) {
+    for (const each of summary.list(member))
+      draft.leave(kind, nameOf(new Fields(each).text('name'), 'Incident'), 'It does not come along.')
   }
   return { ...draft, hasVariables: false }
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Members } from '../configuration/format.ts'
 import type { Section } from '../configuration/sections.ts'
-import { readYaml } from '../configuration/yaml-text.ts'
 
 /** Objects by key, as a configuration file has them. */
 export type Objects = Record<Section, Map<string, Members>>
@@ -10,7 +9,8 @@ export type Objects = Record<Section, Map<string, Members>>
 export interface Note {
   /** SKIPPED: the whole object. PARTLY: it comes without this, or with another meaning. */
   readonly outcome: 'SKIPPED' | 'PARTLY'
-  readonly section: Section
+  /** What it is: what has no section never comes along. */
+  readonly section: Section | 'incidents' | 'maintenance' | 'history'
   readonly name: string
   readonly reason: string
 }
@@ -39,6 +39,11 @@ export class Draft {
 
   /** Notes that an object is left out. */
   skip(section: Section, name: string, reason: string): void {
+    this.notes.push({ outcome: 'SKIPPED', section, name, reason })
+  }
+
+  /** Notes that something of a kind that does not come along is left out. */
+  leave(section: Note['section'], name: string, reason: string): void {
     this.notes.push({ outcome: 'SKIPPED', section, name, reason })
   }
 
@@ -98,27 +103,36 @@ export class Fields {
   }
 }
 
-/** Reads JSON that is an object. @throws Unreadable. */
-export function readJsonObject(text: string): Fields {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Fields(value)
-  } catch {
-    // Said below.
+/** More open brackets than any source has, and few enough to read. */
+const MAX_OPEN = 10_000
+
+/** Returns whether brackets are open so many times that reading them takes seconds and a gigabyte. Brackets within texts count too. */
+function isNestedDeeply(text: string): boolean {
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (character === '[' || character === '{') depth += 1
+    else if (character === ']' || character === '}') depth -= 1
+    if (depth > MAX_OPEN) return true
   }
-  throw new Unreadable('This is no JSON object.')
+  return false
 }
 
-/** YAML takes a hundred times as long to read as JSON, and people write no more of it. */
-const MAX_YAML_LENGTH = 1_000_000
+/** Reads JSON. @throws Unreadable. */
+export function readJson(text: string): unknown {
+  if (isNestedDeeply(text)) throw new Unreadable('This JSON is nested too deeply.')
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch {
+    throw new Unreadable('This is no JSON.')
+  }
+}
 
-/** Reads YAML that is an object. @throws Unreadable. */
-export function readYamlObject(text: string): Fields {
-  if (text.length > MAX_YAML_LENGTH) throw new Unreadable('This YAML has more than 1 MB.')
-  const read = readYaml(text.replace(/^\uFEFF/, ''))
-  if ('lines' in read) return new Fields(read.value)
-  const [problem] = read
-  throw new Unreadable(`This YAML cannot be read: ${problem?.message ?? ''} (line ${problem?.line ?? '?'})`)
+/** Reads JSON that is an object. @throws Unreadable. */
+export function readJsonObject(text: string): Fields {
+  const value = readJson(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Fields(value)
+  throw new Unreadable('This is no JSON object.')
 }
 
 /** Returns a name of one line and at most 100 characters. */

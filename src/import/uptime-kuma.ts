@@ -13,14 +13,29 @@ import {
 
 import { invertedOf, serverOptions } from './uptime-kuma-servers.ts'
 
-const PREFIX = 'uptime-kuma'
+/** What keys begin with. */
+export const PREFIX = 'uptime-kuma'
 
 /** Translates the backup that Uptime Kuma 1 writes (Settings, Backup). @throws Unreadable. */
 export function translateUptimeKuma(text: string): Translation {
   const backup = readJsonObject(text)
   if (!Array.isArray(backup.get('monitorList')))
     throw new Unreadable('This is no backup of Uptime Kuma 1: it has no monitorList.')
-  const monitors = backup.list('monitorList').map((each) => new Fields(each))
+  const draft = draftUptimeKuma({
+    monitors: backup.list('monitorList').map((each) => new Fields(each)),
+    notifications: backup.list('notificationList').map((each) => new Fields(each)),
+  })
+  return { ...draft, hasVariables: false }
+}
+
+/** Drafts what becomes of monitors and notifications, as the backup has them. */
+export function draftUptimeKuma({
+  monitors,
+  notifications,
+}: {
+  readonly monitors: readonly Fields[]
+  readonly notifications: readonly Fields[]
+}): Draft {
   const draft = new Draft()
   const groups = monitors.filter((each) => each.text('type') === 'group')
   for (const group of groups) {
@@ -28,8 +43,8 @@ export function translateUptimeKuma(text: string): Translation {
     draft.objects.groups.set(keyOf(PREFIX, group.text('id')), { name })
   }
   for (const monitor of monitors) if (monitor.text('type') !== 'group') addMonitor(draft, monitor)
-  for (const notification of backup.list('notificationList')) addChannel(draft, new Fields(notification), monitors)
-  return { ...draft, hasVariables: false }
+  for (const notification of notifications) addChannel(draft, notification, monitors)
+  return draft
 }
 
 function addMonitor(draft: Draft, monitor: Fields): void {

@@ -46,7 +46,7 @@ describe('the summary of a Statuspage', () => {
     })
     expect(notes.map(({ name, reason }) => `${name}: ${reason}`)).toEqual([
       'API: Its status there (partial outage) does not come along.',
-      'Slow: Incidents and maintenance do not come along.',
+      'Slow: It does not come along.',
     ])
   })
 

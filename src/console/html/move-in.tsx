@@ -26,10 +26,25 @@ interface Door {
   readonly hasVariables?: boolean
 }
 
+const JSON_FILE = '.json,application/json'
+const YAML_FILE = '.yaml,.yml'
+
 const doors: Readonly<Record<Source, Door>> = {
-  'uptime-kuma': { hint: 'The backup of version 1: Settings, Backup, Export.', accept: '.json,application/json' },
-  gatus: { hint: 'The configuration as one file.', accept: '.yaml,.yml', hasVariables: true },
-  statuspage: { hint: 'What the page serves at /api/v2/summary.json.', accept: '.json,application/json' },
+  'uptime-kuma': {
+    hint: 'The file kuma.db of version 1 or 2, or the backup of version 1 (Settings, Backup, Export).',
+    accept: `.db,.sqlite,${JSON_FILE}`,
+  },
+  gatus: { hint: 'The configuration as one file.', accept: YAML_FILE, hasVariables: true },
+  statuspage: { hint: 'What the page serves at /api/v2/summary.json.', accept: JSON_FILE },
+  openstatus: { hint: 'The file openstatus.yaml.', accept: YAML_FILE },
+  cachet: {
+    hint: 'What it answers to /api/components (version 3) or /api/v1/components (version 2).',
+    accept: JSON_FILE,
+  },
+  uptimerobot: { hint: 'What its API answers to getMonitors (version 2) or /v3/monitors.', accept: JSON_FILE },
+  betterstack: { hint: 'What its API answers to /api/v2/monitors.', accept: JSON_FILE },
+  instatus: { hint: 'What its API answers to /v2/{page}/components.', accept: JSON_FILE },
+  hetrixtools: { hint: 'The list of blacklist monitors, as its API answers.', accept: JSON_FILE },
 }
 
 const FIELDS = ['file', 'text', 'variables'] as const

@@ -1,5 +1,12 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { testConsole } from '../../support/console.ts'
+import { temporaryDirectory } from '../../support/scratch.ts'
+
+const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as typeof import('node-sqlite3-wasm')
 
 const { database, organization } = await testConsole({ SMTP_URL: 'smtp://127.0.0.1:1' })
 const { prisma } = database
@@ -53,6 +60,37 @@ describe('moving in', () => {
     expect([again.html, preparedIn(again.html)]).toEqual([expect.stringContaining('There is nothing to do.'), ''])
     const renamed = await admin.post('import', chosen('uptime-kuma', backup([monitorOf(1, { name: 'Shop' })])))
     expect(outcomesIn(renamed.html)).toEqual(['Changed service Shop', 'Changed monitor Shop'])
+  })
+
+  test('takes the database of Uptime Kuma', async () => {
+    const { signIn, organization: own } = await organization('kuma')
+    await prisma.organization.update({ where: { id: own.id }, data: { tier: 'TEAM' } })
+    const admin = await signIn('ADMIN')
+    const home = await temporaryDirectory()
+    await using _ = { [Symbol.asyncDispose]: home.remove }
+    const path = join(home.path, 'kuma.db')
+    const kuma = new Database(path)
+    kuma.exec(`CREATE TABLE monitor (id INTEGER PRIMARY KEY, name TEXT, type TEXT, url TEXT, interval INTEGER);
+      CREATE TABLE status_page (id INTEGER PRIMARY KEY, slug TEXT, title TEXT, published BOOLEAN);
+      CREATE TABLE "group" (id INTEGER PRIMARY KEY, name TEXT, status_page_id INTEGER);
+      CREATE TABLE monitor_group (monitor_id INTEGER, group_id INTEGER);
+      INSERT INTO monitor VALUES (1, 'API', 'http', 'https://a.example', 60), (2, 'Shop', 'http', 'https://b.example', 60);
+      INSERT INTO status_page VALUES (1, 'shop-status', 'Shop', 1);
+      INSERT INTO "group" VALUES (1, 'Front', 1);
+      INSERT INTO monitor_group VALUES (2, 1);`)
+    kuma.close()
+    const form = chosen('uptime-kuma', '')
+    form.set('file', new File([await readFile(path)], 'kuma.db'))
+    const { html } = await admin.post('import', form)
+    expect(outcomesIn(html)).toContain('Created page Shop')
+    await admin.post('import/apply', { prepared: preparedIn(html) })
+    expect(await prisma.monitor.count({ where: { organizationId: own.id } })).toBe(2)
+    const shown = await admin.get('/status/shop-status')
+    expect([shown.status, shown.html.includes('>API<')]).toEqual([200, false])
+    expect(shown.html).toContain('Front')
+    form.set('file', new File([`SQLite format 3\0${'x'.repeat(5000)}`], 'kuma.db'))
+    expect((await admin.post('import', form)).html).toContain('This database cannot be read')
+    expect((await readdir(tmpdir())).filter((name) => name.startsWith('allclear-import-'))).toEqual([])
   })
 
   test('asks for the values that a file of Gatus leaves to its environment', async () => {

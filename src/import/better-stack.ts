@@ -1,0 +1,112 @@
+import type { Members } from '../configuration/format.ts'
+import {
+  Draft,
+  Fields,
+  keyOf,
+  nameOf,
+  present,
+  readJsonObject,
+  type Translation,
+  Unreadable,
+  within,
+} from './translation.ts'
+
+const PREFIX = 'betterstack'
+
+/** Translates what Better Stack answers to `/api/v2/monitors`. @throws Unreadable. */
+export function translateBetterStack(text: string): Translation {
+  const answer = readJsonObject(text)
+  if (!Array.isArray(answer.get('data')))
+    throw new Unreadable('This is no list of monitors of Better Stack: it has no data.')
+  const draft = new Draft()
+  for (const item of answer.list('data')) {
+    const resource = new Fields(item)
+    addMonitor(draft, resource.text('id'), resource.fields('attributes'))
+  }
+  if (answer.fields('pagination').text('next') !== '')
+    draft.leave(
+      'monitors',
+      'Further monitors',
+      'The list has more pages: put the data of all pages into one file, or use a larger per_page.',
+    )
+  return { ...draft, hasVariables: false }
+}
+
+function addMonitor(draft: Draft, id: string, monitor: Fields): void {
+  const name = nameOf(monitor.text('pronounceable_name') || monitor.text('url'), `Monitor ${id}`)
+  const isPaused = monitor.get('paused_at') !== undefined || monitor.isTrue('paused')
+  const options = id === '' || isPaused ? null : optionsOf(draft, name, monitor)
+  if (options === null) {
+    const kind = `Allclear has no monitors of kind ${monitor.text('monitor_type')}.`
+    draft.skip('monitors', name, id === '' ? 'It has no id.' : isPaused ? 'It is paused. Resume it first.' : kind)
+    return
+  }
+  const key = keyOf(PREFIX, id)
+  const interval = within(1, 86_400, monitor.number('check_frequency') ?? 180)
+  const given = monitor.number('request_timeout') ?? 30
+  // Those of servers are in milliseconds.
+  const timeout = given >= 500 ? given : given * 1000
+  draft.objects.services.set(key, { name })
+  draft.objects.monitors.set(key, {
+    ...{ name, service: key, intervalSeconds: interval },
+    timeoutMs: within(500, Math.min(30_000, interval * 1000), timeout),
+    ...options,
+  })
+}
+
+function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null {
+  const url = monitor.text('url')
+  const host = url.replace(/^\w+:\/\//, '').replace(/[/?#].*$/, '')
+  switch (monitor.text('monitor_type')) {
+    case 'status':
+      return { http: httpOptions(draft, name, monitor) }
+    case 'expected_status_code': {
+      const codes = monitor.list('expected_status_codes').map(String)
+      return {
+        http: present({ ...httpOptions(draft, name, monitor), expectedStatus: codes.length > 0 ? codes : undefined }),
+      }
+    }
+    case 'keyword':
+      return { http: { ...httpOptions(draft, name, monitor), keyword: { text: monitor.text('required_keyword') } } }
+    case 'keyword_absence': {
+      const keyword = { text: monitor.text('required_keyword'), absent: true }
+      return { http: { ...httpOptions(draft, name, monitor), keyword } }
+    }
+    case 'ping':
+      return { ping: { host } }
+    case 'tcp':
+    case 'smtp':
+    case 'pop':
+    case 'imap':
+      if (monitor.text('monitor_type') !== 'tcp') draft.partly('monitors', name, 'Only its port is checked.')
+      return { tcp: present({ host, port: monitor.number('port') }) }
+    default:
+      return null
+  }
+}
+
+function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
+  const method = monitor.text('http_method').toUpperCase() || 'GET'
+  const headers = monitor
+    .list('request_headers')
+    .map((each) => new Fields(each))
+    .map((each) => ({ name: each.text('name'), value: each.text('value') }))
+    .filter((each) => each.name !== '')
+  const user = monitor.text('auth_username')
+  if (user !== '') {
+    const credentials = Buffer.from(`${user}:${monitor.text('auth_password')}`).toString('base64')
+    headers.push({ name: 'Authorization', value: `Basic ${credentials}` })
+  }
+  if (monitor.get('proxy_host') !== undefined)
+    draft.partly('monitors', name, 'It is checked directly, not by its proxy.')
+  const days = monitor.number('ssl_expiration')
+  return present({
+    url: monitor.text('url'),
+    method: method === 'GET' ? undefined : method,
+    headers: headers.length > 0 ? headers : undefined,
+    body: /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : monitor.text('request_body'),
+    verifyCertificate: monitor.get('verify_ssl') === false ? false : undefined,
+    maxRedirects: monitor.get('follow_redirects') === false ? 0 : undefined,
+    certificateDays: days === undefined || days < 1 ? undefined : within(1, 365, days),
+  })
+}

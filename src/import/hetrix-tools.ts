@@ -1,0 +1,35 @@
+import { Draft, Fields, keyOf, nameOf, readJson, type Translation, Unreadable } from './translation.ts'
+
+const PREFIX = 'hetrixtools'
+
+/** Translates the list of blacklist monitors of HetrixTools (API v3): only what is watched. @throws Unreadable. */
+export function translateHetrixTools(text: string): Translation {
+  const answer = readJson(text)
+  const list = Array.isArray(answer)
+    ? answer
+    : ['monitors', 'blacklist_monitors', 'data'].flatMap((name) => new Fields(answer).list(name))
+  const monitors = list.map((each) => new Fields(each))
+  if (!monitors.some((each) => targetOf(each) !== ''))
+    throw new Unreadable('This is no list of blacklist monitors of HetrixTools: it has no targets.')
+  const draft = new Draft()
+  for (const monitor of monitors) addMonitor(draft, monitor)
+  return { ...draft, hasVariables: false }
+}
+
+const targetOf = (monitor: Fields) => monitor.text('target')
+
+function addMonitor(draft: Draft, monitor: Fields): void {
+  const target = targetOf(monitor)
+  const id = monitor.text('id') || target
+  const name = nameOf(monitor.text('name') || target, 'Monitor')
+  if (target === '') {
+    draft.skip('monitors', name, 'It has no target.')
+    return
+  }
+  if (target.includes('/')) {
+    draft.skip('monitors', name, 'It is a network. A monitor watches one address.')
+    return
+  }
+  // No service: what is listed somewhere is not for visitors.
+  draft.objects.monitors.set(keyOf(PREFIX, id), { name, blacklist: { target } })
+}

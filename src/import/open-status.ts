@@ -1,0 +1,94 @@
+import type { Members } from '../configuration/format.ts'
+import { Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable, within } from './translation.ts'
+import { readYamlObject } from './yaml-object.ts'
+
+const PREFIX = 'openstatus'
+
+/** Translates `openstatus.yaml`, which the command line of OpenStatus reads. @throws Unreadable. */
+export function translateOpenStatus(text: string): Translation {
+  const entries = readYamlObject(text)
+    .entries()
+    .map(([key, value]) => [key, new Fields(value)] as const)
+    .filter(([, monitor]) => monitor.get('request') !== undefined)
+  if (entries.length === 0) throw new Unreadable('This is no configuration of OpenStatus: it has no monitors.')
+  const draft = new Draft()
+  for (const [key, monitor] of entries) addMonitor(draft, key, monitor)
+  return { ...draft, hasVariables: false }
+}
+
+function addMonitor(draft: Draft, id: string, monitor: Fields): void {
+  const name = nameOf(monitor.text('name'), id)
+  const kind = monitor.text('kind') || 'http'
+  const isOff = monitor.get('active') === false
+  const options = isOff ? null : optionsOf(draft, name, kind, monitor)
+  if (options === null) {
+    draft.skip('monitors', name, isOff ? 'It is not active.' : `Allclear has no monitors of kind ${kind}.`)
+    return
+  }
+  const key = keyOf(PREFIX, id)
+  const interval = frequencies[monitor.text('frequency')] ?? 600
+  if (monitor.list('regions').length > 1)
+    draft.partly('monitors', name, 'Its regions do not come along: workers here have their own.')
+  if (monitor.get('openTelemetry') !== undefined) draft.partly('monitors', name, 'It sends no OpenTelemetry.')
+  // Not public there: no line on a page here.
+  const isPublic = monitor.get('public') !== false
+  const description = monitor.text('description').slice(0, 2000)
+  if (isPublic) draft.objects.services.set(key, present({ name, description }))
+  draft.objects.monitors.set(key, {
+    ...{ name, ...(isPublic && { service: key }), intervalSeconds: interval },
+    timeoutMs: within(500, Math.min(30_000, interval * 1000), monitor.number('timeout') ?? 30_000),
+    failureThreshold: within(1, 10, (monitor.number('retry') ?? 1) + 1),
+    ...options,
+  })
+}
+
+const frequencies: Readonly<Record<string, number | undefined>> = {
+  '30s': 30,
+  '1m': 60,
+  '5m': 300,
+  '10m': 600,
+  '30m': 1800,
+  '1h': 3600,
+}
+
+function optionsOf(draft: Draft, name: string, kind: string, monitor: Fields): Members | null {
+  const request = monitor.fields('request')
+  const degradedAboveMs = monitor.number('degradedAfter')
+  if (kind === 'tcp') return { tcp: present({ host: request.text('host'), port: request.number('port') }) }
+  if (kind !== 'http') return null
+  const method = request.text('method').toUpperCase() || 'GET'
+  const headers = request
+    .fields('headers')
+    .entries()
+    .map(([header, value]) => ({ name: header, value: String(value) }))
+  return {
+    http: present({
+      url: request.text('url'),
+      method: method === 'GET' ? undefined : method,
+      headers: headers.length > 0 ? headers : undefined,
+      body: /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : request.text('body'),
+      maxRedirects: request.get('followRedirects') === false ? 0 : undefined,
+      degradedAboveMs: degradedAboveMs === undefined ? undefined : within(1, 30_000, degradedAboveMs),
+      ...assertionsOf(draft, name, monitor.list('assertions')),
+    }),
+  }
+}
+
+function assertionsOf(draft: Draft, name: string, assertions: readonly unknown[]): Members {
+  const members: Record<string, unknown> = {}
+  for (const assertion of assertions) {
+    const fields = new Fields(assertion)
+    const [kind, compare, target] = [fields.text('kind'), fields.text('compare'), fields.text('target')]
+    const added = assertionOf(kind, compare, target)
+    if (added !== null && !Object.keys(added).some((key) => key in members)) Object.assign(members, added)
+    else draft.partly('monitors', name, `It is checked without the assertion ${[kind, compare, target].join(' ')}.`)
+  }
+  return members
+}
+
+function assertionOf(kind: string, compare: string, target: string): Members | null {
+  if (kind === 'statusCode' && compare === 'eq' && /^[1-5]\d\d$/.test(target)) return { expectedStatus: [target] }
+  if (kind !== 'textBody' || target === '') return null
+  if (compare === 'contains') return { keyword: { text: target } }
+  return compare === 'not_contains' ? { keyword: { text: target, absent: true } } : null
+}
