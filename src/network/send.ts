@@ -15,7 +15,7 @@ export type Send = (
 ) => Promise<{ readonly status: number; readonly body: string }>
 
 /** Creates a `Send` that uses the outbound client. Does not follow redirects, which could lead anywhere. */
-export function createSend(outbound: Outbound): Send {
+export function createSend(outbound: Pick<Outbound, 'request'>): Send {
   return async ({ headers, ...request }, { timeoutMs, maxBytes }) => {
     const lines = Object.entries(headers).map(([name, value]) => ({ name, value }))
     const answer = await outbound.request({ ...request, headers: lines, maxBodyBytes: maxBytes }, { timeoutMs })

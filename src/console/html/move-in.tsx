@@ -2,7 +2,8 @@ import { requireScope } from '../../core/access.ts'
 import { NotFound } from '../../core/errors.ts'
 import { invalid } from '../../core/validation.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { emptyForm, FileField, FormProblem, fileIn, TextField } from '../../http/form.tsx'
+import { emptyForm, FileField, FormProblem, fileIn, InputField, TextField } from '../../http/form.tsx'
+import { fetchSource } from '../../import/fetch.ts'
 import type { Import, Variable } from '../../import/move-in.ts'
 import { applyImport, planImport } from '../../import/move-in.ts'
 import type { Source } from '../../import/source-names.ts'
@@ -22,6 +23,9 @@ interface Door {
   /** Where its file comes from. */
   readonly hint: string
   readonly accept: string
+  /** What to fetch it with, in place of a file. */
+  readonly address?: string
+  readonly key?: string
   /** Whether `${NAME}` in its texts stands for a value. */
   readonly hasVariables?: boolean
 }
@@ -35,19 +39,37 @@ const doors: Readonly<Record<Source, Door>> = {
     accept: `.db,.sqlite,${JSON_FILE}`,
   },
   gatus: { hint: 'The configuration as one file.', accept: YAML_FILE, hasVariables: true },
-  statuspage: { hint: 'What the page serves at /api/v2/summary.json.', accept: JSON_FILE },
+  statuspage: {
+    hint: 'What the page serves at /api/v2/summary.json.',
+    accept: JSON_FILE,
+    address: 'The address of the page, such as status.example.com. No key is needed.',
+  },
   openstatus: { hint: 'The file openstatus.yaml.', accept: YAML_FILE },
   cachet: {
     hint: 'What it answers to /api/components (version 3) or /api/v1/components (version 2).',
     accept: JSON_FILE,
+    address: 'The address of the page, such as status.example.com. No key is needed.',
   },
-  uptimerobot: { hint: 'What its API answers to getMonitors (version 2) or /v3/monitors.', accept: JSON_FILE },
-  betterstack: { hint: 'What its API answers to /api/v2/monitors.', accept: JSON_FILE },
-  instatus: { hint: 'What its API answers to /v2/{page}/components.', accept: JSON_FILE },
+  uptimerobot: {
+    hint: 'What its API answers to getMonitors (version 2) or /v3/monitors.',
+    accept: JSON_FILE,
+    key: 'The read-only API key. It is used once, and not kept.',
+  },
+  betterstack: {
+    hint: 'What its API answers to /api/v2/monitors.',
+    accept: JSON_FILE,
+    key: 'An API token. It is used once, and not kept.',
+  },
+  instatus: {
+    hint: 'What its API answers to /v2/{page}/components.',
+    accept: JSON_FILE,
+    address: 'The id of the page there.',
+    key: 'An API key. It is used once, and not kept.',
+  },
   hetrixtools: { hint: 'The list of blacklist monitors, as its API answers.', accept: JSON_FILE },
 }
 
-const FIELDS = ['file', 'text', 'variables'] as const
+const FIELDS = ['address', 'key', 'file', 'text', 'variables'] as const
 
 /** Adds the screens that move in from other tools: choose one, see what would come along, import it. */
 export function moveInScreens({ form, action }: Screens): void {
@@ -107,13 +129,20 @@ interface FormProps {
 }
 
 function Form({ screen, source, state }: FormProps) {
-  const { hint, accept, hasVariables = false } = doors[source]
+  const { hint, accept, address, key, hasVariables = false } = doors[source]
+  const isFetched = address !== undefined || key !== undefined
   return (
     <form method="post" class="stack" id="source" enctype="multipart/form-data" action={screen.path('import')}>
       <FormProblem state={state} fields={FIELDS} />
       <input type="hidden" name="from" value={source} />
+      {address === undefined ? null : (
+        <InputField label="Page" name="address" state={state} hint={address} autocomplete="off" inputmode="url" />
+      )}
+      {key === undefined ? null : (
+        <InputField label="Key" name="key" type="password" state={state} hint={key} autocomplete="off" />
+      )}
       <FileField
-        label={`File of ${sourceNames[source]}`}
+        label={`${isFetched ? 'Or a file' : 'File'} of ${sourceNames[source]}`}
         name="file"
         state={state}
         hint={`${hint} At most ${MAX_SOURCE_BYTES / 1e6} MB.`}
@@ -140,7 +169,7 @@ function Form({ screen, source, state }: FormProps) {
 async function runDry(screen: Screen, sent: SubmittedForm): Promise<Response> {
   const source = sourceOf(screen, sent)
   if (source === null) throw new NotFound('There is no such source.')
-  const file = await fileOf(sent)
+  const file = await fileOf(screen, source, sent)
   const variables = variablesIn(sent.fields.get('variables') ?? '')
   const { sealed, ...found } = await planImport(screen.ctx, { source, file, variables })
   const content = (
@@ -163,13 +192,13 @@ async function runDry(screen: Screen, sent: SubmittedForm): Promise<Response> {
   return screen.show({ ...pageOf(source), content }, emptyForm)
 }
 
-/** Returns what was chosen, or else what was typed. */
-async function fileOf(sent: SubmittedForm): Promise<Uint8Array> {
+/** Returns what was chosen, or else what was typed, or else what the source answers. */
+async function fileOf({ ctx }: Screen, source: Source, sent: SubmittedForm): Promise<Uint8Array> {
   const file = fileIn(sent, 'file')
   if (file !== undefined) return new Uint8Array(await file.arrayBuffer())
-  const text = sent.fields.get('text') ?? ''
-  if (text.trim() === '') throw invalid([{ path: ['file'], message: 'must be chosen, or its text be pasted' }])
-  return Buffer.from(text)
+  const [text = '', address = '', key = ''] = ['text', 'address', 'key'].map((name) => sent.fields.get(name)?.trim())
+  if (text !== '') return Buffer.from(text)
+  return fetchSource(ctx.tools.outbound, source, { address, key })
 }
 
 function variablesIn(text: string): Variable[] {

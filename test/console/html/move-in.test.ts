@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { testConsole } from '../../support/console.ts'
+import { startReceiver } from '../../support/receiver.ts'
 import { temporaryDirectory } from '../../support/scratch.ts'
 
 const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as typeof import('node-sqlite3-wasm')
@@ -91,6 +92,27 @@ describe('moving in', () => {
     form.set('file', new File([`SQLite format 3\0${'x'.repeat(5000)}`], 'kuma.db'))
     expect((await admin.post('import', form)).html).toContain('This database cannot be read')
     expect((await readdir(tmpdir())).filter((name) => name.startsWith('allclear-import-'))).toEqual([])
+  })
+
+  test('fetches a page of Statuspage by its address, and says why it cannot', async () => {
+    const { signIn } = await organization('fetchers')
+    const admin = await signIn('ADMIN')
+    const receiver = await startReceiver()
+    await using _ = { [Symbol.asyncDispose]: () => receiver.close() }
+    for (const [from, name] of [
+      ['statuspage', 'address'],
+      ['uptimerobot', 'key'],
+      ['instatus', 'key'],
+    ] as const) {
+      expect((await admin.get(`import?from=${from}`)).html).toContain(`id="${name}"`)
+    }
+    const form = chosen('statuspage', '', { address: receiver.url })
+    const wrong = await admin.post('import', form)
+    expect([wrong.status, wrong.html]).toEqual([422, expect.stringContaining('id="address-problem"')])
+    const none = await admin.post('import', chosen('statuspage', ''))
+    expect(none.html).toContain('Must be the address of a page')
+    const { html } = await admin.post('import', chosen('uptimerobot', '', { key: 'u-secret', text: '{' }))
+    expect(html).not.toContain('u-secret')
   })
 
   test('asks for the values that a file of Gatus leaves to its environment', async () => {
