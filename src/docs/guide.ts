@@ -47,6 +47,7 @@ export function renderGuide(slug: string, markdown: string): Guide {
   if (title === undefined || description === undefined)
     throw new Error(`${fileOf(slug)} has no title or first paragraph.`)
   const headings: Heading[] = []
+  let tables = 0
   const body = rest
     .replace(/<h([23])>(.*?)<\/h\1>/g, (_, digit: string, inner: string) => {
       const level = digit === '2' ? 2 : 3
@@ -61,7 +62,7 @@ export function renderGuide(slug: string, markdown: string): Guide {
     )
     .replace(/<a href="(https?:[^"]+)"/g, '<a href="$1" rel="noopener noreferrer"')
     // Both may be wider than the page; scrollable areas must be reachable by keyboard.
-    .replace(/<table>/g, '<div class="table" role="region" aria-label="Table" tabindex="0"><table>')
+    .replace(/<table>/g, () => `<div class="table" role="region" aria-label="Table ${++tables}" tabindex="0"><table>`)
     .replace(/<\/table>/g, '</table></div>')
     .replace(/<pre>/g, '<pre tabindex="0">')
   return {
