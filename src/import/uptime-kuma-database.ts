@@ -62,28 +62,16 @@ function translated(read: ReadTable): Translation {
   return { ...draft, hasVariables: false }
 }
 
-/** The columns whose names differ from the members of a backup. */
-const renamed: Readonly<Record<string, string>> = {
-  invert_keyword: 'invertKeyword',
-  upside_down: 'upsideDown',
-  ignore_tls: 'ignoreTls',
-  proxy_id: 'proxyId',
-  auth_method: 'authMethod',
-  http_body_encoding: 'httpBodyEncoding',
-  json_path: 'jsonPath',
-  json_path_operator: 'jsonPathOperator',
-  expected_value: 'expectedValue',
-  tls_ca: 'tlsCa',
-  tls_cert: 'tlsCert',
-  tls_key: 'tlsKey',
-}
+/** Returns the name that a column may have in a backup, which has `json_path` as `jsonPath` and others as they are. */
+const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Returns a row as the backup has a monitor. */
 function asInBackup(row: Row, monitors: ReadonlyMap<unknown, Row>, used: readonly Row[]): Row {
-  const members = Object.entries(row).map(([name, value]) => [renamed[name] ?? name, value])
+  const renamed = Object.entries(row).map(([name, value]) => [camelCase(name), value])
   const own = used.filter((each) => each['monitor_id'] === row['id'])
   return {
-    ...Object.fromEntries(members),
+    ...Object.fromEntries(renamed),
+    ...row,
     pathName: pathOf(row, monitors),
     accepted_statuscodes: jsonList(row['accepted_statuscodes_json']),
     notificationIDList: Object.fromEntries(own.map((each) => [String(each['notification_id']), true])),
