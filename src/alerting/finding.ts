@@ -1,7 +1,7 @@
 import type { Context } from '../core/context.ts'
 import type { Event, Monitor } from '../generated/prisma/client.ts'
 import type { AlertChange, EventKind, MonitorKind, MonitorState } from '../generated/prisma/enums.ts'
-import { isCertificateProblem } from '../monitoring/probe/http.ts'
+import { isCertificateProblem } from '../monitoring/probe/certificate-expiry.ts'
 
 /** What an event says of a monitor: what is wrong with it, that it is up, or that it is not watched any more. */
 export type Finding =
@@ -47,7 +47,7 @@ export async function findingOf(
 /** Returns the change that a failing state is. */
 function changeOf(kind: MonitorKind, state: 'DOWN' | 'DEGRADED', cause: string): AlertChange {
   if (kind === 'BLACKLIST' && state === 'DOWN') return 'LISTED'
-  if (kind === 'HTTP' && isCertificateProblem(cause)) return 'CERTIFICATE'
+  if ((kind === 'HTTP' || kind === 'TCP') && isCertificateProblem(cause)) return 'CERTIFICATE'
   return state
 }
 

@@ -50,6 +50,7 @@ const read: Reader = (left, operator, right) => {
 const readers: Readonly<Record<string, Reader | undefined>> = {
   http: (left, operator, right) =>
     certificate(left, operator, right) ?? keyword(left, operator, right) ?? json(left, operator, right),
+  tcp: (left, operator, right) => certificate(left, operator, right),
   dns(left, operator, right) {
     if (left === '[DNS_RCODE]' && operator === '==' && right === 'NOERROR') return {}
     return left === '[BODY]' && operator === '==' && !right.includes('(')

@@ -119,7 +119,13 @@ function kindOf(endpoint: Fields, url: string): Kind | null {
   return serverOf(scheme, bare, Number(port), url)
 }
 
+/** Gatus speaks SMTP whatever the port. */
+const startTlsPorts = new Map([25, 465, 587, 2525].map((port) => [port, 'SMTP']))
+
 function serverOf(scheme: string, host: string, port: number, url: string): Kind | null {
+  const protocol = startTlsPorts.get(port)
+  if (scheme === 'starttls' && protocol !== undefined)
+    return { key: 'tcp', options: { host, port, startTls: protocol } }
   if (scheme === 'ssh') return { key: 'ssh', options: { host, port: port || 22 } }
   if (scheme !== 'ws' && scheme !== 'wss') return null
   const path = url.replace(/^\w+:\/\/[^/]*/, '').replace(/#.*$/, '')

@@ -5,7 +5,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import type { AddressRateLimiter } from './address-rate.ts'
 import type { DnsClient } from './dns/client.ts'
-import { type Attempt, attempt, inPhase, phasesOf, Stop } from './outbound/attempt.ts'
+import { type Attempt, attempt, awaiting, inPhase, phasesOf, Stop } from './outbound/attempt.ts'
 import { type Dialled, dial, rateLimited } from './outbound/dial.ts'
 import { ACCEPTED_ENCODINGS, exchange, readBody } from './outbound/exchange.ts'
 import type { Certificate, Failure, Phases } from './outbound/failure.ts'
@@ -40,8 +40,13 @@ interface ConnectTarget {
   readonly port: number
   readonly family?: 4 | 6 | undefined
   /** Absent: plain TCP. `verify: false` accepts any certificate. */
-  readonly tls?: { readonly verify: boolean; readonly identity?: Identity | undefined } | undefined
+  readonly tls?:
+    | { readonly verify: boolean; readonly identity?: Identity | undefined; readonly before?: Prelude | undefined }
+    | undefined
 }
+
+/** What is said in plain text before TLS starts (STARTTLS); its error's message becomes the failure. */
+type Prelude = (socket: Socket) => Promise<void>
 
 /** Who we are to a server that asks for a certificate: PEM. */
 interface Identity {
@@ -160,6 +165,7 @@ export function createOutbound(settings: {
     const { socket, address } = await dial(addresses, port, state, rate.tryAcquire)
     if (tls === undefined) return { socket, address }
     try {
+      if (tls.before) await said(tls.before, socket, state)
       const secured = { host: resolved.host, verify: tls.verify, context: contextOf(tls.identity) }
       return { socket: await secure(socket, secured, state), address }
     } catch (error) {
@@ -227,6 +233,16 @@ export function createOutbound(settings: {
 }
 
 const unlimited: AddressRateLimiter = { tryAcquire: () => true, acquire: async () => true }
+
+/** Waits for a prelude. @throws Stop `protocol`. */
+function said(before: Prelude, socket: Socket, state: Attempt): Promise<void> {
+  return inPhase(state, 'tls', 'agreement to start TLS', () =>
+    awaiting(state, (resolve, reject) => {
+      before(socket).then(resolve, (error: Error) => reject(new Stop('protocol', 'theirs', error.message)))
+      return () => socket.destroy()
+    }),
+  )
+}
 
 /**
  * Moves the first address that the rate limit admits to the front; waits when it admits none.

@@ -37,6 +37,7 @@ endpoints:
     dns: { query-name: example.com., query-type: A }
     conditions: ["[BODY] == 93.184.215.14", "[DNS_RCODE] == NOERROR"]
   - { name: shell, url: "ssh://example.org:2222", conditions: ["[CONNECTED] == true"] }
+  - { name: mail, url: "starttls://mail.example.org:587", conditions: ["[CERTIFICATE_EXPIRATION] > 48h"] }
   - { name: socket, url: "wss://example.org/live" }
   - { name: datagram, url: "udp://example.org:53" }
   - { name: off, enabled: false, url: "https://example.org" }
@@ -69,11 +70,12 @@ external-endpoints:
       { name: 'gate', ping: { host: 'example.org' } },
       { name: 'zone', dns: { name: 'example.com', recordType: 'A', resolver: '8.8.8.8', expected: ['93.184.215.14'] } },
       { name: 'shell', ssh: { host: 'example.org', port: 2222 } },
+      { name: 'mail', tcp: { host: 'mail.example.org', port: 587, startTls: 'SMTP', certificateDays: 2 } },
       { name: 'socket', websocket: { host: 'example.org', port: 443, path: '/live' } },
       { name: 'job', intervalSeconds: 1800, heartbeat: {} },
     ])
     expect([...objects.groups.values()]).toEqual([{ name: 'core' }])
-    expect(objects.services.size).toBe(8)
+    expect(objects.services.size).toBe(9)
     const [key] = objects.monitors.keys()
     expect(key).toMatch(/^gatus-core-front-end-[0-9a-f]{8}$/)
     expect([...objects.channels]).toEqual([

@@ -168,7 +168,8 @@ const readers: Record<Reader, Record<string, string>> = {
     HttpExpectedHeader: 'name equals matches absent',
     HttpClientCertificate: 'certificate',
     HttpOAuth: 'tokenUrl clientId scope audience authentication',
-    TcpOptions: 'host port tls verifyCertificate hasSend expect degradedAboveMs downAboveMs inverted',
+    TcpOptions:
+      'host port tls startTls certificateDays verifyCertificate hasSend expect degradedAboveMs downAboveMs inverted',
     DnsOptions: 'name recordType expected match resolver degradedAboveMs downAboveMs inverted',
     PingOptions: 'host count degradedAboveMs downAboveMs inverted',
     HeartbeatOptions: 'graceSeconds url',

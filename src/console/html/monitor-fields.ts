@@ -4,6 +4,7 @@ import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import type { Choice } from '../../http/form.tsx'
 import type { DescribedOption } from '../../monitoring/option-list.ts'
 import { describedOptions } from '../../monitoring/option-list.ts'
+import { startTlsProtocols } from '../../monitoring/probe/start-tls.ts'
 import type { DescribedKind } from '../../monitoring/probe-kinds.ts'
 import { describedKinds } from '../../monitoring/probe-kinds.ts'
 import { queryTypes } from '../../network/dns/message.ts'
@@ -161,6 +162,14 @@ const tcp: readonly EditorField[] = [
   { name: 'tcp.port', label: 'Port', type: 'number', required: true, min: 1, max: 65_535 },
   { name: 'tcp.tls', label: 'Use TLS', type: 'flag', initial: '' },
   {
+    ...{ name: 'tcp.startTls', label: 'Change to TLS', type: 'choice', initial: '', isRare: true },
+    choices: [{ value: '', text: 'No' }, ...startTlsProtocols.map((each) => ({ value: each, text: `By ${each}` }))],
+  },
+  {
+    ...{ name: 'tcp.certificateDays', label: 'Certificate warning', type: 'number', min: 0, max: 365, isRare: true },
+    ...{ initial: '14', hint: 'Degraded this many days before the certificate expires. 0: never.' },
+  },
+  {
     ...{ name: 'tcp.expect', label: 'Expected text', type: 'text', maxlength: 1000 },
     hint: String.raw`In the first 16 KiB received. \r, \n, \t, \0 and \\ are escapes.`,
   },
@@ -220,9 +229,9 @@ const described = Object.fromEntries(
 ) as unknown as Record<DescribedKind, readonly EditorField[]>
 
 function fieldOf(kind: DescribedKind): (option: DescribedOption) => EditorField {
-  return ({ name, label, description, type, isRequired, isRare = false, initial, min, max, maxLength }) => ({
+  return ({ name, label, hint, type, isRequired, isRare = false, initial, min, max, maxLength }) => ({
     ...{ name: `${kind.toLowerCase()}.${name}`, label, type, isRare },
-    ...(type !== 'flag' && { hint: description }),
+    ...(hint !== undefined && { hint }),
     ...(isRequired && { required: true }),
     initial: initial === undefined || initial === false ? '' : String(initial),
     ...(min !== undefined && { min }),

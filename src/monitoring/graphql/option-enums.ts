@@ -23,6 +23,16 @@ export const OAuthAuthentication = builder.enumType('OAuthAuthentication', {
   }),
 })
 
+export const StartTls = builder.enumType('StartTls', {
+  description: 'A protocol in which a connection changes to TLS.',
+  values: describedValues({
+    IMAP: 'IMAP, by STARTTLS.',
+    LDAP: 'LDAP, by an extended request.',
+    POP3: 'POP3, by STLS.',
+    SMTP: 'SMTP, by STARTTLS.',
+  }),
+})
+
 export const DnsMatch = builder.enumType('DnsMatch', {
   description: 'EXACT: the expected records and no others, in any order. CONTAINS: at least these.',
   values: describedValues({

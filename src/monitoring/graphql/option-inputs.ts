@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication } from './option-enums.ts'
+import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication, StartTls } from './option-enums.ts'
 
 const degradedAboveMs = {
   required: false,
@@ -155,6 +155,15 @@ const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
     host: t.string({ description: 'The host name or address.' }),
     port: t.int({ description: 'The port.' }),
     tls: t.boolean({ required: false, description: 'Whether to use TLS. Default: false.' }),
+    startTls: t.field({
+      type: StartTls,
+      required: false,
+      description: 'The protocol in which the connection changes to TLS, instead of `tls`. Default: none.',
+    }),
+    certificateDays: t.int({
+      required: false,
+      description: 'The monitor is DEGRADED this many days before the certificate expires; 0: never. Default: 14.',
+    }),
     verifyCertificate: t.boolean({
       required: false,
       description: 'Whether the certificate must be trusted. Default: true.',

@@ -9,7 +9,7 @@ import { heartbeatToken } from '../monitor.ts'
 import type { RedactedOptions } from '../options.ts'
 import { redactOptions } from '../options.ts'
 import { describedTypes } from './described-kinds.ts'
-import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication } from './option-enums.ts'
+import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication, StartTls } from './option-enums.ts'
 
 const degradedAbove = {
   nullable: true,
@@ -180,6 +180,14 @@ const TcpOptions = builder.objectRef<RedactedOptions['TCP']>('TcpOptions').imple
     host: t.exposeString('host', { description: 'The host name or address.' }),
     port: t.exposeInt('port', { description: 'The port.' }),
     tls: t.exposeBoolean('tls', { description: 'Whether it speaks TLS.' }),
+    startTls: t.expose('startTls', {
+      type: StartTls,
+      nullable: true,
+      description: 'The protocol in which the connection changes to TLS; null: none.',
+    }),
+    certificateDays: t.exposeInt('certificateDays', {
+      description: 'The monitor is degraded this many days before the certificate expires; 0: never.',
+    }),
     verifyCertificate: t.exposeBoolean('verifyCertificate', {
       description: 'Whether the certificate must be trusted.',
     }),

@@ -1,6 +1,5 @@
 import { Unavailable } from '../../core/errors.ts'
-import { DAY } from '../../core/time.ts'
-import type { Answer, Certificate, Failure } from '../../network/outbound.ts'
+import type { Answer, Failure } from '../../network/outbound.ts'
 import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
 import { probeResult } from '../probe-result.ts'
 import {
@@ -11,6 +10,7 @@ import {
   keywordFailure,
   keywordUncertainty,
 } from './assertion.ts'
+import { expired, expirySoon } from './certificate-expiry.ts'
 import { unreachableResult } from './host.ts'
 import type { HttpOptions } from './http-options.ts'
 import { httpOptions, httpRefusals } from './http-options.ts'
@@ -44,7 +44,7 @@ export const http: Probe<typeof httpOptions> = {
     if ('outcome' in answer) return answer
     if (answer.kind === 'answer') return judge(given, answer, run)
     const result = unreachableResult(new URL(given.url).hostname, answer)
-    const expiry = answer.reason === 'certificate' ? expired(answer.certificate, run) : null
+    const expiry = answer.reason === 'certificate' ? expired(answer.certificate, run.tools.now()) : null
     return expiry === null ? result : { ...result, message: expiry }
   },
 }
@@ -98,7 +98,7 @@ async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise
   }
   const mismatch = await contentResult(given, answer, run)
   if (mismatch !== null) return { ...mismatch, latencyMs, detail }
-  const degradation = slowness(given, latencyMs) ?? expirySoon(given, certificate, run)
+  const degradation = slowness(given, latencyMs) ?? expirySoon(given, certificate, run.tools.now())
   if (degradation !== null) return probeResult('DEGRADED', degradation, { latencyMs, detail })
   return probeResult('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
 }
@@ -138,35 +138,4 @@ async function contentResult(
 function slowness({ degradedAboveMs }: HttpOptions, latencyMs: number): string | null {
   if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs) return null
   return `Answered in ${Math.round(latencyMs)} ms, more than ${degradedAboveMs} ms`
-}
-
-function expirySoon(
-  { verifyCertificate, certificateDays }: HttpOptions,
-  certificate: Certificate | null,
-  { tools }: ProbeRun,
-): string | null {
-  if (certificate === null || !verifyCertificate) return null
-  const leftMs = certificate.validTo.getTime() - tools.now().getTime()
-  return leftMs < certificateDays * DAY ? `${CERTIFICATE} expires ${inDays(leftMs)}` : null
-}
-
-const CERTIFICATE = 'TLS certificate'
-
-/** Returns whether the message of a probe is about a certificate that has expired or will soon. */
-export const isCertificateProblem = (message: string): boolean => message.startsWith(`${CERTIFICATE} expire`)
-
-/** Returns how long ago the certificate expired; null when it has another problem. */
-function expired(certificate: Certificate | null, { tools }: ProbeRun): string | null {
-  const agoMs = tools.now().getTime() - (certificate?.validTo.getTime() ?? Number.POSITIVE_INFINITY)
-  if (certificate?.problem !== 'CERT_HAS_EXPIRED' || agoMs < 0) return null
-  return `${CERTIFICATE} expired ${agoMs < DAY ? 'today' : `${days(agoMs)} ago`}`
-}
-
-function inDays(ms: number): string {
-  return ms < DAY ? 'within a day' : `in ${days(ms)}`
-}
-
-function days(ms: number): string {
-  const count = Math.floor(ms / DAY)
-  return count === 1 ? '1 day' : `${count} days`
 }

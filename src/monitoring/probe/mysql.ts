@@ -29,7 +29,12 @@ export const mysql = serverProbe({
     about: 'Greets a MySQL or MariaDB server; does not sign in with a password.',
     options: {
       ...serverWords,
-      user: { label: 'User', description: 'Whose name it gives, without a password; it need not exist.', isRare: true },
+      user: {
+        label: 'User',
+        description: 'Whose name it gives, without a password; it need not exist.',
+        hint: 'Given without a password; it need not exist.',
+        isRare: true,
+      },
     },
   },
   async talk(server, { user: name }) {

@@ -44,6 +44,7 @@ const words = {
     query: {
       label: 'Query',
       description: 'The query that must succeed; what it returns does not matter.',
+      hint: 'Must succeed; what it returns does not matter.',
       isRare: true,
     },
   },

@@ -13,6 +13,8 @@ import type { Probe, ProbeRun } from './probe.ts'
 export interface OptionWords {
   readonly label: string
   readonly description: string
+  /** What the console says under the label; absent: the label says it. */
+  readonly hint?: string
   /** Whether the console has it behind "More options". */
   readonly isRare?: boolean
 }
@@ -44,11 +46,13 @@ export const serverWords = {
   degradedAboveMs: {
     label: 'Degraded above',
     description: 'A slower answer, in milliseconds, makes the monitor DEGRADED.',
+    hint: 'Milliseconds. A slower answer makes it degraded. Empty: no limit.',
     isRare: true,
   },
   downAboveMs: {
     label: 'Down above',
     description: 'A slower answer, in milliseconds, makes the monitor DOWN.',
+    hint: 'Milliseconds. A slower answer makes it down. Empty: no limit.',
     isRare: true,
   },
   inverted: {

@@ -5,9 +5,11 @@ import { hundredths } from '../../network/outbound/failure.ts'
 import type { Connection } from '../../network/outbound.ts'
 import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
 import { oneLine, probeResult } from '../probe-result.ts'
+import { expired, expirySoon } from './certificate-expiry.ts'
 import { commonOptions } from './common.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
+import { startTls, startTlsProtocols } from './start-tls.ts'
 
 /** The port on which mail servers accept mail from anyone. */
 const MAIL_PORT = 25
@@ -19,6 +21,10 @@ const options = z
     host: hostText,
     port: z.int().min(1).max(65_535),
     tls: z.boolean().default(false),
+    /** Changes to TLS in this protocol after connecting. */
+    startTls: z.enum(startTlsProtocols).optional(),
+    /** The monitor is DEGRADED this many days before the certificate expires; 0: never. */
+    certificateDays: z.int().min(0).max(365).default(14),
     /** Whether the certificate must be trusted. */
     verifyCertificate: z.boolean().default(true),
     /** A secret: the text to send after connecting, with the escapes `\r`, `\n`, `\t`, `\0` and `\\`. */
@@ -28,7 +34,9 @@ const options = z
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
     ...commonOptions,
   })
-  .superRefine(({ port, send }, ctx) => {
+  .superRefine(({ port, send, tls, startTls: protocol }, ctx) => {
+    if (tls && protocol !== undefined)
+      ctx.addIssue({ code: 'custom', path: ['startTls'], message: 'must be left out with tls, which starts at once' })
     if (port !== MAIL_PORT || send === undefined) return
     ctx.addIssue({
       code: 'custom',
@@ -50,11 +58,17 @@ export const tcp: Probe<typeof options> = {
   subject: 'host',
   target: ({ host, port }) => ({ host, port }),
   secrets: [['send']],
-  recipient: ({ host, port, tls }) => `${tls ? 'tls' : 'tcp'}://${host} ${port}`,
+  recipient: ({ host, port, tls, startTls: protocol }) => `${protocol ?? (tls ? 'tls' : 'tcp')}://${host} ${port}`,
   run: async (given, run) => {
-    const tls = given.tls ? { verify: given.verifyCertificate } : undefined
+    const { startTls: protocol, verifyCertificate: verify } = given
+    const before = protocol && ((socket: Socket) => startTls(protocol, socket))
+    const tls = given.tls || protocol !== undefined ? { verify, before } : undefined
     const connected = await run.tools.outbound.connect({ ...given, tls }, run)
-    if (connected.kind === 'failed') return unreachableResult(given.host, connected)
+    if (connected.kind === 'failed') {
+      const result = unreachableResult(given.host, connected)
+      const expiry = connected.reason === 'certificate' ? expired(connected.certificate, run.tools.now()) : null
+      return expiry === null ? result : { ...result, message: expiry }
+    }
     try {
       // Waiting for rate limits does not count as the target's time.
       const started = performance.now() - connected.phases.total
@@ -102,8 +116,8 @@ function converse(
 }
 
 function judge(
-  { expect, degradedAboveMs }: TcpOptions,
-  { timeoutMs }: ProbeRun,
+  { expect, degradedAboveMs, ...given }: TcpOptions,
+  { timeoutMs, tools }: ProbeRun,
   { address, phases, certificate }: Connection,
   ending: Ending,
   latencyMs: number,
@@ -126,6 +140,9 @@ function judge(
     case 'met': {
       const measured = { latencyMs, detail }
       const took = `in ${Math.round(latencyMs)} ms`
+      const expiry = expirySoon(given, certificate, tools.now())
+      if ((degradedAboveMs === undefined || latencyMs <= degradedAboveMs) && expiry !== null)
+        return probeResult('DEGRADED', expiry, measured)
       if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs)
         return probeResult('UP', `Connected ${took}`, measured)
       return probeResult('DEGRADED', `Connected ${took}, more than ${degradedAboveMs} ms`, measured)

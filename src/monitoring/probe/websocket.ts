@@ -35,6 +35,7 @@ export const websocket = serverProbe({
       subprotocol: {
         label: 'Subprotocol',
         description: 'The subprotocol to ask for, which the server must accept. Default: none.',
+        hint: 'Which the server must accept. Empty: none.',
         isRare: true,
       },
     },

@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
 import { describe, expect, test } from 'vitest'
+import type { StartTls } from '../../../src/monitoring/probe/start-tls.ts'
 import type { TcpOptions } from '../../../src/monitoring/probe/tcp.ts'
 import { tcp } from '../../../src/monitoring/probe/tcp.ts'
+import { createOutbound } from '../../../src/network/outbound.ts'
 import { zone } from '../../network/outbound/setup.ts'
-import { selfSigned } from '../../support/certificate.ts'
+import { createAuthority, selfSigned } from '../../support/certificate.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
 import { runWith, startTools } from './run.ts'
@@ -24,7 +27,14 @@ async function run(given: object, timeoutMs = 5000, allowPrivate = true) {
 describe('options', () => {
   test('have defaults, and can be read again unchanged', () => {
     const read = options({ host: ' DB.Example.com. ', port: 5432 })
-    expect(read).toEqual({ host: 'db.example.com', port: 5432, tls: false, verifyCertificate: true, inverted: false })
+    expect(read).toEqual({
+      host: 'db.example.com',
+      port: 5432,
+      tls: false,
+      certificateDays: 14,
+      verifyCertificate: true,
+      inverted: false,
+    })
     expect(tcp.options.parse(read)).toEqual(read)
   })
 
@@ -37,6 +47,8 @@ describe('options', () => {
     [{ send: 'x'.repeat(1001) }, 'send'],
     [{ port: 25, send: 'HELO me\\r\\n' }, 'send'],
     [{ degradedAboveMs: 0 }, 'degradedAboveMs'],
+    [{ tls: true, startTls: 'SMTP' }, 'startTls'],
+    [{ startTls: 'FTP' }, 'startTls'],
     [{ more: 1 }, ''],
   ])('such as %j are refused', (given, path) => {
     const { error } = tcp.options.safeParse({ host: '127.0.0.1', port: 1, ...given })
@@ -130,6 +142,76 @@ describe('a TCP monitor', () => {
     const limits = { timeoutMs: 60_000, signal: leaving.signal }
     expect(await tcp.run(options({ port, expect: '220' }), runWith(tools, limits))).toMatchObject({
       outcome: 'UNKNOWN',
+    })
+  })
+})
+
+describe('STARTTLS', () => {
+  const authority = createAuthority()
+
+  /** A server that answers each line by a script, and then starts TLS. */
+  async function ask(protocol: StartTls, greeting: string, replies: readonly string[], days = 90) {
+    const certified = authority.issue(['127.0.0.1'], { to: new Date(Date.now() + days * 86_400_000) })
+    const { port } = await startTcpServer((socket) => {
+      const left = [...replies]
+      socket.write(greeting, 'latin1')
+      const answer = () => {
+        socket.write(left.shift() ?? '', 'latin1')
+        if (left.length > 0) return
+        socket.off('data', answer)
+        const secured = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(certified) })
+        secured.on('error', () => undefined)
+      }
+      socket.on('data', answer)
+    })
+    const { tools } = await startTools(zone({}))
+    const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ca: authority.ca })
+    return tcp.run(options({ port, startTls: protocol }), runWith({ ...tools, outbound }, { timeoutMs: 2000 }))
+  }
+
+  const smtp = ['250-mail\r\n250 STARTTLS\r\n', '220 go\r\n']
+  const ldap = '\u0030\u000c\u0002\u0001\u0001\u0078\u0007\u000a\u0001\u0000\u0004\u0000\u0004\u0000'
+
+  test.each<[StartTls, string, readonly string[]]>([
+    ['SMTP', '220-mail\r\n220 ready\r\n', smtp],
+    ['IMAP', '* OK ready\r\n', ['a OK begin\r\n']],
+    ['POP3', '+OK ready\r\n', ['+OK begin\r\n']],
+    ['LDAP', '', [ldap]],
+  ])('by %s is UP, and reads the certificate', async (protocol, greeting, replies) => {
+    expect(await ask(protocol, greeting, replies)).toMatchObject({
+      outcome: 'UP',
+      detail: { certificateEndsAt: expect.any(String) },
+    })
+  })
+
+  test('is DEGRADED when the certificate expires soon, and DOWN when it has expired', async () => {
+    expect(await ask('SMTP', '220 ready\r\n', smtp, 5.5)).toMatchObject({
+      outcome: 'DEGRADED',
+      message: 'TLS certificate expires in 5 days',
+    })
+    expect(await ask('SMTP', '220 ready\r\n', smtp, -0.5)).toMatchObject({
+      outcome: 'DOWN',
+      message: 'TLS certificate expired today',
+    })
+  })
+
+  test.each<[StartTls, string, readonly string[]]>([
+    ['SMTP', '554 no\r\n', ['']],
+    ['SMTP', '220 ready\r\n', ['250 mail\r\n', '502 no\r\n']],
+    ['IMAP', '* OK ready\r\n', ['a BAD no\r\n']],
+    ['POP3', '+OK ready\r\n', ['-ERR no\r\n']],
+    ['LDAP', '', [ldap.replace('\u000a\u0001\u0000', '\u000a\u0001\u0034')]],
+  ])('that is refused by %s is DOWN', async (protocol, greeting, replies) => {
+    expect(await ask(protocol, greeting, replies)).toMatchObject({
+      outcome: 'DOWN',
+      message: 'The server refuses to start TLS',
+    })
+  })
+
+  test('that never comes is DOWN in time', async () => {
+    expect(await ask('SMTP', '220-', ['220-'])).toMatchObject({
+      outcome: 'DOWN',
+      message: 'No agreement to start TLS within 2 s',
     })
   })
 })
