@@ -1,5 +1,7 @@
 import type { Restored } from '../backup/backup.ts'
 import { restore as read, backUp as write } from '../backup/backup.ts'
+import type { Moved, MoveWatcher } from '../backup/move.ts'
+import { move as run } from '../backup/move.ts'
 import { readConfig } from '../core/config.ts'
 import { StartError } from '../core/errors.ts'
 
@@ -22,6 +24,14 @@ export function backUp(
 /** Restores a backup into the database of these settings. @returns what it did, or why it could not. */
 export function restore(file: string, { env, passphrase }: Options): Promise<Restored | string> {
   return orReason(() => read(file, readConfig({ ...env }), passphrase))
+}
+
+/** Moves the database of these settings into an empty place. @returns what it did, or why it could not. */
+export function move(
+  place: string,
+  { env, watcher }: Pick<Options, 'env'> & { readonly watcher: MoveWatcher },
+): Promise<Moved | string> {
+  return orReason(() => run(readConfig({ ...env }), place, watcher))
 }
 
 /** The errors of this program's bundle are of other classes than those of whoever loads it. */

@@ -18,7 +18,7 @@ export async function run(opening: BegunOpening | null): Promise<void> {
 }
 
 /** Commands that need the database. */
-export const { backUp, restore } = backups
+export const { backUp, restore, move } = backups
 
 /** Executes the largest part of a start that needs no settings, so that its functions get into the code cache. */
 export async function warmUp(): Promise<void> {

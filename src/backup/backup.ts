@@ -92,14 +92,16 @@ async function restoreEmbedded<T>(dataDir: string, read: (connection: pg.ClientB
   }
 }
 
-async function readKey(dataDir: string): Promise<string | null> {
+/** Reads the file of the secret key; null: there is none. */
+export async function readKey(dataDir: string): Promise<string | null> {
   return readFile(join(dataDir, KEY_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw new StartError(`${join(dataDir, KEY_FILE)} cannot be read: ${error.message}`, { cause: error })
   })
 }
 
-async function onEmbedded<T>(
+/** Opens an embedded database, and closes it after its use. */
+export async function onEmbedded<T>(
   directory: string,
   use: (connection: pg.ClientBase) => Promise<T>,
   template?: () => Promise<Buffer | null>,
@@ -112,7 +114,8 @@ async function onEmbedded<T>(
   }
 }
 
-async function onServer<T>(databaseUrl: string, use: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
+/** Connects to a server, and disconnects after its use. */
+export async function onServer<T>(databaseUrl: string, use: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
   const pool = createPool({ ...migrationConfig(databaseUrl), max: 1 })
   try {
     return await withConnection(pool, use)
@@ -132,7 +135,8 @@ async function withConnection<T>(pool: pg.Pool, use: (connection: pg.ClientBase)
   }
 }
 
-async function requireEmpty(connection: pg.ClientBase): Promise<void> {
+/** @throws StartError when a database has tables. */
+export async function requireEmpty(connection: pg.ClientBase): Promise<void> {
   const { rows } = await connection.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') LIMIT 1`,

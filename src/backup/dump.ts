@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { StartError } from '../core/errors.ts'
 import type { Migration } from '../database/migrate.ts'
-import { applyOn, checksumOf } from '../database/migrate.ts'
+import { applyOn, checksumOf, MOVE_MARK } from '../database/migrate.ts'
 
 /*
  * The lines of a backup, each JSON: a head; for each table its name and columns, then its rows in batches, as PostgreSQL writes
@@ -31,9 +31,17 @@ interface Sequence {
 /** How many rows are read and written at once. */
 const BATCH = 200
 
-/** Reads a database as of one moment. The connection is the caller's; nothing else may use it meanwhile. */
-export async function* dump(connection: pg.ClientBase, secretKey: string | null): AsyncGenerator<string> {
+/**
+ * Reads a database as of one moment. The connection is the caller's; nothing else may use it meanwhile.
+ * @param onBegin is called at that moment.
+ */
+export async function* dump(
+  connection: pg.ClientBase,
+  secretKey: string | null,
+  onBegin: () => Promise<void> = async () => {},
+): AsyncGenerator<string> {
   await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  await onBegin()
   const { rows: applied } = await connection.query<{ name: string; checksum: string }>(
     `SELECT migration_name AS name, checksum FROM "_prisma_migrations"
      WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name`,
@@ -57,19 +65,23 @@ export async function* dump(connection: pg.ClientBase, secretKey: string | null)
 }
 
 const line = (content: Line | DumpHead) => JSON.stringify(content)
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+/** Writes a name as SQL has it. */
+export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-async function tablesOf(connection: pg.ClientBase): Promise<Map<string, readonly string[]>> {
+/** Returns the tables with their columns. */
+export async function tablesOf(connection: pg.ClientBase): Promise<Map<string, readonly string[]>> {
   const { rows } = await connection.query<{ table: string; columns: string[] }>(
     `SELECT c.relname::text AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> '_prisma_migrations'
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+       AND c.relname NOT IN ('_prisma_migrations', '${MOVE_MARK}')
      GROUP BY c.relname ORDER BY c.relname`,
   )
   return new Map(rows.map(({ table, columns }) => [table, columns]))
 }
 
-async function sequencesOf(connection: pg.ClientBase): Promise<Sequence[]> {
+/** Returns where the sequences are. */
+export async function sequencesOf(connection: pg.ClientBase): Promise<Sequence[]> {
   const { rows } = await connection.query<{ name: string }>(
     `SELECT relname::text AS name FROM pg_class
      WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' ORDER BY relname`,
@@ -137,7 +149,8 @@ async function loadRows(connection: pg.ClientBase, lines: AsyncIterable<string>)
 
 const isRows = (content: Line): content is readonly string[] => Array.isArray(content)
 
-async function setSequences(connection: pg.ClientBase, sequences: readonly Sequence[]): Promise<void> {
+/** Sets sequences. */
+export async function setSequences(connection: pg.ClientBase, sequences: readonly Sequence[]): Promise<void> {
   for (const { name, value, isCalled } of sequences) {
     await connection.query('SELECT setval($1::regclass, $2, $3)', [quoted(name), value, isCalled])
   }

@@ -64,7 +64,11 @@ async function serveOne(socket: Socket, pool: Pick<pg.Pool, 'query'>, log: Logge
     await pool.query('SELECT pg_backup_start($1, true)', [SLOT])
     isRunning = true
     log.info('backup: begun')
-    socket.write('begun\n')
+    // No transaction is under way on this one connection, so that all later ones begin from here.
+    const { rows: marks } = await pool.query<{ mark: string }>(
+      'SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text AS mark',
+    )
+    socket.write(`begun ${marks[0]?.mark}\n`)
     for await (const _ of linesOf(socket)) {
       if (!isRunning) continue
       const { rows } = await pool.query<{ label: string }>('SELECT labelfile AS label FROM pg_backup_stop(false)')
@@ -86,9 +90,10 @@ async function serveOne(socket: Socket, pool: Pick<pg.Pool, 'query'>, log: Logge
 /**
  * Copies the embedded database of a data directory as of one moment, whether a service uses it or not.
  * @param to a directory that does not exist.
+ * @returns the first transaction that the copy may lack; null: it lacks none.
  * @throws StartError when there is no database, or it cannot be copied.
  */
-export async function copyDatabase(dataDir: string, to: string): Promise<void> {
+export async function copyDatabase(dataDir: string, to: string): Promise<number | null> {
   const from = databaseDirectory(dataDir)
   if ((await stat(from).catch(() => null)) === null) {
     throw new StartError(`There is no database in ${dataDir}. Set DATA_DIR to the directory of the service’s data.`)
@@ -98,6 +103,7 @@ export async function copyDatabase(dataDir: string, to: string): Promise<void> {
   const lock = await lockDirectory(dataDir)
   try {
     await copyFiles(from, to, () => true)
+    return null
   } finally {
     await lock.release()
   }
@@ -115,7 +121,7 @@ async function connectTo(path: string): Promise<Socket | null> {
   })
 }
 
-async function copyRunning(socket: Socket, from: string, to: string): Promise<void> {
+async function copyRunning(socket: Socket, from: string, to: string): Promise<number> {
   const lines = linesOf(socket)
   const next = async () => {
     const { value, done } = await lines.next()
@@ -125,13 +131,14 @@ async function copyRunning(socket: Socket, from: string, to: string): Promise<vo
     return value
   }
   try {
-    await next()
+    const mark = Number((await next()).split(' ')[1])
     await copyFiles(from, to, (path) => !isOfRunning(path))
     socket.write('end\n')
     const label: string = JSON.parse(await next())
     await copyFiles(join(from, 'pg_wal'), join(to, 'pg_wal'), (path) => /^[0-9A-F]{24}$/.test(path))
     await writeFile(join(to, 'backup_label'), label)
     socket.end()
+    return mark
   } catch (error) {
     socket.destroy()
     throw error

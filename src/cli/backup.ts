@@ -56,6 +56,38 @@ export const restore: Command = {
   },
 }
 
+/** Moves the database to another place. */
+export const move: Command = {
+  usage: '--to URL|DIR',
+  summary: 'Move the embedded database to a PostgreSQL server, or back, with the service stopped for seconds',
+  details: `${SETTINGS}
+It copies while the service runs, says when to stop it, and catches up once it has stopped. The place has to be empty; the source stays.`,
+  options: { to: { type: 'string' } },
+  describe: { to: 'an empty database, postgresql://…, or an empty directory' },
+  async run(input, terminal) {
+    const place = textOf(input, 'to')
+    if (place === undefined || input.words.length > 0)
+      throw new Failure('Name the place: allclear move --to postgresql://…')
+    const watcher = {
+      copied: (rows: number) => terminal.say(`Copied ${rows} rows.`),
+      waiting: () =>
+        terminal.say('Stop the service now, all instances of it. The rest follows as soon as it has stopped.'),
+    }
+    const { move: run } = await loadProgram()
+    const moved = await run(place, { env: terminal.env, watcher })
+    if (typeof moved === 'string') throw new Failure(moved)
+    const rows = [...moved.counts.values()].reduce((sum, count) => sum + count, 0)
+    const setting = /^postgres/.test(place)
+      ? 'DATABASE_URL to this address'
+      : 'DATA_DIR to this directory and unset DATABASE_URL'
+    terminal.say(
+      `Caught up with ${moved.caughtUp} rows in ${(moved.stoppedMs / 1000).toFixed(1)} s. Both sides have ${rows} rows in ${moved.counts.size} tables. Set ${setting}, keep secret.key or SECRET_KEY, and start the service.`,
+    )
+    if (input.json) terminal.result(JSON.stringify({ ...moved, counts: Object.fromEntries(moved.counts) }))
+    return EXIT.ok
+  },
+}
+
 function fileOf({ words }: Input, command: string): string {
   const [file, ...more] = words
   if (file === undefined || more.length > 0) throw new Failure(`Name one file: allclear ${command} FILE`)

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createClient, RequestError } from '../client/index.ts'
-import { backup, restore } from './backup.ts'
+import { backup, move, restore } from './backup.ts'
 import { check } from './check.ts'
 import { type Command, EXIT, Failure, type Input, type Service, type Terminal, textOf } from './command.ts'
 import { completionScript, shells } from './completion.ts'
@@ -58,6 +58,7 @@ const commands: Readonly<Record<string, Command>> = {
   doctor,
   backup,
   restore,
+  move,
   login,
   completion,
 }

@@ -14,7 +14,7 @@ import { watchDatabase } from './health.ts'
 import { lockDirectory } from './lock.ts'
 import type { LockDetector } from './locked-tables.ts'
 import { createLockDetector } from './locked-tables.ts'
-import { migrate, migrateTo, migrationsDirectory, readMigrations } from './migrate.ts'
+import { migrate, migrateTo, migrationsDirectory, readMigrations, requireMoved } from './migrate.ts'
 import { embeddedNotifications, type Notifications, serverNotifications } from './notifications.ts'
 import { createPool, poolAfter, withHealth } from './pool.ts'
 import { serializeQueries } from './serialized-queries.ts'
@@ -182,7 +182,9 @@ const cannotOpen = (dataDir: string) => (error: Error) => {
 async function openOnServer(databaseUrl: string, log: Logger, deadline?: number): Promise<Opened> {
   const config = serverConfig(databaseUrl, deadline)
   const migrating = await openServer(migrationConfig(databaseUrl), 1, log)
-  const applied = await migrate(migrating).finally(() => migrating.end())
+  const applied = await requireMoved(migrating)
+    .then(() => migrate(migrating))
+    .finally(() => migrating.end())
   const pool = await openServer(config, 10, log)
   // A separate pool, so that health checks do not depend on the connections they check.
   const asking = createPool({ ...healthConfig(databaseUrl), max: 1 })

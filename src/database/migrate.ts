@@ -166,3 +166,17 @@ const recordTable = `
 function withoutTrace(message: string): string {
   return (message.split(/\n\s*0: /)[0] ?? message).trim().replace(/\s+/g, ' ')
 }
+
+/** The table that marks a database into which another is being moved. */
+export const MOVE_MARK = '_allclear_move'
+
+/** @throws StartError when a move into the database was begun and has not ended: it has only a part of the data. */
+export async function requireMoved(pool: Pick<pg.Pool, 'query'>): Promise<void> {
+  const { rows } = await pool.query<{ isMarked: boolean }>('SELECT to_regclass($1) IS NOT NULL AS "isMarked"', [
+    `"${MOVE_MARK}"`,
+  ])
+  if (!rows[0]?.isMarked) return
+  throw new StartError(
+    'A move into this database was begun and has not ended. Wait for it, or run “allclear move” again: until then, use the database from which it moves.',
+  )
+}

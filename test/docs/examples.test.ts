@@ -35,7 +35,7 @@ const elsewhere: readonly RegExp[] = [
   // test/cli.
   /^allclear (import|incident|plan) /,
   // test/backup.
-  /^allclear (backup|restore) /,
+  /^allclear (backup|restore|move) /,
 ]
 
 const all = examples()
