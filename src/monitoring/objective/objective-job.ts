@@ -4,10 +4,10 @@ import { MINUTE } from '../../core/time.ts'
 import { claimDue } from '../../database/lease.ts'
 import { change } from '../../event-log/change.ts'
 import type { Objective, Service } from '../../generated/prisma/client.ts'
+import type { BurnRate } from './burn-rate.ts'
 import { burnSpeed } from './burn-rate.ts'
 import { objectiveEvent } from './objective.ts'
-import type { Standing } from './standing.ts'
-import { readStandings } from './standing.ts'
+import { readBurnRates } from './standing.ts'
 
 /** How often the burn rates of an objective are looked at; a claim lasts until the next time. */
 const INTERVAL_MS = MINUTE
@@ -44,18 +44,18 @@ export async function runDueObjectives(ctx: Context): Promise<Date | null> {
 
 type Due = Objective & { readonly service: Service }
 
-async function judgeAll(ctx: Context, settings: Parameters<typeof readStandings>[1], due: readonly Due[]) {
-  const standings = await readStandings(ctx.db, settings, due, ctx.now())
+async function judgeAll(ctx: Context, settings: Parameters<typeof readBurnRates>[1], due: readonly Due[]) {
+  const rates = await readBurnRates(ctx.db, settings, due, ctx.now())
   for (const objective of due) {
-    const standing = standings.get(objective.id)
-    if (standing) await judge(ctx, objective, standing)
+    const own = rates.get(objective.id)
+    if (own) await judge(ctx, objective, own)
   }
 }
 
 /** The fastest speed first. */
 const speeds = ['FAST', 'SLOW', 'STEADY'] as const
 
-async function judge(ctx: Context, objective: Due, { burnRates }: Standing): Promise<void> {
+async function judge(ctx: Context, objective: Due, burnRates: readonly BurnRate[]): Promise<void> {
   const speed = burnSpeed(burnRates, objective.burnSpeed)
   if (speed === objective.burnSpeed) return
   await change(ctx, objective.organizationId, async (tx) => {

@@ -2,13 +2,13 @@ import type { Database } from '../../core/context.ts'
 import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
 import type { Objective, UptimeCorrection } from '../../generated/prisma/client.ts'
 import type { UptimeSource } from '../../generated/prisma/enums.ts'
-import type { UptimeSettings } from '../service-uptime.ts'
+import type { ServicePast, UptimeSettings } from '../service-uptime.ts'
 import { readServicePasts } from '../service-uptime.ts'
-import type { CorrectedSpan } from './account.ts'
+import type { CorrectedSpan, CountedStretch } from './account.ts'
 import { countedStretches } from './account.ts'
 import type { Budget } from './budget.ts'
 import { budgetOf } from './budget.ts'
-import type { BurnRate } from './burn-rate.ts'
+import type { BurnQuestion, BurnRate } from './burn-rate.ts'
 import { BURN_HISTORY_MS, burnRates } from './burn-rate.ts'
 import { windowAt } from './window.ts'
 
@@ -23,36 +23,59 @@ export interface Standing extends Budget {
 type Measured = Pick<Objective, 'id' | 'serviceId' | 'target' | 'windowDays' | 'timeZone'>
 
 /** Reads how objectives of an organization stand, by their ids. Runs six statements for any number of them. */
-export async function readStandings(
+export function readStandings(
   db: Database,
   settings: UptimeSettings,
   objectives: readonly Measured[],
   now: Date,
 ): Promise<Map<string, Standing>> {
-  const asked = objectives.map((objective) => {
+  const since = (objective: Measured) => new Date(Math.min(+windowAt(objective, now).from, +burnHistory(now)))
+  return readEach(db, settings, { objectives, since, now }, (objective, counted, { source, begunAt }) => {
+    const question = { target: objective.target, begunAt, now }
     const window = windowAt(objective, now)
-    return {
-      id: objective.serviceId,
-      window,
-      since: new Date(Math.min(+window.from, +now - BURN_HISTORY_MS)),
-      objective,
-    }
+    return { ...budgetOf(counted, { ...question, window }), source, burnRates: ratesOf(objective, counted, question) }
   })
-  const pasts = await readServicePasts(db, settings, asked, now)
-  const corrections = await readCorrections(db, [...pasts.keys()], now)
+}
+
+/** Like `readStandings`, but reads burn rates only, which look at a few days of any window. */
+export function readBurnRates(
+  db: Database,
+  settings: UptimeSettings,
+  objectives: readonly Measured[],
+  now: Date,
+): Promise<Map<string, readonly BurnRate[]>> {
+  const since = () => burnHistory(now)
+  return readEach(db, settings, { objectives, since, now }, (objective, counted, { begunAt }) =>
+    ratesOf(objective, counted, { target: objective.target, begunAt, now }),
+  )
+}
+
+const burnHistory = (now: Date) => new Date(now.getTime() - BURN_HISTORY_MS)
+
+function ratesOf(objective: Measured, counted: readonly CountedStretch[], question: Omit<BurnQuestion, 'windowMs'>) {
+  const { from, to } = windowAt(objective, question.now)
+  return burnRates(counted, { ...question, windowMs: to.getTime() - from.getTime() })
+}
+
+/** Works something out of what each objective counts. Yields the event loop between objectives. */
+async function readEach<T>(
+  db: Database,
+  settings: UptimeSettings,
+  of: { readonly objectives: readonly Measured[]; since(objective: Measured): Date; readonly now: Date },
+  result: (objective: Measured, counted: readonly CountedStretch[], past: ServicePast) => T,
+): Promise<Map<string, T>> {
+  const asked = of.objectives.map((objective) => ({ id: objective.serviceId, since: of.since(objective) }))
+  const pasts = await readServicePasts(db, settings, asked, of.now)
+  const corrections = await readCorrections(db, [...pasts.keys()], of.now)
   const owner = {}
-  const found = new Map<string, Standing>()
-  for (const { id, window, objective } of asked) {
+  const found = new Map<string, T>()
+  for (const objective of of.objectives) {
     await yieldAfterTimeSlice(owner)
-    const past = pasts.get(id)
+    const { serviceId } = objective
+    const past = pasts.get(serviceId)
     if (past === undefined) continue
-    const counted = countedStretches(past.stretches, corrections.get(id) ?? [])
-    const question = { target: objective.target, begunAt: past.begunAt, now }
-    found.set(objective.id, {
-      ...budgetOf(counted, { ...question, window }),
-      source: past.source,
-      burnRates: burnRates(counted, { ...question, windowMs: window.to.getTime() - window.from.getTime() }),
-    })
+    const counted = countedStretches(past.stretches, corrections.get(serviceId) ?? [])
+    found.set(objective.id, result(objective, counted, past))
   }
   return found
 }
