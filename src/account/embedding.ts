@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { parseUrl } from '../core/url.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Page } from './page.ts'
@@ -18,9 +19,10 @@ const MAX_ORIGIN_LENGTH = 300
  */
 export function originOf(text: string): string | null {
   const trimmed = text.trim()
-  if (trimmed.length > MAX_ORIGIN_LENGTH || !/^https?:\/\/[^/?#\\\s@]+\/?$/i.test(trimmed) || !URL.canParse(trimmed))
-    return null
-  const { protocol, hostname, origin } = new URL(trimmed)
+  if (trimmed.length > MAX_ORIGIN_LENGTH || !/^https?:\/\/[^/?#\\\s@]+\/?$/i.test(trimmed)) return null
+  const url = parseUrl(trimmed)
+  if (url === null) return null
+  const { protocol, hostname, origin } = url
   const isHost = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(hostname)
   return isHost && /^https?:$/.test(protocol) ? origin : null
 }

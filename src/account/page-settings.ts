@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { versionInput } from '../core/optimistic-lock.ts'
+import { parseUrl } from '../core/url.ts'
 import { nameText, proseText } from '../core/validation.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import { UptimeSource } from '../generated/prisma/enums.ts'
@@ -41,8 +42,9 @@ export const zoneName = z.string().refine(isZoneName, 'must be the name of a tim
  * host of an address may have, would mean something else.
  */
 export function isLogoAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, hostname, username, password } = new URL(text)
+  const url = parseUrl(text)
+  if (url === null) return false
+  const { protocol, hostname, username, password } = url
   return protocol === 'https:' && hostName.safeParse(hostname).success && username === '' && password === ''
 }
 

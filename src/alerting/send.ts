@@ -1,3 +1,4 @@
+import { parseUrl } from '../core/url.ts'
 import type { AlertChannelKind } from '../generated/prisma/enums.ts'
 import type { Answer } from '../network/outbound.ts'
 import type { SendResult, SendTools } from '../notification/channel/channel.ts'
@@ -48,6 +49,6 @@ const MIN_SECRET_LENGTH = 6
 /** Returns the texts of an address, and of its URLs the parts, longest first. */
 function secretsIn({ address, secrets }: Pick<AlertMessage, 'address' | 'secrets'>): string[] {
   const texts = Object.values(address as Readonly<Record<string, unknown>>).filter((each) => typeof each === 'string')
-  const parts = texts.flatMap((text) => (URL.canParse(text) ? [text, ...new URL(text).pathname.split('/')] : [text]))
+  const parts = texts.flatMap((text) => [text, ...(parseUrl(text)?.pathname.split('/') ?? [])])
   return [...parts, ...secrets].filter(({ length }) => length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length)
 }

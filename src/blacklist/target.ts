@@ -4,6 +4,7 @@ import { getDomain } from 'tldts'
 import type { ErrorCode } from '../core/errors.ts'
 import { Invalid } from '../core/errors.ts'
 import { addressFamily, addressRange, parseAddress } from '../core/ip-address.ts'
+import { parseUrl } from '../core/url.ts'
 
 /** An IP address to look up, in the canonical form that we query, store and show. */
 export interface IpTarget {
@@ -193,7 +194,7 @@ function suggestion(meant: string, expected: Target['kind'] | undefined): string
 
 function urlHost(text: string): string {
   const url = `http://${text.replace(/^(?:[a-z][a-z\d+.-]*:)?[/\\]{2}/i, '')}`
-  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ''
+  return parseUrl(url)?.hostname.replace(/^\[|\]$/g, '') ?? ''
 }
 
 function invalid(message: string): Invalid {

@@ -4,6 +4,7 @@ import { statfs } from 'node:fs/promises'
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { connect } from 'node:net'
+import { parseUrl } from '../core/url.ts'
 import { type Command, EXIT, type Service, type Terminal } from './command.ts'
 import { type Colour, paint, printable } from './paint.ts'
 
@@ -192,12 +193,13 @@ async function mail(env: Environment): Promise<Finding[]> {
   const subject = 'mail'
   const setting = env['SMTP_URL']
   if (!setting) return []
-  if (!URL.canParse(setting)) {
+  const url = parseUrl(setting)
+  if (url === null) {
     return [
       { subject, state: 'error', message: 'SMTP_URL is no address', mend: 'SMTP_URL=smtp://user:password@host:587' },
     ]
   }
-  const { hostname, port, protocol } = new URL(setting)
+  const { hostname, port, protocol } = url
   const number = Number(port) || (protocol === 'smtps:' ? 465 : 587)
   const problem = await greeting(hostname, number, protocol === 'smtps:')
   if (problem === null) return [{ subject, state: 'ok', message: `${hostname} answers on port ${number}` }]
@@ -207,8 +209,9 @@ async function mail(env: Environment): Promise<Finding[]> {
 
 async function database(env: Environment): Promise<Finding[]> {
   const setting = env['DATABASE_URL']
-  if (!setting || !URL.canParse(setting)) return []
-  const { hostname, port } = new URL(setting)
+  const url = setting ? parseUrl(setting) : null
+  if (url === null) return []
+  const { hostname, port } = url
   const problem = await greeting(hostname, Number(port) || 5432, true)
   const message = `${hostname} ${problem ?? 'accepts connections'}`
   const mend = 'Check the host and port in DATABASE_URL, and that the server listens there (listen_addresses).'

@@ -1,4 +1,5 @@
 import { createClient } from '../client/index.ts'
+import { parseUrl } from '../core/url.ts'
 import { type Command, EXIT, Failure, textOf } from './command.ts'
 import { DEFAULT_PROFILE, profilesFile, writeProfile } from './profiles.ts'
 
@@ -11,7 +12,7 @@ It is stored in a file that only you may read, so that it is in no shell history
   async run(input, terminal) {
     const name = textOf(input, 'profile') ?? DEFAULT_PROFILE
     const url = textOf(input, 'url') ?? (await terminal.ask('Address of the service: '))?.trim()
-    if (!url || !URL.canParse(url))
+    if (!url || parseUrl(url) === null)
       throw new Failure('Give the address of the service: --url https://status.example.com')
     const key = (await terminal.ask('API key (empty for public data only): ', true))?.trim()
     if (key) {

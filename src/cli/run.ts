@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createClient, RequestError } from '../client/index.ts'
+import { parseUrl } from '../core/url.ts'
 import { backup, move, restore } from './backup.ts'
 import { check } from './check.ts'
 import { type Command, EXIT, Failure, type Input, type Service, type Terminal, textOf } from './command.ts'
@@ -105,7 +106,8 @@ async function serviceOf(input: Input, { env }: Terminal): Promise<Service> {
   }
   const given = textOf(input, 'url') ?? env['ALLCLEAR_URL']
   const url = given ?? profile?.url ?? 'http://localhost:4000'
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new Failure(`${url} is no http:// or https:// address.`)
+  if (!/^https?:\/\//.test(url) || parseUrl(url) === null)
+    throw new Failure(`${url} is no http:// or https:// address.`)
   // A profile's key is for its own service, and is sent to no other.
   const isProfiles = profile !== undefined && new URL(url).origin === new URL(profile.url).origin
   const key = textOf(input, 'key') ?? (env['ALLCLEAR_KEY'] || (isProfiles ? profile.key : undefined))

@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { dataDirectory } from './data-directory.ts'
 import { StartError } from './errors.ts'
+import { parseUrl } from './url.ts'
 
 /** The address of a DNS resolver. */
 export interface DnsServer {
@@ -33,7 +34,7 @@ const url = (expected: string, ...protocols: string[]) =>
   setting(
     z
       .string()
-      .refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), expected)
+      .refine((value) => protocols.includes(parseUrl(value)?.protocol ?? ''), expected)
       .optional(),
   )
 const webUrl = url('an http:// or https:// address', 'http:', 'https:')

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import { parseUrl } from '../core/url.ts'
 
 /**
  * Returns why the host of a request is refused, or null. RFC 9112 §3.2 requires 400 for a missing, repeated or invalid Host:
@@ -45,12 +46,13 @@ const HOST = /^(?:[a-z0-9_-][a-z0-9._-]*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 /** Caches the validity of recent Hosts: nearly all requests name the same few. */
 const validHosts = new LRUCache<string, boolean>({
   max: 100,
-  memoMethod: (host) => HOST.test(host) && URL.canParse(`http://${host}`),
+  memoMethod: (host) => HOST.test(host) && parseUrl(`http://${host}`) !== null,
 })
 
 /** Returns the host and port of an HTTP or HTTPS URL; null for any other text. */
 function authorityOf(url: string): string | null {
-  if (!isAbsolute(url) || !URL.canParse(url)) return null
-  const { host, username, password } = new URL(url.replace(/^https:/i, 'http:'))
+  const parsed = isAbsolute(url) ? parseUrl(url.replace(/^https:/i, 'http:')) : null
+  if (parsed === null) return null
+  const { host, username, password } = parsed
   return username || password ? null : host
 }

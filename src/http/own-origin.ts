@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { parseUrl } from '../core/url.ts'
 
 /**
  * Returns whether a request comes from a page of this host. Browsers say so in `Sec-Fetch-Site`, or name the page's origin;
@@ -9,5 +10,5 @@ export function isOwnOrigin({ headers }: Pick<IncomingMessage, 'headers'>, stric
   if (site !== undefined) return site === 'same-origin'
   const { origin, host } = headers
   if (origin === undefined) return !strict
-  return URL.canParse(origin) && new URL(origin).host === host
+  return parseUrl(origin)?.host === host
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '../core/url.ts'
 import { invalid } from '../core/validation.ts'
 import type { Outbound } from '../network/outbound.ts'
 import { createSend } from '../network/send.ts'
@@ -79,9 +80,10 @@ const refusedIn = (field: 'address' | 'key', message: string) =>
 /** Returns the origin of an address that a person typed. */
 function originOf(address: string): string {
   const text = /^https?:\/\//i.test(address) ? address : `https://${address}`
-  if (!URL.canParse(text) || address === '')
+  const url = parseUrl(text)
+  if (url === null || address === '')
     throw invalid([{ path: ['address'], message: 'must be the address of a page, such as status.example.com' }])
-  return new URL(text).origin
+  return url.origin
 }
 
 /** Version 3 has its groups beside its components, version 2 at an address of their own. */

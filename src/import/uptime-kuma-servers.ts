@@ -1,4 +1,5 @@
 import type { Members } from '../configuration/format.ts'
+import { parseUrl } from '../core/url.ts'
 import { type Draft, type Fields, present } from './translation.ts'
 
 /** Returns whether a monitor of Uptime Kuma is upside down. */
@@ -10,11 +11,12 @@ export function serverOptions(draft: Draft, name: string, monitor: Fields): Memb
   if (type === 'mqtt') return { mqtt: mqtt(draft, name, monitor) }
   const text = monitor.text(type === 'websocket-upgrade' ? 'url' : 'databaseConnectionString')
   const read = Object.hasOwn(readers, type) ? readers[type] : undefined
-  if (read === undefined || !URL.canParse(text)) return null
+  const url = parseUrl(text)
+  if (read === undefined || url === null) return null
   if (type === 'mysql') {
     draft.partly('monitors', name, 'It is checked by the greeting of the server, without its password and its query.')
   }
-  return read(new URL(text), monitor)
+  return read(url, monitor)
 }
 
 function mqtt(draft: Draft, name: string, monitor: Fields): Members {

@@ -1,3 +1,4 @@
+import { parseUrl } from '../core/url.ts'
 /** How bad an alert is, as its sender says; null: it does not say. */
 export type Severity = 'CRITICAL' | 'ERROR' | 'WARNING' | 'INFO'
 
@@ -131,7 +132,7 @@ function timeOf(value: unknown): Date | null {
 
 function linkOf(value: unknown): string | null {
   const text = line(value, 1000)
-  return /^https?:\/\/[^\s<>"]+$/i.test(text) && URL.canParse(text) ? text : null
+  return /^https?:\/\/[^\s<>"]+$/i.test(text) && parseUrl(text) !== null ? text : null
 }
 
 /** An object of a body. */

@@ -1,6 +1,7 @@
 import { createVerify, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { SECOND } from '../core/time.ts'
+import { parseUrl } from '../core/url.ts'
 import type { Outbound } from '../network/outbound.ts'
 import type { Fields } from './incoming.ts'
 import { fieldsOf } from './incoming.ts'
@@ -90,7 +91,8 @@ function isValid(pem: string, now: Date): boolean {
 }
 
 function isOfSns(url: unknown): url is string {
-  if (typeof url !== 'string' || url.length > 2000 || !URL.canParse(url)) return false
-  const { protocol, hostname, port, username, password } = new URL(url)
+  const parsed = typeof url === 'string' && url.length <= 2000 ? parseUrl(url) : null
+  if (parsed === null) return false
+  const { protocol, hostname, port, username, password } = parsed
   return protocol === 'https:' && HOST.test(hostname) && port === '' && username === '' && password === ''
 }

@@ -1,4 +1,5 @@
 import { requireScope } from '../core/access.ts'
+import { parseUrl } from '../core/url.ts'
 import { invalid } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Monitor, Service } from '../generated/prisma/client.ts'
@@ -28,10 +29,11 @@ export function parseWatchTarget(text: string, path: string): WatchTarget {
     return { name: typed.replace(/^tcp:\/\//i, ''), options: { tcp: { host, port: Number(port[2]) } } }
   }
   const url = /^https?:\/\//i.test(typed) ? typed : `https://${typed}`
-  if (typed === '' || /\s/.test(typed) || !URL.canParse(url)) {
+  const parsed = parseUrl(url)
+  if (typed === '' || /\s/.test(typed) || parsed === null) {
     throw invalid([{ path: [path], message: 'must be the address of a website, or a host and a port' }])
   }
-  return { name: new URL(url).host, options: { http: { url } } }
+  return { name: parsed.host, options: { http: { url } } }
 }
 
 /** Ports that speak HTTP. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseUrl } from '../../core/url.ts'
 import type { SendResult, SendTools } from '../../notification/channel/channel.ts'
 import type { Tone } from '../../notification/content.ts'
 import type { AlertItem } from '../item.ts'
@@ -82,7 +83,7 @@ export const serverUrl = z
   .trim()
   .max(500, 'must have at most 500 characters')
   .transform((text, ctx) => {
-    const url = URL.canParse(text) ? new URL(text) : null
+    const url = parseUrl(text)
     const isBare = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
     if (url !== null && isBare && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
     ctx.addIssue({ code: 'custom', message: 'must be the http:// or https:// URL of a server' })

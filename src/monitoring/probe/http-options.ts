@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
+import { parseUrl } from '../../core/url.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import { commonOptions } from './common.ts'
 import { hostRefusals } from './host.ts'
@@ -21,8 +22,9 @@ const webAddress = z
   })
 
 function urlProblem(text: string): string | null {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an http:// or https:// URL'
-  const { hostname, username, password, port } = new URL(text)
+  const url = parseUrl(text)
+  if (!/^https?:\/\//i.test(text) || url === null) return 'must be an http:// or https:// URL'
+  const { hostname, username, password, port } = url
   if (readHost(hostname) === null) return 'must contain a host name or an IP address'
   if (username !== '' || password !== '') return 'must not contain credentials: use an Authorization header'
   return port === '25' ? 'must not use port 25, which is for mail' : null

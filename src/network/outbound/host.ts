@@ -1,4 +1,5 @@
 import { parseAddress } from '../../core/ip-address.ts'
+import { parseUrl } from '../../core/url.ts'
 import { isQueryable } from '../dns/message.ts'
 
 /** A host that can be resolved. */
@@ -16,8 +17,9 @@ export type Host =
 export function readHost(text: string): Host | null {
   const literal = parseAddress(text.replace(/^\[(.*)\]$/, '$1'))
   if (literal !== null) return { kind: 'address', address: literal }
-  if (/[/\\?#@:[\]\s]/.test(text) || !URL.canParse(`http://${text}`)) return null
-  const { hostname } = new URL(`http://${text}`)
+  const url = /[/\\?#@:[\]\s]/.test(text) ? null : parseUrl(`http://${text}`)
+  if (url === null) return null
+  const { hostname } = url
   const address = parseAddress(hostname)
   if (address !== null) return { kind: 'address', address }
   const name = hostname.replace(/\.$/, '')

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../core/url.ts'
 import type { OutboundRequest } from '../outbound.ts'
 import { Stop } from './attempt.ts'
 
@@ -90,8 +91,8 @@ function isSameParty(from: URL, to: URL): boolean {
 function readUrl(text: string, base: URL | undefined): URL {
   const where = base === undefined ? 'The URL is' : 'The redirect target is'
   const reason = base === undefined ? 'invalid' : 'redirects'
-  if (!URL.canParse(text, base)) throw new Stop(reason, 'theirs', `${where} not a valid URL`)
-  const url = new URL(text, base)
+  const url = parseUrl(text, base)
+  if (url === null) throw new Stop(reason, 'theirs', `${where} not a valid URL`)
   if (!/^https?:$/.test(url.protocol)) {
     const scheme =
       base === undefined

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../../core/time.ts'
+import { parseUrl } from '../../core/url.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Outbound } from '../../network/outbound.ts'
 import type { NotificationContent } from '../content.ts'
@@ -100,8 +101,9 @@ export function webhookAddress(mistakeOf: (url: URL) => string | null, target: (
 }
 
 function urlMistake(text: string): string | null {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an http:// or https:// URL'
-  const { hostname, username, password, port } = new URL(text)
+  const url = parseUrl(text)
+  if (!/^https?:\/\//i.test(text) || url === null) return 'must be an http:// or https:// URL'
+  const { hostname, username, password, port } = url
   if (readHost(hostname) === null) return 'must have a host name or an IP address'
   if (username !== '' || password !== '') return 'must not have a user'
   return port === '25' ? 'must not have port 25, which is for mail' : null

@@ -1,6 +1,7 @@
 import type { Context as HttpContext } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { SECOND } from '../../core/time.ts'
+import { parseUrl } from '../../core/url.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { isSentFile } from '../../http/form.tsx'
 import type { PeopleContext } from '../context.ts'
@@ -47,8 +48,9 @@ function isHeldForm(value: unknown): value is HeldForm {
 /** Returns a path of this site; `/console` for any other text, such as the address of another site. */
 export function ownPath(text: string | null | undefined): string {
   const base = 'http://own.invalid'
-  if (!text?.startsWith('/') || !URL.canParse(text, base)) return '/console'
-  const { origin, pathname, search } = new URL(text, base)
+  const url = text?.startsWith('/') ? parseUrl(text, base) : null
+  if (url === null) return '/console'
+  const { origin, pathname, search } = url
   // A path such as //host leads to another site.
   return origin === base && !pathname.startsWith('//') ? pathname + search : '/console'
 }
