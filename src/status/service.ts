@@ -27,16 +27,13 @@ export async function createService(ctx: Context, input: unknown): Promise<Servi
   const organizationId = requireScope(ctx, 'WRITE')
   const given = validate(newService, input)
   return change(ctx, organizationId, async (tx) => {
-    const { id } = onlyResult(await insertServices(tx, organizationId, [given]))
-    const service = await findService(tx, organizationId, id)
+    const service = onlyResult(await insertServices(tx, organizationId, [given]))
     return [service, created(service)]
   })
 }
 
-type NewService = Pick<Service, 'id' | 'name'>
-
 /** Creates services as `createService` does, with a few statements for all. Returns what each input led to. */
-export async function createServices(ctx: Context, inputs: readonly unknown[]): Promise<Outcome<NewService>[]> {
+export async function createServices(ctx: Context, inputs: readonly unknown[]): Promise<Outcome<Service>[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = inputs.map((input) => outcomeOf(() => validate(newService, input)))
   return change(ctx, organizationId, async (tx) => {
@@ -49,7 +46,7 @@ async function insertServices(
   tx: Context,
   organizationId: string,
   given: readonly z.output<typeof newService>[],
-): Promise<Outcome<NewService>[]> {
+): Promise<Outcome<Service>[]> {
   const groups = await findGroupIds(
     tx,
     organizationId,
@@ -59,14 +56,15 @@ async function insertServices(
   const { count, next } = await placeAtEnd(tx, 'Service', organizationId)
   const limit = tierLimits[tier].services
   let made = 0
-  const outcomes = given.map(({ name, groupId = null, description }): Outcome<NewService & Record<string, unknown>> => {
+  const outcomes = given.map(({ name, groupId = null, description }): Outcome<Service> => {
     if (groupId !== null && !groups.has(groupId)) return notFound('ServiceGroup')
     if (count + made >= limit)
       return new TierLimitReached(`The ${tier} tier allows ${limit} services, and all are in use.`, limit)
     const data = { organizationId, name, groupId, description: description ?? '', createdAt: tx.now() }
-    return { id: newId('Service'), ...data, position: next + made++ }
+    return { id: newId('Service'), ...data, position: next + made++, statusOverride: null, version: 1 }
   })
-  await insertRows(tx.db, 'Service', resultsOf(outcomes))
+  const rows = resultsOf(outcomes).map((service) => ({ ...service }))
+  await insertRows(tx.db, 'Service', rows)
   return outcomes
 }
 
@@ -130,5 +128,5 @@ export function findService({ db }: Context, organizationId: string, id: string)
   return findOwned('Service', id, (known) => db.service.findUnique({ where: { id: known, organizationId } }))
 }
 
-const created = (service: NewService): NewEvent => ({ kind: 'SERVICE_CREATED', ...subject(service) })
-const subject = ({ id, name }: NewService) => ({ subjectId: id, subjectName: name })
+const created = (service: Pick<Service, 'id' | 'name'>): NewEvent => ({ kind: 'SERVICE_CREATED', ...subject(service) })
+const subject = ({ id, name }: Pick<Service, 'id' | 'name'>) => ({ subjectId: id, subjectName: name })
