@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createOrganization } from '../../src/account/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
@@ -85,6 +85,12 @@ async function hundredServices(): Promise<void> {
   const times = { startsAt: at(-HOUR), endsAt: at(HOUR) }
   await scheduleMaintenance(then(-DAY), { title: 'New disks', message: 'Reads go on.', ...times, serviceIds: [of(65)] })
   await prisma.maintenance.updateMany({ where: { organizationId }, data: { status: 'IN_PROGRESS' } })
+  // The service finds out by itself that a monitor is silent.
+  const silent = { serviceId: of(4), unknownSince: { not: null } }
+  await vi.waitUntil(async () => (await prisma.monitor.count({ where: silent })) === 1, {
+    timeout: 60_000,
+    interval: 20,
+  })
 }
 
 const live = (page: Page) => page.locator('#live[data-state=live]').waitFor()

@@ -6,6 +6,7 @@ import { testConsole } from '../support/console.ts'
 import { consoleRoutes } from '../support/console-routes.ts'
 import { tablesOf } from '../support/database.ts'
 import { dispatched, filledOrganization, mutate } from '../support/filled-organization.ts'
+import { rowsNaming } from '../support/rows.ts'
 
 const { app, database, signIn } = await testConsole()
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
@@ -95,15 +96,7 @@ const tables = (await tablesOf(database.pool)).filter(
 )
 
 /** Every row that names an organization or one of its things. */
-async function rowsOf({ id, ids }: typeof mine): Promise<object[]> {
-  const named = [id, ...Object.values(ids)].filter((each) => each !== '')
-  const found = tables.map((table) => `SELECT '${table}' AS table, each::text AS row FROM ${table} each`)
-  const { rows } = await database.pool.query(
-    `SELECT * FROM (${found.join(' UNION ALL ')}) AS found WHERE row LIKE ANY ($1) ORDER BY 1, 2`,
-    [named.map((each) => `%${each}%`)],
-  )
-  return rows
-}
+const rowsOf = ({ id, ids }: typeof mine) => rowsNaming(database.pool, tables, [id, ...Object.values(ids)])
 
 const at = (path: string, slug = mine.slug) => `/console/${slug}/${path}`
 let stranger: Browser

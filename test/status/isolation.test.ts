@@ -23,6 +23,7 @@ import { dispatched, filledOrganization, mutate } from '../support/filled-organi
 import { freePort } from '../support/free-port.ts'
 import { post, websocketClient } from '../support/graphql-client.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { rowsNaming } from '../support/rows.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 import { operatorToken } from '../support/service-data.ts'
 
@@ -417,15 +418,8 @@ async function wholeOf({ key }: FilledOrganization) {
 const tables = await tablesOf(database.pool)
 
 /** Every row of the database that names an organization or one of its things. */
-async function rowsOf({ id, ids, heartbeatId }: FilledOrganization): Promise<object[]> {
-  const named = [id, heartbeatId, ...Object.values(ids)].filter((each) => each !== '')
-  const found = tables.map((table) => `SELECT '${table}' AS table, each::text AS row FROM ${table} each`)
-  const { rows } = await database.pool.query(
-    `SELECT * FROM (${found.join(' UNION ALL ')}) AS found WHERE row LIKE ANY ($1) ORDER BY 1, 2`,
-    [named.map((each) => `%${each}%`)],
-  )
-  return rows
-}
+const rowsOf = ({ id, ids, heartbeatId }: FilledOrganization) =>
+  rowsNaming(database.pool, tables, [id, heartbeatId, ...Object.values(ids)])
 
 /** What `mine` is: nobody but strangers works on it. */
 const untouched = { whole: await wholeOf(mine), rows: await rowsOf(mine) }
