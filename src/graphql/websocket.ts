@@ -54,6 +54,10 @@ const MAX_BUFFERED_BYTES = 4 * 1024 * 1024
 /** The same for subscription events. The client can reconnect and resume from its cursor. */
 const MAX_BUFFERED_EVENT_BYTES = 1024 * 1024
 const TOO_SLOW = 'Reading too slowly. Subscribe again after the last cursor.'
+/** Why the connection of somebody who was let in is closed. */
+const KEY_REVOKED = 'This API key has been revoked.'
+const SESSION_ENDED = 'You were signed out, or your role has changed.'
+const PAGE_CLOSED = 'This status page is no longer open to you.'
 /** IANA-registered close code that asks a client to reconnect later. */
 const TRY_AGAIN_LATER = 1013
 /** Close code of RFC 6455 §7.4.1 for a server that stops. */
@@ -104,8 +108,7 @@ export function createWebsocketServer(options: {
           const credential = credentialIn(params) ?? caller.credential
           callers.set(extra, { ...caller, credential })
           const { actor } = await authenticate({ ...caller, credential })
-          const credentialId = credentialIdOf(actor)
-          if (credentialId !== null) closeOnRevocation(socket, credentialId)
+          closeOnRevocation(socket, actor)
           return true
         } catch (error) {
           if (error instanceof InvalidConnectionParams) {
@@ -155,8 +158,11 @@ export function createWebsocketServer(options: {
     log,
   )
 
-  function closeOnRevocation(socket: WebSocket, keyId: string): void {
-    const release = revokedKeys.hold(keyId, () => socket.close(CloseCode.Forbidden, 'This API key has been revoked.'))
+  function closeOnRevocation(socket: WebSocket, actor: Actor): void {
+    const credentialId = credentialIdOf(actor)
+    if (credentialId === null) return
+    const reason = actor.kind === 'user' ? SESSION_ENDED : KEY_REVOKED
+    const release = revokedKeys.hold(credentialId, () => socket.close(CloseCode.Forbidden, reason))
     socket.once('close', release)
   }
 
@@ -229,7 +235,7 @@ function createReceiver({ socket, stream, id }: Operation, frameOf: (id: string,
 
 /** Closes the connection of a caller who may no longer read a page. */
 function cutOff(socket: WebSocket): void {
-  if (socket.readyState === socket.OPEN) socket.close(CloseCode.Forbidden, 'This status page is private.')
+  if (socket.readyState === socket.OPEN) socket.close(CloseCode.Forbidden, PAGE_CLOSED)
 }
 
 /** Returns how the message of a result begins. */

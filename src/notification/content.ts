@@ -212,12 +212,16 @@ function lookOf({ accentColor, logoUrl }: PageOwner, baseUrl: string): Look {
   return { accentColor, logoUrl: url === null || /\.svg$/i.test(new URL(url).pathname) ? null : url }
 }
 
-/** Renders a message that says only that there is an update, for who may no longer read the page. */
+/**
+ * Renders a message that says only that there is an update, for who may no longer read the page.
+ * @param written the words of the language in which the owner writes.
+ */
 export function withheldContent(
   at: Date,
   organization: PageOwner,
   baseUrl: string,
   words: Catalogue,
+  written: Catalogue = words,
 ): NotificationContent {
   const { mail } = words
   const { name, slug } = organization
@@ -235,6 +239,7 @@ export function withheldContent(
     html: textAsHtml(mail.withheld.text),
     action: { label: mail.viewPage, url },
     reason: mail.reason(isolate(name)),
+    ...(words.tag !== written.tag && { namesTag: written.tag }),
     event: { type: 'page.updated', at, data: { page } },
   })
 }
@@ -242,12 +247,14 @@ export function withheldContent(
 /**
  * Renders the message to an address that was entered in the form: a link to confirm, or, for a confirmed subscription, a link
  * to its settings. The form itself answers the same in both cases.
+ * @param written the words of the language in which the owner writes.
  */
 export function subscriptionContent(
   about: { readonly confirmed: boolean; readonly at: Date; readonly url: string },
   organization: PageOwner,
   baseUrl: string,
   words: Catalogue,
+  written: Catalogue = words,
 ): NotificationContent {
   const { confirmed, at, url } = about
   const { name, slug } = organization
@@ -266,6 +273,7 @@ export function subscriptionContent(
     html: '',
     action: { label: confirmed ? words.mail.manage : words.subscription.confirm, url },
     reason: said.reason(isolate(name)),
+    ...(words.tag !== written.tag && { namesTag: written.tag, titleTag: written.tag }),
     event: {
       type: confirmed ? 'subscription.confirmed' : 'subscription.confirm',
       at,

@@ -36,13 +36,14 @@ function contentOf(delivery: DueDelivery, url: string, baseUrl: string, now: Dat
   const { confirmedAt, stoppedAt, stopReason, confirmableUntil } = subscriber
   const offered = offeredLanguages(languages, defaultLanguage)
   const language = languageNamed(subscriber.language, offered)
+  const [words, written] = [wordsOf(language), wordsOf(offered.byDefault)]
   const isActive = confirmedAt !== null && stoppedAt === null
   if (seq !== null && isActive && delivery.isWithheld)
-    return withheldContent(createdAt, organization, baseUrl, wordsOf(language))
+    return withheldContent(createdAt, organization, baseUrl, words, written)
   if (seq !== null)
     return isActive && payload !== null
       ? notificationContent(parsePayload(payload), organization, baseUrl, language, offered.byDefault)
       : null
   if (stopReason === 'COMPLAINED' || (!isActive && now >= confirmableUntil)) return null
-  return subscriptionContent({ confirmed: isActive, at: createdAt, url }, organization, baseUrl, wordsOf(language))
+  return subscriptionContent({ confirmed: isActive, at: createdAt, url }, organization, baseUrl, words, written)
 }

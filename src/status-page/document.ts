@@ -186,6 +186,7 @@ async function readFeedSource({ db, state, url, words, language, segment }: Docu
     self: { url, query: segment === null ? '' : `?language=${segment}` },
     url: withSegment(url, segment),
     words,
+    written: wordsOf(documentLanguage(state, null)),
   }
 }
 

@@ -1,10 +1,13 @@
 import type { Catalogue } from '../language/catalogue.ts'
+import type { Piece } from '../language/isolate.ts'
+import { isolate, piecesOf } from '../language/isolate.ts'
 import type { PageState } from '../status/page-state.ts'
 import type {
   IncidentWithTimeline,
   MaintenanceWithTimeline,
   TimelineUpdate as Update,
 } from '../status/timeline-reader.ts'
+import type { InLanguage } from '../status/translations.ts'
 import type { Zone } from './time-format.ts'
 import { zoneOf } from './time-format.ts'
 import { lastChangeOf, maintenancePath, updateHtml } from './timeline-queries.ts'
@@ -12,11 +15,15 @@ import { urnOf } from './urn.ts'
 import { joinNames } from './view.ts'
 import { escapeXml } from './xml.ts'
 
+/** An incident or a maintenance with its texts in the feed's language, as far as they were written in it. */
+type Shown<T extends { readonly updates: readonly unknown[] }> = T &
+  InLanguage & { readonly updates: readonly (T['updates'][number] & InLanguage)[] }
+
 /** The input of a feed. */
 export interface FeedSource {
   readonly state: PageState
-  readonly incidents: readonly IncidentWithTimeline[]
-  readonly maintenances: readonly MaintenanceWithTimeline[]
+  readonly incidents: readonly Shown<IncidentWithTimeline>[]
+  readonly maintenances: readonly Shown<MaintenanceWithTimeline>[]
   /** When each incident and maintenance last changed, by id. */
   readonly changes: ReadonlyMap<string, Date>
   /** When the page last changed: the update time of an empty feed. */
@@ -24,6 +31,8 @@ export interface FeedSource {
   /** The public address of the page in the feed's language, without a slash at its end. */
   readonly url: string
   readonly words: Catalogue
+  /** The words of the language in which the owner writes what has no translation. */
+  readonly written: Catalogue
   /** The address of the page's documents, and the query of this one's. */
   readonly self: { readonly url: string; readonly query: string }
 }
@@ -31,6 +40,8 @@ export interface FeedSource {
 interface FeedEntry {
   readonly id: string
   readonly title: string
+  /** The language (BCP 47) of the title, where it is not the feed's. */
+  readonly titleTag: string | undefined
   readonly link: string
   readonly publishedAt: Date
   readonly updatedAt: Date
@@ -56,10 +67,10 @@ ${entries.map(atomEntry).join('')}</feed>
 `
 }
 
-function atomEntry({ id, title, link, content, ...times }: FeedEntry): string {
+function atomEntry({ id, title, titleTag, link, content, ...times }: FeedEntry): string {
   return `<entry>
 <id>${urnOf(id)}</id>
-<title>${escapeXml(title)}</title>
+<title${titleTag === undefined ? '' : ` xml:lang="${titleTag}"`}>${escapeXml(title)}</title>
 <published>${times.publishedAt.toISOString()}</published>
 <updated>${times.updatedAt.toISOString()}</updated>
 <link rel="alternate" type="text/html" href="${escapeXml(link)}"/>
@@ -113,6 +124,7 @@ function entriesOf(source: FeedSource): FeedEntry[] {
     joinNames(
       { services: services.flatMap(({ serviceId }) => ({ name: names.get(serviceId) ?? '' })), serviceCount },
       source.words,
+      isolate,
     )
   const entries = [
     ...source.incidents.map((incident) => incidentEntry(source, incident, joinServices(incident), zone)),
@@ -122,28 +134,30 @@ function entriesOf(source: FeedSource): FeedEntry[] {
 }
 
 function incidentEntry(
-  { url, changes, words }: FeedSource,
-  incident: IncidentWithTimeline,
+  { url, changes, words, written }: FeedSource,
+  incident: Shown<IncidentWithTimeline>,
   services: string,
   zone: Zone,
 ): FeedEntry {
   const { id, title, impact, createdAt } = incident
   const facts = [words.impact[impact], ...(services === '' ? [] : [words.incident.affected(services)])]
   const link = `${url}/incidents/${id}`
-  const timeline = timelineHtml(incident, { link, zone, words }, ({ status }) => words.incidentStatus[status])
+  const tag = tagOf(written, words)
+  const timeline = timelineHtml(incident, { link, zone, words, tag }, ({ status }) => words.incidentStatus[status])
   return {
     id,
     title,
+    titleTag: incident.isTranslated ? undefined : tag,
     link,
     publishedAt: createdAt,
     updatedAt: lastChangeOf(incident, changes),
-    content: `${facts.map((fact) => `<p>${escapeXml(fact)}</p>\n`).join('')}${timeline}`,
+    content: factsHtml(facts, tag) + timeline,
   }
 }
 
 function maintenanceEntry(
-  { url, changes, words }: FeedSource,
-  maintenance: MaintenanceWithTimeline,
+  { url, changes, words, written }: FeedSource,
+  maintenance: Shown<MaintenanceWithTimeline>,
   services: string,
   zone: Zone,
 ): FeedEntry {
@@ -151,27 +165,56 @@ function maintenanceEntry(
   const span = words.maintenance.span(zone.time(startsAt), zone.time(endsAt))
   const facts = [span, ...(services === '' ? [] : [words.incident.affected(services)])]
   const link = url + maintenancePath(maintenance, zone)
-  const timeline = timelineHtml(maintenance, { link, zone, words }, ({ status }) => words.maintenanceStatus[status])
+  const tag = tagOf(written, words)
+  const timeline = timelineHtml(
+    maintenance,
+    { link, zone, words, tag },
+    ({ status }) => words.maintenanceStatus[status],
+  )
   return {
     id,
+    // Begins with our words.
     title: words.maintenance.titled(title),
+    titleTag: undefined,
     link,
     publishedAt: createdAt,
     updatedAt: lastChangeOf(maintenance, changes),
-    content: `${facts.map((fact) => `<p>${escapeXml(fact)}</p>\n`).join('')}${timeline}`,
+    content: factsHtml(facts, tag) + timeline,
   }
+}
+
+/** Returns the language in which the owner writes, where it is not the feed's. */
+const tagOf = (written: Catalogue, words: Catalogue) => (written.tag === words.tag ? undefined : written.tag)
+
+/** Renders sentences of ours, in which names have their own direction, and their language where it is not the feed's. */
+function factsHtml(facts: readonly string[], tag: string | undefined): string {
+  const html = ({ text, isOwners }: Piece) =>
+    isOwners ? `<bdi${langOf(tag)}>${escapeXml(text)}</bdi>` : escapeXml(text)
+  return facts.map((fact) => `<p>${piecesOf(fact).map(html).join('')}</p>\n`).join('')
+}
+
+const langOf = (tag: string | undefined) => (tag === undefined ? '' : ` lang="${tag}"`)
+
+interface TimelineContext {
+  readonly link: string
+  readonly zone: Zone
+  readonly words: Catalogue
+  /** As of `tagOf`. */
+  readonly tag: string | undefined
 }
 
 /** Renders the newest updates of a timeline, and a link to the others. */
 function timelineHtml<S>(
-  { updates, updateCount }: { readonly updates: readonly Update<S>[]; readonly updateCount: number },
-  { link, zone, words }: { readonly link: string; readonly zone: Zone; readonly words: Catalogue },
+  { updates, updateCount }: { readonly updates: readonly (Update<S> & InLanguage)[]; readonly updateCount: number },
+  { link, zone, words, tag }: TimelineContext,
   labelOf: (update: Update<S>) => string,
 ): string {
   const shown = updates.filter(({ body }) => body !== null)
   const paragraphs = shown.map((update) => {
     const time = `<time datetime="${update.createdAt.toISOString()}">${escapeXml(zone.time(update.createdAt))}</time>`
-    return `<p><strong>${escapeXml(labelOf(update))}</strong>, ${time}</p>\n${updateHtml({ ...update, status: String(update.status) }, words)}`
+    const text = updateHtml({ ...update, status: String(update.status) }, words)
+    const own = update.body ? `<div${langOf(update.isTranslated ? undefined : tag)} dir="auto">${text}</div>` : text
+    return `<p><strong>${escapeXml(labelOf(update))}</strong>, ${time}</p>\n${own}`
   })
   const label = shown.length === 0 ? words.incident.readUpdates : words.incident.allUpdates(updateCount)
   const rest = shown.length < updateCount ? [`<p><a href="${escapeXml(link)}">${escapeXml(label)}</a></p>`] : []

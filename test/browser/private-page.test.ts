@@ -32,11 +32,16 @@ async function privatePage(access: Record<string, unknown>) {
 }
 type PrivatePage = Awaited<ReturnType<typeof privatePage>>
 
+const SIGNED_OUT = 'You were signed out, or your role has changed.'
+const CLOSED = 'This status page is no longer open to you.'
+
 /** A reader of a page: how the page opens to them, what ends that, and what their page asks for then. */
 interface Reader {
   readonly access: Record<string, unknown>
   open(page: Page, of: PrivatePage): Promise<unknown>
   end(of: PrivatePage): Promise<unknown>
+  /** Why their connections are closed. */
+  readonly reason?: string
   readonly asks: RegExp
 }
 
@@ -93,6 +98,7 @@ const readers: Record<string, Reader> = {
       )
       expect(data).toMatchObject({ removeMember: { __typename: 'Member' } })
     },
+    reason: SIGNED_OUT,
     asks: /Sign in to read it/,
   },
   'membership of a person whose sessions end': {
@@ -104,6 +110,7 @@ const readers: Record<string, Reader> = {
         redirect: 'manual',
         headers: { cookie: `allclear_session=${members.get(slug)?.token}`, 'sec-fetch-site': 'same-origin' },
       }),
+    reason: SIGNED_OUT,
     asks: /Sign in to read it/,
   },
   'a read token that is revoked': {
@@ -150,8 +157,11 @@ function socketOf(headers: Record<string, string>, query: string) {
     }
   }
   const client = createClient({ url: `${url.replace(/^http/, 'ws')}/graphql`, webSocketImpl: Socket, retryAttempts: 0 })
-  const closed = new Promise<number>((resolve) => {
-    client.on('closed', (event) => resolve((event as { code: number }).code))
+  const closed = new Promise<string>((resolve) => {
+    client.on('closed', (event) => {
+      const { code, reason } = event as { code: number; reason: string }
+      resolve(`${code} ${reason}`)
+    })
   })
   const begun = new Promise<void>((resolve, reject) => {
     client.subscribe(
@@ -180,7 +190,7 @@ async function eventsOf(headers: Record<string, string>, query: string) {
   return { rest: read('').catch(() => '') }
 }
 
-describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, open, end, asks }) => {
+describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, open, end, asks, reason = CLOSED }) => {
   test('is cut for everybody who reads it that way, by socket, events and in a browser', async () => {
     const of = await privatePage(access)
     await using tab = await openTab((asked) => asked.startsWith(url))
@@ -204,7 +214,7 @@ describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, 
     const [events] = await Promise.all([eventsOf(headers, query), socket.begun])
 
     await end(of)
-    expect(await socket.closed).toBe(4403)
+    expect(await socket.closed).toBe(`4403 ${reason}`)
     // What the change itself appends is not for readers either.
     expect(await events.rest).not.toContain('event: next')
     await page.getByRole('heading', { name: 'This page is private' }).waitFor()

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Catalogue } from '../../src/language/catalogue.ts'
 import { wordsOf } from '../../src/language/catalogue.ts'
 import { piecesOf } from '../../src/language/isolate.ts'
-import { notificationContent, pageUrl, subscriptionContent } from '../../src/notification/content.ts'
+import { notificationContent, pageUrl, subscriptionContent, withheldContent } from '../../src/notification/content.ts'
 import type { NotificationPayload } from '../../src/notification/payload.ts'
 import { parsePayload, serializePayload } from '../../src/notification/payload.ts'
 import { noon } from '../support/context.ts'
@@ -67,6 +68,14 @@ test('what has no translation says its own language', () => {
   expect(tags('Langsam', 'Wir suchen.')).toEqual([undefined, undefined, 'en'])
   expect(notificationContent(incident, acme, baseUrl, 'EN', 'EN')).not.toHaveProperty('titleTag')
   expect(notificationContent(service, acme, baseUrl, 'DE', 'EN').titleTag).toBe('en')
+  const [english, german] = [wordsOf('EN'), wordsOf('DE')]
+  const withheld = (own: Catalogue, written: Catalogue) => withheldContent(noon, acme, baseUrl, own, written)
+  expect(withheld(german, english)).toMatchObject({ namesTag: 'en' })
+  expect(withheld(english, english)).not.toHaveProperty('namesTag')
+  const about = { confirmed: false, at: noon, url: `${baseUrl}/s/t` }
+  const confirm = (own: Catalogue, written: Catalogue) => subscriptionContent(about, acme, baseUrl, own, written)
+  expect(confirm(german, english)).toMatchObject({ namesTag: 'en', titleTag: 'en' })
+  expect(confirm(german, german)).not.toHaveProperty('titleTag')
 })
 
 test('marks what the owner wrote within our sentences, and nowhere else', () => {

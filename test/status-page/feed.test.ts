@@ -71,7 +71,7 @@ describe.each([
     const xml = await text(acme, format)
     expect(updatesIn(xml)).toEqual([at(HOUR), at(MINUTE)])
     const [incidentHtml = '', maintenanceHtml = ''] = contentsIn(xml.slice(xml.indexOf('Payments fail')))
-    expect(incidentHtml).toContain('<p>Major impact</p>\n<p>Affected: R&amp;D &lt;API&gt;</p>')
+    expect(incidentHtml).toContain('<p>Major impact</p>\n<p>Affected: <bdi>R&amp;D &lt;API&gt;</bdi></p>')
     expect(incidentHtml).toContain(
       '<p><strong>Resolved</strong>, <time datetime="2026-11-20T13:00:00.000Z">20 Nov 2026, 13:00 UTC',
     )
@@ -80,7 +80,7 @@ describe.each([
       incidentHtml.indexOf('<p>We are <strong>looking</strong>.</p>'),
     )
     expect(maintenanceHtml).toContain(
-      '<p>21 Nov 2026, 12:00 UTC to 21 Nov 2026, 13:00 UTC</p>\n<p>Affected: R&amp;D &lt;API&gt;</p>',
+      '<p>21 Nov 2026, 12:00 UTC to 21 Nov 2026, 13:00 UTC</p>\n<p>Affected: <bdi>R&amp;D &lt;API&gt;</bdi></p>',
     )
   })
 

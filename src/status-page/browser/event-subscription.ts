@@ -27,8 +27,9 @@ interface EventListener {
   onDisconnected(): void
 }
 
+/** Answers are named briefly, as each carries the name. */
 const queryOf = (fields: string) =>
-  `subscription($slug:String!,$host:String,$language:String,$after:String){statusPageChanges(slug:$slug,host:$host,language:$language,after:$after){cursor isReload${fields}}}`
+  `subscription($slug:String!,$host:String,$language:String,$after:String){event:statusPageChanges(slug:$slug,host:$host,language:$language,after:$after){cursor isReload${fields}}}`
 
 /** Subscribes for as long as the page is open. Only the overview in its default range gets patches. */
 export function subscribeToEvents(slug: string, listener: EventListener): void {
@@ -41,7 +42,7 @@ export function subscribeToEvents(slug: string, listener: EventListener): void {
   const hasPatches = isOverview !== undefined && !new URLSearchParams(search).has('range')
   const query = queryOf(hasPatches && 'DecompressionStream' in window ? ' patch{since html}' : '')
   const host = isOnHost ? location.host : null
-  const onData = (data: { statusPageChanges: PageEvent }) => listener.onEvent(data.statusPageChanges)
+  const onData = (data: { event: PageEvent }) => listener.onEvent(data.event)
   keepSubscribed({
     ...listener,
     token: new URLSearchParams(search).get('token'),

@@ -188,7 +188,7 @@ const timeIn = ({ headers }: Response, name: string) => Date.parse(headers.get(n
 function restoreUnchanged(fresh: Document) {
   const parts = [...document.querySelectorAll('[data-part]')]
   for (const place of fresh.querySelectorAll<HTMLTemplateElement>('template[data-same]')) {
-    const [first = 0, last = 0] = (place.dataset['same'] ?? '').split(' ').map(Number)
+    const [first = 0, last = first] = (place.dataset['same'] ?? '').split(' ').map(Number)
     place.replaceWith(...parts.slice(first, last + 1).map((part) => part.cloneNode(true)))
   }
 }

@@ -60,7 +60,7 @@ export function joinParts({ around, parts }: PageParts): string {
 
 /**
  * Returns what changed on a page, as the title and the body of an HTML document. Each run of parts that an earlier version also has is
- * replaced with `<template data-same="{first} {last}">`, which counts that version's parts from 0.
+ * replaced with `<template data-same="{first} {last}">`, or with `{first}` alone for one; they count that version's parts from 0.
  *
  * @param earlier the hashes of the earlier version's parts, in order; null: to be sent.
  */
@@ -79,7 +79,7 @@ export function changedParts({ around, parts, hashes }: PageParts, earlier: read
         last += 1
         index += 1
       }
-      text += `<template data-same="${first} ${last}"></template>`
+      text += `<template data-same="${first === last ? first : `${first} ${last}`}"></template>`
     }
     text += around[index + 1]
   }

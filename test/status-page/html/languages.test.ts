@@ -204,6 +204,22 @@ describe('what an owner writes in several languages', () => {
     expect(await (await get(`${path}/de/history`)).text()).toContain('Zahlungen fallen aus')
   })
 
+  test('says its own language in feeds of another one', async () => {
+    const { path } = await translatedPage()
+    const feedIn = async (tail: string) =>
+      (await (await get(path + tail)).text()).replace(/&(lt|gt|quot);/g, (entity) => entities[entity] ?? entity)
+    const polish = await feedIn('/history.atom?language=pl')
+    expect(polish).toContain('<title xml:lang="en">Payments fail</title>')
+    for (const feed of ['/history.atom', '/history.rss']) {
+      expect(await feedIn(`${feed}?language=pl`)).toMatch(/<bdi lang="en">.*<div lang="en" dir="auto"><p>We /s)
+      expect(await feedIn(`${feed}?language=fr`)).toMatch(
+        /<title>Panne des paiements<.*<div lang="en" dir="auto"><p>We /s,
+      )
+      expect(await feedIn(`${feed}?language=de`)).toMatch(/<title>Zahlungen fallen aus<.*<div dir="auto"><p>Wir /s)
+      expect(await feedIn(feed)).not.toContain('lang="en" dir')
+    }
+  })
+
   test('is in feeds, the calendar and Statuspage’s documents, in the page’s default language by default', async () => {
     const { acme, path } = await translatedPage()
     const textOf = async (tail: string) => (await get(path + tail)).text()
@@ -253,6 +269,7 @@ test('pages and documents show no English but the catalogue’s', async () => {
   }
 })
 
+const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"' }
 const pageText = (html: string) => html.replace(/<head>.*?<\/head>/s, '')
 /** Identifiers, addresses and times are no language; contents of feeds are escaped HTML. */
 const documentText = (xml: string) =>

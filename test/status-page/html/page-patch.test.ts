@@ -39,7 +39,7 @@ const followed = () =>
 function patched(patch: Awaited<ReturnType<typeof patchOf>>, { live: { parts } }: Live): string | null {
   if (!patch?.since.includes(parts.partsVersion)) return null
   const html = inflateSync(Buffer.from(patch.html, 'base64')).toString()
-  return bodyOf(html).replace(/<template data-same="(\d+) (\d+)"><\/template>/g, (_, first, last) =>
+  return bodyOf(html).replace(/<template data-same="(\d+)(?: (\d+))?"><\/template>/g, (_, first, last = first) =>
     parts.parts.slice(Number(first), Number(last) + 1).join(''),
   )
 }
