@@ -98,6 +98,29 @@ export const inputs: readonly HostileCase[] = [
     ...{ incidentId: incidentIds[1], status: 'IDENTIFIED', message: '*a_'.repeat(3000) },
     createdAt: new Date(Date.now() - 1000).toISOString(),
   })),
+  mutation('a template of 40,000 letters, its placeholders and 1,000 services', 'createTemplate', () => ({
+    ...{ kind: 'INCIDENT', name: `Hostile ${Math.random()}`, title: unicode },
+    message: '{{service}}'.repeat(4000),
+    services: ids(1000).map((serviceId) => ({ serviceId, status: 'OPERATIONAL' })),
+  })),
+  mutation('two incidents of five hundred updates, merged', 'mergeIncidents', ({ incidentIds }) => ({
+    ...{ id: incidentIds[2], intoId: incidentIds[1], message: '*a_'.repeat(3000) },
+  })),
+  mutation('a correction of ten thousand years', 'correctUptime', ({ serviceId }) => ({
+    ...{ serviceId, kind: 'BAD', reason: unicode },
+    ...{ startsAt: '0001-01-01T00:00:00Z', endsAt: '9999-12-31T00:00:00Z' },
+  })),
+  {
+    name: 'an objective of a year, and how all objectives stand',
+    statuses: [200],
+    async send(target) {
+      const input = { serviceId: target.serviceId, target: 99.999, windowDays: 366, timeZone: 'Pacific/Chatham' }
+      await mutation('', 'createObjective', () => input).send(target)
+      const query =
+        '{ organization { objectives(first: 100) { nodes { standing { coverage burnRates { speed } } } } } }'
+      return owned('', [], () => ({ query })).send(target)
+    },
+  },
   owned('a filter of 100 kB', [200, 401, 403], () => ({
     query: 'query ($text: String) { organizations(filter: { text: $text }) { totalCount } }',
     variables: { text: '%_\\'.repeat(30_000) },
