@@ -83,12 +83,13 @@ export function htmlOf({
 }
 
 /** The tables with messages. */
-type MessageTable = 'incidentUpdate' | 'maintenanceUpdate'
+type MessageTable = 'incidentUpdate' | 'maintenanceUpdate' | 'postmortem'
 
 /** Selects messages to render. */
 export const UNRENDERED = Prisma.sql`
   SELECT FROM "IncidentUpdate" WHERE "htmlVersion" < ${HTML_VERSION}
-  UNION ALL SELECT FROM "MaintenanceUpdate" WHERE "htmlVersion" < ${HTML_VERSION}`
+  UNION ALL SELECT FROM "MaintenanceUpdate" WHERE "htmlVersion" < ${HTML_VERSION}
+  UNION ALL SELECT FROM "Postmortem" WHERE "htmlVersion" < ${HTML_VERSION}`
 
 /** Messages per batch. */
 const BATCH_SIZE = 20
@@ -100,11 +101,12 @@ const BATCH_SIZE = 20
 export async function renderStored(ctx: Context): Promise<boolean> {
   const incidents = await renderBatch(ctx, 'incidentUpdate')
   const maintenances = await renderBatch(ctx, 'maintenanceUpdate')
-  return incidents || maintenances
+  const postmortems = await renderBatch(ctx, 'postmortem')
+  return incidents || maintenances || postmortems
 }
 
 async function renderBatch(ctx: Context, table: MessageTable): Promise<boolean> {
-  // Both tables have the selected columns.
+  // All tables have the selected columns.
   const messages = ctx.db[table] as Context['db']['maintenanceUpdate']
   const found = await messages.findMany({
     where: { htmlVersion: { lt: HTML_VERSION } },

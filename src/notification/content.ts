@@ -118,11 +118,12 @@ function isolatedContent(
     case 'INCIDENT': {
       const { step, id, impact, message, services, at } = payload
       const own = `${url}/incidents/${id}`
+      const isOver = step === 'RESOLVED' || step === 'POSTMORTEM'
       return {
         ...common,
-        tone: step === 'RESOLVED' ? 'good' : toneOfImpact[impact],
+        tone: step === 'RESOLVED' ? 'good' : isOver ? 'neutral' : toneOfImpact[impact],
         facts: [
-          ...(step === 'RESOLVED' ? [] : ([[mail.impact, mail.impacts[impact]]] as const)),
+          ...(isOver ? [] : ([[mail.impact, mail.impacts[impact]]] as const)),
           ...listFact(
             mail.affected,
             services.map(({ name, status }) => mail.service(isolate(name), words.status[status])),
@@ -194,11 +195,11 @@ function tagsOf(original: NotificationPayload, language: Language, tag: string) 
 }
 
 /** Returns the news in one line: what it is now, and of what. */
-function headlineOf(payload: NotificationPayload, { mail, incidentStatus, status }: Catalogue): string {
+function headlineOf(payload: NotificationPayload, { mail, incident, incidentStatus, status }: Catalogue): string {
   const title = isolate(payload.title)
   switch (payload.about) {
     case 'INCIDENT':
-      return mail.incident(incidentStatus[payload.status], title)
+      return mail.incident(payload.step === 'POSTMORTEM' ? incident.postmortem : incidentStatus[payload.status], title)
     case 'MAINTENANCE':
       return mail.maintenance[payload.step](title)
     case 'SERVICE':

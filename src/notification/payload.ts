@@ -32,7 +32,7 @@ const messageFields = {
 
 const incidentPayload = z.object({
   about: z.literal('INCIDENT'),
-  step: z.enum(['CREATED', 'UPDATED', 'RESOLVED']),
+  step: z.enum(['CREATED', 'UPDATED', 'RESOLVED', 'POSTMORTEM']),
   id: z.string(),
   title: z.string(),
   status: z.enum(IncidentStatus),
@@ -139,6 +139,7 @@ type PayloadBuilder = (db: Database, event: Event) => Promise<PayloadBody | null
 const payloadBuilders: Partial<Record<EventKind, PayloadBuilder>> = {
   INCIDENT_CREATED: buildIncidentPayload,
   INCIDENT_UPDATE_POSTED: buildIncidentPayload,
+  POSTMORTEM_PUBLISHED: buildPostmortemPayload,
   MAINTENANCE_SCHEDULED: maintenancePayloadBuilder('SCHEDULED'),
   MAINTENANCE_RESCHEDULED: maintenancePayloadBuilder('RESCHEDULED'),
   MAINTENANCE_UPDATE_POSTED: maintenancePayloadBuilder('UPDATED'),
@@ -187,6 +188,32 @@ async function buildIncidentPayload(
       ...each.service,
       status: status === 'RESOLVED' ? 'OPERATIONAL' : (said.get(each.serviceId) ?? each.status),
     })),
+  }
+}
+
+async function buildPostmortemPayload(
+  db: Database,
+  { organizationId, subjectId, subjectName }: Event,
+): Promise<PayloadBody | null> {
+  const incident = await db.incident.findUnique({
+    where: { id: subjectId, organizationId, visibility: 'PUBLIC' },
+    include: { postmortem: true, services: { include: { service }, orderBy: { service: { position: 'asc' } } } },
+  })
+  // It may have become a draft again, or be gone.
+  if (!incident?.postmortem?.publishedAt) return null
+  const { status, impact, startedAt, titles, postmortem } = incident
+  return {
+    about: 'INCIDENT',
+    step: 'POSTMORTEM',
+    id: subjectId,
+    title: subjectName,
+    status,
+    impact,
+    message: postmortem.message,
+    html: postmortem.html,
+    ...inOtherLanguages(titles, postmortem.translations),
+    startedAt,
+    services: incident.services.map((each) => ({ ...each.service, status: each.status })),
   }
 }
 

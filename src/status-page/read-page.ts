@@ -2,6 +2,8 @@ import { NotFound } from '../core/errors.ts'
 import type { RangeName } from '../monitoring/uptime-range.ts'
 import { shownRange } from '../monitoring/uptime-range.ts'
 import type { PageState, ServiceState } from '../status/page-state.ts'
+import type { PostmortemIn } from '../status/postmortem.ts'
+import { readPublished } from '../status/postmortem.ts'
 import type { IncidentWithTimeline } from '../status/timeline-reader.ts'
 import type { HistoryState } from './history.ts'
 import { hasOlderUpdates, readHistory, readIncidentPage } from './history.ts'
@@ -29,7 +31,12 @@ export type PageRequest =
 /** What one page shows in addition to the page state, which all pages of an owner share. */
 export type PageContent =
   | { readonly page: 'overview'; readonly range: RangeName; readonly histories: ServiceHistories }
-  | { readonly page: 'incident'; readonly incident: IncidentWithTimeline; readonly hasOlder: boolean }
+  | {
+      readonly page: 'incident'
+      readonly incident: IncidentWithTimeline
+      readonly hasOlder: boolean
+      readonly postmortem: PostmortemIn | null
+    }
   | { readonly page: 'service'; readonly id: string; readonly range: RangeName; readonly history: ServiceRange }
   | { readonly page: 'day'; readonly id: string; readonly happened: ServiceDay }
   | { readonly page: 'history'; readonly history: HistoryState }
@@ -63,7 +70,8 @@ async function readContent(
   switch (request.page) {
     case 'incident': {
       const incident = await readIncidentPage(db, scope, request.id, request.before)
-      return { page: request.page, incident, hasOlder: await hasOlderUpdates(db, incident) }
+      const postmortem = request.before === null ? await readPublished(db, incident.id) : null
+      return { page: request.page, incident, hasOlder: await hasOlderUpdates(db, incident), postmortem }
     }
     case 'service': {
       const service = serviceIn(state, request.id)

@@ -99,7 +99,7 @@ async function moveTimeline(
   await db.incidentUpdate.updateMany({ where: { id: { in: ids } }, data: { incidentId } })
 }
 
-/** Moves the monitors, the followers and the alerts of an incident to another one. */
+/** Moves the monitors, the followers, the alerts and the post-mortem of an incident to another one, unless that has its own. */
 async function moveLinks(db: Database, from: string, to: string): Promise<void> {
   await db.$executeRaw`
     INSERT INTO "IncidentMonitor" ("incidentId", "monitorId", "joinedAt", "leftAt")
@@ -112,6 +112,8 @@ async function moveLinks(db: Database, from: string, to: string): Promise<void> 
     INSERT INTO "SubscriberIncident" ("subscriberId", "incidentId")
     SELECT "subscriberId", ${to} FROM "SubscriberIncident" WHERE "incidentId" = ${from} ON CONFLICT DO NOTHING`
   await db.$executeRaw`DELETE FROM "SubscriberIncident" WHERE "incidentId" = ${from}`
+  await db.$executeRaw`
+    UPDATE "Postmortem" SET id = ${to} WHERE id = ${from} AND NOT EXISTS (SELECT 1 FROM "Postmortem" WHERE id = ${to})`
   // Somebody has touched it: its alerts resolve it no more.
   await db.$executeRaw`
     UPDATE "IncomingGroup" SET "incidentId" = ${to}, "incidentVersion" = 0 WHERE "incidentId" = ${from}`

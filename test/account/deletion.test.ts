@@ -158,6 +158,8 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       groups: { create: { keyHash: slug, isFiring: true, routing: '', firedAt: noon } },
     },
   })
+  const words = { message: 'It was full.', createdAt: noon, editedAt: noon }
+  await prisma.postmortem.create({ data: { id: ids.Incident, organizationId: id, ...words } })
   const template = {
     id: newId('Template'),
     organizationId: id,

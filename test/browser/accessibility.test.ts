@@ -131,6 +131,7 @@ test('no screen of the console breaks a rule of axe, in either theme', async () 
   const starts = [
     ...['now', 'start', 'subscribers/delete', 'account/second-factor/remove'].map(screen),
     ...[`people/${owner.userId}/reset`, `maintenance/series/${acme.ids.MaintenanceSeries}/end`].map(screen),
+    screen(`incidents/${acme.ids.Incident}/postmortem/delete`),
     ...[`alerts/channels/${channel.id}`, `integrations/${acme.integrationId}`, `templates/${acme.templateId}`].map(
       screen,
     ),

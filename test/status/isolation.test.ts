@@ -55,7 +55,8 @@ const readers: Record<Reader, Record<string, string>> = {
       maintenanceSeconds`,
     UptimeBar: `incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
-    Incident: 'id title translations status impact visibility startedAt resolvedAt services updates',
+    Incident: 'id title translations status impact visibility startedAt resolvedAt services updates postmortem',
+    Postmortem: 'incidentId message translations publishedAt editedAt',
     TitleTranslation: 'language title',
     MessageTranslation: 'language message',
     IncidentService: 'service status',
@@ -80,7 +81,8 @@ const readers: Record<Reader, Record<string, string>> = {
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
-      publishIncident dismissIncident mergeIncidents createTemplate updateTemplate deleteTemplate
+      publishIncident dismissIncident mergeIncidents
+      savePostmortem publishPostmortem unpublishPostmortem deletePostmortem createTemplate updateTemplate deleteTemplate
       scheduleMaintenance updateMaintenance cancelMaintenance editMaintenanceUpdate deleteMaintenanceUpdate
       deleteMaintenance createMaintenanceSeries updateMaintenanceSeries endMaintenanceSeries deleteMaintenanceSeries
       createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
@@ -140,7 +142,9 @@ const readers: Record<Reader, Record<string, string>> = {
     Event: 'cursor kind at since actor apiKey userName subjectId subjectName monitor',
     ServiceGroup: 'version createdAt',
     Service: 'statusOverride version createdAt',
+    DeletePostmortemPayload: 'id',
     Incident: 'version mergedIntoId createdAt',
+    Postmortem: 'version',
     IncidentUpdate: 'version',
     Maintenance: 'version createdAt seriesId',
     MaintenanceSeriesTranslation: 'language title message',
@@ -593,6 +597,7 @@ test.each(mutations)('%s, as the tests send it, works for the organization itsel
   if (/^delete\w+Update$/.test(name)) await writeMore(own)
   if (/^(publish|dismiss)Incident$/.test(name))
     await database.prisma.incident.update({ where: { id: own.ids.Incident }, data: { visibility: 'DRAFT' } })
+  if (/Postmortem$/.test(name)) await writePostmortem(own, name === 'unpublishPostmortem')
   if (name === 'removeDomain') {
     const { query, variables } = mutationOf('requestDomain', own)
     await ask(own.key, query, variables)
@@ -674,6 +679,13 @@ test('the operator can read what the organization can', async () => {
   expect(codes).toEqual([])
   expect(data?.['node']).toMatchObject({ id: mine.ids.Incident, version: 1 })
 })
+
+/** Resolves the incident of an organization and writes its post-mortem. */
+async function writePostmortem({ id, ids }: FilledOrganization, isPublished: boolean): Promise<void> {
+  await database.prisma.incident.update({ where: { id: ids.Incident }, data: { status: 'RESOLVED', resolvedAt: now } })
+  const words = { message: 'It was full.', createdAt: now, editedAt: now, publishedAt: isPublished ? now : null }
+  await database.prisma.postmortem.create({ data: { id: ids.Incident, organizationId: id, ...words } })
+}
 
 /** Adds to the timelines of an organization, for their only entries cannot be deleted. */
 async function writeMore({ key, ids }: FilledOrganization): Promise<void> {

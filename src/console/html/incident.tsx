@@ -1,5 +1,5 @@
 import { validIdOrEmpty } from '../../core/id.ts'
-import type { Incident } from '../../generated/prisma/client.ts'
+import type { Incident, Postmortem } from '../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { emptyForm, FormProblem, SelectField, TextField, textRules } from '../../http/form.tsx'
 import type { Author } from '../../status/authors.ts'
@@ -7,6 +7,7 @@ import { readAuthors } from '../../status/authors.ts'
 import { dismissIncident, findIncident, postIncidentUpdate, publishIncident } from '../../status/incident.ts'
 import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
+import { readPostmortem } from '../../status/postmortem.ts'
 import type { Template } from '../../status/template.ts'
 import { message as messageText } from '../../status/timeline-limits.ts'
 import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
@@ -28,6 +29,7 @@ import {
 } from './edit-fields.tsx'
 import { PublicationButtons } from './hidden-incident.tsx'
 import { statusChoices } from './new-incident.tsx'
+import { PostmortemPart } from './postmortem.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { isDraft, readServiceNames, readServiceStatuses, ServiceStatusFields, usesTemplate } from './service-fields.tsx'
@@ -105,16 +107,17 @@ async function showIncident(screen: Screen, state: FormState, preview: MessagePr
   const { ctx, organization } = screen
   const found = await findIncident(ctx, organization.id, idIn(screen))
   const before = beforeIn(screen)
-  const [[incident], services, templates] = await Promise.all([
+  const [[incident], services, templates, postmortem] = await Promise.all([
     readIncidentTimelines(ctx.db, [found], { ...TIMELINE_BOUNDS, before }, { serviceIds: null }),
     readServiceNames(screen),
     offeredTemplates(screen, 'UPDATE'),
+    readPostmortem(ctx, found),
   ])
   const updates = incident?.updates ?? []
   const updateIds = updates.map(({ id }) => id)
   const authors = await readAuthors(ctx.db, organization.id, [found.id], updateIds)
   const content = incident && (
-    <WholeIncident {...{ screen, state, preview, incident, services, templates, authors, before }} />
+    <WholeIncident {...{ screen, state, preview, incident, postmortem, services, templates, authors, before }} />
   )
   return screen.show(
     { title: found.title, section: 'incidents', content, actions: <Actions {...{ screen, found }} /> },
@@ -152,6 +155,8 @@ interface Props {
   readonly state: FormState
   readonly preview: MessagePreview | null
   readonly incident: IncidentWithTimeline
+  /** null: there is none. */
+  readonly postmortem: Postmortem | null
   readonly services: readonly OfferedService[]
   /** For updates. */
   readonly templates: readonly Template[]
@@ -160,7 +165,8 @@ interface Props {
   readonly before: string | null
 }
 
-function WholeIncident({ screen, state, preview, incident, services, templates, authors, before }: Props) {
+function WholeIncident(props: Props) {
+  const { screen, state, preview, incident, postmortem, services, templates, authors, before } = props
   const mayPost = screen.may('WRITE') && before === null && incident.visibility !== 'MERGED'
   const ofForm = (...names: string[]) => (names.includes(state.fields.get('form') ?? '') ? state : emptyForm)
   const isResolved = incident.status === 'RESOLVED'
@@ -181,6 +187,7 @@ function WholeIncident({ screen, state, preview, incident, services, templates, 
       <PublicationButtons {...{ screen, incident }} />
       {mayPost ? <UpdateForm {...{ screen, incident, services, templates, preview }} state={ofUpdate} /> : null}
       {mayPost && !isResolved ? <ResolveForm {...{ screen, incident }} state={ofForm('resolve')} /> : null}
+      {before === null ? <PostmortemPart {...{ screen, incident, postmortem }} /> : null}
       <h2>Timeline</h2>
       <EditableTimeline {...{ screen, path, updates, authors }} mark={(status) => <IncidentMark status={status} />} />
       <OlderUpdates
@@ -222,7 +229,14 @@ function Facts({ screen, incident, services }: Pick<Props, 'screen' | 'incident'
   )
 }
 
-function UpdateForm({ screen, state, preview, incident, services, templates }: Omit<Props, 'authors' | 'before'>) {
+function UpdateForm({
+  screen,
+  state,
+  preview,
+  incident,
+  services,
+  templates,
+}: Omit<Props, 'authors' | 'before' | 'postmortem'>) {
   const { id, status, version } = incident
   return (
     <form method="post" action={screen.path(`incidents/${id}/updates`)} class="stack composer" id="update">

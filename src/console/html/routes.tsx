@@ -38,6 +38,7 @@ import { pageOrderScreens } from './page-order.tsx'
 import { pageListScreens } from './pages.tsx'
 import { peopleScreens } from './people.tsx'
 import { planScreens } from './plan.tsx'
+import { postmortemScreens } from './postmortem.tsx'
 import { reportScreens } from './reports.tsx'
 import { resetLinkScreens } from './reset-link.tsx'
 import { createScreens } from './screen.tsx'
@@ -80,6 +81,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       incidentScreens(screens)
       incidentEditScreens(screens)
       incidentMergeScreens(screens)
+      postmortemScreens(screens)
       maintenanceListScreens(screens)
       // Before the page of one maintenance, which takes any name.
       maintenanceSeriesScreens(screens)

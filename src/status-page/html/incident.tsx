@@ -1,5 +1,6 @@
 import { plainText } from '../../core/markdown.ts'
 import { isolate } from '../../language/isolate.ts'
+import type { PublishedPostmortem } from '../../status/postmortem.ts'
 import type { IncidentView } from '../view.ts'
 import { joinNames } from '../view.ts'
 import { organizationData } from './head.tsx'
@@ -77,10 +78,12 @@ interface IncidentPageProps {
   readonly context: PageContext
   /** Whether the timeline has updates older than those shown. */
   readonly hasOlder: boolean
+  /** null: none is published, or older updates are shown. */
+  readonly postmortem: PublishedPostmortem | null
 }
 
 /** Renders the page of one incident with one page of its timeline. */
-export function IncidentPage({ incident, context, hasOlder }: IncidentPageProps) {
+export function IncidentPage({ incident, context, hasOlder, postmortem }: IncidentPageProps) {
   const { owner, words } = context
   const path = context.base + incidentPath(incident.id)
   const { updates, updateCount } = incident
@@ -103,6 +106,7 @@ export function IncidentPage({ incident, context, hasOlder }: IncidentPageProps)
             <a href={documentPath(context, `/subscribe?incident=${incident.id}`)}>{words.subscribe.incident}</a>
           </p>
         ) : null}
+        {postmortem === null ? null : <PostmortemSection {...{ postmortem, context }} />}
         <h2>{words.incident.timeline}</h2>
         <Updates incident={incident} context={context} />
         {updates.length < updateCount ? (
@@ -113,6 +117,27 @@ export function IncidentPage({ incident, context, hasOlder }: IncidentPageProps)
         ) : null}
       </article>
     </PageLayout>
+  )
+}
+
+function PostmortemSection({
+  postmortem,
+  context,
+}: {
+  readonly postmortem: PublishedPostmortem
+  readonly context: PageContext
+}) {
+  const { words, zone } = context
+  return (
+    <Part>
+      <section id="postmortem" aria-labelledby="postmortem-title" data-announce={words.incident.postmortem}>
+        <h2 id="postmortem-title">{words.incident.postmortem}</h2>
+        <p class="meta">
+          <Time at={postmortem.publishedAt} zone={zone} />
+        </p>
+        <Message body={postmortem.html} path={null} words={words} own={attributesOf(postmortem, context)} />
+      </section>
+    </Part>
   )
 }
 

@@ -260,7 +260,14 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
       )
     }
     case 'incident':
-      return <IncidentPage context={context} incident={viewOf(content.incident)} hasOlder={content.hasOlder} />
+      return (
+        <IncidentPage
+          context={context}
+          incident={viewOf(content.incident)}
+          hasOlder={content.hasOlder}
+          postmortem={content.postmortem?.(context.shownIn) ?? null}
+        />
+      )
     case 'service': {
       const service = serviceIn(state, content.id)
       const { zone } = context

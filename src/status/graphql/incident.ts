@@ -173,7 +173,8 @@ export const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
   }),
 })
 
-const TELL_SUBSCRIBERS = {
+/** The choice whether subscribers are notified. */
+export const TELL_SUBSCRIBERS = {
   required: false,
   defaultValue: true,
   description: 'Whether subscribers are notified of it. The page, its feeds and live events show it in any case.',

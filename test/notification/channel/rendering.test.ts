@@ -25,6 +25,7 @@ const payloads: { readonly [N in NameOf<NotificationPayload>]: NotificationPaylo
   'INCIDENT CREATED': incident,
   'INCIDENT UPDATED': { ...incident, step: 'UPDATED', status: 'IDENTIFIED', impact: 'MINOR' },
   'INCIDENT RESOLVED': { ...incident, step: 'RESOLVED', status: 'RESOLVED', message: '', html: '', services: [] },
+  'INCIDENT POSTMORTEM': { ...incident, step: 'POSTMORTEM', status: 'RESOLVED', services: [] },
   'MAINTENANCE SCHEDULED': { ...maintenance, step: 'SCHEDULED', status: 'SCHEDULED' },
   'MAINTENANCE RESCHEDULED': {
     ...maintenance,

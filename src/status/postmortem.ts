@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { requireScope } from '../core/access.ts'
+import type { Context, Database } from '../core/context.ts'
+import { Conflict, NotFound } from '../core/errors.ts'
+import type { StoredMessages } from '../core/markdown-rendering.ts'
+import { htmlOf, renderMessage } from '../core/markdown-rendering.ts'
+import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { validate } from '../core/validation.ts'
+import { change } from '../event-log/change.ts'
+import type { NewEvent } from '../event-log/event.ts'
+import type { Incident, Postmortem } from '../generated/prisma/client.ts'
+import type { Language } from '../language/catalogue.ts'
+import { Language as languageNames, languages, wordsOf } from '../language/catalogue.ts'
+import { findIncident, requireOwnTimeline } from './incident.ts'
+import { MAX_SERVICES } from './ownership.ts'
+import { draftPostmortem } from './postmortem-draft.ts'
+import { MAX_UPDATES, message, tellSubscribers } from './timeline-limits.ts'
+import type { InLanguage } from './translations.ts'
+import { bodiesOf, changedMessages, messageChanges, translations } from './translations.ts'
+
+const content = z.object({
+  incidentId: z.string(),
+  message,
+  translations: translations.messages,
+  version: versionInput,
+})
+
+/**
+ * Writes the post-mortem of an incident: a draft, which only members see until it is published. What is published stays so, and shows
+ * the new text. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict when it was changed after the given version, or the incident was merged.
+ */
+export async function savePostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { incidentId, message, version, ...given } = validate(content, input)
+  const html = await renderMessage(ctx, organizationId, message)
+  const others = await messageChanges(ctx, organizationId, given.translations)
+  return change(ctx, organizationId, async (tx) => {
+    const incident = await findIncident(tx, organizationId, incidentId)
+    requireOwnTimeline(incident)
+    const before = await tx.db.postmortem.findUnique({ where: { id: incidentId } })
+    if (before) requireVersion(before, version)
+    const rendered = { message, ...html, ...changedMessages(before?.translations ?? {}, others) }
+    if (before && !hasChanges(before, { message, translations: rendered.translations })) return [before]
+    const data = { ...rendered, editedAt: tx.now() }
+    const postmortem = before
+      ? await tx.db.postmortem.update({ where: { id: incidentId }, data: { ...data, version: { increment: 1 } } })
+      : await tx.db.postmortem.create({ data: { ...data, id: incidentId, organizationId, createdAt: tx.now() } })
+    return [postmortem, eventOf(postmortem.publishedAt ? 'POSTMORTEM_UPDATED' : 'POSTMORTEM_DRAFTED', incident)]
+  })
+}
+
+const publication = z.object({ incidentId: z.string(), tellSubscribers })
+
+/**
+ * Publishes the post-mortem of an incident: everybody who sees the incident sees it. Does nothing to a published one. Requires a key
+ * with scope WRITE.
+ * @throws NotFound, and Conflict unless the incident is public and resolved.
+ */
+export async function publishPostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { incidentId, tellSubscribers } = validate(publication, input)
+  return change(ctx, organizationId, async (tx) => {
+    const { incident, ...before } = await findPostmortem(tx, organizationId, incidentId)
+    if (before.publishedAt !== null) return [before]
+    if (incident.visibility !== 'PUBLIC' || incident.status !== 'RESOLVED')
+      throw new Conflict('Only the post-mortem of a public, resolved incident can be published.')
+    const data = { publishedAt: tx.now(), version: { increment: 1 } }
+    const postmortem = await tx.db.postmortem.update({ where: { id: incidentId }, data })
+    return [postmortem, eventOf('POSTMORTEM_PUBLISHED', incident, tellSubscribers)]
+  })
+}
+
+/**
+ * Makes a published post-mortem a draft again. Does nothing to a draft. Requires a key with scope WRITE.
+ * @throws NotFound when the incident has none.
+ */
+export async function unpublishPostmortem(ctx: Context, incidentId: string): Promise<Postmortem> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const { incident, ...before } = await findPostmortem(tx, organizationId, incidentId)
+    if (before.publishedAt === null) return [before]
+    const data = { publishedAt: null, version: { increment: 1 } }
+    const postmortem = await tx.db.postmortem.update({ where: { id: incidentId }, data })
+    return [postmortem, eventOf('POSTMORTEM_WITHDRAWN', incident)]
+  })
+}
+
+/**
+ * Deletes the post-mortem of an incident and returns it. Requires a key with scope WRITE.
+ * @throws NotFound when the incident has none.
+ */
+export async function deletePostmortem(ctx: Context, incidentId: string): Promise<Postmortem> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const { incident, ...postmortem } = await findPostmortem(tx, organizationId, incidentId)
+    await tx.db.postmortem.delete({ where: { id: incidentId } })
+    return [postmortem, eventOf(postmortem.publishedAt ? 'POSTMORTEM_WITHDRAWN' : 'POSTMORTEM_DRAFTED', incident)]
+  })
+}
+
+async function findPostmortem(tx: Context, organizationId: string, incidentId: string) {
+  const incident = await findIncident(tx, organizationId, incidentId)
+  requireOwnTimeline(incident)
+  const found = await tx.db.postmortem.findUnique({ where: { id: incidentId } })
+  if (found === null) throw new NotFound('Post-mortem not found.')
+  return { ...found, incident }
+}
+
+/** Reads the post-mortem of an incident, be it published or not; null: it has none. */
+export function readPostmortem({ db }: Pick<Context, 'db'>, { id }: Pick<Incident, 'id'>): Promise<Postmortem | null> {
+  return db.postmortem.findUnique({ where: { id } })
+}
+
+/** A post-mortem as everybody sees it. */
+export interface PublishedPostmortem extends InLanguage {
+  readonly html: string
+  readonly publishedAt: Date
+}
+
+/** Gives a published post-mortem in a language, as far as it was written in it. */
+export type PostmortemIn = (language: Language) => PublishedPostmortem
+
+/** Reads the published post-mortem of an incident that the caller may read; null: none is published. */
+export async function readPublished(db: Database, incidentId: string): Promise<PostmortemIn | null> {
+  const found = await db.postmortem.findUnique({ where: { id: incidentId, publishedAt: { not: null } } })
+  if (!found?.publishedAt) return null
+  const { publishedAt } = found
+  // What `savePostmortem` wrote.
+  const bodies = bodiesOf(found.translations as StoredMessages, 'HTML')
+  return (language) => {
+    const own = bodies?.[language]
+    return own === undefined ? { html: htmlOf(found), publishedAt } : { html: own, publishedAt, isTranslated: true }
+  }
+}
+
+/**
+ * Drafts a post-mortem from the timeline of an incident, in the organization's language. Nothing is saved. Requires the scope WRITE.
+ * @throws NotFound.
+ */
+export async function draftFromTimeline(ctx: Context, incidentId: string): Promise<string> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const incident = await findIncident(ctx, organizationId, incidentId)
+  const [organization, updates, affected] = await Promise.all([
+    ctx.db.organization.findUniqueOrThrow({
+      where: { id: organizationId },
+      select: { timeZone: true, defaultLanguage: true },
+    }),
+    ctx.db.incidentUpdate.findMany({
+      where: { incidentId },
+      select: { status: true, createdAt: true, message: true },
+      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+      take: MAX_UPDATES + 1,
+    }),
+    ctx.db.incidentService.findMany({
+      where: { incidentId },
+      select: { service: { select: { name: true } } },
+      orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }],
+      take: MAX_SERVICES,
+    }),
+  ])
+  const language = languages.find((each) => each === organization.defaultLanguage) ?? languageNames.EN
+  const services = affected.map(({ service }) => service.name)
+  return draftPostmortem({ ...incident, services, updates }, wordsOf(language), organization.timeZone)
+}
+
+const eventOf = (kind: NewEvent['kind'], { id, title }: Incident, tellSubscribers = false): NewEvent => ({
+  kind,
+  subjectId: id,
+  subjectName: title,
+  tellSubscribers,
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { testConsole } from '../../support/console.ts'
+import { mutate } from '../../support/filled-organization.ts'
+
+const { app, organization } = await testConsole()
+const acme = await organization('acme')
+
+const incidentOf = (status: string) =>
+  mutate(app.baseUrl, acme.key, 'createIncident', 'Incident', {
+    ...{ title: 'All is down', status, impact: 'MINOR', message: 'We look.', services: [] },
+  })
+
+/** What visitors read of an incident, at each public door. */
+async function publicTexts(id: string): Promise<string> {
+  const paths = [
+    '',
+    `/incidents/${id}`,
+    `/de/incidents/${id}`,
+    '/history',
+    '/history.atom',
+    '/history.rss',
+    '/api/v2/incidents.json',
+  ]
+  const pages = paths.map(async (path) => (await fetch(`${app.baseUrl}/status/acme${path}`)).text())
+  const query = `query ($id: ID!) { node(id: $id) { ... on Incident { postmortem { message translations { message } } } } }`
+  const body = JSON.stringify({ query, variables: { id } })
+  const headers = { 'Content-Type': 'application/json' }
+  pages.push(fetch(`${app.baseUrl}/graphql`, { method: 'POST', headers, body }).then((answer) => answer.text()))
+  return (await Promise.all(pages)).join('\n')
+}
+
+test('a post-mortem is drafted from the timeline, previewed, saved, published, withdrawn and deleted with forms', async () => {
+  const editor = await acme.signIn('EDITOR')
+  const { id } = await incidentOf('RESOLVED')
+  const path = `incidents/${id}/postmortem`
+  expect((await editor.get(`incidents/${id}`)).html).toContain('Write a post-mortem')
+  const drafted = await editor.post(path, { draft: 'true' })
+  expect(drafted.html).toMatch(/## Summary[^<]+We look\./)
+  const preview = await editor.post(path, { message: 'A **disk** was full.', preview: 'true' })
+  expect(preview.html).toContain('<strong>disk</strong>')
+  expect((await editor.post(path, { message: '' })).status).toBe(422)
+  const saved = await editor.post(path, { message: 'A **disk** was full.' })
+  expect(saved.location).toBe(`/console/acme/${path}`)
+  expect((await editor.get(`incidents/${id}`)).html).toContain('<strong>disk</strong>')
+  expect(await publicTexts(id)).not.toContain('was full')
+  await editor.post(`${path}/publish`, { 'tellSubscribers.shown': 'true' })
+  const shown = await (await fetch(`${app.baseUrl}/status/acme/incidents/${id}`)).text()
+  expect(shown).toMatch(/id="postmortem"[\s\S]*<strong>disk<\/strong>/)
+  expect(await publicTexts(id)).toContain('"message":"A **disk** was full."')
+  expect((await editor.post(path, { message: 'Outdated.', version: '1' })).status).toBe(422)
+  await editor.post(`${path}/unpublish`, {})
+  expect(await publicTexts(id)).not.toContain('was full')
+  expect((await editor.get(`${path}/delete`)).html).toContain('Its post-mortem goes')
+  expect((await editor.post(`${path}/delete`, {})).location).toBe(`/console/acme/incidents/${id}`)
+  expect((await editor.get(`incidents/${id}`)).html).toContain('Write a post-mortem')
+})
+
+test('of an open incident it is not published, and who may only read writes none', async () => {
+  const [editor, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
+  const { id } = await incidentOf('INVESTIGATING')
+  const path = `incidents/${id}/postmortem`
+  await editor.post(path, { message: 'Too early.' })
+  expect((await editor.get(path)).html).toContain('once the incident is public and resolved')
+  expect((await editor.post(`${path}/publish`, {})).status).toBe(422)
+  expect((await viewer.get(`incidents/${id}`)).html).toContain('Too early.')
+  expect((await viewer.post(path, { message: 'Mine.' })).status).toBe(403)
+})
