@@ -124,6 +124,30 @@ describe('an open page', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Incident history')
   })
 
+  test('moves nothing on a telephone when its script comes late', async () => {
+    await using tab = await openTab({ viewport: { width: 390, height: 844 } })
+    const { page } = tab
+    const acme = await owner()
+    await acme.incident('Payments fail')
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(/\.js$/, async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.goto(app.baseUrl + acme.path, { waitUntil: 'commit' })
+    await page.locator('#services').waitFor()
+    await page.evaluate(() => document.fonts.ready)
+    const top = () => page.locator('#services').evaluate((services) => services.getBoundingClientRect().top)
+    const before = await top()
+    release()
+    await live(page)
+    expect(await page.locator('[data-since]').textContent()).toMatch(/so far/)
+    expect(await top()).toBe(before)
+  })
+
   test('filters services by their names and by problems, and remembers which groups are folded', async () => {
     await using tab = await openTab()
     const { page } = tab
