@@ -29,6 +29,8 @@ async function publicTexts(id: string): Promise<string> {
   return (await Promise.all(pages)).join('\n')
 }
 
+const timesOfChange = (texts: string) => texts.match(/"updated_at":"[^"]+"|<updated>[^<]+/g)
+
 test('a post-mortem is drafted from the timeline, previewed, saved, published, withdrawn and deleted with forms', async () => {
   const editor = await acme.signIn('EDITOR')
   const { id } = await incidentOf('RESOLVED')
@@ -39,9 +41,12 @@ test('a post-mortem is drafted from the timeline, previewed, saved, published, w
   const preview = await editor.post(path, { message: 'A **disk** was full.', preview: 'true' })
   expect(preview.html).toContain('<strong>disk</strong>')
   expect((await editor.post(path, { message: '' })).status).toBe(422)
+  const before = await publicTexts(id)
   const saved = await editor.post(path, { message: 'A **disk** was full.' })
   expect(saved.location).toBe(`/console/acme/${path}`)
   expect((await editor.get(`incidents/${id}`)).html).toContain('<strong>disk</strong>')
+  // Not even a time of change tells that there is a draft.
+  expect(timesOfChange(await publicTexts(id))).toEqual(timesOfChange(before))
   expect(await publicTexts(id)).not.toContain('was full')
   await editor.post(`${path}/publish`, { 'tellSubscribers.shown': 'true' })
   const shown = await (await fetch(`${app.baseUrl}/status/acme/incidents/${id}`)).text()
@@ -63,5 +68,8 @@ test('of an open incident it is not published, and who may only read writes none
   expect((await editor.get(path)).html).toContain('once the incident is public and resolved')
   expect((await editor.post(`${path}/publish`, {})).status).toBe(422)
   expect((await viewer.get(`incidents/${id}`)).html).toContain('Too early.')
-  expect((await viewer.post(path, { message: 'Mine.' })).status).toBe(403)
+  expect((await viewer.post(path, { message: 'Mine.' })).status).toBe(422)
+  const { html } = await editor.get(`incidents/${id}`)
+  expect(html).toContain('Too early.')
+  expect(html).not.toContain('Mine.')
 })
