@@ -8,10 +8,10 @@ import {
 } from '../../monitoring/objective/correction.ts'
 import { Time } from '../../status-page/html/time.tsx'
 import { ConfirmDeletion, readTime, TimeField } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import { correctionWords } from './objectives.tsx'
 import { byCreation, PageLinks, readListPage } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 
 /** The most services that are offered. */
 const MAX_OFFERED = 500

@@ -21,9 +21,9 @@ import {
   TimeField,
   VersionField,
 } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import { impactChoices } from './new-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 import { updateScreens } from './update-screens.tsx'
 

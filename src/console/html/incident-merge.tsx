@@ -4,8 +4,8 @@ import { findIncident } from '../../status/incident.ts'
 import { mergeIncidents } from '../../status/incident-merging.ts'
 import { message as messageText } from '../../status/timeline-limits.ts'
 import { readTellSubscribers, TellSubscribersField } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 
 /** Incidents that are offered, newest first. */
 const MAX_OFFERED = 50

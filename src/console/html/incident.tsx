@@ -31,6 +31,7 @@ import { PublicationButtons } from './hidden-incident.tsx'
 import { statusChoices } from './new-incident.tsx'
 import { PostmortemPart } from './postmortem.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { isDraft, readServiceNames, readServiceStatuses, ServiceStatusFields, usesTemplate } from './service-fields.tsx'
 import { offeredTemplates, requireFilledIn, TemplateChoice, withTemplate } from './template-choice.tsx'
@@ -67,9 +68,6 @@ async function dismiss(screen: Screen): Promise<string> {
   await dismissIncident(screen.ctx, idIn(screen))
   return 'now'
 }
-
-/** Returns the id in the address. */
-export const idIn = ({ c }: Screen): string => c.req.param('id') ?? ''
 
 /** Returns the update in the address before which a timeline is shown; null: the newest are. */
 export function beforeIn({ c }: Screen): string | null {

@@ -8,8 +8,8 @@ import {
   findMaintenanceUpdate,
 } from '../../status/maintenance.ts'
 import { ConfirmDeletion } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import { updateScreens } from './update-screens.tsx'
 
 /** Adds the pages that delete a maintenance, and edit and delete its updates. */

@@ -19,9 +19,9 @@ import {
   TimeField,
   VersionField,
 } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import { TOLD_FROM_NOW_ON } from './maintenance.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import {
   currentServices,
   isDraft,

@@ -35,8 +35,8 @@ import {
   TimeField,
   VersionField,
 } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import { currentServices, isDraft, readServiceIds, readServiceNames, ServiceChoice } from './service-fields.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 

@@ -23,8 +23,9 @@ import {
   TellSubscribersField,
   VersionField,
 } from './edit-fields.tsx'
-import { beforeIn, idIn } from './incident.tsx'
+import { beforeIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { isDraft, readServiceNames } from './service-fields.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from './timeline-parts.tsx'

@@ -16,9 +16,9 @@ import type { Standing } from '../../monitoring/objective/standing.ts'
 import { readStandings } from '../../monitoring/objective/standing.ts'
 import { Time } from '../../status-page/html/time.tsx'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import { byCreation, PageLinks, readListPage } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import { Table } from './table.tsx'
 
 const verdictWords = {

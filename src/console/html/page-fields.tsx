@@ -21,8 +21,8 @@ import {
   textRules,
 } from '../../http/form.tsx'
 import { CurrentValue, currentValue, isOutdated } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import type { Screen } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import { currentServices, readServiceIds, ServiceChoice } from './service-fields.tsx'
 

@@ -26,8 +26,8 @@ import {
   TellSubscribersField,
   VersionField,
 } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 /** Adds the pages that write, publish and delete the post-mortem of an incident. */

@@ -8,9 +8,9 @@ import type { MeanTime, MonthlyReport, ServiceReport } from '../../status-page/r
 import { readReport, reportMonths } from '../../status-page/report.ts'
 import { reportCsv, reportJson } from '../../status-page/report-files.ts'
 import { impactLabels } from '../../status-page/view.ts'
-import { idIn } from './incident.tsx'
 import { correctionWords, percentInWords } from './objectives.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import { Table } from './table.tsx'
 
 /** The pages of which the list names months. */

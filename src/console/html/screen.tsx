@@ -110,3 +110,6 @@ async function openScreen(c: HttpContext, { site }: ConsoleOptions, ctx: Console
   }
   return screen
 }
+
+/** Returns the id in the address. */
+export const idIn = ({ c }: Screen): string => c.req.param('id') ?? ''

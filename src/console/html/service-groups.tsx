@@ -4,8 +4,8 @@ import type { FormState } from '../../http/form.tsx'
 import { InputField, TextField, textRules } from '../../http/form.tsx'
 import { createServiceGroup, deleteServiceGroup, findGroup, updateServiceGroup } from '../../status/service-group.ts'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 
 /** Adds the pages that create, edit and delete a group of services. */
 export function serviceGroupScreens({ form }: Screens): void {

@@ -6,9 +6,9 @@ import { InputField, SelectField, TextField, textRules } from '../../http/form.t
 import { createService, deleteService, findService, updateService } from '../../status/service.ts'
 import { serviceStatusLabels } from '../../status-page/view.ts'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import { monitorStateNames } from './now.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 
 /** Monitors listed at most with their service. */
 const MAX_MONITORS = 100

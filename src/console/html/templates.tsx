@@ -19,9 +19,9 @@ import {
   VersionField,
 } from './edit-fields.tsx'
 import { FirstStep } from './first-step.tsx'
-import { idIn } from './incident.tsx'
 import { impactChoices, statusChoices } from './new-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
 import {
   isDraft,

@@ -15,8 +15,8 @@ import {
   TimeField,
   VersionField,
 } from './edit-fields.tsx'
-import { idIn } from './incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
+import { idIn } from './screen.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
 
 /** An update of an incident or a maintenance. */
