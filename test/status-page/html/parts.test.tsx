@@ -39,7 +39,7 @@ function render(services: readonly string[], incidents: readonly string[], sente
 
 /** Does what an open page does: puts the parts of its version in the places of those that have not changed. */
 const applied = (changes: string, parts: readonly string[]) =>
-  changes.replace(/<template data-same="(\d+) (\d+)"><\/template>/g, (_, first, last) =>
+  changes.replace(/<template data-same="(\d+)(?: (\d+))?"><\/template>/g, (_, first, last = first) =>
     parts.slice(Number(first), Number(last) + 1).join(''),
   )
 const bodyOf = (html: string) => html.slice(html.indexOf('<body'))
