@@ -116,6 +116,29 @@ describe('an incident is reported', () => {
   })
 })
 
+test('a post-mortem is drafted from the timeline and published, and whoever has the incident open sees it', async () => {
+  const id = await report('The disk was full')
+  await owner.post(`incidents/${id}/updates`, { status: 'RESOLVED', message: 'There is room again.' })
+  await using visitor = await newTab((url) => url.startsWith(app.baseUrl), { reducedMotion: 'reduce' })
+  await visitor.page.goto(`${app.baseUrl}/status/acme/incidents/${id}`)
+  await live(visitor.page)
+  await using tab = await openTab(`incidents/${id}`)
+  const { page } = tab
+  await page.getByRole('link', { name: 'Write a post-mortem' }).click()
+  await page.getByRole('button', { name: 'Draft from the timeline' }).click()
+  const message = page.getByRole('textbox', { name: 'Message', exact: true })
+  await expect.poll(() => message.inputValue()).toContain('There is room again.')
+  await message.fill('A **log** had filled it.')
+  await page.getByRole('button', { name: 'Save draft' }).click()
+  await page.getByText('A draft: only members see it.').waitFor()
+  expect(await visitor.page.getByText('had filled it').count()).toBe(0)
+  await page.getByRole('button', { name: 'Publish what is saved' }).click()
+  await page.getByText('What you save is shown at once.').waitFor()
+  await visitor.page.locator('#postmortem strong', { hasText: 'log' }).waitFor()
+  expect([await axeViolations(page), await axeViolations(visitor.page)]).toEqual([[], []])
+  expect([tab.complaints, visitor.complaints]).toEqual([[], []])
+})
+
 describe('two people in one organization', () => {
   test('see each other’s updates, and lose nothing that they type', async () => {
     const id = await report('Shared')
