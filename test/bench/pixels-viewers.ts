@@ -49,7 +49,7 @@ async function open({ port, slug, count }: Extract<ViewerOrder, { do: 'open' }>)
   page = { ...page, port, path: `/status/${slug}` }
   remember((await get('127.0.0.2', page.path)).body)
   const query =
-    'subscription($slug:String!,$host:String,$after:String){statusPageChanges(slug:$slug,host:$host,after:$after){cursor isReload patch{since html}}}'
+    'subscription($slug:String!,$host:String,$after:String){event:statusPageChanges(slug:$slug,host:$host,after:$after){cursor isReload patch{since html}}}'
   const payload = { query, variables: { slug, host: null, after: page.cursor } }
   for (const { socket } of viewers) socket.destroy()
   viewers = []
@@ -133,7 +133,7 @@ function changeIn(frame: Buffer): Change {
   // Most viewers get the same bytes.
   if (text !== lastFrame.text) {
     const { payload } = JSON.parse(text.slice(text.indexOf('{')))
-    lastFrame = { text, change: payload.data.statusPageChanges }
+    lastFrame = { text, change: payload.data.event }
   }
   return lastFrame.change
 }
