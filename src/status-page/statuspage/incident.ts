@@ -4,6 +4,7 @@ import { lastChangeOf, maintenancePath, updateText } from '../timeline-queries.t
 import type { Component } from './component.ts'
 import { componentsOf } from './component.ts'
 import { lowercase, maintenanceStatus } from './names.ts'
+import type { PostmortemFields } from './postmortem.ts'
 import type { ServiceImpacts, StatuspageSource } from './source.ts'
 
 /** The change of a component's status by an update. */
@@ -48,7 +49,11 @@ interface IncidentBase<S extends string> {
   readonly components: readonly Component[]
 }
 
-export type Incident = IncidentBase<Lowercase<IncidentStatus>>
+export type Incident = IncidentBase<Lowercase<IncidentStatus>> | IncidentWithPostmortem
+
+/** Its updates keep the status that they had. */
+type IncidentWithPostmortem = Omit<IncidentBase<Lowercase<IncidentStatus>>, 'status'> &
+  PostmortemFields & { readonly status: 'postmortem' }
 
 export interface ScheduledMaintenance extends IncidentBase<ReturnType<typeof maintenanceStatus>> {
   readonly scheduled_for: string
@@ -61,7 +66,8 @@ export function incidentsOf(source: StatuspageSource): Incident[] {
   return source.incidents.map((incident) => {
     const { id, title, status, impact, startedAt, resolvedAt, createdAt, services } = incident
     const updates = incidentUpdates(incident, source.impacts, lookup.names)
-    return {
+    const postmortem = source.postmortems.get(id)
+    const converted = {
       id,
       name: title,
       status: lowercase(status),
@@ -76,6 +82,7 @@ export function incidentsOf(source: StatuspageSource): Incident[] {
       incident_updates: updates,
       components: lookup.componentsOf(services),
     }
+    return postmortem === undefined ? converted : { ...converted, status: 'postmortem', ...postmortem }
   })
 }
 

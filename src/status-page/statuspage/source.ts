@@ -5,6 +5,8 @@ import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../../status
 import { readLastChanges } from '../last-changes.ts'
 import type { Zone } from '../time-format.ts'
 import { zoneOf } from '../time-format.ts'
+import type { PostmortemFields } from './postmortem.ts'
+import { readPostmortems } from './postmortem.ts'
 
 /** The input of Statuspage's documents. */
 export interface StatuspageSource {
@@ -19,6 +21,8 @@ export interface StatuspageSource {
   readonly changes: ReadonlyMap<string, Date>
   /** The statuses that incident updates set for services. */
   readonly impacts: ServiceImpacts
+  /** The published post-mortems, by incident id. */
+  readonly postmortems: ReadonlyMap<string, PostmortemFields>
   /** The ids of monitored services. */
   readonly monitoredServices: ReadonlySet<string>
 }
@@ -40,6 +44,7 @@ export async function readStatuspageSource(
       subjects.map(({ id }) => id),
     ),
     impacts: await readImpacts(db, given.incidents),
+    postmortems: await readPostmortems(db, organizationId, given.incidents),
     monitoredServices: new Set(services.flatMap(({ id, monitored }) => (monitored ? [id] : []))),
   }
 }

@@ -4,6 +4,7 @@ import { newId } from '../../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import { createIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../../../src/status/incident.ts'
 import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../../src/status/maintenance.ts'
+import { publishPostmortem, savePostmortem, unpublishPostmortem } from '../../../src/status/postmortem.ts'
 import { createService, updateService } from '../../../src/status/service.ts'
 import { createServiceGroup } from '../../../src/status/service-group.ts'
 import { type Tenant, tenantsOf } from '../../status/setup.ts'
@@ -345,5 +346,56 @@ describe('scheduled maintenances', () => {
       .toMatchObject({ id: planned.id, status: 'completed', resolved_at: iso(HOUR) })
     const [{ incident_updates: updates }] = (await read(acme, 'scheduled-maintenances.json')).scheduled_maintenances
     expect(updates[0]).toMatchObject({ status: 'completed', body: 'Maintenance was cancelled.' })
+  })
+})
+
+describe('post-mortems', () => {
+  const resolved = async (acme: Tenant, title: string) => {
+    const story = { status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.' }
+    const { id } = await createIncident(acme.ctx, { title, ...story })
+    await postIncidentUpdate(acme.later(MINUTE), { incidentId: id, status: 'RESOLVED', message: 'All is well.' })
+    return id
+  }
+  const incidentsOf = async (acme: Tenant) => (await read(acme, 'incidents.json')).incidents
+
+  test('are told once they are published, until they are withdrawn', async () => {
+    const acme = await tenant()
+    const incidentId = await resolved(acme, 'The disk was full')
+    await savePostmortem(acme.later(2 * MINUTE), { incidentId, message: 'A **log** had filled it.' })
+    const [before] = await incidentsOf(acme)
+    expect(before).toMatchObject({ status: 'resolved', updated_at: iso(MINUTE) })
+    expect(Object.keys(before).filter((key) => key.startsWith('postmortem'))).toEqual([])
+    await publishPostmortem(acme.later(3 * MINUTE), { incidentId, tellSubscribers: true })
+    await expect
+      .poll(() => incidentsOf(acme))
+      .toMatchObject([
+        {
+          status: 'postmortem',
+          updated_at: iso(3 * MINUTE),
+          resolved_at: iso(MINUTE),
+          incident_updates: [{ status: 'resolved' }, { status: 'investigating' }],
+          postmortem_body: 'A **log** had filled it.',
+          postmortem_body_last_updated_at: iso(2 * MINUTE),
+          postmortem_ignored: false,
+          postmortem_notified_subscribers: true,
+          postmortem_published_at: iso(3 * MINUTE),
+        },
+      ])
+    await unpublishPostmortem(acme.later(4 * MINUTE), incidentId)
+    await expect.poll(async () => (await incidentsOf(acme))[0].status).toBe('resolved')
+    expect(JSON.stringify(await incidentsOf(acme))).not.toContain('had filled')
+  })
+
+  test('have 200 kB in a document; older ones are told without their text', async () => {
+    const acme = await tenant()
+    for (let count = 1; count <= 21; count++) {
+      const incidentId = await resolved(acme, `Incident ${count}`)
+      await savePostmortem(acme.ctx, { incidentId, message: 'x'.repeat(10_000) })
+      await publishPostmortem(acme.later((1 + count) * MINUTE), { incidentId, tellSubscribers: false })
+    }
+    const isWhole = ({ postmortem_body: body }: { postmortem_body: string | null }) => body !== null
+    await expect.poll(async () => (await incidentsOf(acme)).filter(isWhole).length).toBe(20)
+    const cut = (await incidentsOf(acme)).filter((incident: { postmortem_body: string | null }) => !isWhole(incident))
+    expect(cut).toMatchObject([{ name: 'Incident 1', status: 'postmortem', postmortem_notified_subscribers: false }])
   })
 })

@@ -86,6 +86,11 @@ const told = <S extends z.ZodType>(state: S) => ({
 const incident = z.strictObject({
   ...told(z.enum(['investigating', 'identified', 'monitoring', 'resolved', 'postmortem'])),
   impact: z.enum(['none', 'minor', 'major', 'critical', 'maintenance']),
+  postmortem_body: z.string().nullable().optional(),
+  postmortem_body_last_updated_at: time.optional(),
+  postmortem_ignored: z.boolean().optional(),
+  postmortem_notified_subscribers: z.boolean().optional(),
+  postmortem_published_at: time.optional(),
 })
 
 const maintenance = z.strictObject({
