@@ -735,12 +735,13 @@ function mutationOf(
   function sampleId(path: string): string {
     if (path.endsWith('paymentEventId')) return 'evt_1'
     names = true
-    const [, kind = ''] = /(HeartbeatToken|PageToken|Integration|Template)(?:Input)?\.id$/.exec(path) ?? []
+    const [, kind = ''] = /(HeartbeatToken|PageToken|Integration|Postmortem|Template)(?:Input)?\.id$/.exec(path) ?? []
     const others = new Map(
       Object.entries({
         HeartbeatToken: heartbeatId,
         PageToken: pageTokenId,
         Integration: integrationId,
+        Postmortem: ids.Incident,
         Template: templateId,
       }),
     )

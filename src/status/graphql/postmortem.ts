@@ -88,9 +88,9 @@ builder.mutationField('unpublishPostmortem', (t) =>
   t.field({
     type: Postmortem,
     description: 'Makes a published post-mortem a draft again. Requires a key with scope WRITE.',
-    args: { incidentId: t.arg.id() },
+    args: { id: t.arg.id({ description: 'The incident.' }) },
     errors: { types: [NotFound, Conflict] },
-    resolve: (_root, { incidentId }, ctx) => unpublishPostmortem(ctx, incidentId),
+    resolve: (_root, { id }, ctx) => unpublishPostmortem(ctx, id),
   }),
 )
 
@@ -98,8 +98,8 @@ builder.mutationField('deletePostmortem', (t) =>
   t.field({
     type: deletionPayload('Postmortem'),
     description: 'Deletes the post-mortem of an incident. Requires a key with scope WRITE.',
-    args: { incidentId: t.arg.id() },
+    args: { id: t.arg.id({ description: 'The incident.' }) },
     errors: { types: [NotFound, Conflict] },
-    resolve: (_root, { incidentId }, ctx) => deletePostmortem(ctx, incidentId),
+    resolve: (_root, { id }, ctx) => deletePostmortem(ctx, id),
   }),
 )
