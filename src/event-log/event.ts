@@ -2,8 +2,9 @@ import type { Actor, Database, SqlContext } from '../core/context.ts'
 import { inTransaction } from '../core/context.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { plainRows } from '../database/sql-transaction.ts'
-import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
+import type { ActorKind, Event } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
+import { EventKind } from '../generated/prisma/enums.ts'
 
 /** An event to append: its kind and its subject. Time and actor come from the context. */
 export interface NewEvent {
@@ -227,6 +228,9 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
 export function isPublicKind(kind: EventKind): boolean {
   return isPublic[kind]
 }
+
+/** The kinds of events that change the public page. */
+export const publicKinds: readonly EventKind[] = Object.values(EventKind).filter(isPublicKind)
 
 const actorKinds = {
   apiKey: 'API_KEY',

@@ -1,13 +1,10 @@
 import type { Database } from '../core/context.ts'
-import { isPublicKind } from '../event-log/event.ts'
-import { EventKind } from '../generated/prisma/enums.ts'
-
-/** What happens in private, such as the draft of a post-mortem, must not move a time that everybody sees. */
-const privateKinds = Object.values(EventKind).filter((kind) => !isPublicKind(kind))
+import { publicKinds } from '../event-log/event.ts'
 
 /**
  * Returns the time of the newest public event about each of an organization's services, groups, incidents and maintenances, by id.
- * An event about an incident or a maintenance counts for its services as well. Runs one statement.
+ * An event about an incident or a maintenance counts for its services as well; what happens in
+ * private, such as the draft of a post-mortem, must not move a time that everybody sees. Runs one statement.
  */
 export async function readLastChanges(
   db: Database,
@@ -26,7 +23,7 @@ export async function readLastChanges(
     SELECT id, max(at) AS at FROM subject CROSS JOIN LATERAL (
       SELECT at FROM "Event"
       WHERE "organizationId" = ${organizationId} AND "subjectId" = subject."subjectId"
-        AND kind::text <> ALL (${privateKinds}::text[]) ORDER BY seq DESC LIMIT 1
+        AND kind::text = ANY (${publicKinds}::text[]) ORDER BY seq DESC LIMIT 1
     ) AS last GROUP BY id`
   return new Map(rows.map(({ id, at }) => [id, at]))
 }

@@ -2,10 +2,9 @@ import type { GraphQLResolveInfo } from 'graphql'
 import { Kind } from 'graphql'
 import type { Page } from '../../account/page.ts'
 import { typeOfId } from '../../core/id.ts'
-import { encodeCursor, isPublicKind } from '../../event-log/event.ts'
+import { encodeCursor, publicKinds } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
-import { EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
@@ -17,8 +16,6 @@ import { incidentsOnPage, onPage } from '../page-scope.ts'
 import { eventKinds } from './enums.ts'
 import { StatusPage, statusOfPage } from './page.ts'
 import { below, pageAbove } from './page-scope.ts'
-
-const publicKinds = Object.values(EventKind).filter(isPublicKind)
 
 const reload = describedValues({
   RELOAD: 'Events after your cursor are no longer available: read the page again and continue from its cursor.',
