@@ -63,8 +63,7 @@ async function insertServices(
     const data = { organizationId, name, groupId, description: description ?? '', createdAt: tx.now() }
     return { id: newId('Service'), ...data, position: next + made++, statusOverride: null, version: 1 }
   })
-  const rows = resultsOf(outcomes).map((service) => ({ ...service }))
-  await insertRows(tx.db, 'Service', rows)
+  await insertRows(tx.db, 'Service', resultsOf(outcomes))
   return outcomes
 }
 
