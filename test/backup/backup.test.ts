@@ -9,6 +9,7 @@ import type { DatabaseHandle } from '../../src/database/client.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { serverDatabase, serverUrl } from '../support/database.ts'
+import { contentOf } from '../support/rows.ts'
 import { silent, temporaryDirectory } from '../support/scratch.ts'
 
 const now = new Date('2026-11-23T12:00:00Z')
@@ -43,20 +44,6 @@ const add = ({ prisma }: DatabaseHandle, slug: string) =>
 
 const namesOf = async ({ pool }: DatabaseHandle) =>
   (await pool.query<{ name: string }>('SELECT name FROM "Organization" ORDER BY slug')).rows.map(({ name }) => name)
-
-/** All rows of all tables, as text. */
-async function contentOf({ pool }: DatabaseHandle): Promise<Record<string, string[]>> {
-  const { rows } = await pool.query<{ name: string }>(
-    `SELECT relname::text AS name FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_prisma_migrations' ORDER BY 1`,
-  )
-  const content: Record<string, string[]> = {}
-  for (const { name } of rows) {
-    const found = await pool.query<{ row: string }>(`SELECT t::text AS row FROM "${name}" t ORDER BY 1`)
-    content[name] = found.rows.map(({ row }) => row)
-  }
-  return content
-}
 
 describe('a backup of the embedded database', () => {
   test('while it is written to, has everything that was acknowledged before, and is restored with its key', async () => {

@@ -9,6 +9,7 @@ import type { DatabaseHandle } from '../../src/database/client.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { serverDatabase, serverUrl } from '../support/database.ts'
+import { contentOf } from '../support/rows.ts'
 import { silent, temporaryDirectory } from '../support/scratch.ts'
 
 const SECRET = 'a secret key that is long enough to be one'
@@ -43,20 +44,6 @@ const add = ({ prisma }: DatabaseHandle, slug: string) =>
       timeZone: 'UTC',
     },
   })
-
-/** All rows of all tables, as text. */
-async function contentOf({ pool }: DatabaseHandle): Promise<Record<string, string[]>> {
-  const { rows } = await pool.query<{ name: string }>(
-    `SELECT relname::text AS name FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_prisma_migrations' ORDER BY 1`,
-  )
-  const content: Record<string, string[]> = {}
-  for (const { name } of rows) {
-    const found = await pool.query<{ row: string }>(`SELECT t::text AS row FROM "${name}" t ORDER BY 1`)
-    content[name] = found.rows.map(({ row }) => row)
-  }
-  return content
-}
 
 const settings = (dataDir: string, databaseUrl?: string) => ({
   ...{ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SECRET_KEY: undefined },

@@ -19,3 +19,17 @@ export async function rowsNaming(
   )
   return rows
 }
+
+/** Returns all rows of all tables as text, by table. */
+export async function contentOf({ pool }: { readonly pool: pg.Pool }): Promise<Record<string, string[]>> {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT relname::text AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_prisma_migrations' ORDER BY 1`,
+  )
+  const content: Record<string, string[]> = {}
+  for (const { name } of rows) {
+    const found = await pool.query<{ row: string }>(`SELECT t::text AS row FROM "${name}" t ORDER BY 1`)
+    content[name] = found.rows.map(({ row }) => row)
+  }
+  return content
+}
