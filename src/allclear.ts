@@ -3,6 +3,8 @@
 const [command, ...rest] = process.argv.slice(2)
 
 if (command === undefined || (command === 'serve' && rest.length === 0)) {
+  const { setMemorySettings } = await import('./core/memory-settings.ts')
+  setMemorySettings()
   // Not a literal, which would put the service into this file's bundle.
   const service: string = './main.js'
   await import(service)

@@ -86,11 +86,14 @@ async function stopMonitoring(db: Database, organizationId: string): Promise<voi
   await db.watch.updateMany({ where: { monitor: { organizationId } }, data: { dueAt: null } })
 }
 
-/** Resumes probes at once; a heartbeat that reported before gets its interval and grace for the next report. */
+/**
+ * Resumes probes at once; a heartbeat that reported before gets its interval and grace for the next report;
+ * of one with a schedule, the scheduler finds out when that is.
+ */
 async function resumeMonitoring(db: Database, { id, tier }: Organization, now: Date): Promise<void> {
   const shortest = tierLimits[tier].minIntervalSeconds
   await db.$executeRaw`
-    UPDATE "Watch" AS watch SET "dueAt" = CASE WHEN monitor.kind <> 'HEARTBEAT' THEN ${now}::timestamptz
+    UPDATE "Watch" AS watch SET "dueAt" = CASE WHEN monitor.kind <> 'HEARTBEAT' OR monitor.options -> 'schedule' IS NOT NULL THEN ${now}::timestamptz
       ELSE ${now}::timestamptz + (greatest(monitor."intervalSeconds", ${shortest}::int)
         + coalesce((monitor.options ->> 'graceSeconds')::float8, 0)) * interval '1 second' END
     FROM "Monitor" AS monitor

@@ -11,7 +11,7 @@ import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { newId, typeOfId } from '../core/id.ts'
-import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { changedMembers, hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
@@ -24,6 +24,7 @@ import { announceKeys, insertApiKey } from './api-key.ts'
 import { deleteDomain, setRequestedDomain } from './custom-domain.ts'
 import type { LogoFile } from './logo.ts'
 import { changedLogo, storeLogo } from './logo.ts'
+import { requireUnlocked } from './managed-object.ts'
 import { emailText, settingsEdit, slugText } from './page-settings.ts'
 import { consumeSignUpQuota } from './sign-up.ts'
 
@@ -79,8 +80,8 @@ export function defaultTier({ DEFAULT_TIER }: Config): Tier {
  * Updates the given fields of the caller's organization and its page. A custom domain is requested, and served once proven.
  * Needs a key with scope ADMIN.
  * @param upload becomes the logo; absent: the logo is what the input says.
- * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, or the organization has changed since the given
- * version.
+ * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, the organization has changed since the given
+ * version, or a file manages what changes (ManagedByFile).
  */
 export async function updateOrganization(ctx: Context, input: unknown, upload?: LogoFile): Promise<Organization> {
   const id = requireScope(ctx, 'ADMIN')
@@ -98,7 +99,9 @@ export async function updateOrganization(ctx: Context, input: unknown, upload?: 
     if (customDomain === null) await deleteDomain(db, page.id)
     else if (customDomain !== undefined) await setRequestedDomain(tx, page, customDomain, ['customDomain'])
     const isMoved = customDomain !== undefined && customDomain !== (asked?.name ?? null)
-    if (!isMoved && !hasChanges(before, fields)) return [before]
+    const changed = changedMembers(before, fields)
+    if (!isMoved && changed.length === 0) return [before]
+    await requireUnlocked(tx, id, before.pageId, changed)
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     if (organization.logoUrl !== before.logoUrl) await storeLogo(db, page, upload)
     // The day boundaries change, so uptime days are recomputed.

@@ -65,6 +65,8 @@ export interface PagePass {
 export interface PageGuard {
   /** Returns the pages with this name. */
   pages(name: PageName): Promise<readonly GuardedPage[]>
+  /** Returns them if that takes no query. */
+  known(name: PageName): readonly GuardedPage[] | null
   /** Calls `cut` when a right to read a page ends, on any instance. Returns a function that cancels this. */
   hold(id: string, cut: () => void): () => void
   /** Returns the content of the cookie of an opened page. */
@@ -113,6 +115,7 @@ export function createPageGuard(
       })
       return value.pages
     },
+    known: (name) => names.current(JSON.stringify(name))?.pages ?? null,
     hold: options.hold,
     sign(page) {
       const until = String(Math.floor((now().getTime() + PAGE_COOKIE_LIFETIME) / SECOND))

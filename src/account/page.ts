@@ -7,7 +7,7 @@ import type { Organization, Page as PageRow } from '../generated/prisma/client.t
 import { Prisma } from '../generated/prisma/client.ts'
 
 /** What `pageSettings` selects: the organization's settings, unless the page overrides them. */
-export type PageSettings = Pick<PageRow, 'slug' | 'customDomain' | 'embedOrigins'> &
+export type PageSettings = Pick<PageRow, 'slug' | 'customDomain' | 'embedOrigins' | 'publishesReports'> &
   Pick<
     Organization,
     | 'name'
@@ -37,7 +37,7 @@ export const pageSettings = Prisma.sql`own.slug, coalesce(own.name, owner.name) 
   coalesce(own.description, owner.description) AS description, owner."timeZone",
   coalesce(own."accentColor", owner."accentColor") AS "accentColor", coalesce(own."logoUrl", owner."logoUrl") AS "logoUrl",
   coalesce(own.links, owner.links) AS links, coalesce(own."uptimeSource", owner."uptimeSource") AS "uptimeSource",
-  owner.languages, owner."defaultLanguage", own."customDomain", own."embedOrigins", owner.tier, owner."lastSeq"`
+  owner.languages, owner."defaultLanguage", own."customDomain", own."embedOrigins", own."publishesReports", owner.tier, owner."lastSeq"`
 
 /** Selects pages. Append a condition. */
 export const selectPages = Prisma.sql`

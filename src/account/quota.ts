@@ -3,6 +3,8 @@ import type pg from 'pg'
 import { proOrganizationOf } from '../core/access.ts'
 import { createBatchWriter } from '../core/batch-writer.ts'
 import type { Context, Database } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
 import { LimitExceeded } from '../core/errors.ts'
 import { clientSubject } from '../core/ip-address.ts'
 import { DAY, HOUR, nextUtcDay, utcDay } from '../core/time.ts'
@@ -111,9 +113,20 @@ export function organizationChecks(ctx: Context, organizationId: string): Promis
   return checksOn(ctx.db, organizationSubject(organizationId), utcDay(ctx.now()))
 }
 
-/** Deletes counters of days before yesterday: they are no longer needed, and addresses are personal data. */
-export async function deleteOldUsage(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
-  await ctx.db.usageCounter.deleteMany({ where: { day: { lt: new Date(utcDay(ctx.now()).getTime() - DAY) } } })
+/**
+ * Deletes a batch of counters of days before yesterday: they are no longer needed, and addresses are personal data. Returns whether
+ * there may be more.
+ */
+export async function deleteOldUsage(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  count: CountDeleted = uncounted,
+): Promise<boolean> {
+  const deleted = await db.$executeRaw`
+    DELETE FROM "UsageCounter" WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM "UsageCounter"
+      WHERE day < ${new Date(utcDay(now()).getTime() - DAY)}::date LIMIT ${DELETE_BATCH}))`
+  count('UsageCounter', deleted)
+  return deleted >= DELETE_BATCH
 }
 
 /** Returns the plan and subject that a check counts against: free checks count by client address. */

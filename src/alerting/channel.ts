@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import { requireDeletable, requireUnlocked } from '../account/managed-object.ts'
 import { zoneName } from '../account/page-settings.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
-import { NotFound, TierLimitReached } from '../core/errors.ts'
+import { Conflict, NotFound, TierLimitReached } from '../core/errors.ts'
 import { newId, typeOfId } from '../core/id.ts'
-import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { changedMembers, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { DAY } from '../core/time.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
@@ -17,7 +19,7 @@ import { suppressedAmong } from '../notification/suppression.ts'
 import { newSecret } from '../notification/token.ts'
 import { findOwned, requireDistinct, requireServices } from '../status/ownership.ts'
 import type { AddressInput } from './channel-address.ts'
-import { addressFields, hasAddress, kindByKey, readAddress } from './channel-address.ts'
+import { addressFields, addressKeys, hasAddress, kindByKey, readAddress } from './channel-address.ts'
 import type { AlertingContext } from './context.ts'
 import { sealedAddress, sealedSecret } from './message.ts'
 import { formatMinutes, parseMinutes } from './quiet-hours.ts'
@@ -103,7 +105,7 @@ export async function createAlertChannel(ctx: AlertingContext, input: unknown): 
 /**
  * Updates the given fields of an alert channel; null removes reminders, escalation and quiet hours. Its kind stays. Needs a key with
  * scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
  */
 export async function updateAlertChannel(ctx: AlertingContext, input: unknown): Promise<AlertChannel> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -116,7 +118,11 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
     if (address?.kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, address.label)
     const { timeZone } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const chosen = { name, ...(await chosenSettings(tx, organizationId, id, given, timeZone)) }
-    if (address === null && !hasChanges(before, chosen)) return [before]
+    const changed = changedMembers(before, chosen)
+    if (address === null && changed.length === 0) return [before]
+    const isReplaced = address !== null && !leadsTo(ctx, before, address.data)
+    const members = [...changed.map((column) => memberOf[column] ?? column), ...(isReplaced ? [keyOf(before)] : [])]
+    await requireUnlocked(tx, organizationId, id, members)
     const channel = await tx.db.alertChannel.update({
       where: { id },
       data: {
@@ -139,15 +145,53 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
   })
 }
 
-/** Deletes an alert channel with its deliveries. Needs a key with scope WRITE. @throws NotFound. */
+/** How long a webhook's messages are also signed with the previous secret after a rotation. */
+const ROTATION = DAY
+
+/**
+ * Gives a webhook channel a new signing secret. For a day its messages carry a signature by the previous one as well; the one before
+ * that ends at once. Needs a key with scope WRITE.
+ * @throws NotFound, and Conflict for a channel of another kind.
+ */
+export async function rotateAlertChannelSecret(ctx: AlertingContext, id: string): Promise<AlertChannel> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const { kind, secret } = await ownChannel(tx, organizationId, id)
+    if (kind !== 'WEBHOOK') throw new Conflict('Only webhooks have a signing secret.')
+    const formerSecretUntil = new Date(tx.now().getTime() + ROTATION)
+    const data = { secret: newWebhookSecret(ctx, id), formerSecret: secret, formerSecretUntil }
+    const channel = await tx.db.alertChannel.update({ where: { id }, data: { ...data, version: { increment: 1 } } })
+    return [channel, channelEvent('ALERT_CHANNEL_UPDATED', channel)]
+  })
+}
+
+/** Deletes an alert channel with its deliveries. Needs a key with scope WRITE. @throws NotFound and ManagedByFile. */
 export async function deleteAlertChannel(ctx: Context, id: string): Promise<AlertChannel> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const channel = await ownChannel(tx, organizationId, id)
+    await requireDeletable(tx, organizationId, id)
     await tx.db.alertChannel.updateMany({ where: { escalateToId: id }, data: { escalateAfterMinutes: null } })
     await tx.db.alertChannel.delete({ where: { id } })
     return [channel, channelEvent('ALERT_CHANNEL_DELETED', channel)]
   })
+}
+
+/** The members of an input that columns belong to, where they have other names. */
+const memberOf: Readonly<Record<string, string>> = {
+  changes: 'when',
+  escalateToId: 'escalate',
+  escalateAfterMinutes: 'escalate',
+  quietFrom: 'quietHours',
+  quietTo: 'quietHours',
+  quietZone: 'quietHours',
+}
+
+const keyOf = ({ kind }: AlertChannel) => addressKeys.find((key) => kindByKey[key] === kind) ?? ''
+
+/** Returns whether a channel has an address already. */
+function leadsTo({ seal }: Pick<AlertingContext, 'seal'>, { id, address }: AlertChannel, data: unknown): boolean {
+  return seal.open(address, sealedAddress(id)) === JSON.stringify(data)
 }
 
 /** Reads an alert channel of an organization. @throws NotFound. */

@@ -121,7 +121,7 @@ export function createAlertWorker(parts: {
   async function send(row: Due, items: readonly [AlertItem, ...AlertItem[]]): Promise<Sent> {
     try {
       const { channel, organization } = row
-      const message = buildMessage({ delivery: row, items, channel, organization }, seal, site.baseUrl)
+      const message = buildMessage({ delivery: row, items, channel, organization }, seal, site.baseUrl, now())
       return await withDeadline(SEND_DEADLINE, 'Sending', sendAlert(channel.kind, message, tools))
     } catch (error) {
       log.error({ err: error, delivery: row.id }, 'alerting: could not render or send a message')

@@ -19,7 +19,7 @@ export const ACKNOWLEDGE_PATH = '/alerts'
 export interface MessageParts {
   readonly delivery: Pick<AlertDelivery, 'id'>
   readonly items: readonly [AlertItem, ...AlertItem[]]
-  readonly channel: Pick<AlertChannel, 'id' | 'name' | 'address' | 'secret'>
+  readonly channel: Pick<AlertChannel, 'id' | 'name' | 'address' | 'secret' | 'formerSecret' | 'formerSecretUntil'>
   readonly organization: Pick<Organization, 'name' | 'slug' | 'timeZone'>
 }
 
@@ -39,8 +39,18 @@ export const isAcknowledgeToken = (text: string) => /^[-\w]{43}$/.test(text)
 export const sealedAddress = (id: string) => `${id} alert address`
 export const sealedSecret = (id: string) => `${id} alert secret`
 
+/** Returns the secrets that sign a channel's messages, newest first: for a while after a rotation also the previous one. */
+function signingSecrets(
+  seal: SecretBox,
+  { id, secret, formerSecret, formerSecretUntil }: MessageParts['channel'],
+  now: Date,
+): string[] {
+  const former = formerSecretUntil !== null && now < formerSecretUntil ? formerSecret : null
+  return [secret, former].flatMap((sealed) => (sealed === null ? [] : [seal.open(sealed, sealedSecret(id))]))
+}
+
 /** Renders the message of a delivery. @param baseUrl our public URL, without a trailing slash. */
-export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: string): AlertMessage {
+export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: string, now: Date): AlertMessage {
   const { delivery, items, channel, organization } = parts
   const [first, ...others] = items
   const console = `${baseUrl}/console/${organization.slug}`
@@ -66,7 +76,7 @@ export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: stri
         : `${console}/alerts`,
     settingsUrl: `${console}/alerts/channels/${channel.id}`,
     address: JSON.parse(seal.open(channel.address, sealedAddress(channel.id))),
-    secrets: channel.secret === null ? [] : [seal.open(channel.secret, sealedSecret(channel.id))],
+    secrets: signingSecrets(seal, channel, now),
   }
 }
 

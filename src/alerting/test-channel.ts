@@ -49,9 +49,10 @@ export async function testAlertChannel(ctx: AlertingContext, id: string): Promis
   } as const
   const parts = { delivery: { id: newId('AlertDelivery') }, items: [item], channel, organization } as const
   const tools = { outbound: ctx.tools.outbound, mailer: ctx.mailer ?? null, now: ctx.now }
-  const { result, answer } = await sendAlert(channel.kind, buildMessage(parts, ctx.seal, ctx.site.baseUrl), tools)
+  const message = buildMessage(parts, ctx.seal, ctx.site.baseUrl, now)
+  const { result, answer } = await sendAlert(channel.kind, message, tools)
   if (result.kind === 'postponed')
     return { delivered: false, status: null, message: 'Not sent: this host gets too many requests now.', answer: null }
-  const { kind, status, message } = result
-  return { delivered: kind === 'delivered', status, message, answer }
+  const { kind, status, message: said } = result
+  return { delivered: kind === 'delivered', status, message: said, answer }
 }

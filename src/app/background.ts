@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { checkDueDomains } from '../account/custom-domain-check.ts'
 import { notDeleted } from '../account/deletion.ts'
 import { eraseDeleted } from '../account/erasure.ts'
@@ -13,7 +14,11 @@ import { reconcileDueInvoices } from '../billing/check-plan-invoice.ts'
 import { deleteOldCheckouts } from '../billing/checkout.ts'
 import type { BillingContext } from '../billing/context.ts'
 import { EARLIEST_REMINDER, sendDueReminders } from '../billing/reminder-job.ts'
+import { deleteOldPayloads } from '../billing/retention.ts'
 import type { MountedFile } from '../configuration/mounted-file.ts'
+import type { Config } from '../core/config.ts'
+import type { Context } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
 import { deleteExpiredAnswers } from '../core/idempotency.ts'
 import { renderStored, UNRENDERED } from '../core/markdown-rendering.ts'
 import type { Metrics } from '../core/metrics.ts'
@@ -25,6 +30,7 @@ import type { Agenda } from '../database/agenda.ts'
 import { dueIfAny, earliestOf, IDLE_MS } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { withLongDeadline } from '../database/statement-deadline.ts'
+import { createEventRetention } from '../event-log/retention.ts'
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts'
 import { INCOMING_CHANNEL } from '../integration/receive.ts'
 import { createIncomingWorker, deleteOldBodies } from '../integration/worker.ts'
@@ -40,6 +46,7 @@ import { suppressStopped } from '../notification/suppression.ts'
 import { deleteExpired as deleteExpiredTokens } from '../people/one-time-token.ts'
 import { runDueMaintenance } from '../status/maintenance-job.ts'
 import { runDueSeries } from '../status/maintenance-series.ts'
+import { offerReports } from '../status-page/report-job.ts'
 
 /** The pause after work that failed. */
 const RETRY_INTERVAL = 5 * SECOND
@@ -61,6 +68,27 @@ export interface Background {
 /** The pause after a backup that failed, and the time limit of one. */
 const BACKUP_RETRY = 10 * MINUTE
 const BACKUP_TIMEOUT = 12 * HOUR
+
+type Deleting = Pick<Context, 'db' | 'now'>
+
+/**
+ * Counts what a job deletes, says it in the log when nothing is left to delete, and gives the pause until the next batch.
+ * @returns what runs a batch, which returns whether there may be more.
+ */
+function countedRun(metrics: Pick<Metrics, 'deletedRows'>, log: Logger) {
+  let deleted: Record<string, number> = {}
+  const count: CountDeleted = (table, rows) => {
+    if (rows === 0) return
+    deleted[table] = (deleted[table] ?? 0) + rows
+    metrics.deletedRows.inc({ table }, rows)
+  }
+  return async (deleteBatch: (count: CountDeleted) => Promise<boolean>): Promise<number> => {
+    if (await deleteBatch(count)) return MIN_PAUSE
+    if (Object.keys(deleted).length > 0) log.info({ rows: deleted }, 'retention: deleted what was old')
+    deleted = {}
+    return HOUR
+  }
+}
 
 /** The time limit of a run: batches wait for each other, and external systems are slow. */
 const RUN_TIMEOUT = 15 * MINUTE
@@ -87,10 +115,12 @@ export async function startBackground(
     readonly backups: ScheduledBackups | null
     /** Null: none is applied. */
     readonly configurationFile: MountedFile | null
+    /** How many days things are kept. */
+    readonly retention: Pick<Config, 'EVENT_RETENTION_DAYS' | 'PAYMENT_PAYLOAD_DAYS'>
   },
   closers: (() => Promise<void> | void)[],
 ): Promise<Background> {
-  const { ctx, database, seal, usage, outbound, dns, mailer, metrics, agenda, backups, configurationFile } =
+  const { ctx, database, seal, usage, outbound, dns, mailer, metrics, agenda, backups, configurationFile, retention } =
     dependencies
   const { now, site } = ctx
   const notifier = await startNotifier({
@@ -156,20 +186,29 @@ export async function startBackground(
     repeatWhenDue(earliestOf('CheckPlanInvoice'), () => reconcileDueInvoices(ctx))
     if (mailer) repeatWhenDue(EARLIEST_REMINDER, () => sendDueReminders(ctx, mailer))
   }
+  repeat(async () => ((await offerReports(ctx)) ? MIN_PAUSE : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
   // In batches, so that other work is not delayed.
   repeat(async () => ((await closeDays(ctx)) ? SECOND : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
-  repeat(async () => ((await withLongDeadline(ctx, deleteExpired)) ? MIN_PAUSE : HOUR), HOUR)
-  repeat(async () => ((await withLongDeadline(ctx, deleteOldDeliveries)) ? MIN_PAUSE : HOUR), HOUR)
-  repeat(async () => ((await withLongDeadline(ctx, deleteOldAlerts)) ? MIN_PAUSE : HOUR), HOUR)
-  repeat(async () => ((await withLongDeadline(ctx, deleteOldBodies)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(async () => ((await eraseDeleted(ctx)) ? MIN_PAUSE : MINUTE), MINUTE)
   const rendering = repeat(async () => ((await renderStored(ctx)) ? MIN_PAUSE : HOUR), MINUTE)
   closers.push(agenda.add(dueIfAny(UNRENDERED), rendering.wake))
-  repeat(async () => ((await withLongDeadline(ctx, deleteExpiredAnswers)) ? MIN_PAUSE : HOUR), HOUR)
   repeat(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
-  repeat(() => withLongDeadline(ctx, deleteOldUsage).then(() => DAY), DAY)
-  repeat(() => withLongDeadline(ctx, deleteOldCheckouts).then(() => DAY), DAY)
-  repeat(() => withLongDeadline(ctx, deleteExpiredTokens).then(() => HOUR), HOUR)
+  const events = createEventRetention(retention.EVENT_RETENTION_DAYS)
+  for (const deleteBatch of [
+    deleteExpired,
+    deleteOldDeliveries,
+    deleteOldAlerts,
+    deleteOldBodies,
+    deleteExpiredAnswers,
+    deleteExpiredTokens,
+    deleteOldUsage,
+    deleteOldCheckouts,
+    events.deleteBatch,
+    (own: Deleting, count: CountDeleted) => deleteOldPayloads(own, retention.PAYMENT_PAYLOAD_DAYS, count),
+  ]) {
+    const run = countedRun(metrics, ctx.log)
+    repeat(() => run((count) => withLongDeadline(ctx, (own) => deleteBatch(own, count))), HOUR)
+  }
   if (backups) {
     const making = startPollLoop(() => backups.run(), {
       retryMs: BACKUP_RETRY,

@@ -9,21 +9,24 @@ import { requireSender } from '../notification/channel/mailer.ts'
  * @throws StartError with the name of the setting and the problem.
  */
 export async function checkStartable(config: Config): Promise<void> {
-  const { HOST, PORT, MAIL_FROM, GEO_CITY_DB, GEO_ASN_DB } = config
+  const { HOST, PORT, METRICS_PORT, MAIL_FROM, GEO_CITY_DB, GEO_ASN_DB } = config
   if (MAIL_FROM !== undefined) requireSender(MAIL_FROM)
   for (const [name, file] of Object.entries({ GEO_CITY_DB, GEO_ASN_DB })) {
     if (file !== undefined) await assertMmdb(name, file)
   }
-  await requireListenable(HOST, PORT)
+  await requireListenable('PORT', HOST, PORT)
+  if (METRICS_PORT !== undefined) await requireListenable('METRICS_PORT', HOST, METRICS_PORT)
 }
 
 /** Listens for a moment: only the operating system knows which addresses and ports are available. */
-function requireListenable(host: string, port: number): Promise<void> {
+function requireListenable(setting: 'PORT' | 'METRICS_PORT', host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const name =
-        cause.code === 'EADDRINUSE' || cause.code === 'EACCES' ? `PORT is ${port}` : `HOST is ${JSON.stringify(host)}`
+        cause.code === 'EADDRINUSE' || cause.code === 'EACCES'
+          ? `${setting} is ${port}`
+          : `HOST is ${JSON.stringify(host)}`
       const expected = cause.code === 'EADDRINUSE' ? 'a free port' : 'a port and an address of this machine'
       reject(
         new StartError(

@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
+import { routePath } from 'hono/route'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { certificateRoutes } from '../account/http/certificate.ts'
 import { challengeRoutes } from '../account/http/challenge.ts'
@@ -26,8 +27,10 @@ import { BLACKLIST_PATH, blacklistRest } from '../blacklist/http/rest.ts'
 import { isCheckable } from '../blacklist/target.ts'
 import { configurationRoutes } from '../configuration/http/routes.ts'
 import { consolePages, consoleScript, consoleSheet, pushScript } from '../console/html/routes.tsx'
+import type { Config } from '../core/config.ts'
 import { NotFound } from '../core/errors.ts'
 import type { Metrics } from '../core/metrics.ts'
+import type { Tracer } from '../core/tracing.ts'
 import { unavailability } from '../database/unavailable.ts'
 import { docsPages, docsSheet } from '../docs/html/routes.tsx'
 import { referenceRoutes, referenceScript, referenceSheet } from '../http/api-reference.tsx'
@@ -41,6 +44,7 @@ import type { Site } from '../http/layout.tsx'
 import { createLibraries } from '../http/libraries.ts'
 import { isLocalCaller } from '../http/local-caller.ts'
 import { nodeRequest } from '../http/node-request.ts'
+import { noteRoute } from '../http/request-span.ts'
 import { robotsRoutes } from '../http/robots.ts'
 import { integrationPaths } from '../integration/http/openapi.ts'
 import { integrationRoutes } from '../integration/http/routes.ts'
@@ -55,6 +59,7 @@ import { embedRoutes, embedStylesheet } from '../status-page/html/embed.tsx'
 import { respondMissingOnDomain, respondMissingPath } from '../status-page/html/missing-page.tsx'
 import { liveScript, statusPages, statusStylesheet } from '../status-page/html/routes.tsx'
 import { documentRoutes } from '../status-page/http/documents.ts'
+import { answerHot } from '../status-page/http/hot-answers.ts'
 import type { PageCache } from '../status-page/page-cache.ts'
 import type { PngRenderer } from '../status-page/png-renderer.ts'
 import { openApiDocument } from './openapi.ts'
@@ -100,6 +105,8 @@ export interface RouterOptions {
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
   readonly heartbeats: HeartbeatParts
   readonly readiness: () => Promise<Readiness>
+  /** Null: requests are not traced. */
+  readonly tracer: Tracer | null
   readonly verifyStripe: VerifyStripe
   /** Called after a change, so that its author sees it at once. */
   readonly onChange: (organizationId: string) => void
@@ -108,8 +115,8 @@ export interface RouterOptions {
 }
 
 /**
- * Creates the listener for everything but GraphQL: REST, pages, documentation, assets and health. Checks bypass Hono,
- * which would cost them a third of their speed.
+ * Creates the listener for everything but GraphQL: REST, pages, documentation, assets and health. Checks and hot answers bypass
+ * Hono, which would cost them a third of their speed.
  */
 export function createRouter(options: RouterOptions): RequestListener {
   const { dependencies } = options
@@ -121,10 +128,14 @@ export function createRouter(options: RouterOptions): RequestListener {
     },
   })
   const pages = getRequestListener(createRoutes(options).fetch, { hostname: HOSTNAME })
+  const hot = { cache: options.pageCache, guard: options.pageGuard }
   return (request, response) => {
+    if (answerHot(hot, request, response)) return
     const target = requestTarget(request)
-    if (isUnder(BLACKLIST_PATH, target)) rest(request, response, target)
-    else void pages(request, response)
+    if (isUnder(BLACKLIST_PATH, target)) {
+      if (options.tracer) noteRoute(request, blacklistRoute(target))
+      rest(request, response, target)
+    } else void pages(request, response)
   }
 }
 
@@ -146,6 +157,13 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   const libraries = createLibraries()
 
   const app = new Hono<{ Bindings: HttpBindings }>()
+  if (options.tracer)
+    app.use(async (c, next) => {
+      await next()
+      // Of the last handler that ran; `*` is one of those that ran before a route was missing.
+      const route = routePath(c)
+      if (!route.endsWith('*')) noteRoute(nodeRequest(c), route)
+    })
   // Before all that could show something of a private page.
   app.route(
     '/',
@@ -154,7 +172,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   // What is not of the pages' cache there: a page that is not found, a form, an error.
   const zip = compress({ encoding: 'gzip' })
   for (const path of ['/metrics', '/status', '/status/*', `${BILLING_PATH}/*`]) app.get(path, zip)
-  app.route('/', healthRoutes(readiness, metrics, config.METRICS_TOKEN))
+  app.route('/', healthRoutes(readiness, config.METRICS_PORT === undefined ? metrics : null, config.METRICS_TOKEN))
   app.route('/', robotsRoutes())
   app.route(BILLING_PATH, webhookRoutes({ visitorOf: visitorIn, verifyStripe }))
   app.route(BILLING_PATH, billingRoutes({ site, eventLog, closing, ...payers }))
@@ -220,17 +238,30 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   return app
 }
 
-/** Creates the listener of a worker: only health and metrics. */
-export function workerRouter({
-  readiness,
-  metrics,
-  dependencies: { config },
-}: Pick<RouterOptions, 'readiness' | 'metrics'> & {
-  readonly dependencies: Pick<RouterOptions['dependencies'], 'config'>
-}): RequestListener {
-  const health = healthRoutes(readiness, metrics, config.METRICS_TOKEN)
+interface HealthOptions extends Pick<RouterOptions, 'readiness' | 'metrics'> {
+  readonly dependencies: { readonly config: Pick<Config, 'METRICS_PORT' | 'METRICS_TOKEN'> }
+}
+
+/** Creates the listener of a worker: only health, and metrics unless they have a port of their own. */
+export function workerRouter(options: HealthOptions): RequestListener {
+  return healthListener(options, options.dependencies.config.METRICS_PORT === undefined)
+}
+
+/** Creates the listener of `METRICS_PORT`. */
+export function metricsRouter(options: HealthOptions): RequestListener {
+  return healthListener(options, true)
+}
+
+function healthListener({ readiness, metrics, dependencies }: HealthOptions, servesMetrics: boolean): RequestListener {
+  const health = healthRoutes(readiness, servesMetrics ? metrics : null, dependencies.config.METRICS_TOKEN)
   const listener = getRequestListener(health.fetch, { hostname: HOSTNAME })
   return (request, response) => void listener(request, response)
+}
+
+/** Returns the route of a check by REST, for traces. */
+function blacklistRoute({ pathname }: Pick<URL, 'pathname'>): string {
+  const name = pathname.slice(BLACKLIST_PATH.length + 1)
+  return ['ip', 'domain', 'bulk'].includes(name) ? `${BLACKLIST_PATH}/${name}` : BLACKLIST_PATH
 }
 
 /** The host of requests without one. */

@@ -18,10 +18,13 @@ import '../integration/graphql/index.ts'
 import '../billing/graphql/index.ts'
 import '../status-page/graphql/index.ts'
 import '../configuration/graphql/index.ts'
+import '../import/graphql/index.ts'
 
-/** The executable schema of all rooms. */
+/** The executable schema of all rooms. Not sorted, which would build it twice. */
 export const schema = completeListsInSlices(
-  guardPages(hideNodes(letOperatorAct(narrowToPages(describeCommon(builder.toSchema()), servicesSeenOf)))),
+  guardPages(
+    hideNodes(letOperatorAct(narrowToPages(describeCommon(builder.toSchema({ sortSchema: false })), servicesSeenOf))),
+  ),
 )
 
 /** Returns the content of `schema.graphql`. */

@@ -75,6 +75,8 @@ export const pagePaths: readonly ServedPath[] = [
     page(`${base}/history`, 'The past incidents of a status page'),
     page(`${base}/incidents/{id}`, 'An incident'),
     page(`${base}/services/{id}`, 'A service, day by day'),
+    page(`${base}/reports`, 'The monthly reports of a status page that publishes them'),
+    page(`${base}/reports/{month}`, 'The report of a month, such as 2026-10'),
   ]),
   ...['/status/{slug}', ''].flatMap((base) => [
     page(`${base}/subscribe`, 'Subscribe to a status page'),

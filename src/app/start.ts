@@ -26,9 +26,11 @@ import { restrictDirectory } from '../core/private-directory.ts'
 import { openSecretBox } from '../core/secret-box.ts'
 import type { Clock } from '../core/time.ts'
 import { SECOND } from '../core/time.ts'
+import { openTracer } from '../core/tracing.ts'
 import { createAgenda } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { openDatabase } from '../database/client.ts'
+import { traceStatements } from '../database/statement-spans.ts'
 import { callerOf } from '../http/caller.ts'
 import type { Readiness } from '../http/health.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -42,6 +44,7 @@ import { createDestinationLimiter } from '../network/destination-limiter.ts'
 import type { DnsClient } from '../network/dns/client.ts'
 import { createDnsClient } from '../network/dns/client.ts'
 import { createOutbound } from '../network/outbound.ts'
+import { createRdapClient } from '../network/rdap.ts'
 import { createSend } from '../network/send.ts'
 import { createAccountMail } from '../notification/account-mail.ts'
 import { createMailer } from '../notification/channel/mailer.ts'
@@ -51,7 +54,8 @@ import type { Background } from './background.ts'
 import { startBackground } from './background.ts'
 import { checkStartable } from './preflight.ts'
 import type { Dependencies } from './request-context.ts'
-import { workerRouter } from './router.ts'
+import { metricsRouter, workerRouter } from './router.ts'
+import { watchSurroundings } from './surroundings.ts'
 import { loadWeb, openWeb } from './web.ts'
 
 /** The running service. */
@@ -126,6 +130,8 @@ async function compose(
   await checkStartable(config)
   await restrictDirectory(config.DATA_DIR)
   closers.push(closeRendering, closeJsonThread, closePasskeyThread, closeYamlThread, closeImportThread)
+  const tracer = await openTracer(config, log)
+  if (tracer) closers.push(tracer.close, traceStatements(tracer))
   const opening = open({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
   // A failed opening needs no closing; the next line reports it.
   closers.push(function database() {
@@ -148,7 +154,7 @@ async function compose(
   const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log) }
   const ctx = systemContext({ config, db, now, log, billing, site })
 
-  const tools = probeTools({ config, checker, now, log })
+  const tools = probeTools({ config, checker, now, log, tracer })
   const backups = config.ROLE === 'web' ? null : scheduleBackups(config, now)
   const usage = createQuota(database.pool)
   const configurationFile =
@@ -164,6 +170,8 @@ async function compose(
     return monitoring.close()
   })
 
+  const region = config.ROLE === 'web' ? null : config.REGION
+  const surroundings = watchSurroundings({ mailer, checker, pool: database.pool, region, now })
   let stopping = false
   let background: Background | null = null
   const readiness = async (): Promise<Readiness> => {
@@ -176,7 +184,8 @@ async function compose(
     ])
     const works = { database: trouble, probing, delivering }
     const upkeep = { backup: backups?.state(), configuration: configurationFile?.state() }
-    return readinessOf(stopping ? { ...works, process: 'stopping' } : works, upkeep)
+    const { isReady, checks } = readinessOf(stopping ? { ...works, process: 'stopping' } : works, upkeep)
+    return { isReady, checks: { ...checks, ...(trouble === null && (await surroundings())) } }
   }
   const sendMail = mailer === null ? undefined : createAccountMail({ now, log }, mailer)
   const dependencies = {
@@ -195,14 +204,23 @@ async function compose(
     configurationFile,
     ...monitoring.parts,
   }
-  const serving = { dependencies, database, metrics, heartbeats: monitoring.parts, readiness }
+  const serving = { dependencies, database, metrics, heartbeats: monitoring.parts, readiness, tracer }
   const web = loaded && (await openWeb({ ...serving, loaded, site }, closers))
   const ofWorker = {
     graphql: null,
     websocket: null,
     callerOf: (request: IncomingMessage) => callerOf(request, dependencies),
   }
-  const server = createHttpServer(web?.handlers ?? { router: workerRouter(serving), ...ofWorker })
+  const handlers = web?.handlers ?? { router: workerRouter(serving), ...ofWorker }
+  const server = createHttpServer({ ...handlers, tracer })
+  if (config.METRICS_PORT !== undefined) {
+    const operations = createHttpServer({ router: metricsRouter(serving), ...ofWorker })
+    const metricsPort = await operations.listen(config.METRICS_PORT, config.HOST)
+    closers.push(function metrics() {
+      return operations.close(0)
+    })
+    log.info(`http: metrics on ${config.HOST} port ${metricsPort}`)
+  }
   const port = await server.listen(config.PORT, config.HOST)
   closers.push(function requests() {
     return server.close(REQUEST_GRACE)
@@ -227,6 +245,7 @@ async function compose(
         agenda,
         backups,
         configurationFile,
+        retention: config,
       },
       closers,
     )
@@ -298,17 +317,21 @@ function probeTools({
   checker,
   now,
   log,
-}: Pick<Dependencies, 'config' | 'checker' | 'now' | 'log'>): ProbeTools {
+  tracer,
+}: Pick<Dependencies, 'config' | 'checker' | 'now' | 'log'> & Pick<ProbeTools, 'tracer'>): ProbeTools {
   const { dns } = checker.lookup
   const allowPrivate = config.ALLOW_PRIVATE_NETWORKS
+  const outbound = createOutbound({ dns, allowPrivate, rate: createAddressRateLimiter() })
   return {
-    outbound: createOutbound({ dns, allowPrivate, rate: createAddressRateLimiter() }),
+    outbound,
     dns,
     checker,
+    rdap: createRdapClient({ outbound, bootstrapUrl: config.RDAP_BOOTSTRAP_URL, now }),
     limiter: createDestinationLimiter(PROBE_LIMITS),
     allowPrivate,
     now,
     log,
+    tracer,
   }
 }
 

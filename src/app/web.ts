@@ -53,7 +53,7 @@ export async function loadWeb(): Promise<LoadedWeb> {
 }
 
 /** The dependencies of the web server, all of which a worker has too. */
-export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'heartbeats' | 'readiness'> {
+export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'heartbeats' | 'readiness' | 'tracer'> {
   readonly dependencies: Omit<
     Dependencies,
     'knownKeys' | 'knownSessions' | 'pageGuard' | 'wrongKeys' | 'eventLog' | 'site' | 'pages'
@@ -78,7 +78,7 @@ export interface Web {
  * @throws when `LISTEN` fails.
  */
 export async function openWeb(options: WebOptions, closers: (() => Promise<void> | void)[]): Promise<Web> {
-  const { loaded, database, metrics, heartbeats, readiness } = options
+  const { loaded, database, metrics, heartbeats, readiness, tracer } = options
   const { assets, schema } = loaded
   const { config, now, log } = options.dependencies
   // Not a copy: its address may become known only when the server listens.
@@ -135,6 +135,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     metrics,
     heartbeats,
     readiness,
+    tracer,
     verifyStripe: stripe.verify,
     onChange: invalidate,
     closing: closing.signal,
@@ -159,6 +160,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     onMutation: (organizationId) => invalidate(organizationId ?? ''),
     log,
     now,
+    tracer,
   })
   const answers = createAnswerCache({ schema, server: yoga, persisted, log, now })
   caches.push(answers)
@@ -171,6 +173,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     revokedKeys,
     log,
     now,
+    tracer,
   })
   return {
     handlers: { router, graphql: answers.handle, websocket, callerOf: graphqlCallerOf },

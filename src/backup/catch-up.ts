@@ -87,9 +87,7 @@ async function stage(
   const changed = `SELECT t::text AS row FROM ${quoted(table)} t WHERE age(xmin) <= age('${mark}'::xid)`
   for await (const rows of batchesOf(from, changed)) {
     count += rows.length
-    await to.query(`INSERT INTO ${staged} SELECT (row::${quoted(table)}).* FROM unnest($1::text[]) AS given(row)`, [
-      rows,
-    ])
+    await to.query(`INSERT INTO ${staged} SELECT * FROM unnest($1::text[]::${quoted(table)}[])`, [rows])
   }
   return { table, columns, key: await keyOf(to, table), staged, count }
 }
@@ -131,7 +129,7 @@ async function deleteMissing(
   const kept = quoted(`kept ${table}`)
   await to.query(`CREATE TEMP TABLE ${kept} ON COMMIT DROP AS SELECT ${keys} FROM ${name} WITH NO DATA`)
   for await (const batch of batchesOf(from, `SELECT ROW(${keys})::text AS row FROM ${name}`)) {
-    await to.query(`INSERT INTO ${kept} SELECT (row::${kept}).* FROM unnest($1::text[]) AS given(row)`, [batch])
+    await to.query(`INSERT INTO ${kept} SELECT * FROM unnest($1::text[]::${kept}[])`, [batch])
   }
   await to.query(`ANALYZE ${kept}`)
   const { rowCount } = await to.query(

@@ -9,7 +9,7 @@ import { applyOn, checksumOf, MOVE_MARK } from '../database/migrate.ts'
  */
 
 /** The first line. */
-interface DumpHead {
+export interface DumpHead {
   /** The checksums of the migrations that the database has, by name, in order. */
   readonly migrations: Readonly<Record<string, string>>
   /** What the file of the secret key holds; null: the key is a setting. */
@@ -28,8 +28,11 @@ interface Sequence {
   readonly isCalled: boolean
 }
 
-/** How many rows are read and written at once. */
-const BATCH = 200
+/** How many rows are read and written at once: at first, and at most when they are small. */
+const FIRST_BATCH = 50
+const MAX_BATCH = 5000
+/** About how long the text of a batch is. */
+const BATCH_CHARACTERS = 512 * 1024
 
 /**
  * Reads a database as of one moment. The connection is the caller's; nothing else may use it meanwhile.
@@ -51,11 +54,14 @@ export async function* dump(
   for (const [table, columns] of await tablesOf(connection)) {
     yield line({ table, columns })
     await connection.query(`DECLARE backup NO SCROLL CURSOR FOR SELECT t::text AS row FROM ONLY ${quoted(table)} t`)
+    let size = FIRST_BATCH
     for (;;) {
-      const { rows } = await connection.query<{ row: string }>(`FETCH ${BATCH} FROM backup`)
+      const { rows } = await connection.query<{ row: string }>(`FETCH ${size} FROM backup`)
       if (rows.length === 0) break
       count += rows.length
-      yield line(rows.map(({ row }) => row))
+      const batch = line(rows.map(({ row }) => row))
+      yield batch
+      size = nextSize(size, batch.length / rows.length)
     }
     await connection.query('CLOSE backup')
   }
@@ -64,7 +70,13 @@ export async function* dump(
   yield line({ rows: count })
 }
 
+/** Returns how many rows to read next, by how long those before were: one may be a picture, or ten bytes. */
+function nextSize(size: number, meanLength: number): number {
+  return Math.max(1, Math.min(Math.floor(BATCH_CHARACTERS / meanLength), size * 4, MAX_BATCH))
+}
+
 const line = (content: Line | DumpHead) => JSON.stringify(content)
+
 /** Writes a name as SQL has it. */
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
@@ -172,9 +184,10 @@ function requireColumns(table: string, columns: readonly string[], found: readon
   throw new StartError(`The backup’s table ${table} is another than this version’s: nothing of it was restored.`)
 }
 
+/** Each text is read once: `(row::table).*` would read it for each column. */
 async function insert(connection: pg.ClientBase, table: string, rows: readonly string[]): Promise<void> {
   const name = quoted(table)
-  await connection.query(`INSERT INTO ${name} SELECT (row::${name}).* FROM unnest($1::text[]) AS given(row)`, [rows])
+  await connection.query(`INSERT INTO ${name} SELECT * FROM unnest($1::text[]::${name}[])`, [rows])
 }
 
 /**

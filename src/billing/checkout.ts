@@ -1,6 +1,8 @@
 import { requirePayer } from '../core/access.ts'
 import type { Config } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
 import { Conflict, NotFound, Unauthenticated, Unavailable } from '../core/errors.ts'
 import { DAY, HOUR } from '../core/time.ts'
 import type { Organization } from '../generated/prisma/client.ts'
@@ -127,11 +129,20 @@ export async function hasRecentCheckout({ db }: Context, organizationId: string,
   return (await db.checkoutStart.findFirst({ where: { organizationId, hour } })) !== null
 }
 
-/** Deletes records of checkouts that no payment can complete any more, even with a late event. */
-export async function deleteOldCheckouts({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
-  await db.checkoutStart.deleteMany({
-    where: { hour: { lt: new Date(now().getTime() - 4 * MAX_CHECKOUT_DURATION_MS) } },
-  })
+/**
+ * Deletes a batch of records of checkouts that no payment can complete any more, even with a late event. Returns whether there may
+ * be more.
+ */
+export async function deleteOldCheckouts(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  count: CountDeleted = uncounted,
+): Promise<boolean> {
+  const deleted = await db.$executeRaw`
+    DELETE FROM "CheckoutStart" WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM "CheckoutStart"
+      WHERE hour < ${new Date(now().getTime() - 4 * MAX_CHECKOUT_DURATION_MS)} LIMIT ${DELETE_BATCH}))`
+  count('CheckoutStart', deleted)
+  return deleted >= DELETE_BATCH
 }
 
 /** Returns a token that lets a payer's browser see the outcome; it contains the organization and the tier. */

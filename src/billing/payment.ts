@@ -55,6 +55,7 @@ export async function assignPayment(ctx: Context, input: unknown): Promise<Payme
     if (payment === null) throw new NotFound('Payment not found.')
     if (payment.provider !== 'STRIPE') throw new Conflict('This payment is for a check plan. Use setCheckPlan.')
     if (!(await isOrganization(tx, organizationId))) throw new NotFound('Organization not found.')
+    if (payment.payload === '') throw new Conflict('The content of this payment is kept no longer.')
     const event = readStripeEvent(payment.payload, tx.config)
     if (event?.subscriptionId != null) {
       const { subscriptionId } = event
@@ -172,7 +173,13 @@ async function applyWaiting(tx: Context, references: readonly Reference[]): Prom
   }
   if (ids.size === 0) return
   const waiting = await tx.db.paymentEvent.findMany({
-    where: { provider: 'STRIPE', objectId: null, assignedAt: null, references: { hasSome: [...ids] } },
+    where: {
+      provider: 'STRIPE',
+      objectId: null,
+      assignedAt: null,
+      references: { hasSome: [...ids] },
+      payload: { not: '' },
+    },
   })
   for (const { payload } of waiting) {
     const event = readStripeEvent(payload, tx.config)

@@ -94,8 +94,18 @@ export const apply: Command = {
   usage: 'FILE…',
   summary: 'Show what configuration files change, ask, and change exactly that',
   details: `${DETAILS}\nEach file is applied as planned or not at all: when something has changed meanwhile, it is refused.`,
-  options: { ...options, yes: { type: 'boolean', short: 'y' }, 'max-deletions': { type: 'string' } },
-  describe: { ...describe, yes: 'do not ask', 'max-deletions': 'how many objects a file may delete; default 10' },
+  options: {
+    ...options,
+    yes: { type: 'boolean', short: 'y' },
+    'max-deletions': { type: 'string' },
+    unlocked: { type: 'boolean' },
+  },
+  describe: {
+    ...describe,
+    yes: 'do not ask',
+    unlocked: 'let the console and other keys change what the file gives',
+    'max-deletions': 'how many objects a file may delete; default 10',
+  },
   async run(input, terminal, service) {
     const maxDeletions = maxDeletionsOf(input)
     const { client } = await service()
@@ -107,7 +117,7 @@ export const apply: Command = {
     const applied: Planned[] = []
     for (const { path, given, plan: shown } of planned) {
       const { done } = await client.request<{ done: Plan | Refused }>(APPLY, {
-        input: { ...given, planHash: shown.planHash, maxDeletions },
+        input: { ...given, planHash: shown.planHash, maxDeletions, lock: input.options['unlocked'] !== true },
       })
       if ('code' in done) throw refusal(path, done, applied)
       applied.push({ path, given, plan: done })

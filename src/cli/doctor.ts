@@ -89,6 +89,9 @@ async function readiness(base: string): Promise<Finding[]> {
     database: 'See the service’s log for what the database says.',
     configuration: 'See “Settings” of the operator’s screens, or the service’s log, for what refuses CONFIG_FILE.',
     backup: 'See “Settings” of the operator’s screens, or the service’s log, and the space in BACKUP_DIR.',
+    mail: 'Check SMTP_URL and MAIL_FROM; “Settings” of the operator’s screens sends a test.',
+    resolver: 'Run a recursive resolver of your own and set DNS_SERVERS to its address; see /docs/resolver.',
+    lateness: 'Start another instance with ROLE=worker in the same region, or make intervals longer.',
   }
   const answer = await get(`${base}/readyz`).catch(() => null)
   if (answer === null || answer.status === 404) return []
@@ -96,13 +99,22 @@ async function readiness(base: string): Promise<Finding[]> {
   return Object.entries(checks).map(([subject, state]) =>
     state === 'ok'
       ? { subject, state: 'ok', message: 'ok' }
-      : {
-          subject,
-          state: 'error',
-          message: state,
-          mend: mends[subject] ?? 'See “Health and metrics” in /docs/health.',
-        },
+      : subject === 'mail' && state === 'off'
+        ? noMail
+        : {
+            subject,
+            state: 'error',
+            message: state,
+            mend: mends[subject] ?? 'See “Health and metrics” in /docs/health.',
+          },
   )
+}
+
+const noMail: Finding = {
+  subject: 'mail',
+  state: 'warning',
+  message: 'is not set up: nobody gets notifications, invitations or links to sign in by mail',
+  mend: 'SMTP_URL=smtp://user:password@host:587 MAIL_FROM=status@example.com',
 }
 
 async function ownAddress(base: string): Promise<Finding> {

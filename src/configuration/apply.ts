@@ -1,9 +1,11 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { z } from 'zod'
 import type { AlertingContext } from '../alerting/context.ts'
 import { requireScope } from '../core/access.ts'
 import { Conflict } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
-import { lineText, validate } from '../core/validation.ts'
+import { invalid, lineText, validate } from '../core/validation.ts'
 import { insertRows } from '../database/insert-rows.ts'
 import { change } from '../event-log/change.ts'
 import { DEFAULT_FILE, MAX_FILE_LENGTH, readConfiguration, readVariables } from './format.ts'
@@ -18,12 +20,14 @@ export const DEFAULT_DELETIONS = 10
 const planInput = z.object({
   yaml: z.string().max(MAX_FILE_LENGTH, `must have at most ${MAX_FILE_LENGTH} characters`),
   variables: z.unknown().optional(),
+  isCompressed: z.boolean().nullish(),
   file: lineText(200).nullish(),
   delete: z.boolean().nullish(),
 })
 const applyInput = planInput.extend({
   planHash: z.string().max(100),
   maxDeletions: z.int().min(0).nullish(),
+  lock: z.boolean().nullish(),
 })
 
 /** The time limit of the transaction: the largest file creates 2,000 objects. */
@@ -59,12 +63,13 @@ export async function planConfiguration(ctx: AlertingContext, input: unknown): P
 }
 
 /**
- * Applies a file in one transaction, if it does what the plan with `planHash` says. Requires a key with scope ADMIN.
+ * Applies a file in one transaction, if it does what the plan with `planHash` says, and locks what the file gives, unless `lock` is
+ * false. Requires a key with scope ADMIN.
  * @throws Invalid with the line of each problem, and Conflict when it would now do something else, or delete more than it may.
  */
 export async function applyConfiguration(ctx: AlertingContext, input: unknown): Promise<Plan> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { planHash, maxDeletions, ...given } = validate(applyInput, input)
+  const { planHash, maxDeletions, lock, ...given } = validate(applyInput, input)
   const request = await readRequest(organizationId, given)
   const applyIn = async (tx: AlertingContext, hasSavepoints: boolean): Promise<[Plan]> => {
     const { plan, rows } = await run(tx, organizationId, { ...request, hasSavepoints })
@@ -75,7 +80,12 @@ export async function applyConfiguration(ctx: AlertingContext, input: unknown): 
     if (deletions > limit)
       throw new Conflict(`This deletes ${deletions} objects. Allow it by raising maxDeletions, which is ${limit}.`)
     await tx.db.managedObject.deleteMany({ where: { organizationId, file: request.file } })
-    await insertRows(tx.db, 'ManagedObject', rows)
+    const locksMembers = lock ?? true
+    await insertRows(
+      tx.db,
+      'ManagedObject',
+      rows.map((row) => ({ ...row, locksMembers, unlockedAt: null })),
+    )
     return [plan]
   }
   return attempt((hasSavepoints) =>
@@ -108,7 +118,20 @@ async function readRequest(
   given: z.output<typeof planInput>,
 ): Promise<Omit<Request, 'hasSavepoints'>> {
   const values = readVariables(given.variables)
-  const read = await readYamlText(given.yaml, organizationId)
+  const text = given.isCompressed ? await decompressed(given.yaml) : given.yaml
+  const read = await readYamlText(text, organizationId)
   const configuration = readConfiguration(read, values)
   return { configuration, lines: read.lines, file: given.file ?? DEFAULT_FILE, deletes: given.delete ?? false }
+}
+
+/** Returns the text of a file that is compressed by gzip, in base64. @throws Invalid. */
+async function decompressed(base64: string): Promise<string> {
+  try {
+    const text = await promisify(gunzip)(Buffer.from(base64, 'base64'), { maxOutputLength: MAX_FILE_LENGTH })
+    return text.toString()
+  } catch {
+    throw invalid([
+      { path: ['yaml'], message: `must be compressed by gzip, in base64, of at most ${MAX_FILE_LENGTH} bytes` },
+    ])
+  }
 }

@@ -6,9 +6,13 @@ import { sealedAddress } from '../alerting/message.ts'
 import type { Database } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
-import type { AlertChannel, Monitor, Organization, Page } from '../generated/prisma/client.ts'
+import type { AlertChannel, Monitor, Objective, Organization, Page } from '../generated/prisma/client.ts'
+import { targetPercent } from '../monitoring/objective/objective.ts'
 import { openOptions, optionKeys } from '../monitoring/options.ts'
 import { changeSecrets } from '../monitoring/secrets.ts'
+import type { Template } from '../status/template.ts'
+import { templateServices } from '../status/template.ts'
+import { bothIn } from '../status/translations.ts'
 import type { Members } from './format.ts'
 import type { Section } from './sections.ts'
 
@@ -79,6 +83,12 @@ export async function readExisting(
   const channels = await inParts(await db.alertChannel.findMany(order.byAge), (some) =>
     db.alertChannel.findMany({ where: some }),
   )
+  const templates = await inParts(await db.template.findMany(order.byAge), (some) =>
+    db.template.findMany({ where: some, include: templateServices }),
+  )
+  const objectives = await inParts(await db.objective.findMany(order.byAge), (some) =>
+    db.objective.findMany({ where: some, include: { service: { select: { name: true } } } }),
+  )
   const mapped = <T>(rows: readonly T[], read: (row: T) => Existing) => inSlices(organizationId, rows, read)
   return [
     ...(await mapped(groups, (group) => objectOf('groups', group, { description: group.description }))),
@@ -88,6 +98,8 @@ export async function readExisting(
     ...(await mapped(monitors, (monitor) => objectOf('monitors', monitor, monitorMembers(monitor, seal, digest)))),
     ...(await mapped(pages, (page) => pageObject(page, organization))),
     ...(await mapped(channels, (channel) => objectOf('channels', channel, channelMembers(channel, seal, digest)))),
+    ...(await mapped(templates, (template) => objectOf('templates', template, templateMembers(template)))),
+    ...(await mapped(objectives, objectiveObject)),
   ]
 }
 
@@ -173,6 +185,34 @@ function channelMembers(channel: AlertChannel, seal: SecretBox, digest: Digest):
         : { channel: escalateToId, afterMinutes: escalateAfterMinutes },
     quietHours: quietHoursInput(channel),
   }
+}
+
+function templateMembers({ kind, title, message, translations, status, impact, services, ...rest }: Template): Members {
+  return {
+    kind,
+    title,
+    message,
+    translations: bothIn(translations),
+    status,
+    impact,
+    services: services.map(({ serviceId, status: prepared }) =>
+      prepared === null ? serviceId : { service: serviceId, status: prepared },
+    ),
+    tellSubscribers: rest.tellSubscribers,
+  }
+}
+
+/** An objective goes by the name of its service. */
+function objectiveObject({
+  id,
+  serviceId,
+  service,
+  target,
+  windowDays,
+  timeZone,
+}: Objective & { readonly service: { readonly name: string } }): Existing {
+  const members = { service: serviceId, target: targetPercent(target), windowDays, timeZone }
+  return { section: 'objectives', id, name: service.name, subjectId: id, members }
 }
 
 function keyOf<K extends string>(table: Readonly<Record<K, string>>, value: string): K {

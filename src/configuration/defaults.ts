@@ -20,6 +20,8 @@ const defaults: Readonly<Record<Section, Members>> = {
     escalate: null,
     quietHours: null,
   },
+  templates: { title: '', translations: [], status: null, impact: null, services: [], tellSubscribers: true },
+  objectives: { windowDays: null },
 }
 
 /** Returns members as a file has them: without those that a new object has anyway, and with null for secrets. */

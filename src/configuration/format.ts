@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { addressKeys } from '../alerting/channel-address.ts'
 import { Invalid, type Issue } from '../core/errors.ts'
 import { invalid, validate } from '../core/validation.ts'
-import { AlertChange, UptimeSource } from '../generated/prisma/enums.ts'
+import {
+  AlertChange,
+  IncidentImpact,
+  IncidentStatus,
+  ServiceStatus,
+  TemplateKind,
+  UptimeSource,
+} from '../generated/prisma/enums.ts'
+import { languages } from '../language/catalogue.ts'
 import { optionKeys } from '../monitoring/options.ts'
 import { type Section, sections } from './sections.ts'
 import { pathKey, type YamlText } from './yaml-text.ts'
@@ -62,6 +70,26 @@ const channel = z.strictObject({
   ...membersOf(addressKeys, options.nullish()),
 })
 
+const template = z.strictObject({
+  kind: z.enum(TemplateKind),
+  name: text,
+  title: text.optional(),
+  message: text,
+  translations: z
+    .array(z.strictObject({ language: z.enum(languages), title: text.optional(), message: text.optional() }))
+    .optional(),
+  status: z.enum(IncidentStatus).nullish(),
+  impact: z.enum(IncidentImpact).nullish(),
+  services: z.array(z.union([key, z.strictObject({ service: key, status: z.enum(ServiceStatus) })])).optional(),
+  tellSubscribers: z.boolean().optional(),
+})
+const objective = z.strictObject({
+  service: key,
+  target: z.number(),
+  windowDays: count.nullish(),
+  timeZone: text.optional(),
+})
+
 /** A part of a file that has got another key, such as `services.api`. */
 const place = z.string().regex(new RegExp(`^(?:${sections.join('|')})\\.[a-z0-9_-]+$`), 'must be like services.api')
 
@@ -77,6 +105,8 @@ export const fileShape = z.strictObject({
   monitors: z.record(key, monitor).nullish(),
   pages: z.record(key, page).nullish(),
   channels: z.record(key, channel).nullish(),
+  templates: z.record(key, template).nullish(),
+  objectives: z.record(key, objective).nullish(),
 })
 
 /** The members that the file gives an object. Absent ones are left as they are. */

@@ -34,6 +34,8 @@ const sectionTexts = {
   monitors: 'Monitors by key, each with one kind of options, such as http.',
   pages: 'Status pages by key.',
   channels: 'Alert channels by key, each with one address, such as mail.',
+  templates: 'Prepared words for incidents, updates and maintenance, by key.',
+  objectives: 'How much of the time services are to be available, by key.',
 }
 
 const toSchema = (type: z.ZodType): Schema => {

@@ -1,3 +1,4 @@
+import { inputNames, memberName } from '../account/managed-object.ts'
 import { addressKeys } from '../alerting/channel-address.ts'
 import { isSecret } from './current.ts'
 import type { Members } from './format.ts'
@@ -12,16 +13,6 @@ const references: Readonly<Record<string, Section>> = {
   dependsOn: 'monitors',
 }
 
-/** The names of members in the inputs of operations, where they differ. */
-const inputNames: Readonly<Record<string, string>> = {
-  group: 'groupId',
-  service: 'serviceId',
-  services: 'serviceIds',
-  monitors: 'monitorIds',
-  dependsOn: 'dependsOnIds',
-}
-const memberNames = new Map(Object.entries(inputNames).map(([member, input]) => [input, member]))
-
 /** Members that may refer to objects of their own section, which are given once all of these exist. */
 export const lateMembers: ReadonlySet<string> = new Set(['dependsOn', 'escalate'])
 
@@ -34,14 +25,25 @@ export function withReferences(members: Members, replace: Replace): Members {
     Object.entries(members).map(([name, value]) => {
       const section = references[name]
       if (section !== undefined && typeof value === 'string') return [name, replace(section, value, [name])]
-      if (section !== undefined && Array.isArray(value)) {
-        return [name, value.map((each: string, index) => replace(section, each, [name, String(index)]))]
-      }
+      if (section !== undefined && Array.isArray(value)) return [name, listed(value, section, name, replace)]
       if (name !== 'escalate' || typeof value !== 'object' || value === null) return [name, value]
       const { channel, ...rest } = value as { readonly channel: string }
       return [name, { channel: replace('channels', channel, [name, 'channel']), ...rest }]
     }),
   )
+}
+
+/** Replaces the references of a list: keys, or objects with a `service`, as those of a template. */
+function listed(
+  list: readonly (string | { readonly service: string })[],
+  section: Section,
+  name: string,
+  replace: Replace,
+) {
+  return list.map((each, index) => {
+    if (typeof each === 'string') return replace(section, each, [name, String(index)])
+    return { ...each, service: replace(section, each.service, [name, String(index), 'service']) }
+  })
 }
 
 /** Returns members as the input of an operation has them. Of a channel, an address that is null stays as it is. */
@@ -62,7 +64,7 @@ export function asInput(members: Members): Record<string, unknown> {
 export function memberPath([first, second, ...rest]: readonly string[]): string[] {
   if (first === undefined) return []
   if (first === 'escalate' && second === 'channelId') return ['escalate', 'channel', ...rest]
-  return [memberNames.get(first) ?? first, ...(second === undefined ? [] : [second]), ...rest]
+  return [memberName(first), ...(second === undefined ? [] : [second]), ...rest.map(memberName)]
 }
 
 /** Returns a value with each secret replaced. */

@@ -5,14 +5,17 @@ import { DomainError, Invalid, type Issue } from '../core/errors.ts'
 import type { Outcome } from '../core/outcome.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import type { ManagedObject } from '../generated/prisma/client.ts'
-import { createMonitor, deleteMonitor, updateMonitor } from '../monitoring/monitor.ts'
+import { createMonitor, deleteMonitor, updateMonitor, updateMonitors } from '../monitoring/monitor.ts'
 import { createMonitors } from '../monitoring/new-monitor.ts'
+import { createObjective, deleteObjective } from '../monitoring/objective/objective.ts'
 import { createPage, deletePage, updatePage } from '../status/page.ts'
-import { createService, createServices, deleteService, updateService } from '../status/service.ts'
+import { createService, createServices, deleteService, updateService, updateServices } from '../status/service.ts'
 import { createServiceGroup, deleteServiceGroup, updateServiceGroup } from '../status/service-group.ts'
+import { deleteTemplate } from '../status/template.ts'
 import type { Digest, Existing } from './current.ts'
 import { withoutDefaultOptions } from './defaults.ts'
 import type { Configuration, Members } from './format.ts'
+import { createFileTemplate, updateFileObjective, updateFileTemplate } from './kept-members.ts'
 import type { Keys } from './keys.ts'
 import { asInput, lateMembers, memberPath, withReferences, withSecrets } from './members.ts'
 import type { Section } from './sections.ts'
@@ -39,16 +42,32 @@ interface Operations {
   /** Creates many with a few statements. Absent: they are few. */
   createMany?(ctx: AlertingContext, inputs: readonly unknown[]): Promise<Outcome<{ readonly id: string }>[]>
   update(ctx: AlertingContext, input: unknown): Promise<unknown>
+  /** Updates many with a few statements. @throws DomainError for the first that is refused. Absent: they are few. */
+  updateMany?(ctx: AlertingContext, inputs: readonly unknown[]): Promise<void>
   delete(ctx: AlertingContext, id: string): Promise<unknown>
 }
 
 /** By section. */
 export const operations: Readonly<Record<Section, Operations>> = {
   groups: { create: createServiceGroup, update: updateServiceGroup, delete: deleteServiceGroup },
-  services: { create: createService, createMany: createServices, update: updateService, delete: deleteService },
-  monitors: { create: createMonitor, createMany: createMonitors, update: updateMonitor, delete: deleteMonitor },
+  services: {
+    create: createService,
+    createMany: createServices,
+    update: updateService,
+    updateMany: updateServices,
+    delete: deleteService,
+  },
+  monitors: {
+    create: createMonitor,
+    createMany: createMonitors,
+    update: updateMonitor,
+    updateMany: updateMonitors,
+    delete: deleteMonitor,
+  },
   pages: { create: createPage, update: updatePage, delete: deletePage },
   channels: { create: createAlertChannel, update: updateAlertChannel, delete: deleteAlertChannel },
+  templates: { create: createFileTemplate, update: updateFileTemplate, delete: deleteTemplate },
+  objectives: { create: createObjective, update: updateFileObjective, delete: deleteObjective },
 }
 
 /** What is known while a file is applied. */
@@ -78,9 +97,11 @@ export async function applySection(current: Run, section: Section): Promise<void
   const isNew = ({ key }: Work) => current.keys.idOf(section, key) === undefined
   const together = operations[section].createMany ? work.filter(isNew) : []
   const made = new Set(await createTogether(current, section, together))
+  const known = work.filter((each) => !together.includes(each))
+  const isWritten = new Set([...together, ...(await updateTogether(current, section, known, made))])
   for (const each of work) {
     if (current.issues.length >= MAX_ISSUES) return
-    if (together.includes(each)) continue
+    if (isWritten.has(each)) continue
     if (await applyObject(current, section, each.key, each.early)) made.add(each)
   }
   for (const each of work) {
@@ -148,6 +169,37 @@ async function createTogether(current: Run, section: Section, work: readonly Wor
     keys.set(section, each.key, outcome.id)
     return [each]
   })
+}
+
+/**
+ * Updates objects with a few statements for all, and adds them to those that are made. Where each refusal is undone alone, each is
+ * updated alone. Returns what is done.
+ */
+async function updateTogether(
+  current: Run,
+  section: Section,
+  work: readonly Work[],
+  made: Set<Work>,
+): Promise<readonly Work[]> {
+  const { ctx, keys, hasSavepoints, operations: ran } = current
+  const { updateMany } = operations[section]
+  if (updateMany === undefined || hasSavepoints || work.length === 0) return []
+  const inputs: unknown[] = []
+  for (const each of work) {
+    await yieldAfterTimeSlice(current.organizationId)
+    const input = inputOf(current, section, each.key, each.early)
+    if (input === null) continue
+    inputs.push({ id: keys.idOf(section, each.key), ...input })
+    made.add(each)
+  }
+  ran.count += 1
+  try {
+    await updateMany(ctx, inputs)
+  } catch (error) {
+    if (error instanceof DomainError) throw new SavepointNeeded()
+    throw error
+  }
+  return work
 }
 
 /** Returns members as the input of an operation. Null: they refer to what there is not, which is noted. */

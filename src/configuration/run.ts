@@ -15,7 +15,8 @@ import type { Section } from './sections.ts'
 import { sections } from './sections.ts'
 
 /** Applies a file, in the transaction of a change. @throws Invalid with all problems of all objects. */
-export async function run(ctx: AlertingContext, organizationId: string, request: Request) {
+export async function run(given: AlertingContext, organizationId: string, request: Request) {
+  const ctx: AlertingContext = { ...given, appliesFile: true }
   const digest = createDigest(ctx.seal, organizationId)
   const before = await readExisting(ctx, organizationId, digest)
   const stored = await ctx.db.managedObject.findMany({

@@ -1,7 +1,7 @@
 // Apart from the format, which knows all features: the command line, which is small, needs no more than this.
 
 /** The sections of a file in the order in which their objects are made: each refers only to those before it and itself. */
-export const sections = ['groups', 'services', 'monitors', 'pages', 'channels'] as const
+export const sections = ['groups', 'services', 'monitors', 'pages', 'channels', 'templates', 'objectives'] as const
 
 export type Section = (typeof sections)[number]
 

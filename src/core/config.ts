@@ -69,6 +69,13 @@ const trustedProxies = setting(
     }),
 )
 
+const rdapBootstrap = setting(
+  z
+    .string()
+    .refine((text) => /^https?:$/.test(parseUrl(text)?.protocol ?? ''), 'an http:// or https:// URL')
+    .default('https://data.iana.org/rdap/dns.json'),
+)
+
 const mailDomains = setting(
   z
     .string()
@@ -78,6 +85,33 @@ const mailDomains = setting(
       if (domains.every((domain) => isHostName(domain) && isIP(domain) === 0)) return domains
       ctx.addIssue({ code: 'custom', message: 'comma-separated domains of mail addresses, such as example.com' })
       return z.NEVER
+    }),
+)
+
+const otlpEndpoint = setting(
+  z
+    .string()
+    .refine((value) => {
+      const parsed = parseUrl(value)
+      return parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.username === '' && parsed.password === ''
+    }, 'an http:// or https:// address without a password')
+    .optional(),
+)
+
+/** Parses what OpenTelemetry gives headers as: `name=value` pairs, percent-encoded and separated by commas. */
+const otlpHeaders = setting(
+  z
+    .string()
+    .optional()
+    .transform((value, ctx) => {
+      if (value === undefined) return undefined
+      const pairs = value.split(',').map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair))
+      try {
+        return Object.fromEntries(pairs.map((pair) => [required(pair?.[1]), headerValue(pair?.[2])]))
+      } catch {
+        ctx.addIssue({ code: 'custom', message: 'headers such as authorization=Bearer%20…, separated by commas' })
+        return z.NEVER
+      }
     }),
 )
 
@@ -104,11 +138,17 @@ const settings = z.object({
       .regex(/^\S{16,}$/, '16 or more characters without spaces')
       .optional(),
   ),
+  METRICS_PORT: setting(wholeNumber(0, 65_535).optional()),
+  OTEL_EXPORTER_OTLP_ENDPOINT: otlpEndpoint,
+  OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders,
+  OTEL_SERVICE_NAME: text,
   SECRET_KEY: secret(32),
   BACKUP_DIR: text,
   BACKUP_EVERY_HOURS: integer(1, 720, 24),
   BACKUP_KEEP: integer(1, 1000, 7),
   ALLCLEAR_BACKUP_PASSPHRASE: text,
+  EVENT_RETENTION_DAYS: integer(90, 36_500, 730),
+  PAYMENT_PAYLOAD_DAYS: integer(90, 36_500, 400),
   CONFIG_FILE: text,
   CONFIG_ORGANIZATION: text,
   SIGNUP: oneOf(['closed', 'open'], 'closed'),
@@ -125,6 +165,7 @@ const settings = z.object({
   GEO_CITY_DB: text,
   GEO_ASN_DB: text,
   ALLOW_PRIVATE_NETWORKS: flag,
+  RDAP_BOOTSTRAP_URL: rdapBootstrap,
   STRIPE_PAYMENT_LINK_PRO: webUrl,
   STRIPE_PAYMENT_LINK_TEAM: webUrl,
   STRIPE_WEBHOOK_SECRET: secret(8),
@@ -160,7 +201,7 @@ export const settingNames = settings.keyof().options
 /** The parsed settings. Missing settings without a default are undefined. */
 export type Config = Readonly<Omit<Settings, 'DEFAULT_TIER'> & { DEFAULT_TIER: (typeof tierNames)[number] }>
 
-const secretNames = /TOKEN|SECRET|KEY|PASSPHRASE|_URL$/
+const secretNames = /TOKEN|SECRET|KEY|PASSPHRASE|_HEADERS|_URL$/
 
 /**
  * Reads the settings from an environment.
@@ -227,6 +268,18 @@ function priceIssues(read: Settings): SettingIssue[] {
       ? []
       : [{ path: [name], message: `different from ${equal}, because the amount identifies the tier` }]
   })
+}
+
+function required(text: string | undefined): string {
+  if (text === undefined) throw new Error('Missing.')
+  return text
+}
+
+/** @throws when it is not percent-encoded correctly, or no value of a header. */
+function headerValue(text: string | undefined): string {
+  const value = decodeURIComponent(required(text))
+  if (!/^[\t\x20-\x7e]*$/.test(value)) throw new Error('Not a value of a header.')
+  return value
 }
 
 /** Parses `ip`, `ip:port` or `[ip]:port`. Returns null for any other text. */

@@ -23,6 +23,7 @@ export const errorCodes = [
   'NOT_FOUND',
   'METHOD_NOT_ALLOWED',
   'CONFLICT',
+  'MANAGED_BY_FILE',
   'NOT_APPLIED',
   'IDEMPOTENCY_KEY_REUSED',
   'PAYLOAD_TOO_LARGE',
@@ -92,6 +93,28 @@ export class NotFound extends DomainError {
 export class Conflict extends DomainError {
   constructor(message: string, code: ErrorCode = 'CONFLICT') {
     super(code, message)
+  }
+}
+
+/** A configuration file manages what the caller would change, until somebody unlocks it. */
+export class ManagedByFile extends DomainError {
+  readonly file: string
+  readonly section: string
+  readonly key: string
+  /** The members that would change; empty: the object would be deleted. */
+  readonly members: readonly string[]
+
+  constructor(
+    { file, section, key }: { readonly file: string; readonly section: string; readonly key: string },
+    members: readonly string[] = [],
+  ) {
+    const place = `${section}.${key}`
+    const what = members.length === 0 ? place : `${members.join(', ')} of ${place}`
+    super('MANAGED_BY_FILE', `${file} manages ${what}. Change the file, or unlock ${place} if it cannot wait.`)
+    this.file = file
+    this.section = section
+    this.key = key
+    this.members = members
   }
 }
 

@@ -32,6 +32,7 @@ const otherPrefixes = {
   Integration: 'itg',
   IncomingBody: 'ibd',
   Template: 'tpl',
+  IncidentNote: 'nte',
 } as const
 
 export type IdType = keyof typeof idPrefixes

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Prisma } from '../generated/prisma/client.ts'
 import { organizationOf } from './access.ts'
 import type { Context, Database, SqlDatabase } from './context.ts'
+import type { CountDeleted } from './deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from './deleted-rows.ts'
 import { Conflict, type DomainError, Invalid, NotFound, RateLimited, TierLimitReached } from './errors.ts'
 import { typeOfId } from './id.ts'
 import { clientSubject } from './ip-address.ts'
@@ -111,14 +113,16 @@ function claimOf<Effect>(
   }
 }
 
-const DELETE_BATCH_SIZE = 1000
-
 /** Deletes a batch of expired answers. Returns whether there may be more. */
-export async function deleteExpiredAnswers({ db, now }: Pick<Context, 'db' | 'now'>): Promise<boolean> {
+export async function deleteExpiredAnswers(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  count: CountDeleted = uncounted,
+): Promise<boolean> {
   const deleted = await db.$executeRaw`
     DELETE FROM "IdempotencyKey" WHERE id = ANY (ARRAY(
-      SELECT id FROM "IdempotencyKey" WHERE "createdAt" <= ${expiryCutoff(now())} LIMIT ${DELETE_BATCH_SIZE}))`
-  return deleted >= DELETE_BATCH_SIZE
+      SELECT id FROM "IdempotencyKey" WHERE "createdAt" <= ${expiryCutoff(now())} LIMIT ${DELETE_BATCH}))`
+  count('IdempotencyKey', deleted)
+  return deleted >= DELETE_BATCH
 }
 
 const expiryCutoff = (now: Date) => new Date(now.getTime() - ANSWER_TTL_MS)

@@ -83,13 +83,14 @@ export function htmlOf({
 }
 
 /** The tables with messages. */
-type MessageTable = 'incidentUpdate' | 'maintenanceUpdate' | 'postmortem'
+type MessageTable = 'incidentUpdate' | 'maintenanceUpdate' | 'postmortem' | 'incidentNote'
 
 /** Selects messages to render. */
 export const UNRENDERED = Prisma.sql`
   SELECT FROM "IncidentUpdate" WHERE "htmlVersion" < ${HTML_VERSION}
   UNION ALL SELECT FROM "MaintenanceUpdate" WHERE "htmlVersion" < ${HTML_VERSION}
-  UNION ALL SELECT FROM "Postmortem" WHERE "htmlVersion" < ${HTML_VERSION}`
+  UNION ALL SELECT FROM "Postmortem" WHERE "htmlVersion" < ${HTML_VERSION}
+  UNION ALL SELECT FROM "IncidentNote" WHERE "htmlVersion" < ${HTML_VERSION}`
 
 /** Messages per batch. */
 const BATCH_SIZE = 20
@@ -102,23 +103,28 @@ export async function renderStored(ctx: Context): Promise<boolean> {
   const incidents = await renderBatch(ctx, 'incidentUpdate')
   const maintenances = await renderBatch(ctx, 'maintenanceUpdate')
   const postmortems = await renderBatch(ctx, 'postmortem')
-  return incidents || maintenances || postmortems
+  const notes = await renderBatch(ctx, 'incidentNote')
+  return incidents || maintenances || postmortems || notes
 }
 
 async function renderBatch(ctx: Context, table: MessageTable): Promise<boolean> {
-  // All tables have the selected columns.
+  // All tables have the selected columns; notes have no other languages.
+  const hasOthers = table !== 'incidentNote'
   const messages = ctx.db[table] as Context['db']['maintenanceUpdate']
   const found = await messages.findMany({
     where: { htmlVersion: { lt: HTML_VERSION } },
-    select: { id: true, organizationId: true, message: true, translations: true, version: true },
+    select: { id: true, organizationId: true, message: true, version: true, ...(hasOthers && { translations: true }) },
     take: BATCH_SIZE,
   })
   for (const { id, organizationId, message, translations, version } of found) {
     const rendered = await renderMessage(ctx, organizationId, message)
-    const others = await renderOthers(ctx, organizationId, translations as StoredMessages)
+    const others = await renderOthers(ctx, organizationId, (translations ?? {}) as StoredMessages)
     if (rendered.html === null || others === null) return false
     // Skips a message that was edited in the meantime.
-    await messages.updateMany({ where: { id, version }, data: { ...rendered, translations: others } })
+    await messages.updateMany({
+      where: { id, version },
+      data: { ...rendered, ...(hasOthers && { translations: others }) },
+    })
   }
   return found.length === BATCH_SIZE
 }

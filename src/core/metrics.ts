@@ -13,6 +13,8 @@ export interface Metrics {
   readonly dropped: Counter
   /** Delivery attempts. */
   readonly deliveries: Counter<'channel' | 'outcome'>
+  /** Rows that were deleted because they were old. */
+  readonly deletedRows: Counter<'table'>
   /** Returns all metrics in Prometheus' exposition format. */
   text(): Promise<string>
   readonly contentType: string
@@ -91,6 +93,12 @@ export function createMetrics(
       name: 'allclear_deliveries_total',
       help: 'Delivery attempts, by channel and outcome.',
       labelNames: ['channel', 'outcome'],
+      registers,
+    }),
+    deletedRows: new Counter({
+      name: 'allclear_retention_deleted_total',
+      help: 'Rows that were deleted because they were old, by table.',
+      labelNames: ['table'],
       registers,
     }),
     text: () => registry.metrics(),

@@ -18,8 +18,22 @@ export function requireVersion(thing: { readonly version: number }, read: z.infe
  * appends no event.
  */
 export function hasChanges(thing: object, given: Readonly<Record<string, unknown>>): boolean {
+  return changedMembers(thing, given).length > 0
+}
+
+/** Returns an edit without undefined values, which stay as they are. */
+export function defined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const values = Object.entries(given).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(values) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}
+
+/** Returns the names of the values that an edit changes. */
+export function changedMembers(thing: object, given: Readonly<Record<string, unknown>>): string[] {
   const known = new Map<string, unknown>(Object.entries(thing))
-  return Object.entries(given).some(([key, value]) => value !== undefined && !isDeepStrictEqual(value, known.get(key)))
+  const changed = Object.entries(given).filter(
+    ([key, value]) => value !== undefined && !isDeepStrictEqual(value, known.get(key)),
+  )
+  return changed.map(([key]) => key)
 }
 
 /** Returns whether two lists have the same items in any order. */

@@ -39,6 +39,21 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     meaning: 'Token that `/metrics` asks for as `Authorization: Bearer`, 16 characters or more.',
     otherwise: 'none: `/metrics` is open',
   },
+  METRICS_PORT: {
+    meaning:
+      'Port of its own for `/metrics`, which the main one then does not serve. It serves `/healthz` and `/readyz` too.',
+    otherwise: 'none: the main port serves it',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    meaning:
+      'OpenTelemetry collector that gets [traces](health.md#traces) by OTLP over HTTP, such as `http://localhost:4318`.',
+    otherwise: 'none: nothing is traced',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    meaning: 'Headers for the collector: `name=value`, percent-encoded and separated by commas.',
+    otherwise: 'none',
+  },
+  OTEL_SERVICE_NAME: { meaning: 'Name of the service in traces.', otherwise: '`allclear`' },
   SECRET_KEY: {
     meaning: 'Key that secrets in the database are encrypted with, 32 characters or more. The same on every instance.',
     otherwise: 'generated in `DATA_DIR/secret.key`',
@@ -52,6 +67,14 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
   ALLCLEAR_BACKUP_PASSPHRASE: {
     meaning: 'Passphrase that encrypts backups, here and of the commands `backup` and `restore`.',
     otherwise: 'none: not encrypted',
+  },
+  EVENT_RETENTION_DAYS: {
+    meaning:
+      'How many days events of organizations are kept, 90 to 36,500. [What stays longer](backup-and-upgrade.md#what-is-kept-how-long).',
+  },
+  PAYMENT_PAYLOAD_DAYS: {
+    meaning:
+      'How many days the content of payment providers’ messages is kept, 90 to 36,500. The record of a payment stays.',
   },
   CONFIG_FILE: {
     meaning: '[Configuration file](configuration.md#a-mounted-file) to apply at the start and when it changes.',
@@ -80,6 +103,10 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     otherwise: '`team`; `free` once a payment link is set',
   },
   ALLOW_PRIVATE_NETWORKS: { meaning: '`true`: monitors and webhooks may reach private and loopback addresses.' },
+  RDAP_BOOTSTRAP_URL: {
+    meaning:
+      'Where the list of registries is that answer for domains (RFC 9224). Monitors of domains read it once a day.',
+  },
   DNS_SERVERS: {
     meaning: 'Recursive resolvers, `ip` or `ip:port`, separated by commas. All of them should respond.',
     otherwise: 'the system’s',

@@ -82,7 +82,7 @@ export async function appendEvents(
     ), written AS (
       INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId", "tellSubscribers", "serviceIds")
       SELECT ${organizationId}, log."lastSeq" - event.after, event.kind::"EventKind", ${ctx.now()}::timestamptz, event.since,
-        ${actorKinds[actor.kind]}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId",
+        ${actorKindOf(actor)}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId",
         COALESCE(event."tellSubscribers", true), ${servicesOfSubject} || COALESCE(event."serviceIds", '{}')
       FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
         (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "tellSubscribers" bool, "serviceIds" text[])
@@ -165,6 +165,10 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   INCIDENT_DRAFT_UPDATED: false,
   INCIDENT_DISMISSED: false,
   INCIDENT_MERGED: true,
+  INCIDENT_NOTE_ADDED: false,
+  INCIDENT_NOTE_EDITED: false,
+  INCIDENT_NOTE_DELETED: false,
+  INCIDENT_LEAD_CHANGED: false,
   POSTMORTEM_DRAFTED: false,
   POSTMORTEM_PUBLISHED: true,
   POSTMORTEM_UPDATED: true,
@@ -204,6 +208,7 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   TIER_CHANGED: false,
   CHECK_PLAN_CHANGED: false,
   SUBSCRIBERS_IMPORTED: false,
+  HISTORY_IMPORTED: false,
   SUBSCRIBER_DELETED: false,
   ALERT_CHANNEL_CREATED: false,
   ALERT_CHANNEL_UPDATED: false,
@@ -220,8 +225,11 @@ const isPublic: Readonly<Record<EventKind, boolean>> = {
   OBJECTIVE_DELETED: false,
   OBJECTIVE_BURNING: false,
   OBJECTIVE_RECOVERED: false,
+  MANAGED_OBJECT_LOCKED: false,
+  MANAGED_OBJECT_UNLOCKED: false,
   UPTIME_CORRECTED: false,
   UPTIME_CORRECTION_DELETED: false,
+  REPORT_CREATED: false,
 }
 
 /** Returns whether events of a kind change the public page. */
@@ -240,8 +248,11 @@ const actorKinds = {
   visitor: 'VISITOR',
 } as const satisfies Record<Actor['kind'], ActorKind>
 
+/** Returns which kind of caller an actor is. */
+export const actorKindOf = (actor: Actor): ActorKind => actorKinds[actor.kind]
+
 /** Returns the id of the caller's key; null: it has none. */
 export const keyIdOf = (actor: Actor) => (actor.kind === 'apiKey' ? actor.keyId : null)
 
 /** Returns the id of the person who acts; null: none. */
-const userIdOf = (actor: Actor) => ('userId' in actor ? (actor.userId ?? null) : null)
+export const userIdOf = (actor: Actor) => ('userId' in actor ? (actor.userId ?? null) : null)

@@ -26,6 +26,8 @@ export interface LogCache<T extends OrganizationValue> {
   get(key: string, load: Loader<T>): Promise<T>
   /** Like `get`, but returns the stale value when the database is unavailable or slow. Throws when there is none. */
   getOrStale(key: string, load: Loader<T>): Promise<CachedValue<T>>
+  /** Returns the cached value if it is current; null: `get` would load it. */
+  current(key: string): T | null
   /** Marks the values of an organization as stale after its log moved; null: of every organization. */
   invalidate(organizationId: string | null): void
 }
@@ -108,9 +110,14 @@ export function createLogCache<T extends OrganizationValue>(options: {
     })
   }
 
-  function get(key: string, load: Loader<T>): Promise<T> {
+  function current(key: string): T | null {
     const entry = entries.get(key)
-    if (entry && entry.until > now().getTime()) return Promise.resolve(entry.value)
+    return entry && entry.until > now().getTime() ? entry.value : null
+  }
+
+  function get(key: string, load: Loader<T>): Promise<T> {
+    const value = current(key)
+    if (value !== null) return Promise.resolve(value)
     return shareable.get(key)?.result ?? start(key, load)
   }
 
@@ -125,6 +132,7 @@ export function createLogCache<T extends OrganizationValue>(options: {
 
   return {
     get,
+    current,
     async getOrStale(key, load) {
       const stale = entries.peek(key)
       const loading = get(key, load)

@@ -3,7 +3,7 @@
  *
  * - Expected failures of mutations and checks are members of the field's union, with `code` and `message`:
  *   `ValidationError` for fields with an input; `NotFoundError` for fields with an id or a token; `ConflictError` for fields
- *   with a `version` or an `idempotencyKey`; `TierLimitReachedError`, `LimitExceededError`, `RateLimitedError` and
+ *   with a `version` or an `idempotencyKey`; `ManagedByFileError` for fields that change what configuration files manage; `TierLimitReachedError`, `LimitExceededError`, `RateLimitedError` and
  *   `UnavailableError` where they can occur. In bulk calls, each item has its own.
  * - All other errors are in `errors`, with `extensions.code`: about the request (`GRAPHQL_PARSE_FAILED`,
  *   `GRAPHQL_VALIDATION_FAILED`, `BAD_USER_INPUT`, `OPERATION_TOO_LARGE`, `BAD_REQUEST`), the caller (`UNAUTHENTICATED`,
@@ -24,6 +24,7 @@ import {
   Forbidden,
   Invalid,
   LimitExceeded,
+  ManagedByFile,
   NotFound,
   RateLimited,
   TierLimitReached,
@@ -47,6 +48,7 @@ export const ErrorCode = builder.enumType('ErrorCode', {
     API_KEY_REQUIRED: 'The request requires an API key.',
     CONFIRMATION_REQUIRED: 'Confirm that it is you, with your password or passkey, and try again.',
     CONFLICT: 'The object has been changed since you read it, or already exists.',
+    MANAGED_BY_FILE: 'A configuration file manages what would change. Change the file, or unlock the object first.',
     IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used for another request.',
     NOT_APPLIED: 'Not applied, because another item of the call was rejected.',
     DAILY_LIMIT_EXCEEDED: 'The daily check limit of the plan is exceeded.',
@@ -130,6 +132,23 @@ builder.objectType(Conflict, {
   name: 'ConflictError',
   description: 'The object has been changed since you read it, or already exists.',
   interfaces: [ErrorInterface],
+})
+
+const MAX_MEMBERS = 50
+
+builder.objectType(ManagedByFile, {
+  name: 'ManagedByFileError',
+  description: 'A configuration file manages what would change. Change the file, or unlock the object first.',
+  interfaces: [ErrorInterface],
+  fields: (t) => ({
+    file: t.exposeString('file', { description: 'The name of the file.' }),
+    section: t.exposeString('section', { description: 'The object’s section of the file.' }),
+    key: t.exposeString('key', { description: 'The object’s key in the file.' }),
+    members: t.stringList({
+      description: 'The members that would change. Empty: the object would be deleted.',
+      resolve: ({ members }) => members.slice(0, MAX_MEMBERS),
+    }),
+  }),
 })
 
 builder.objectType(LimitExceeded, {

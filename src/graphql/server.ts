@@ -4,6 +4,7 @@ import type { Plugin, YogaServerInstance } from 'graphql-yoga'
 import { createYoga } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import type { Clock } from '../core/time.ts'
+import type { Tracer } from '../core/tracing.ts'
 import type { Caller } from '../http/caller.ts'
 import type { GraphContext, Shown } from './builder.ts'
 import { isCacheable } from './cacheable.ts'
@@ -11,6 +12,7 @@ import type { CostCheck } from './cost-check.ts'
 import { maskError } from './errors.ts'
 import { answerIntrospection } from './introspection.ts'
 import { mediaTypes, takesEvents } from './media-type.ts'
+import { operationSpans } from './operation-span.ts'
 import { parseWithinLimits, requireOperation } from './parse.ts'
 import type { PersistedQueries } from './persisted-queries.ts'
 import { withoutHttp } from './request-error.ts'
@@ -38,13 +40,16 @@ export function createGraphqlServer(options: {
   readonly onMutation: (organizationId: string | null) => void
   readonly log: Logger
   readonly now: Clock
+  /** Null or absent: operations are not traced. */
+  readonly tracer?: Tracer | null
 }): GraphqlServer {
-  const { schema, contextOf, checkCost, live, persisted, onMutation, log, now } = options
+  const { schema, contextOf, checkCost, live, persisted, onMutation, log, now, tracer } = options
   const debug = (...args: unknown[]) => log.debug({ args }, 'graphql')
   return createYoga<ServerContext, GraphContext>({
     schema,
     context: ({ caller, request }) => contextOf(caller, request),
     plugins: [
+      ...(tracer ? [operationSpans(tracer)] : []),
       mediaTypes,
       persisted.plugin,
       parsing,

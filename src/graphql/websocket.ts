@@ -13,14 +13,17 @@ import { DomainError } from '../core/errors.ts'
 import { addressFamily, subnet64 } from '../core/ip-address.ts'
 import type { Clock } from '../core/time.ts'
 import { SECOND } from '../core/time.ts'
+import type { Tracer } from '../core/tracing.ts'
 import { unavailability } from '../database/unavailable.ts'
 import type { Caller } from '../http/caller.ts'
+import { traceparentOf } from '../http/request-span.ts'
 import type { GraphContext } from './builder.ts'
 
 import { credentialIn, InvalidConnectionParams } from './connection-params.ts'
 import type { CostCheck } from './cost-check.ts'
 import { maskError } from './errors.ts'
 import type { RevokedKeys } from './live-subscriptions.ts'
+import { operationAttributes } from './operation-span.ts'
 import { withoutHttp } from './request-error.ts'
 import type { GraphqlServer } from './server.ts'
 import type { Receiver, SharedExecution } from './shared-execution.ts'
@@ -68,6 +71,8 @@ interface Operation
   extends Pick<ReturnType<GraphqlServer['getEnveloped']>, 'execute' | 'subscribe'>,
     Pick<Connection, 'socket' | 'stream'> {
   readonly id: string
+  /** The request that opened the connection. */
+  readonly request: IncomingMessage
 }
 
 /**
@@ -84,8 +89,10 @@ export function createWebsocketServer(options: {
   readonly revokedKeys: RevokedKeys
   readonly log: Logger
   readonly now: Clock
+  /** Null or absent: operations are not traced. */
+  readonly tracer?: Tracer | null
 }): WebsocketServer {
-  const { yoga, authenticate, checkCost, shared, revokedKeys, log } = options
+  const { yoga, authenticate, checkCost, shared, revokedKeys, log, tracer } = options
   const masked = (error: unknown) => maskError(error, options)
   // One message per turn of the event loop, because thousands of small ones in a chunk would delay other clients.
   const server = new WebSocketServer({
@@ -133,7 +140,8 @@ export function createWebsocketServer(options: {
           const errors = engine.validate(engine.schema, document)
           if (errors.length > 0) return errors
           const { execute, subscribe } = engine
-          const rootValue: Operation = { execute, subscribe, socket: extra.socket, stream: extra.stream, id }
+          const { socket, stream, request } = extra
+          const rootValue: Operation = { execute, subscribe, socket, stream, id, request }
           return {
             schema: engine.schema,
             operationName,
@@ -147,8 +155,9 @@ export function createWebsocketServer(options: {
           return [masked(error)]
         }
       },
-      execute: (args) => operationOf(args).execute(args),
-      subscribe: (args) => (isShared(args) ? subscribeShared(args) : operationOf(args).subscribe(args)),
+      execute: (args) => inSpan(args, () => operationOf(args).execute(args)),
+      subscribe: (args) =>
+        inSpan(args, () => (isShared(args) ? subscribeShared(args) : operationOf(args).subscribe(args))),
       onNext: (_ctx, _id, _payload, _args, { errors, ...result }) =>
         errors ? { ...result, errors: errors.map((error) => withoutHttp(error).toJSON()) } : result,
       onError: (_ctx, _id, _payload, errors) =>
@@ -164,6 +173,17 @@ export function createWebsocketServer(options: {
     const reason = actor.kind === 'user' ? SESSION_ENDED : KEY_REVOKED
     const release = revokedKeys.hold(credentialId, () => socket.close(CloseCode.Forbidden, reason))
     socket.once('close', release)
+  }
+
+  /** The request of a connection ends with its upgrade; each operation on it is what others send as a request. */
+  function inSpan<T>(args: ExecutionArgs, work: () => T | Promise<T>): T | Promise<T> {
+    if (!tracer) return work()
+    const options = {
+      ...operationAttributes(args),
+      ...traceparentOf(operationOf(args).request),
+      kind: 'server',
+    } as const
+    return tracer.run(options, async () => await work())
   }
 
   function isShared(args: ExecutionArgs): boolean {

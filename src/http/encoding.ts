@@ -26,8 +26,12 @@ export function encodingFor(accepted: string | undefined): keyof Compressed | nu
 
 /** Returns whether an `Accept-Encoding` names an encoding. */
 export function accepts(accepted: string | undefined, name: keyof Compressed): boolean {
-  return new RegExp(`(^|[,\\s])${name}(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))\\s*(,|;|$)`, 'i').test(accepted ?? '')
+  return accepting[name].test(accepted ?? '')
 }
+
+const acceptingPattern = (name: string) =>
+  new RegExp(`(^|[,\\s])${name}(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))\\s*(,|;|$)`, 'i')
+const accepting = { br: acceptingPattern('br'), gzip: acceptingPattern('gzip') }
 
 /** Decompresses a file as a stream. */
 export function decompress({ gzip: packed }: Compressed): ReadableStream<Uint8Array> {

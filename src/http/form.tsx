@@ -19,7 +19,21 @@ export interface SubmittedForm {
 export interface FormState {
   readonly fields: URLSearchParams
   readonly problem: DomainError | null
+  /** The names of fields that show what is stored and cannot be changed; of `http`, also `http.url`. Absent: none. */
+  readonly locked?: ReadonlySet<string>
 }
+
+/** Returns whether a field shows what is stored and cannot be changed. */
+export function isFieldLocked({ locked }: Pick<FormState, 'locked'>, name: string): boolean {
+  return locked !== undefined && (locked.has(name) || locked.has(name.split('.')[0] ?? ''))
+}
+
+/** Returns what was typed into a field; undefined: nothing, or it is locked. */
+const typedIn = (state: FormState, name: string): string | undefined =>
+  isFieldLocked(state, name) ? undefined : (state.fields.get(name) ?? undefined)
+
+/** A browser sends no field that is disabled. */
+const disabledIf = (isLocked: boolean) => (isLocked ? { disabled: true } : {})
 
 export const emptyForm: FormState = { fields: new URLSearchParams(), problem: null }
 
@@ -136,10 +150,21 @@ export function textRules({ minLength, maxLength }: z.ZodString): {
 
 /** Renders a text field with its label, hint and error. Passwords are never repeated. */
 export function InputField({ label, name, state, hint, value, type = 'text', ...rest }: InputProps) {
-  const typed = type === 'password' ? '' : (state.fields.get(name) ?? value ?? '')
+  const typed = type === 'password' ? '' : (typedIn(state, name) ?? value ?? '')
+  const isLocked = isFieldLocked(state, name)
+  // A text that is read-only can still be copied; a colour has no such attribute.
+  const lock = isLocked && type !== 'color' ? { readonly: true } : disabledIf(isLocked)
   return (
     <FieldFrame {...{ label, name, state, hint }}>
-      <input id={name} name={name} type={type} value={String(typed)} {...rest} {...described(name, state, hint)} />
+      <input
+        id={name}
+        name={name}
+        type={type}
+        value={String(typed)}
+        {...rest}
+        {...lock}
+        {...described(name, state, hint)}
+      />
     </FieldFrame>
   )
 }
@@ -162,7 +187,15 @@ export function FileField({
   const note = wasSent ? <>{hint} Choose the file again: what you typed was kept, the file was not.</> : hint
   return (
     <FieldFrame {...{ label, name, state }} hint={note}>
-      <input id={name} name={name} type="file" data-max-bytes={maxBytes} {...rest} {...described(name, state, note)} />
+      <input
+        id={name}
+        name={name}
+        type="file"
+        data-max-bytes={maxBytes}
+        {...rest}
+        {...disabledIf(isFieldLocked(state, name))}
+        {...described(name, state, note)}
+      />
     </FieldFrame>
   )
 }
@@ -211,8 +244,15 @@ export function TextField({
 }) {
   return (
     <FieldFrame {...{ label, name, state, hint, id }}>
-      <textarea id={id} name={name} rows={rows} {...rest} {...described(name, state, hint, id)}>
-        {state.fields.get(name) ?? value ?? ''}
+      <textarea
+        id={id}
+        name={name}
+        rows={rows}
+        {...rest}
+        {...(isFieldLocked(state, name) && { readonly: true })}
+        {...described(name, state, hint, id)}
+      >
+        {typedIn(state, name) ?? value ?? ''}
       </textarea>
     </FieldFrame>
   )
@@ -234,10 +274,16 @@ export function SelectField({
   choices,
   ...rest
 }: FieldProps & { readonly choices: readonly Choice[] }) {
-  const chosen = state.fields.get(name) ?? value
+  const chosen = typedIn(state, name) ?? value
   return (
     <FieldFrame {...{ label, name, state, hint }}>
-      <select id={name} name={name} {...rest} {...described(name, state, hint)}>
+      <select
+        id={name}
+        name={name}
+        {...rest}
+        {...disabledIf(isFieldLocked(state, name))}
+        {...described(name, state, hint)}
+      >
         {choices.map((choice) => (
           <option value={choice.value} selected={choice.value === chosen}>
             {choice.text}
@@ -256,13 +302,22 @@ export function CheckboxField({
   checked = false,
   hint,
 }: Omit<FieldProps, 'value'> & { readonly checked?: boolean }) {
-  const isChecked = state.fields.has(`${name}.shown`) ? state.fields.has(name) : checked
+  const isLocked = isFieldLocked(state, name)
+  const isChecked = !isLocked && state.fields.has(`${name}.shown`) ? state.fields.has(name) : checked
   return (
     <div class="form-field checkbox">
       <label>
-        <input type="checkbox" name={name} value="true" checked={isChecked} {...described(name, state, hint)} /> {label}
+        <input
+          type="checkbox"
+          name={name}
+          value="true"
+          checked={isChecked}
+          {...disabledIf(isLocked)}
+          {...described(name, state, hint)}
+        />{' '}
+        {label}
       </label>
-      <input type="hidden" name={`${name}.shown`} value="true" />
+      {isLocked ? null : <input type="hidden" name={`${name}.shown`} value="true" />}
       <FieldNotes {...{ name, state, hint }} />
     </div>
   )
@@ -277,9 +332,10 @@ export function CheckboxesField({
   values = [],
   choices,
 }: Omit<FieldProps, 'value'> & { readonly values?: readonly string[]; readonly choices: readonly Choice[] }) {
-  const chosen = new Set(state.fields.has(`${name}.shown`) ? state.fields.getAll(name) : values)
+  const isLocked = isFieldLocked(state, name)
+  const chosen = new Set(!isLocked && state.fields.has(`${name}.shown`) ? state.fields.getAll(name) : values)
   return (
-    <fieldset class="form-field checkboxes" {...described(name, state, hint)}>
+    <fieldset class="form-field checkboxes" {...disabledIf(isLocked)} {...described(name, state, hint)}>
       <legend>{label}</legend>
       <FieldNotes {...{ name, state, hint }} />
       {choices.map((choice) => (
@@ -287,7 +343,7 @@ export function CheckboxesField({
           <input type="checkbox" name={name} value={choice.value} checked={chosen.has(choice.value)} /> {choice.text}
         </label>
       ))}
-      <input type="hidden" name={`${name}.shown`} value="true" />
+      {isLocked ? null : <input type="hidden" name={`${name}.shown`} value="true" />}
     </fieldset>
   )
 }

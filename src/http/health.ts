@@ -13,11 +13,11 @@ export interface Readiness {
 /**
  * Creates the health routes. `/healthz`: the process runs. `/readyz`: the process is ready, or 503 with the problem, so that
  * load balancers route around it. `/metrics`: the metrics of the process.
- * @param metricsToken what `/metrics` asks for; absent: nothing.
+ * @param metrics null: another port serves them. @param metricsToken what `/metrics` asks for; absent: nothing.
  */
 export function healthRoutes(
   readiness: () => Promise<Readiness>,
-  metrics: Pick<Metrics, 'text' | 'contentType'>,
+  metrics: Pick<Metrics, 'text' | 'contentType'> | null,
   metricsToken?: string,
 ): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>()
@@ -26,6 +26,7 @@ export function healthRoutes(
     const { isReady, checks } = await readiness()
     return c.json({ status: isReady ? 'ready' : 'not ready', checks }, isReady ? 200 : 503, headers)
   })
+  if (metrics === null) return app
   app.get('/metrics', async (c) => {
     if (
       metricsToken !== undefined &&

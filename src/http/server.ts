@@ -4,8 +4,10 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { StartError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
+import type { Tracer } from '../core/tracing.ts'
 import type { Caller } from './caller.ts'
 import { hostError, originForm } from './host.ts'
+import { inRequestSpan, noteRoute } from './request-span.ts'
 
 /** Answers GraphQL requests. */
 type GraphqlHandler = (
@@ -52,8 +54,10 @@ export function createHttpServer(handlers: {
   readonly graphql: GraphqlHandler | null
   readonly websocket: WebsocketHandler | null
   readonly callerOf: (request: IncomingMessage) => Caller
+  /** Null or absent: requests are not traced. */
+  readonly tracer?: Tracer | null
 }): HttpServer {
-  const { router, graphql, websocket, callerOf } = handlers
+  const { router, graphql, websocket, callerOf, tracer } = handlers
   let openRequests = 0
   let isClosing = false
   const closeWhenIdle = () => {
@@ -73,10 +77,15 @@ export function createHttpServer(handlers: {
       return
     }
     request.url = originForm(request.url ?? '')
-    if (graphql && isGraphql(request) && !isForGraphiql(request))
-      void graphql(request, response, { caller: callerOf(request) })
-    else router(request, response)
+    if (tracer) inRequestSpan(tracer, request, response, () => answer(request, response))
+    else answer(request, response)
   })
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (graphql && isGraphql(request) && !isForGraphiql(request)) {
+      if (tracer) noteRoute(request, '/graphql')
+      void graphql(request, response, { caller: callerOf(request) })
+    } else router(request, response)
+  }
   server.on('upgrade', (request, socket, head) => {
     // Node has removed its own listener, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy())

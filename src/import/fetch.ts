@@ -1,7 +1,6 @@
 import { parseUrl } from '../core/url.ts'
 import { invalid } from '../core/validation.ts'
-import type { Outbound } from '../network/outbound.ts'
-import { createSend } from '../network/send.ts'
+import type { Send } from '../network/send.ts'
 import type { Source } from './source-names.ts'
 import { Fields, readJson } from './translation.ts'
 
@@ -32,25 +31,34 @@ const fetchers: Partial<Record<Source, Fetch>> = {
   uptimerobot: fetchUptimeRobot,
   betterstack: fetchBetterStack,
   instatus: fetchInstatus,
+  hetrixtools: fetchHetrixTools,
 }
+
+/** What each source that can be fetched is asked with. */
+const asked: Partial<Record<Source, { readonly address: boolean; readonly key: boolean }>> = {
+  statuspage: { address: true, key: false },
+  cachet: { address: true, key: false },
+  uptimerobot: { address: false, key: true },
+  betterstack: { address: false, key: true },
+  instatus: { address: true, key: true },
+  hetrixtools: { address: false, key: true },
+}
+
+/** Returns what a source is asked with; null: it cannot be fetched. */
+export const askedOf = (source: Source) => asked[source] ?? null
 
 /**
- * Fetches the file of a source from where it runs, through the outbound client.
- * @throws Invalid when it does not answer, or with something else.
+ * Fetches the file of a source from where it runs. The key goes into requests to it alone.
+ * @param send in the service, one through the outbound client. @throws Invalid when it does not answer, or with something else.
  */
-export async function fetchSource(
-  outbound: Pick<Outbound, 'request'>,
-  source: Source,
-  asked: Asked,
-): Promise<Uint8Array> {
+export async function fetchSource(send: Send, source: Source, given: Asked): Promise<Uint8Array> {
   const fetchFrom = fetchers[source]
   if (fetchFrom === undefined) throw invalid([{ path: ['file'], message: 'must be chosen, or its text be pasted' }])
-  return Buffer.from(JSON.stringify(await fetchFrom(createAsk(outbound, source), asked)))
+  return Buffer.from(JSON.stringify(await fetchFrom(createAsk(send, source), given)))
 }
 
-function createAsk(outbound: Pick<Outbound, 'request'>, source: Source): Ask {
+function createAsk(send: Send, source: Source): Ask {
   const refused = (message: string) => refusedIn(hasOwnAddress(source) ? 'address' : 'key', message)
-  const send = createSend(outbound)
   let count = 0
   return async ({ url, headers = {}, body }) => {
     count += 1
@@ -142,5 +150,18 @@ async function fetchInstatus(ask: Ask, { address, key }: Asked): Promise<unknown
     const list = Array.isArray(answer) ? answer : new Fields(answer).list('components')
     components.push(...list)
     if (list.length < INSTATUS_PAGE) return { components }
+  }
+}
+
+/** Its documentation: at most 1,024 monitors a page (docs.hetrixtools.com/api/v3). */
+const HETRIX_TOOLS_PAGE = 1024
+
+async function fetchHetrixTools(ask: Ask, { key }: Asked): Promise<unknown> {
+  const monitors: unknown[] = []
+  for (let page = 1; ; page++) {
+    const url = `https://api.hetrixtools.com/v3/blacklist-monitors?per_page=${HETRIX_TOOLS_PAGE}&page=${page}`
+    const list = new Fields(await ask({ url, headers: { authorization: `Bearer ${key}` } })).list('monitors')
+    monitors.push(...list)
+    if (list.length < HETRIX_TOOLS_PAGE) return { monitors }
   }
 }

@@ -51,6 +51,8 @@ const readers: Readonly<Record<string, Reader | undefined>> = {
   http: (left, operator, right) =>
     certificate(left, operator, right) ?? keyword(left, operator, right) ?? json(left, operator, right),
   tcp: (left, operator, right) => certificate(left, operator, right),
+  // The body of a health check is its state, which is SERVING while a monitor is up.
+  grpc: (left, operator, right) => (left === '[BODY]' && operator === '==' && right === 'SERVING' ? {} : null),
   dns(left, operator, right) {
     if (left === '[DNS_RCODE]' && operator === '==' && right === 'NOERROR') return {}
     return left === '[BODY]' && operator === '==' && !right.includes('(')

@@ -1,4 +1,5 @@
 import type { Members } from '../configuration/format.ts'
+import { parseUrl } from '../core/url.ts'
 import { conditionsOf } from './gatus-conditions.ts'
 import { Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
@@ -45,6 +46,7 @@ function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[
   if (groupKey !== undefined) draft.objects.groups.set(groupKey, { name: group })
   draft.objects.services.set(key, present({ name, group: groupKey }))
   draft.objects.monitors.set(key, { name, service: key, ...checked })
+  addDomain(draft, endpoint, { key, name })
   for (const alert of endpoint.list('alerts')) {
     const fields = new Fields(alert)
     if (fields.get('enabled') === false) continue
@@ -52,6 +54,26 @@ function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[
     const keys = alerted.get(type) ?? []
     if (!keys.includes(key)) alerted.set(type, [...keys, key])
   }
+}
+
+function addDomain(
+  draft: Draft,
+  endpoint: Fields,
+  { key, name }: { readonly key: string; readonly name: string },
+): void {
+  const domain = domainOf(endpoint)
+  if (domain !== null) draft.objects.monitors.set(`${key}-domain`, { name: `${name}, domain`, service: key, domain })
+}
+
+const DOMAIN_CONDITION = /^\[DOMAIN_EXPIRATION\] >=? (\d{1,5})h$/
+
+/** The registration of a domain has a monitor of its own here. Null: no condition is about it. */
+function domainOf(endpoint: Fields): Members | null {
+  const [hours] = endpoint.list('conditions').flatMap((each) => DOMAIN_CONDITION.exec(String(each).trim())?.[1] ?? [])
+  const host = parseUrl(endpoint.text('url'))?.hostname ?? ''
+  return hours === undefined || host === ''
+    ? null
+    : { domain: host, warnDays: within(0, 365, Math.ceil(Number(hours) / 24)) }
 }
 
 /** Of the client's options, all that are carried over. */
@@ -71,19 +93,27 @@ function optionsOf(draft: Draft, name: string, endpoint: Fields): Members | stri
   const client = endpoint.fields('client')
   const url = endpoint.text('url')
   const kind = kindOf(endpoint, url)
-  if (kind === null)
-    return `Allclear has no monitors for ${url.includes('://') ? url.slice(0, url.indexOf('://')) : 'this address'}.`
-  const { known, dropped } = conditionsOf(kind.key, endpoint.list('conditions'))
+  if (kind === null) return unknownKind(url)
+  const { known, dropped } = conditionsOf(
+    kind.key,
+    endpoint
+      .list('conditions')
+      .filter((each) => domainOf(endpoint) === null || !DOMAIN_CONDITION.test(String(each).trim())),
+  )
   for (const condition of dropped) draft.partly('monitors', name, `It is checked without the condition ${condition}.`)
   const interval = within(1, 86_400, seconds(endpoint.text('interval')) ?? 60)
   const timeout = (seconds(client.text('timeout')) ?? 10) * 1000
-  const own = kind.key === 'http' ? httpOptions(endpoint, client) : {}
+  const own = kind.key === 'http' ? httpOptions(endpoint, client) : ownOptions(kind, client)
   return {
     intervalSeconds: interval,
     timeoutMs: within(500, Math.min(30_000, interval * 1000), timeout),
     ...thresholdsOf(endpoint),
     [kind.key]: present({ ...kind.options, ...own, ...known }),
   }
+}
+
+function ownOptions({ key }: Kind, client: Fields): Members {
+  return key === 'grpc' && client.isTrue('insecure') ? { verifyCertificate: false } : {}
 }
 
 function heartbeatOf(draft: Draft, name: string, endpoint: Fields): Members | string {
@@ -95,7 +125,7 @@ function heartbeatOf(draft: Draft, name: string, endpoint: Fields): Members | st
 }
 
 interface Kind {
-  readonly key: 'http' | 'tcp' | 'ping' | 'dns' | 'ssh' | 'websocket'
+  readonly key: 'http' | 'tcp' | 'ping' | 'dns' | 'ssh' | 'websocket' | 'grpc' | 'udp'
   readonly options: Members
 }
 
@@ -116,7 +146,21 @@ function kindOf(endpoint: Fields, url: string): Kind | null {
   if (scheme === 'icmp') return { key: 'ping', options: { host: bare } }
   if (scheme === 'tcp') return { key: 'tcp', options: { host: bare, port: Number(port) } }
   if (scheme === 'tls') return { key: 'tcp', options: { host: bare, port: Number(port), tls: true } }
+  if (scheme === 'udp') return datagramOf(endpoint, bare, Number(port))
   return serverOf(scheme, bare, Number(port), url)
+}
+
+function unknownKind(url: string): string {
+  const scheme = url.includes('://') ? url.slice(0, url.indexOf('://')) : 'this address'
+  return scheme === 'udp'
+    ? 'It sends nothing, so that nothing would answer.'
+    : `Allclear has no monitors for ${scheme}.`
+}
+
+/** Without a body Gatus sends nothing, and calls that connected. */
+function datagramOf(endpoint: Fields, host: string, port: number): Kind | null {
+  const send = endpoint.text('body').replaceAll('\\', '\\\\')
+  return send === '' ? null : { key: 'udp', options: { host, port, send } }
 }
 
 /** Gatus speaks SMTP whatever the port. */
@@ -127,6 +171,8 @@ function serverOf(scheme: string, host: string, port: number, url: string): Kind
   if (scheme === 'starttls' && protocol !== undefined)
     return { key: 'tcp', options: { host, port, startTls: protocol } }
   if (scheme === 'ssh') return { key: 'ssh', options: { host, port: port || 22 } }
+  if (scheme === 'grpc' || scheme === 'grpcs')
+    return { key: 'grpc', options: present({ host, port: port || undefined, tls: scheme === 'grpcs' || undefined }) }
   if (scheme !== 'ws' && scheme !== 'wss') return null
   const path = url.replace(/^\w+:\/\/[^/]*/, '').replace(/#.*$/, '')
   const own = scheme === 'ws' ? { port: port || 80, tls: false } : { port: port || 443 }

@@ -5,7 +5,7 @@ import { translate, translateDatabase, writeTranslation } from './sources.ts'
 import { Unreadable } from './translation.ts'
 
 answerTasks((task: ImportTask): ImportAnswer => {
-  if ('write' in task) return writeTranslation({ ...task.write, notes: [] })
+  if ('write' in task) return writeTranslation(task.write)
   try {
     if ('database' in task) return translateDatabase(task.database)
     return translate(task.source, Buffer.from(task.translate).toString('utf8'))

@@ -7,10 +7,15 @@ import { requireScope } from '../core/access.ts'
 import { Conflict, Invalid } from '../core/errors.ts'
 import { invalid } from '../core/validation.ts'
 import { translateInThread, writeInThread } from './import-thread.ts'
+import type { NamedRecords } from './record-parts.ts'
+import { recordsOf, sendRecords } from './record-parts.ts'
+import type { RecordResult } from './records.ts'
+import { importRecords } from './records.ts'
 import { planWithoutRefused, Unplannable } from './rounds.ts'
 import type { Row } from './rows.ts'
-import { rowsOf } from './rows.ts'
+import { changesAmong, rowsOf } from './rows.ts'
 import type { Source } from './source-names.ts'
+import type { Note, Objects } from './translation.ts'
 import { Unreadable } from './translation.ts'
 
 /** A value for a place such as `${NAME}`. */
@@ -41,6 +46,15 @@ interface Prepared {
   readonly yaml: string
   readonly variables: readonly Variable[]
   readonly planHash: string
+  /** What happened there. */
+  readonly records: NamedRecords
+}
+
+/** A plan, with what was planned. */
+interface Attempted {
+  readonly yaml: string
+  readonly objects: Objects
+  readonly plan: Plan
 }
 
 /** Returns what an import would do, changes nothing, and seals what `applyImport` takes. Requires the scope ADMIN. */
@@ -50,43 +64,43 @@ export async function planImport(ctx: AlertingContext, given: Given): Promise<Im
   const translation = await translateInThread(source, given.file, organizationId).catch(asInvalid)
   const variables = translation.hasVariables ? given.variables : []
   const file = fileOf(source)
-  const { planned, refused } = await planWithoutRefused<{ readonly yaml: string; readonly plan: Plan }>(
-    translation.objects,
-    async (objects) => {
-      const yaml = await writeInThread({ ...translation, objects }, organizationId)
-      try {
-        return { planned: { yaml, plan: await planConfiguration(ctx, { yaml, variables, file }) } }
-      } catch (error) {
-        const isOfObjects =
-          error instanceof Invalid && error.issues.length > 0 && error.issues[0]?.path[0] !== 'variables'
-        if (!isOfObjects) throw error
-        return { refusals: error.issues.map(({ path, message }) => ({ path, message })) }
-      }
-    },
-  ).catch(asInvalid)
-  const { yaml, plan } = planned
-  const sealed = await seal(ctx, organizationId, { source, yaml, variables, planHash: plan.hash })
-  return { ...summaryOf(plan, [...refused, ...translation.notes]), sealed }
+  const { planned, refused } = await planWithoutRefused<Attempted>(translation.objects, async (objects) => {
+    const yaml = await writeInThread({ ...translation, objects }, organizationId)
+    try {
+      return { planned: { yaml, objects, plan: await planConfiguration(ctx, { yaml, variables, file }) } }
+    } catch (error) {
+      const isOfObjects =
+        error instanceof Invalid && error.issues.length > 0 && error.issues[0]?.path[0] !== 'variables'
+      if (!isOfObjects) throw error
+      return { refusals: error.issues.map(({ path, message }) => ({ path, message })) }
+    }
+  }).catch(asInvalid)
+  const { yaml, plan, objects } = planned
+  const records = recordsOf(translation.records, objects)
+  const sealed = await seal(ctx, organizationId, { source, yaml, variables, planHash: plan.hash, records })
+  const found = await sendRecords(records, { source, dryRun: true }, (part) => importRecords(ctx, part))
+  return { ...summaryOf(plan, found, [...refused, ...translation.notes]), sealed }
 }
 
 /**
- * Does what a dry run said, all of it or nothing. Requires the scope ADMIN.
+ * Does what a dry run said: objects all or none, then what happened there. Requires the scope ADMIN.
  * @throws Conflict when it would now do something else.
  */
 export async function applyImport(ctx: AlertingContext, sealed: string): Promise<Import> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { source, ...prepared } = await open(ctx, organizationId, sealed)
-  const plan = await applyConfiguration(ctx, { ...prepared, file: fileOf(source) })
-  return summaryOf(plan, [])
+  const { source, records, ...prepared } = await open(ctx, organizationId, sealed)
+  const plan = await applyConfiguration(ctx, { ...prepared, file: fileOf(source), lock: false })
+  const made = await sendRecords(records, { source, dryRun: false }, (part) => importRecords(ctx, part))
+  return summaryOf(plan, made, [])
 }
 
 const fileOf = (source: Source) => `import from ${source}`
 
-function summaryOf(plan: Plan, notes: Parameters<typeof rowsOf>[1]): Import {
+function summaryOf(plan: Plan, records: readonly RecordResult[], notes: readonly Note[]): Import {
   const drift = plan.drift.map((each) => ({ ...each, by: each.last?.by ?? null }))
   return {
-    changeCount: plan.changes.length,
-    rows: rowsOf({ changes: plan.changes, drift }, notes),
+    changeCount: plan.changes.length + changesAmong(records),
+    rows: rowsOf({ changes: plan.changes, drift }, { records, notes }),
     addsServices: plan.changes.some(({ action, section }) => action === 'CREATE' && section === 'services'),
   }
 }

@@ -1,3 +1,4 @@
+import type { RecordResult } from './records.ts'
 import type { Note } from './translation.ts'
 
 /** What becomes of one thing of a source, as a table says it. */
@@ -21,8 +22,20 @@ interface PlanSummary {
 
 const outcomes = { CREATE: 'CREATED', UPDATE: 'CHANGED', DELETE: 'RELEASED', RELEASE: 'RELEASED' } as const
 
+/** A record that is created, changed or skipped. */
+const isShown = (record: RecordResult): record is RecordResult & Pick<Row, 'outcome'> => record.outcome !== 'UNCHANGED'
+
+/** Returns the number of records that are created or changed. */
+export const changesAmong = (records: readonly RecordResult[]) =>
+  records.filter(({ outcome }) => outcome === 'CREATED' || outcome === 'CHANGED').length
+
 /** Returns the table of an import: changes first, then what is left out. */
-export function rowsOf({ changes, drift }: PlanSummary, notes: readonly Note[]): Row[] {
+export function rowsOf(
+  { changes, drift }: PlanSummary,
+  { records, notes }: { readonly records: readonly RecordResult[]; readonly notes: readonly Note[] },
+): Row[] {
+  const shown = records.filter(isShown)
+  const left = ({ outcome }: Row) => outcome === 'SKIPPED'
   return [
     ...changes.map(({ action, section, name, members }) => ({
       outcome: outcomes[action],
@@ -36,6 +49,8 @@ export function rowsOf({ changes, drift }: PlanSummary, notes: readonly Note[]):
       name: key,
       reason: `It was edited here${by === null ? '' : ` by ${by}`} since the last import, which sets it back.`,
     })),
+    ...shown.filter((record) => !left(record)),
+    ...shown.filter(left),
     ...notes,
   ]
 }

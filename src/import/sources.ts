@@ -49,7 +49,7 @@ function bounded(translation: Translation): Translation {
 }
 
 /** Writes a translation as a configuration file, as short as YAML can be: requests have a limit. */
-export function writeTranslation({ objects, hasVariables }: Translation): string {
+export function writeTranslation({ objects, hasVariables }: Pick<Translation, 'objects' | 'hasVariables'>): string {
   const filled = sections.filter((section) => objects[section].size > 0)
   const parts = filled.map((section) => [section, Object.fromEntries(objects[section])] as const)
   const value = { allclear: 1, ...Object.fromEntries(parts) }

@@ -15,9 +15,32 @@ export interface Note {
   readonly reason: string
 }
 
+/** What a source counted of a service by day. */
+export interface History {
+  /** Of the service. */
+  readonly key: string
+  /** `DayCounts` as JSON: a text goes from thread to thread, and into a sealed form, without its many numbers being looked at. */
+  readonly days: string
+}
+
+/** The checks of consecutive days of UTC: which succeeded, which failed, and which maintenance excused. */
+export interface DayCounts {
+  /** The first day, such as `2026-11-20`. */
+  readonly since: string
+  readonly up: readonly number[]
+  readonly down: readonly number[]
+  readonly maintenance: readonly number[]
+}
+
+/** What happened at a source, beside the objects of a configuration. */
+export interface Records {
+  readonly histories: readonly History[]
+}
+
 /** What becomes of a source's file. */
 export interface Translation {
   readonly objects: Objects
+  readonly records: Records
   readonly notes: readonly Note[]
   /** Whether `${NAME}` in its texts is a place for a value of the environment, as it was in the source. */
   readonly hasVariables: boolean
@@ -34,8 +57,11 @@ export class Draft {
     monitors: new Map(),
     pages: new Map(),
     channels: new Map(),
+    templates: new Map(),
+    objectives: new Map(),
   }
   readonly notes: Note[] = []
+  readonly records = { histories: [] as History[] }
 
   /** Notes that an object is left out. */
   skip(section: Section, name: string, reason: string): void {

@@ -1,13 +1,12 @@
 import { createRequire } from 'node:module'
 import { type Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable } from './translation.ts'
 import { draftUptimeKuma, PREFIX } from './uptime-kuma.ts'
+import { addHistories, type Query, type Row } from './uptime-kuma-history.ts'
 
 /** More than an organization takes. */
 const MAX_ROWS = 5000
 /** What a value may have; longer ones are as if they were absent. */
 const MAX_VALUE_BYTES = 200_000
-
-type Row = Readonly<Record<string, unknown>>
 
 /** Reads the rows of a table; none when there is no such table. */
 type ReadTable = (table: string) => readonly Row[]
@@ -24,7 +23,8 @@ export function translateUptimeKumaDatabase(path: string): Translation {
   try {
     // Without it, a write-ahead log needs memory that processes share.
     database.exec('PRAGMA locking_mode=EXCLUSIVE; PRAGMA trusted_schema=OFF; PRAGMA query_only=ON')
-    return translated((table) => rowsOf((sql, values) => database.all(sql, values), table))
+    const query: Query = (sql, values) => database.all(sql, [...values])
+    return translated((table) => rowsOf(query, table), query)
   } catch (error) {
     if (error instanceof Unreadable) throw error
     throw new Unreadable('This database cannot be read. Stop Uptime Kuma, and take its kuma.db then.')
@@ -34,17 +34,23 @@ export function translateUptimeKumaDatabase(path: string): Translation {
 }
 
 /** Reads what a table stores, and computes nothing: a view, or a column that is computed, could go on for ever. */
-function rowsOf(all: (sql: string, values: string[]) => readonly Row[], table: string): readonly Row[] {
-  const own = `SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'`
-  if (all(own, [table]).length === 0) return []
-  const columns = all('SELECT name FROM pragma_table_info(?)', [table]).map(({ name }) => quoted(String(name)))
+function rowsOf(query: Query, table: string): readonly Row[] {
+  const columns = columnsOf(query, table).map(quoted)
+  if (columns.length === 0) return []
   const values = columns.map((name) => `CASE WHEN length(${name}) <= ${MAX_VALUE_BYTES} THEN ${name} END AS ${name}`)
-  return all(`SELECT ${values.join(', ')} FROM ${quoted(table)} LIMIT ${MAX_ROWS}`, [])
+  return query(`SELECT ${values.join(', ')} FROM ${quoted(table)} LIMIT ${MAX_ROWS}`, [])
+}
+
+/** Returns the columns that a table stores; none: there is no such table. */
+function columnsOf(query: Query, table: string): string[] {
+  const own = `SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'`
+  if (query(own, [table]).length === 0) return []
+  return query('SELECT name FROM pragma_table_info(?)', [table]).map(({ name }) => String(name))
 }
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-function translated(read: ReadTable): Translation {
+function translated(read: ReadTable, query: Query): Translation {
   const monitors = read('monitor')
   if (monitors.length === 0) throw new Unreadable('This is no database of Uptime Kuma: it has no monitors.')
   const used = read('monitor_notification')
@@ -57,8 +63,7 @@ function translated(read: ReadTable): Translation {
   for (const maintenance of read('maintenance').filter(({ active }) => active !== 0)) {
     draft.leave('maintenance', nameOf(String(maintenance['title']), 'Maintenance'), 'Plan it here again.')
   }
-  if (read('heartbeat').length + read('stat_daily').length > 0)
-    draft.leave('history', 'Uptime before now', 'It does not come along: bars begin with the import.')
+  addHistories(draft, (table) => columnsOf(query, table), query)
   return { ...draft, hasVariables: false }
 }
 

@@ -1,6 +1,6 @@
 import type { Members } from '../configuration/format.ts'
 import { parseUrl } from '../core/url.ts'
-import { type Draft, type Fields, present } from './translation.ts'
+import { type Draft, type Fields, present, readJsonObject } from './translation.ts'
 
 /** Returns whether a monitor of Uptime Kuma is upside down. */
 export const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue('upsideDown') ? true : undefined)
@@ -9,6 +9,7 @@ export const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue
 export function serverOptions(draft: Draft, name: string, monitor: Fields): Members | null {
   const type = monitor.text('type')
   if (type === 'mqtt') return { mqtt: mqtt(draft, name, monitor) }
+  if (type === 'grpc-keyword') return grpc(draft, name, monitor)
   const text = monitor.text(type === 'websocket-upgrade' ? 'url' : 'databaseConnectionString')
   const read = Object.hasOwn(readers, type) ? readers[type] : undefined
   const url = parseUrl(text)
@@ -29,6 +30,25 @@ function mqtt(draft: Draft, name: string, monitor: Fields): Members {
     password: monitor.text('mqttPassword'),
     inverted: invertedOf(monitor),
   })
+}
+
+/** Kuma calls any method; here only that of health checks has a monitor. */
+function grpc(draft: Draft, name: string, monitor: Fields): Members | null {
+  const isHealth = monitor.text('grpcServiceName') === 'Health' && /^check$/i.test(monitor.text('grpcMethod'))
+  const url = parseUrl(`grpc://${monitor.text('grpcUrl').replace(/^\w+:\/\//, '')}`)
+  if (!isHealth || url === null) return null
+  if (!/SERVING/.test(monitor.text('keyword')) || monitor.isTrue('invertKeyword'))
+    draft.partly('monitors', name, 'It is up while the service is SERVING, without its keyword.')
+  const tls = monitor.isTrue('grpcEnableTls') ? true : undefined
+  return { grpc: present({ ...addressOf(url, monitor), tls, service: serviceOf(monitor.text('grpcBody')) }) }
+}
+
+function serviceOf(body: string): string {
+  try {
+    return readJsonObject(body).text('service')
+  } catch {
+    return ''
+  }
 }
 
 const addressOf = ({ hostname, port }: URL, monitor: Fields): Members => ({

@@ -101,7 +101,7 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
     case 'port':
       return { tcp: present({ host, port: monitor.number('port'), inverted: invertedOf(monitor) }) }
     case 'ping':
-      return { ping: present({ host, inverted: invertedOf(monitor) }) }
+      return { ping: { ...pingOptions(monitor), host } }
     case 'dns': {
       const port = monitor.number('port') ?? 53
       const [server = ''] = monitor.text('dns_resolve_server').split(',')
@@ -123,6 +123,17 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
     default:
       return serverOptions(draft, name, monitor)
   }
+}
+
+function pingOptions(monitor: Fields): Members {
+  const size = monitor.number('packetSize')
+  const count = monitor.number('ping_count')
+  return present({
+    count: count === undefined ? undefined : within(1, 5, count),
+    packetSize: size === undefined || size === 56 ? undefined : within(16, 8972, size),
+    ipVersion: { ipv4: 4, ipv6: 6 }[monitor.text('ipFamily')],
+    inverted: invertedOf(monitor),
+  })
 }
 
 function httpOptions(draft: Draft, name: string, monitor: Fields): Members {

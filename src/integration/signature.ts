@@ -20,6 +20,12 @@ const signatures: Partial<Record<IntegrationKind, (request: SignedRequest) => re
   GRAFANA: ({ header }) => [header('x-grafana-alerting-signature') ?? ''],
 }
 
+/** What Grafana signs: the body, or, where its contact point has the timestamp header of its documentation, that and the body. */
+function signedPart(kind: IntegrationKind, { body, header }: SignedRequest): Buffer {
+  const time = kind === 'GRAFANA' ? header('x-grafana-alerting-signature-timestamp') : undefined
+  return time === undefined ? body : Buffer.concat([Buffer.from(`${time}:`), body])
+}
+
 /** Returns whether senders of a kind can sign with a shared secret. */
 export const canSign = (kind: IntegrationKind): boolean => kind in signatures
 
@@ -27,7 +33,7 @@ export const canSign = (kind: IntegrationKind): boolean => kind in signatures
 export function isSigned(kind: IntegrationKind, secret: string, request: SignedRequest): boolean {
   const given = signatures[kind]?.(request)
   if (given === undefined) return true
-  const expected = createHmac('sha256', secret).update(request.body).digest()
+  const expected = createHmac('sha256', secret).update(signedPart(kind, request)).digest()
   return given.some((each) => {
     const bytes = /^[0-9a-f]{64}$/i.test(each) ? Buffer.from(each, 'hex') : null
     return bytes !== null && timingSafeEqual(bytes, expected)

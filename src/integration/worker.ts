@@ -1,4 +1,6 @@
 import type { Context } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { DAY, SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/agenda.ts'
@@ -143,10 +145,12 @@ async function applyReading(
 /** How long bodies are kept, and how many of an integration; and keys after they were resolved. */
 const RETENTION = 7 * DAY
 const MAX_KEPT = 1000
-const DELETE_BATCH = 5000
 
 /** Deletes a batch of old bodies and keys. Returns whether there may be more. */
-export async function deleteOldBodies({ db, now }: Pick<Context, 'db' | 'now'>): Promise<boolean> {
+export async function deleteOldBodies(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  count: CountDeleted = uncounted,
+): Promise<boolean> {
   const before = new Date(now().getTime() - RETENTION)
   const bodies = await db.$executeRaw`
     DELETE FROM "IncomingBody" WHERE ctid = ANY (ARRAY(
@@ -157,5 +161,7 @@ export async function deleteOldBodies({ db, now }: Pick<Context, 'db' | 'now'>):
   const groups = await db.$executeRaw`
     DELETE FROM "IncomingGroup" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "IncomingGroup" WHERE "resolvedAt" < ${before} AND NOT "isFiring" LIMIT ${DELETE_BATCH}))`
+  count('IncomingBody', bodies)
+  count('IncomingGroup', groups)
   return Math.max(bodies, groups) >= DELETE_BATCH
 }

@@ -201,6 +201,10 @@ export const de: Catalogue = {
       maintenance: (days) => plural(days, { one: '# Tag nur mit Wartung', other: '# Tage nur mit Wartung' }),
       up: (days) => plural(days, { one: '# Tag ohne Probleme', other: '# Tage ohne Probleme' }),
       none: (days) => plural(days, { one: '# Tag ohne Daten', other: '# Tage ohne Daten' }),
+      importedUp: (days) =>
+        plural(days, { one: '# importierter Tag ohne Probleme', other: '# importierte Tage ohne Probleme' }),
+      importedDown: (days) =>
+        plural(days, { one: '# importierter Tag mit Ausfall', other: '# importierte Tage mit Ausfall' }),
     },
     legend: {
       up: 'kein Ausfall',
@@ -209,6 +213,8 @@ export const de: Catalogue = {
       down: 'Ausfall',
       maintenance: 'nur Wartung',
       none: 'keine Daten',
+      importedUp: 'importiert, kein Ausfall',
+      importedDown: 'importiert, Ausfall',
     },
     eachStroke: (zone) => `Jeder Strich ist ein Tag in ${zone}, der letzte ist heute:`,
     counted: (time) => rich`Die Verfügbarkeit ist gemessen; * ist die Zeit ohne gemeldeten Ausfall. Werte bis ${time}.`,
@@ -218,6 +224,9 @@ export const de: Catalogue = {
     unknown: (milliseconds) => `keine Daten ${lasting(milliseconds)}`,
     lasting: (what, milliseconds) => `${what}: ${lasting(milliseconds)}`,
     listed: (notes) => upperFirst(notes.join(', ')),
+    imported: (source, failed, checks) =>
+      `importiert aus ${source} (fehlgeschlagene Prüfungen: ${number(failed)} von ${number(checks)})`,
+    importedNotCounted: (source) => `Aus ${source} importierte Tage zählen nicht mit.`,
     nothingKnown: 'Keine Daten für diese Zeit.',
     noOutages: 'Keine Ausfälle',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} in ${lasting(milliseconds)} gemessener Zeit.`,
@@ -291,6 +300,17 @@ export const de: Catalogue = {
     whole: 'Als Seite öffnen',
   },
 
+  report: {
+    title: 'Monatsberichte',
+    of: (month: string) => `Bericht für ${month}`,
+    none: 'Noch kein Bericht.',
+    corrected: 'Korrigiert',
+    corrections: 'Korrekturen',
+    kinds: { GOOD: 'zählt als verfügbar', BAD: 'zählt als Ausfall', EXCLUDED: 'zählt nicht' },
+    recovery: 'Mittlere Zeit bis zur Behebung von Störungen',
+    notCounted: 'Wartung, die nicht zählt',
+    view: 'Bericht ansehen',
+  },
   feed: {
     description: (owner) => `Störungen und Wartungen von ${owner}`,
   },
@@ -435,6 +455,7 @@ export const de: Catalogue = {
       INCIDENTS: 'Störungen',
       MAINTENANCES: 'Wartungen',
       SERVICE_STATUS: 'Jede Statusänderung (kann häufig sein)',
+      REPORTS: 'Monatsberichte',
     },
     onlySome: 'Nur einzelne Dienste',
     allWhenNone: 'Keiner ausgewählt: alle Dienste.',

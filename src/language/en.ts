@@ -219,6 +219,10 @@ export const en = {
         plural(days, { one: '# day with maintenance only', other: '# days with maintenance only' }),
       up: (days: number) => plural(days, { one: '# day without problems', other: '# days without problems' }),
       none: (days: number) => plural(days, { one: '# day without data', other: '# days without data' }),
+      importedUp: (days: number) =>
+        plural(days, { one: '# imported day without problems', other: '# imported days without problems' }),
+      importedDown: (days: number) =>
+        plural(days, { one: '# imported day with an outage', other: '# imported days with an outage' }),
     },
     legend: {
       up: 'no outage',
@@ -227,6 +231,8 @@ export const en = {
       down: 'outage',
       maintenance: 'maintenance only',
       none: 'no data',
+      importedUp: 'imported, no outage',
+      importedDown: 'imported, outage',
     },
     eachStroke: (zone: string) => `Each stroke is a day in ${zone}, the last one today:`,
     counted: <T>(time: T) =>
@@ -239,6 +245,10 @@ export const en = {
     /** @param what a status or a note of the day. */
     lasting: (what: string, milliseconds: number) => `${what} for ${lasting(milliseconds)}`,
     listed: (notes: readonly string[]) => upperFirst(notes.join(', ')),
+    /** What another tool counted on a day. */
+    imported: (source: string, failed: number, checks: number) =>
+      `imported from ${source} (failed checks: ${number(failed)} of ${number(checks)})`,
+    importedNotCounted: (source: string) => `Days imported from ${source} do not count.`,
     nothingKnown: 'No data for this time.',
     noOutages: 'No outages',
     /** Sums up a service’s days: `Down 41 min in 88 d 18 h monitored.` */
@@ -318,6 +328,19 @@ export const en = {
     whole: 'Open as a page',
   },
 
+  /** The report of a month: its figures, and the mail about it. */
+  report: {
+    title: 'Monthly reports',
+    of: (month: string) => `Report of ${month}`,
+    none: 'No report yet.',
+    corrected: 'Corrected',
+    corrections: 'Corrections',
+    /** What a correction of measured time does. */
+    kinds: { GOOD: 'counted as available', BAD: 'counted as an outage', EXCLUDED: 'not counted' },
+    recovery: 'Mean time until incidents were resolved',
+    notCounted: 'Maintenance, which is not counted',
+    view: 'View the report',
+  },
   feed: {
     description: (owner: string) => `Incidents and maintenance of ${owner}`,
   },
@@ -467,6 +490,7 @@ export const en = {
       INCIDENTS: 'Incidents',
       MAINTENANCES: 'Maintenance',
       SERVICE_STATUS: 'Every status change (can be frequent)',
+      REPORTS: 'Monthly reports',
     },
     onlySome: 'Only some services',
     allWhenNone: 'None checked: all services.',

@@ -198,6 +198,10 @@ export const es: Catalogue = {
         plural(days, { one: '# día solo con mantenimiento', other: '# días solo con mantenimiento' }),
       up: (days) => plural(days, { one: '# día sin problemas', other: '# días sin problemas' }),
       none: (days) => plural(days, { one: '# día sin datos', other: '# días sin datos' }),
+      importedUp: (days) =>
+        plural(days, { one: '# día importado sin problemas', other: '# días importados sin problemas' }),
+      importedDown: (days) =>
+        plural(days, { one: '# día importado con interrupción', other: '# días importados con interrupción' }),
     },
     legend: {
       up: 'sin interrupción',
@@ -206,6 +210,8 @@ export const es: Catalogue = {
       down: 'interrupción',
       maintenance: 'solo mantenimiento',
       none: 'sin datos',
+      importedUp: 'importado, sin interrupción',
+      importedDown: 'importado, interrupción',
     },
     eachStroke: (zone) => `Cada trazo es un día en ${zone}; el último es hoy:`,
     counted: (time) =>
@@ -216,6 +222,9 @@ export const es: Catalogue = {
     unknown: (milliseconds) => `sin datos ${lasting(milliseconds)}`,
     lasting: (what, milliseconds) => `${what} durante ${lasting(milliseconds)}`,
     listed: (notes) => upperFirst(notes.join(', ')),
+    imported: (source, failed, checks) =>
+      `importado de ${source} (comprobaciones fallidas: ${number(failed)} de ${number(checks)})`,
+    importedNotCounted: (source) => `Los días importados de ${source} no cuentan.`,
     nothingKnown: 'Sin datos de este tiempo.',
     noOutages: 'Sin interrupciones',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} en ${lasting(milliseconds)} de supervisión.`,
@@ -290,6 +299,17 @@ export const es: Catalogue = {
     whole: 'Abrir como página',
   },
 
+  report: {
+    title: 'Informes mensuales',
+    of: (month: string) => `Informe de ${month}`,
+    none: 'Aún no hay ningún informe.',
+    corrected: 'Corregido',
+    corrections: 'Correcciones',
+    kinds: { GOOD: 'cuenta como disponible', BAD: 'cuenta como interrupción', EXCLUDED: 'no cuenta' },
+    recovery: 'Tiempo medio hasta resolver los incidentes',
+    notCounted: 'Mantenimiento, que no cuenta',
+    view: 'Ver el informe',
+  },
   feed: { description: (owner) => `Incidentes y mantenimientos de ${owner}` },
   picture: { live: 'Estado en vivo', anIncident: 'Un incidente' },
 
@@ -427,6 +447,7 @@ export const es: Catalogue = {
       INCIDENTS: 'Incidentes',
       MAINTENANCES: 'Mantenimientos',
       SERVICE_STATUS: 'Cada cambio de estado (puede ser frecuente)',
+      REPORTS: 'Informes mensuales',
     },
     onlySome: 'Solo algunos servicios',
     allWhenNone: 'Ninguno marcado: todos los servicios.',

@@ -35,30 +35,39 @@ const shortUnits: Readonly<Record<string, Units>> = {
   nl: { day: 'd', hour: 'u', minute: 'min' },
 }
 
+/** Makes a value when it is first needed: formats of all languages would take a start 60 ms. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
 /** Creates the formats of a locale such as `pt-BR`. */
 export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: string): Formats<Forms> {
   const units = shortUnits[locale.split('-')[0] ?? '']
-  const past = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  const numbers = new Intl.NumberFormat(locale)
-  const rules = new Intl.PluralRules(locale)
-  const lists = new Intl.ListFormat(locale, { type: 'conjunction' })
-  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 3 })
+  const past = lazily(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+  const numbers = lazily(() => new Intl.NumberFormat(locale))
+  const rules = lazily(() => new Intl.PluralRules(locale))
+  const lists = lazily(() => new Intl.ListFormat(locale, { type: 'conjunction' }))
+  const percents = lazily(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 3 }))
   const quantity = (unit: keyof Units) => {
-    if (units !== undefined) return (value: number) => `${numbers.format(value)} ${units[unit]}`
-    const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' })
-    return (value: number) => format.format(value)
+    if (units !== undefined) return (value: number) => `${numbers().format(value)} ${units[unit]}`
+    const format = lazily(() => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }))
+    return (value: number) => format().format(value)
   }
   const [inDays, inHours, inMinutes] = [quantity('day'), quantity('hour'), quantity('minute')]
   return {
-    number: (value) => numbers.format(value),
+    number: (value) => numbers().format(value),
     plural(count, forms) {
-      const rule = Object.entries<string>(forms).find(([name]) => name === rules.select(count))
+      const rule = Object.entries<string>(forms).find(([name]) => name === rules().select(count))
       // French, Spanish, Italian and Portuguese tell apart millions, which messages here do not.
       const [, form = ''] = rule ?? Object.entries<string>(forms).find(([name]) => name === 'other') ?? []
-      return form.replaceAll('#', numbers.format(count))
+      return form.replaceAll('#', numbers().format(count))
     },
-    percent: (value) => percents.format(value / 100),
-    list: (items) => lists.format(items),
+    percent: (value) => percents().format(value / 100),
+    list: (items) => lists().format(items),
     duration(milliseconds) {
       const minutes = Math.max(0, Math.floor(milliseconds / 60_000))
       const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60]
@@ -71,11 +80,11 @@ export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: strin
     },
     ago(milliseconds) {
       const minutes = Math.max(0, Math.floor(milliseconds / 60_000))
-      if (minutes === 0) return past.format(0, 'second')
-      if (minutes < 60) return past.format(-minutes, 'minute')
+      if (minutes === 0) return past().format(0, 'second')
+      if (minutes < 60) return past().format(-minutes, 'minute')
       return minutes < 1440
-        ? past.format(-Math.floor(minutes / 60), 'hour')
-        : past.format(-Math.floor(minutes / 1440), 'day')
+        ? past().format(-Math.floor(minutes / 60), 'hour')
+        : past().format(-Math.floor(minutes / 1440), 'day')
     },
     date(timeZone, options) {
       const format = new Intl.DateTimeFormat(locale, { timeZone, ...options })

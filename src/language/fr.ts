@@ -207,6 +207,9 @@ export const fr: Catalogue = {
         plural(days, { one: '# jour de maintenance seule', other: '# jours de maintenance seule' }),
       up: (days) => plural(days, { one: '# jour sans problème', other: '# jours sans problème' }),
       none: (days) => plural(days, { one: '# jour sans données', other: '# jours sans données' }),
+      importedUp: (days) =>
+        plural(days, { one: '# jour importé sans problème', other: '# jours importés sans problème' }),
+      importedDown: (days) => plural(days, { one: '# jour importé avec panne', other: '# jours importés avec panne' }),
     },
     legend: {
       up: 'aucune panne',
@@ -215,6 +218,8 @@ export const fr: Catalogue = {
       down: 'panne',
       maintenance: 'maintenance seule',
       none: 'aucune donnée',
+      importedUp: 'importé, aucune panne',
+      importedDown: 'importé, panne',
     },
     eachStroke: (zone) => `Chaque trait est un jour en ${zone}, le dernier étant aujourd’hui :`,
     counted: (time) =>
@@ -225,6 +230,9 @@ export const fr: Catalogue = {
     unknown: (milliseconds) => `aucune donnée ${lasting(milliseconds)}`,
     lasting: (what, milliseconds) => `${what} pendant ${lasting(milliseconds)}`,
     listed: (notes) => upperFirst(notes.join(', ')),
+    imported: (source, failed, checks) =>
+      `importé de ${source} (contrôles échoués : ${number(failed)} sur ${number(checks)})`,
+    importedNotCounted: (source) => `Les jours importés de ${source} ne comptent pas.`,
     nothingKnown: 'Aucune donnée pour cette période.',
     noOutages: 'Aucune panne',
     monitored: (impaired, milliseconds) =>
@@ -300,6 +308,17 @@ export const fr: Catalogue = {
     whole: 'Ouvrir comme page',
   },
 
+  report: {
+    title: 'Rapports mensuels',
+    of: (month: string) => `Rapport : ${month}`,
+    none: 'Pas encore de rapport.',
+    corrected: 'Corrigé',
+    corrections: 'Corrections',
+    kinds: { GOOD: 'compte comme disponible', BAD: 'compte comme une panne', EXCLUDED: 'ne compte pas' },
+    recovery: 'Temps moyen de résolution des incidents',
+    notCounted: 'Maintenance, qui ne compte pas',
+    view: 'Voir le rapport',
+  },
   feed: {
     description: (owner) => `Incidents et maintenances de ${owner}`,
   },
@@ -445,6 +464,7 @@ export const fr: Catalogue = {
       INCIDENTS: 'Incidents',
       MAINTENANCES: 'Maintenances',
       SERVICE_STATUS: 'Tous les changements d’état (peuvent être fréquents)',
+      REPORTS: 'Rapports mensuels',
     },
     onlySome: 'Certains services seulement',
     allWhenNone: 'Aucun coché : tous les services.',

@@ -203,6 +203,10 @@ export const it: Catalogue = {
         plural(days, { one: '# giorno di sola manutenzione', other: '# giorni di sola manutenzione' }),
       up: (days) => plural(days, { one: '# giorno senza problemi', other: '# giorni senza problemi' }),
       none: (days) => plural(days, { one: '# giorno senza dati', other: '# giorni senza dati' }),
+      importedUp: (days) =>
+        plural(days, { one: '# giorno importato senza problemi', other: '# giorni importati senza problemi' }),
+      importedDown: (days) =>
+        plural(days, { one: '# giorno importato con interruzione', other: '# giorni importati con interruzione' }),
     },
     legend: {
       up: 'nessuna interruzione',
@@ -211,6 +215,8 @@ export const it: Catalogue = {
       down: 'interruzione',
       maintenance: 'sola manutenzione',
       none: 'nessun dato',
+      importedUp: 'importato, nessuna interruzione',
+      importedDown: 'importato, interruzione',
     },
     eachStroke: (zone) => `Ogni barra è un giorno in ${zone}, l’ultima è oggi:`,
     counted: (time) =>
@@ -221,6 +227,9 @@ export const it: Catalogue = {
     unknown: (milliseconds) => `nessun dato per ${lasting(milliseconds)}`,
     lasting: (what, milliseconds) => `${what} per ${lasting(milliseconds)}`,
     listed: (notes) => upperFirst(notes.join(', ')),
+    imported: (source, failed, checks) =>
+      `importato da ${source} (controlli falliti: ${number(failed)} su ${number(checks)})`,
+    importedNotCounted: (source) => `I giorni importati da ${source} non contano.`,
     nothingKnown: 'Nessun dato per questo periodo.',
     noOutages: 'Nessuna interruzione',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} su ${lasting(milliseconds)} di monitoraggio.`,
@@ -300,6 +309,17 @@ export const it: Catalogue = {
     whole: 'Apri come pagina',
   },
 
+  report: {
+    title: 'Rapporti mensili',
+    of: (month: string) => `Rapporto di ${month}`,
+    none: 'Ancora nessun rapporto.',
+    corrected: 'Corretto',
+    corrections: 'Correzioni',
+    kinds: { GOOD: 'conta come disponibile', BAD: 'conta come interruzione', EXCLUDED: 'non conta' },
+    recovery: 'Tempo medio di risoluzione degli incidenti',
+    notCounted: 'Manutenzione, che non conta',
+    view: 'Apri il rapporto',
+  },
   feed: {
     description: (owner) => `Incidenti e manutenzioni di ${owner}`,
   },
@@ -444,6 +464,7 @@ export const it: Catalogue = {
       INCIDENTS: 'Incidenti',
       MAINTENANCES: 'Manutenzioni',
       SERVICE_STATUS: 'Ogni cambio di stato (può essere frequente)',
+      REPORTS: 'Rapporti mensili',
     },
     onlySome: 'Solo alcuni servizi',
     allWhenNone: 'Nessuno selezionato: tutti i servizi.',

@@ -185,6 +185,8 @@ export const ja: Catalogue = {
       maintenance: (days) => `メンテナンスのみの日 ${number(days)}日`,
       up: (days) => `問題のなかった日 ${number(days)}日`,
       none: (days) => `データのない日 ${number(days)}日`,
+      importedUp: (days) => `インポートされた、問題のない日 ${number(days)}日`,
+      importedDown: (days) => `インポートされた、障害のあった日 ${number(days)}日`,
     },
     legend: {
       up: '障害なし',
@@ -193,6 +195,8 @@ export const ja: Catalogue = {
       down: '障害',
       maintenance: 'メンテナンスのみ',
       none: 'データなし',
+      importedUp: 'インポート済み、障害なし',
+      importedDown: 'インポート済み、障害',
     },
     eachStroke: (zone) => `1本が1日（${zone}）、右端が今日です：`,
     counted: (time) =>
@@ -203,6 +207,9 @@ export const ja: Catalogue = {
     unknown: (milliseconds) => `データなし ${lasting(milliseconds)}`,
     lasting: (what, milliseconds) => `${what} ${lasting(milliseconds)}`,
     listed: (notes) => listed(notes),
+    imported: (source, failed, checks) =>
+      `${source}からインポート（失敗した確認：${number(checks)}回中${number(failed)}回）`,
+    importedNotCounted: (source) => `${source}からインポートされた日は計算に含まれません。`,
     nothingKnown: 'この期間のデータはありません。',
     noOutages: '障害なし',
     monitored: (impaired, milliseconds) => `監視時間 ${lasting(milliseconds)} のうち、${listed(impaired)}。`,
@@ -276,6 +283,17 @@ export const ja: Catalogue = {
     whole: 'ページとして開く',
   },
 
+  report: {
+    title: '月次レポート',
+    of: (month: string) => `${month}のレポート`,
+    none: 'レポートはまだありません。',
+    corrected: '訂正',
+    corrections: '訂正',
+    kinds: { GOOD: '稼働として計上', BAD: '停止として計上', EXCLUDED: '対象外' },
+    recovery: 'インシデント解決までの平均時間',
+    notCounted: 'メンテナンス（計上対象外）',
+    view: 'レポートを見る',
+  },
   feed: {
     description: (owner) => `${owner}のインシデントとメンテナンス`,
   },
@@ -420,6 +438,7 @@ export const ja: Catalogue = {
       INCIDENTS: 'インシデント',
       MAINTENANCES: 'メンテナンス',
       SERVICE_STATUS: 'すべてのステータス変更（頻繁になることがあります）',
+      REPORTS: '月次レポート',
     },
     onlySome: '一部のサービスのみ',
     allWhenNone: '何も選択しない場合は、すべてのサービスが対象です。',

@@ -196,6 +196,10 @@ export const nl: Catalogue = {
       maintenance: (days) => plural(days, { one: '# dag met alleen onderhoud', other: '# dagen met alleen onderhoud' }),
       up: (days) => plural(days, { one: '# dag zonder problemen', other: '# dagen zonder problemen' }),
       none: (days) => plural(days, { one: '# dag zonder gegevens', other: '# dagen zonder gegevens' }),
+      importedUp: (days) =>
+        plural(days, { one: '# geïmporteerde dag zonder problemen', other: '# geïmporteerde dagen zonder problemen' }),
+      importedDown: (days) =>
+        plural(days, { one: '# geïmporteerde dag met een storing', other: '# geïmporteerde dagen met een storing' }),
     },
     legend: {
       up: 'geen storing',
@@ -204,6 +208,8 @@ export const nl: Catalogue = {
       down: 'storing',
       maintenance: 'alleen onderhoud',
       none: 'geen gegevens',
+      importedUp: 'geïmporteerd, geen storing',
+      importedDown: 'geïmporteerd, storing',
     },
     eachStroke: (zone) => `Elke streep is een dag in ${zone}, de laatste is vandaag:`,
     counted: (time) => rich`Beschikbaarheid is gemeten; * is de tijd zonder gemelde storing. Cijfers tot ${time}.`,
@@ -213,6 +219,9 @@ export const nl: Catalogue = {
     unknown: (milliseconds) => `geen gegevens gedurende ${lasting(milliseconds)}`,
     lasting: (what, milliseconds) => `${what} gedurende ${lasting(milliseconds)}`,
     listed: (notes) => upperFirst(notes.join(', ')),
+    imported: (source, failed, checks) =>
+      `geïmporteerd uit ${source} (mislukte controles: ${number(failed)} van ${number(checks)})`,
+    importedNotCounted: (source) => `Uit ${source} geïmporteerde dagen tellen niet mee.`,
     nothingKnown: 'Geen gegevens over deze periode.',
     noOutages: 'Geen storingen',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} in ${lasting(milliseconds)} aan metingen.`,
@@ -292,6 +301,17 @@ export const nl: Catalogue = {
     whole: 'Openen als pagina',
   },
 
+  report: {
+    title: 'Maandrapporten',
+    of: (month: string) => `Rapport van ${month}`,
+    none: 'Nog geen rapport.',
+    corrected: 'Gecorrigeerd',
+    corrections: 'Correcties',
+    kinds: { GOOD: 'telt als beschikbaar', BAD: 'telt als storing', EXCLUDED: 'telt niet mee' },
+    recovery: 'Gemiddelde tijd tot incidenten waren opgelost',
+    notCounted: 'Onderhoud, dat niet meetelt',
+    view: 'Rapport bekijken',
+  },
   feed: {
     description: (owner) => `Incidenten en onderhoud van ${owner}`,
   },
@@ -435,6 +455,7 @@ export const nl: Catalogue = {
       INCIDENTS: 'Incidenten',
       MAINTENANCES: 'Onderhoud',
       SERVICE_STATUS: 'Elke statuswijziging (kan vaak voorkomen)',
+      REPORTS: 'Maandrapporten',
     },
     onlySome: 'Alleen bepaalde diensten',
     allWhenNone: 'Niets aangevinkt: alle diensten.',

@@ -209,6 +209,20 @@ export const pl: Catalogue = {
       maintenance: (count) => `${days(count)} tylko z pracami`,
       up: (count) => `${days(count)} bez problemów`,
       none: (count) => `${days(count)} bez danych`,
+      importedUp: (days) =>
+        plural(days, {
+          one: '# zaimportowany dzień bez problemów',
+          few: '# zaimportowane dni bez problemów',
+          many: '# zaimportowanych dni bez problemów',
+          other: '# zaimportowanego dnia bez problemów',
+        }),
+      importedDown: (days) =>
+        plural(days, {
+          one: '# zaimportowany dzień z awarią',
+          few: '# zaimportowane dni z awarią',
+          many: '# zaimportowanych dni z awarią',
+          other: '# zaimportowanego dnia z awarią',
+        }),
     },
     legend: {
       up: 'bez awarii',
@@ -217,6 +231,8 @@ export const pl: Catalogue = {
       down: 'awaria',
       maintenance: 'tylko prace',
       none: 'brak danych',
+      importedUp: 'zaimportowane, bez awarii',
+      importedDown: 'zaimportowane, awaria',
     },
     eachStroke: (zone) => `Każda kreska to dzień w strefie ${zone}, ostatnia to dzisiaj:`,
     counted: (time) => rich`Dostępność jest mierzona; * to czas bez zgłoszonej awarii. Dane do ${time}.`,
@@ -226,6 +242,9 @@ export const pl: Catalogue = {
     unknown: (milliseconds) => `brak danych ${lasting(milliseconds)}`,
     lasting: (what, milliseconds) => `${what} przez ${lasting(milliseconds)}`,
     listed: (notes) => upperFirst(notes.join(', ')),
+    imported: (source, failed, checks) =>
+      `zaimportowano z ${source} (nieudane kontrole: ${number(failed)} z ${number(checks)})`,
+    importedNotCounted: (source) => `Dni zaimportowane z ${source} nie są liczone.`,
     nothingKnown: 'Brak danych z tego czasu.',
     noOutages: 'Bez awarii',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} z ${lasting(milliseconds)} monitoringu.`,
@@ -300,6 +319,17 @@ export const pl: Catalogue = {
     whole: 'Otwórz jako stronę',
   },
 
+  report: {
+    title: 'Raporty miesięczne',
+    of: (month: string) => `Raport: ${month}`,
+    none: 'Nie ma jeszcze raportu.',
+    corrected: 'Skorygowano',
+    corrections: 'Korekty',
+    kinds: { GOOD: 'liczone jako dostępność', BAD: 'liczone jako awaria', EXCLUDED: 'nieliczone' },
+    recovery: 'Średni czas do rozwiązania incydentu',
+    notCounted: 'Prace serwisowe, których nie liczymy',
+    view: 'Zobacz raport',
+  },
   feed: { description: (owner) => `Incydenty i prace serwisowe: ${owner}` },
   picture: { live: 'Status na żywo', anIncident: 'Incydent' },
 
@@ -438,6 +468,7 @@ export const pl: Catalogue = {
       INCIDENTS: 'Incydenty',
       MAINTENANCES: 'Prace serwisowe',
       SERVICE_STATUS: 'Każda zmiana statusu (może być częsta)',
+      REPORTS: 'Raporty miesięczne',
     },
     onlySome: 'Tylko niektóre usługi',
     allWhenNone: 'Żadna niezaznaczona: wszystkie usługi.',

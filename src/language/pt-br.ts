@@ -200,6 +200,10 @@ export const ptBr: Catalogue = {
       maintenance: (days) => plural(days, { one: '# dia só com manutenção', other: '# dias só com manutenção' }),
       up: (days) => plural(days, { one: '# dia sem problemas', other: '# dias sem problemas' }),
       none: (days) => plural(days, { one: '# dia sem dados', other: '# dias sem dados' }),
+      importedUp: (days) =>
+        plural(days, { one: '# dia importado sem problemas', other: '# dias importados sem problemas' }),
+      importedDown: (days) =>
+        plural(days, { one: '# dia importado com interrupção', other: '# dias importados com interrupção' }),
     },
     legend: {
       up: 'sem interrupção',
@@ -208,6 +212,8 @@ export const ptBr: Catalogue = {
       down: 'interrupção',
       maintenance: 'só manutenção',
       none: 'sem dados',
+      importedUp: 'importado, sem interrupção',
+      importedDown: 'importado, interrupção',
     },
     eachStroke: (zone) => `Cada barra é um dia em ${zone}; a última é hoje:`,
     counted: (time) =>
@@ -218,6 +224,9 @@ export const ptBr: Catalogue = {
     unknown: (milliseconds) => `sem dados por ${lasting(milliseconds)}`,
     lasting: (what, milliseconds) => `${what} por ${lasting(milliseconds)}`,
     listed: (notes) => upperFirst(notes.join(', ')),
+    imported: (source, failed, checks) =>
+      `importado de ${source} (verificações com falha: ${number(failed)} de ${number(checks)})`,
+    importedNotCounted: (source) => `Os dias importados de ${source} não contam.`,
     nothingKnown: 'Sem dados neste período.',
     noOutages: 'Nenhuma interrupção',
     monitored: (impaired, milliseconds) =>
@@ -298,6 +307,17 @@ export const ptBr: Catalogue = {
     whole: 'Abrir como página',
   },
 
+  report: {
+    title: 'Relatórios mensais',
+    of: (month: string) => `Relatório de ${month}`,
+    none: 'Ainda não há relatório.',
+    corrected: 'Corrigido',
+    corrections: 'Correções',
+    kinds: { GOOD: 'conta como disponível', BAD: 'conta como interrupção', EXCLUDED: 'não conta' },
+    recovery: 'Tempo médio até a resolução de incidentes',
+    notCounted: 'Manutenção, que não conta',
+    view: 'Ver o relatório',
+  },
   feed: {
     description: (owner) => `Incidentes e manutenções de ${owner}`,
   },
@@ -439,6 +459,7 @@ export const ptBr: Catalogue = {
       INCIDENTS: 'Incidentes',
       MAINTENANCES: 'Manutenções',
       SERVICE_STATUS: 'Toda mudança de status (pode ser frequente)',
+      REPORTS: 'Relatórios mensais',
     },
     onlySome: 'Só alguns serviços',
     allWhenNone: 'Nenhum marcado: todos os serviços.',

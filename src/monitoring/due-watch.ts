@@ -16,12 +16,17 @@ export interface DueWatch {
   readonly memory: WatchMemory
   readonly lastKnownAt: Date | null
   readonly unknownSince: Date | null
+  /** When the job of a heartbeat reported its start; null: not since its last end. */
+  readonly startedAt: Date | null
   readonly schedule: Schedule
   readonly monitor: Thresholds &
     Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'options' | 'agreement' | 'version' | 'createdAt'>
 }
 
-type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'stability' | 'lastKnownAt' | 'unknownSince'> &
+type Row = Pick<
+  Watch,
+  'id' | 'region' | 'stateSince' | 'recent' | 'stability' | 'lastKnownAt' | 'unknownSince' | 'startedAt'
+> &
   Pick<Monitor, 'intervalSeconds' | 'timeoutMs'> & {
     readonly dueAt: Date
     readonly state: WatchMemory['state']
@@ -31,7 +36,7 @@ type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'stability' |
 
 const READ_WATCHES = `
   SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch.stability, watch."lastKnownAt",
-    watch."unknownSince", monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
+    watch."unknownSince", watch."startedAt", monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
     monitor."createdAt", monitor."intervalSeconds", monitor."timeoutMs", monitor."failureThreshold",
     monitor."recoveryThreshold", organization.tier
   FROM "Watch" AS watch
@@ -54,6 +59,7 @@ export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly st
       memory: { state, stateSince, recent: readRecent(row.recent), stability: readStability(row.stability) },
       lastKnownAt,
       unknownSince: row.unknownSince,
+      startedAt: row.startedAt,
       schedule: scheduleOf(row, row.tier),
       monitor: { id: monitorId, organizationId, name, kind, options, agreement, version, createdAt, ...thresholds },
     }

@@ -7,15 +7,18 @@ import { MINUTE, SECOND } from '../core/time.ts'
 import type { Monitor, Prisma, Watch } from '../generated/prisma/client.ts'
 import type { DueWatch } from './due-watch.ts'
 import { readWatches } from './due-watch.ts'
+import { durationInWords } from './duration.ts'
+import { heartbeatDue, runEndOf } from './heartbeat-due.ts'
 import type { ProbeResult } from './probe-result.ts'
 import { probeResult } from './probe-result.ts'
 import type { ResultWriter } from './result-writer.ts'
-import { freshMs, scheduleOf } from './staleness.ts'
+import type { Schedule } from './staleness.ts'
+import { scheduleOf } from './staleness.ts'
 
 /** What a job reports about its run, as in the "Pinging API" of healthchecks.io. */
 export type Signal =
   | { readonly kind: 'success' }
-  /** The job started. Only measures its duration: a job that started may never end. */
+  /** The job started: its duration is measured, and limited where the monitor says so. */
   | { readonly kind: 'start' }
   /** @property exitCode null when the job reported none. */
   | { readonly kind: 'failure'; readonly exitCode: number | null }
@@ -59,15 +62,18 @@ export async function recordSignal(ctx: HeartbeatContext, token: string, signal:
   const [watch] = monitor.watches
   if (watch === undefined) return
   const now = ctx.now()
-  if (signal.kind === 'start') return recordStart(ctx, watch, now)
+  const schedule = scheduleOf(monitor, monitor.organization.tier)
+  if (signal.kind === 'start') return recordStart(ctx, watch, schedule, now)
   const result = resultOf(watch, signal, text, now)
   if (watch.lastOutcome === result.outcome && isRecent(watch.lastCheckedAt, now)) return
   if (watch.dueAt === null) {
-    const dueAt = new Date(now.getTime() + freshMs(scheduleOf(monitor, monitor.organization.tier)))
+    const dueAt = heartbeatDue(schedule, { reportedAt: now, startedAt: null })
     await ctx.db.watch.updateMany({ where: { id: watch.id, dueAt: null }, data: { dueAt } })
   }
   await record(ctx, watch.id, result, now)
-  if (watch.startedAt !== null) await ctx.db.watch.updateMany({ where: { id: watch.id }, data: { startedAt: null } })
+  // Another run may have started meanwhile.
+  const { id, startedAt } = watch
+  if (startedAt !== null) await ctx.db.watch.updateMany({ where: { id, startedAt }, data: { startedAt: null } })
 }
 
 /** Records a heartbeat. When its watch changes at the same time, reads the watch again and retries. */
@@ -81,7 +87,8 @@ async function record(
     const [watch] = await readWatches(pool, [id])
     // Paused meanwhile, or already recorded by another request.
     if (watch === undefined || (attempt > 1 && isRecorded(watch, result, at))) return
-    if (await resultWriter.record(watch, { at, result: result })) return
+    const startedAt = watch.startedAt && watch.startedAt > at ? watch.startedAt : null
+    if (await resultWriter.record({ ...watch, startedAt }, { at, result })) return
   }
   log.warn({ watch: id }, 'monitoring: a heartbeat could not be recorded')
   throw new Unavailable('The heartbeat could not be recorded. Send it again.')
@@ -92,9 +99,11 @@ function isRecorded({ memory }: DueWatch, { outcome }: ProbeResult, at: Date): b
   return last === outcome && isRecent(new Date(time), at)
 }
 
-async function recordStart({ db }: Context, watch: Watch, now: Date): Promise<void> {
+/** Records the start of a run. A result that was found just now, that the job is late, then no longer counts. */
+async function recordStart({ db }: Context, watch: Watch, schedule: Schedule, now: Date): Promise<void> {
   if (isRecent(watch.startedAt, now)) return
-  await db.watch.updateMany({ where: { id: watch.id }, data: { startedAt: now } })
+  const dueAt = runEndOf(schedule, now)
+  await db.watch.updateMany({ where: { id: watch.id }, data: { startedAt: now, ...(dueAt && { dueAt }) } })
 }
 
 /** Returns whether a time is close to now; it is later than now when the clock was set back. */
@@ -128,13 +137,21 @@ function firstLine(text: string): string {
 const MAX_LATENESS_MS = MINUTE
 
 /**
- * Returns the result of a heartbeat that is overdue: DOWN. UNKNOWN when the workers were down at the due time, because
+ * Returns the result of a heartbeat that is overdue, or whose run lasts too long: DOWN. UNKNOWN when the workers were down at the due time, because
  * they may have missed the heartbeat: the job gets another interval.
  * @param dueAt when the heartbeat became overdue.
  */
-export function missedHeartbeat({ memory }: Pick<DueWatch, 'memory'>, dueAt: Date, now: Date): ProbeResult {
+export function missedHeartbeat(
+  { memory, schedule, startedAt }: Pick<DueWatch, 'memory' | 'schedule' | 'startedAt'>,
+  dueAt: Date,
+  now: Date,
+): ProbeResult {
   if (now.getTime() - dueAt.getTime() > MAX_LATENESS_MS)
     return probeResult('UNKNOWN', 'We were not running when the heartbeat was due.')
+  if (startedAt && runEndOf(schedule, startedAt)?.getTime() === dueAt.getTime()) {
+    const limit = durationInWords(Number(schedule.maxRunSeconds) * SECOND)
+    return probeResult('DOWN', `The job started at ${formatTime(Number(startedAt))} and has not ended within ${limit}.`)
+  }
   const success = memory.recent.findLast(([outcome]) => outcome === 'UP')
   return probeResult('DOWN', success ? `No successful heartbeat since ${formatTime(success[1])}.` : 'No heartbeat.')
 }
@@ -155,5 +172,22 @@ export async function firstDue(ctx: Context, monitor: Monitor): Promise<Date | n
 /** Returns when the job of a heartbeat is late that last reported at `last`. */
 export async function heartbeatLateAt({ db }: Pick<Context, 'db'>, monitor: Monitor, last: Date): Promise<Date> {
   const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
-  return new Date(last.getTime() + freshMs(scheduleOf(monitor, tier)))
+  return heartbeatDue(scheduleOf(monitor, tier), { reportedAt: last, startedAt: null })
+}
+
+/**
+ * Returns when the job of a heartbeat is late after its settings have changed: now, where it is late by them. A schedule is
+ * looked up from now on: what it would have wanted before was not known to the job.
+ */
+export async function heartbeatDueAfterEdit(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  monitor: Monitor,
+  { lastKnownAt, startedAt }: Pick<Watch, 'lastKnownAt' | 'startedAt'>,
+): Promise<Date> {
+  const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
+  const schedule = scheduleOf(monitor, tier)
+  const at = now()
+  const due = heartbeatDue(schedule, { reportedAt: lastKnownAt ?? at, startedAt })
+  if (due >= at) return due
+  return schedule.cron ? heartbeatDue(schedule, { reportedAt: at, startedAt: null }) : at
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { SECOND } from '../core/time.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
+import { heartbeatDue } from './heartbeat-due.ts'
 import type { Schedule } from './staleness.ts'
-import { freshMs } from './staleness.ts'
 
 /**
  * Returns the next time a watch is due by its interval. Each watch has its own grid, which does not drift; its phase
@@ -19,21 +19,24 @@ export function retrySeconds(intervalSeconds: number): number {
   return Math.min(Math.max(5, Math.min(30, Math.floor(intervalSeconds / 3))), intervalSeconds)
 }
 
+interface Watched {
+  readonly id: string
+  readonly schedule: Schedule
+  readonly startedAt?: Date | null
+  readonly monitor: Pick<Monitor, 'kind'>
+}
+
 /**
  * Returns when a watch is due after a probe that began at `at`: a heartbeat when it is late, any other kind at its next
  * slot, or sooner for a retry.
  */
 export function nextDue(
-  {
-    id,
-    schedule,
-    monitor,
-  }: { readonly id: string; readonly schedule: Schedule; readonly monitor: Pick<Monitor, 'kind'> },
+  { id, schedule, startedAt = null, monitor }: Watched,
   at: Date,
   retry: boolean,
   now: Date,
 ): Date {
-  if (monitor.kind === 'HEARTBEAT') return new Date(at.getTime() + freshMs(schedule))
+  if (monitor.kind === 'HEARTBEAT') return heartbeatDue(schedule, { reportedAt: at, startedAt })
   const slot = nextSlot(id, schedule.intervalSeconds, at)
   if (!retry) return slot
   const again = Math.max(at.getTime() + retrySeconds(schedule.intervalSeconds) * SECOND, now.getTime() + SECOND)

@@ -31,6 +31,13 @@ type OptionKey = keyof typeof optionKeys
 
 const keys = Object.keys(optionKeys) as OptionKey[]
 
+/** Returns the input member that holds the options of a kind. */
+export function optionKeyOf(kind: MonitorKind): OptionKey {
+  const found = keys.find((key) => optionKeys[key] === kind)
+  if (found === undefined) throw new Error(`Unknown kind ${kind}`)
+  return found
+}
+
 /** The members of an input that hold options, for its schema: `readOptions` and `changeOptions` validate them. */
 export const optionMembers = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
   Record<OptionKey, z.ZodOptional<z.ZodUnknown>>

@@ -2,6 +2,8 @@ import type { z } from 'zod'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
 import { blacklist } from './probe/blacklist.ts'
 import { dns } from './probe/dns.ts'
+import { domain } from './probe/domain.ts'
+import { grpc } from './probe/grpc.ts'
 import { heartbeat } from './probe/heartbeat.ts'
 import { http } from './probe/http.ts'
 import { mqtt } from './probe/mqtt.ts'
@@ -13,6 +15,7 @@ import { redis } from './probe/redis.ts'
 import type { DescribedProbe } from './probe/server-probe.ts'
 import { ssh } from './probe/ssh.ts'
 import { tcp } from './probe/tcp.ts'
+import { udp } from './probe/udp.ts'
 import { websocket } from './probe/websocket.ts'
 
 /** The kinds with a probe; a heartbeat's job reports instead. */
@@ -29,6 +32,9 @@ export const describedKinds = {
   MYSQL: mysql,
   MQTT: mqtt,
   WEBSOCKET: websocket,
+  GRPC: grpc,
+  DOMAIN: domain,
+  UDP: udp,
 } satisfies Partial<Record<MonitorKind, DescribedProbe>>
 
 /** A kind whose options are described. */

@@ -11,7 +11,7 @@ import { judgeMonitor } from './judge.ts'
 import { monitorEvent, statusEvents } from './monitor-events.ts'
 import type { Stability } from './stability.ts'
 import { instabilityInWords, readStability } from './stability.ts'
-import { scheduleOf, staleAfterMs } from './staleness.ts'
+import { enoughKnownAt, scheduleOf, staleAfterMs } from './staleness.ts'
 import type { StalenessChange } from './staleness-change.ts'
 import {
   logStaleness,
@@ -117,7 +117,11 @@ async function judgeMonitors(
   const watched = await hasLiveRegion(db, at)
   return found.map(({ watches, organization, dependencies, ...monitor }) => {
     const schedule = scheduleOf(monitor, organization.tier)
-    const verdict = judgeMonitor(watches, { ...monitor, staleAfterMs: staleAfterMs(schedule) }, at)
+    const verdict = judgeMonitor(
+      watches,
+      { ...monitor, staleAfterMs: staleAfterMs(schedule, enoughKnownAt(watches, null) ?? at) },
+      at,
+    )
     const parents = dependencies.map(({ parent }) => parent)
     const dependency = judgeDependency(parents, { ...monitor, watches }, verdict, at)
     const isFree = dependency.kind === 'FREE' && monitor.blockedSince === null

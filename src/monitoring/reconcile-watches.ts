@@ -2,10 +2,14 @@ import { notDeleted } from '../account/deletion.ts'
 import { tierLimits } from '../account/plan.ts'
 import type { Context } from '../core/context.ts'
 import { SECOND } from '../core/time.ts'
+import { MAX_GAP_MS } from './cron.ts'
 import { ANYWHERE } from './watch.ts'
 
 /** How long to spread the first probes of a new region, in seconds. */
 const SPREAD_SECONDS = 30
+
+/** The longest time between two dates of a schedule, in seconds. */
+const MAX_CRON_SECONDS = MAX_GAP_MS / SECOND
 
 /** The longest interval that a tier enforces, in seconds. */
 const MAX_TIER_INTERVAL_SECONDS = Math.max(...Object.values(tierLimits).map((limits) => limits.minIntervalSeconds))
@@ -13,7 +17,7 @@ const MAX_TIER_INTERVAL_SECONDS = Math.max(...Object.values(tierLimits).map((lim
 /**
  * Reconciles the watches of a worker's region: marks the region as alive, creates missing watches of monitors that are
  * probed, and makes watches due whose due time lies too far ahead, as after a clock was set back; a heartbeat is then
- * late after another interval and grace. One statement, which is repeated for ever. Returns whether watches changed.
+ * late after another interval and grace, or due now where it has a schedule: the scheduler then knows better. One statement, which is repeated for ever. Returns whether watches changed.
  * @param leaseMs how far ahead a lease moves the due time.
  */
 export async function reconcileWatches({ db, now, config }: Context, leaseMs: number): Promise<boolean> {
@@ -36,10 +40,11 @@ export async function reconcileWatches({ db, now, config }: Context, leaseMs: nu
       AND NOT EXISTS (SELECT 1 FROM "Watch" AS watch WHERE watch.id = monitor.id || '@' || place.region)
     ON CONFLICT (id) DO NOTHING RETURNING id
     ), moved AS (
-    UPDATE "Watch" AS watch SET "dueAt" = CASE WHEN monitor.kind = 'HEARTBEAT' THEN furthest.at ELSE ${lastSeenAt}::timestamptz END
+    UPDATE "Watch" AS watch SET "dueAt" = CASE WHEN monitor.kind = 'HEARTBEAT' AND monitor.options -> 'schedule' IS NULL THEN furthest.at ELSE ${lastSeenAt}::timestamptz END
     FROM "Monitor" AS monitor, LATERAL (
       SELECT ${lastSeenAt}::timestamptz + ${slackMs}::float8 * interval '1 millisecond'
-        + (greatest(monitor."intervalSeconds", ${MAX_TIER_INTERVAL_SECONDS}::int) + coalesce((monitor.options ->> 'graceSeconds')::float8, 0)) * interval '1 second' AS at
+        + (greatest(monitor."intervalSeconds", ${MAX_TIER_INTERVAL_SECONDS}::int, CASE WHEN monitor.options -> 'schedule' IS NOT NULL THEN ${MAX_CRON_SECONDS}::int END)
+          + greatest(coalesce((monitor.options ->> 'graceSeconds')::float8, 0), coalesce((monitor.options ->> 'maxRunSeconds')::float8, 0))) * interval '1 second' AS at
     ) AS furthest
     WHERE monitor.id = watch."monitorId" AND watch.region IN (${region}, ${ANYWHERE})
       AND watch."dueAt" > ${new Date(lastSeenAt.getTime() + slackMs)} AND watch."dueAt" > furthest.at

@@ -135,7 +135,8 @@ function rowOf({ watch, probe: { at, result }, memory, dueAt }: JudgedProbeResul
   const { outcome, message, detail } = result
   const latencyMs = result.latencyMs === null ? null : Math.round(result.latencyMs)
   const { lastKnownAt, unknownSince } = watch
-  const allowance = staleAfterMs(watch.schedule)
+  const known = lastKnownAt ?? at
+  const allowance = staleAfterMs(watch.schedule, known)
   return {
     id: watch.id,
     monitorId: watch.monitor.id,
@@ -151,7 +152,7 @@ function rowOf({ watch, probe: { at, result }, memory, dueAt }: JudgedProbeResul
     dueAt,
     late: outcome !== 'UNKNOWN' && (lastKnownAt === null || unknownSince !== null || +at - +lastKnownAt > allowance),
     needed: regionsNeeded(watch.monitor.agreement),
-    fresh: freshMs(watch.schedule),
+    fresh: freshMs(watch.schedule, known),
     allowance,
   }
 }

@@ -1,10 +1,9 @@
 import { tierLimits } from '../account/plan.ts'
 import type { Context } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
 import { DAY } from '../core/time.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-
-/** The maximum number of rows per statement, so that other statements do not wait. */
-const MAX_BATCH = 5000
 
 /** How long a region without workers is kept, in days. */
 const REGION_DAYS = 7
@@ -19,21 +18,29 @@ type Parts = Pick<Context, 'db' | 'now'>
  * days that no tier shows, results of deleted monitors, and regions without workers. Returns whether there may be more:
  * pause before the next batch, so that other work can run. Two processes may do this at the same time.
  */
-export async function deleteExpired(parts: Parts): Promise<boolean> {
+export async function deleteExpired(parts: Parts, count: CountDeleted = uncounted): Promise<boolean> {
   // Runs one after the other to its end; the fastest growing table goes first.
   for (const forget of [deleteOldResults, deleteOldHours, deleteOldHistory, deleteOrphanedResults]) {
-    if ((await forget(parts)) >= MAX_BATCH) return true
+    if ((await forget(parts, count)) >= DELETE_BATCH) return true
   }
   await deleteOldRegions(parts)
   return false
 }
 
-function deleteOldResults(parts: Parts): Promise<number> {
-  return deleteBefore(parts, Prisma.sql`"ProbeResult"`, Prisma.sql`old.at`, ({ resultDays }) => resultDays)
+type Forget = (parts: Parts, count: CountDeleted) => Promise<number>
+
+const deleteOldResults: Forget = async (parts, count) => {
+  const time = Prisma.sql`old.at`
+  const deleted = await deleteBefore(parts, Prisma.sql`"ProbeResult"`, time, ({ resultDays }) => resultDays)
+  count('ProbeResult', deleted)
+  return deleted
 }
 
-function deleteOldHours(parts: Parts): Promise<number> {
-  return deleteBefore(parts, Prisma.sql`"MonitorHour"`, Prisma.sql`old.hour`, ({ historyDays }) => historyDays)
+const deleteOldHours: Forget = async (parts, count) => {
+  const time = Prisma.sql`old.hour`
+  const deleted = await deleteBefore(parts, Prisma.sql`"MonitorHour"`, time, ({ historyDays }) => historyDays)
+  count('MonitorHour', deleted)
+  return deleted
 }
 
 /** Deletes rows older than the organization's tier keeps, found by their primary key. */
@@ -51,28 +58,31 @@ function deleteBefore(
       JOIN "Organization" o ON o.tier::text = kept.tier
       JOIN "Monitor" m ON m."organizationId" = o.id
       CROSS JOIN LATERAL (
-        SELECT old.ctid AS row FROM ${table} old WHERE old."monitorId" = m.id AND ${time} < kept.since LIMIT ${MAX_BATCH}
+        SELECT old.ctid AS row FROM ${table} old WHERE old."monitorId" = m.id AND ${time} < kept.since LIMIT ${DELETE_BATCH}
       ) rows
-      LIMIT ${MAX_BATCH}))`
+      LIMIT ${DELETE_BATCH}))`
 }
 
 /** An open interval has no end and stays. */
-async function deleteOldHistory({ db, now }: Parts): Promise<number> {
+async function deleteOldHistory({ db, now }: Parts, count: CountDeleted): Promise<number> {
   const since = daysBefore(now(), MAX_HISTORY_DAYS)
   const ended = (table: Prisma.Sql) => db.$executeRaw`
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${table} WHERE "endedAt" < ${since} LIMIT ${MAX_BATCH}))`
+      SELECT ctid FROM ${table} WHERE "endedAt" < ${since} LIMIT ${DELETE_BATCH}))`
   const intervals = await ended(Prisma.sql`"MonitorInterval"`)
   const gaps = await ended(Prisma.sql`"MonitorGap"`)
   const days = await db.$executeRaw`
     DELETE FROM "UptimeDay" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "UptimeDay" WHERE day < ${since}::date LIMIT ${MAX_BATCH}))`
+      SELECT ctid FROM "UptimeDay" WHERE day < ${since}::date LIMIT ${DELETE_BATCH}))`
+  count('MonitorInterval', intervals)
+  count('MonitorGap', gaps)
+  count('UptimeDay', days)
   return Math.max(intervals, gaps, days)
 }
 
 /** Deletes results of deleted monitors. Skips from one monitor's results to the next, reading one row of each. */
-async function deleteOrphanedResults({ db }: Parts): Promise<number> {
-  return db.$executeRaw`
+async function deleteOrphanedResults({ db }: Parts, count: CountDeleted): Promise<number> {
+  const deleted = await db.$executeRaw`
     DELETE FROM "ProbeResult" WHERE ctid = ANY (ARRAY(
       WITH RECURSIVE known AS (
         SELECT min("monitorId") AS id FROM "ProbeResult"
@@ -82,10 +92,12 @@ async function deleteOrphanedResults({ db }: Parts): Promise<number> {
       )
       SELECT rows.row FROM known
       CROSS JOIN LATERAL (
-        SELECT r.ctid AS row FROM "ProbeResult" r WHERE r."monitorId" = known.id LIMIT ${MAX_BATCH}
+        SELECT r.ctid AS row FROM "ProbeResult" r WHERE r."monitorId" = known.id LIMIT ${DELETE_BATCH}
       ) rows
       WHERE NOT EXISTS (SELECT 1 FROM "Monitor" m WHERE m.id = known.id)
-      LIMIT ${MAX_BATCH}))`
+      LIMIT ${DELETE_BATCH}))`
+  count('ProbeResult', deleted)
+  return deleted
 }
 
 /**

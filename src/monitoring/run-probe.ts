@@ -31,6 +31,22 @@ export async function runProbe<K extends ProbedKind>(
   options: KindOptions[K],
   run: ProbeRun,
 ): Promise<ProbeResult> {
+  const { tracer } = run.tools
+  if (!tracer) return runWithinLimits(kind, options, run)
+  const span = { name: `probe ${kind}`, kind: 'client', attributes: { 'allclear.monitor.kind': kind } } as const
+  return tracer.run(span, async (opened) => {
+    const result = await runWithinLimits(kind, options, run)
+    opened.set({ 'allclear.probe.outcome': result.outcome })
+    return result
+  })
+}
+
+/** Runs a probe once the limits of its third party admit it. */
+async function runWithinLimits<K extends ProbedKind>(
+  kind: K,
+  options: KindOptions[K],
+  run: ProbeRun,
+): Promise<ProbeResult> {
   // TypeScript cannot see that these options belong to this kind.
   const party = partyOf({ kind, options } as Configuration)
   if (party === null) return runWithDeadline(kind, options, { ...run, waitMs: MAX_WAIT_MS })

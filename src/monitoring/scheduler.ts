@@ -15,6 +15,7 @@ import { createConnectivity } from './connectivity.ts'
 import type { DueWatch } from './due-watch.ts'
 import { readWatches } from './due-watch.ts'
 import { missedHeartbeat } from './heartbeat.ts'
+import { heartbeatDue, isLateAt } from './heartbeat-due.ts'
 import type { ProbeResult } from './probe-result.ts'
 import { probeResult } from './probe-result.ts'
 import { reconcileWatches } from './reconcile-watches.ts'
@@ -104,12 +105,20 @@ export function createScheduler(parts: {
     const at = now()
     metrics.lateness.observe(Math.max(0, at.getTime() - dueAt.getTime()) / SECOND)
     const isHeartbeat = watch.monitor.kind === 'HEARTBEAT'
+    if (isHeartbeat && !isLateAt(watch.schedule, dueAt, watch.startedAt)) return reschedule(watch, at)
     const found = isHeartbeat ? missedHeartbeat(watch, dueAt, at) : await probe(watch)
     if (stopping.signal.aborted) return false
     const wasDown = watch.memory.state === 'DOWN'
     const result = isHeartbeat ? found : await connectivity.assess(found, wasDown, performance.now())
     if (stopping.signal.aborted) return false
     await resultWriter.record(watch, { at, result })
+    return true
+  }
+
+  /** Sets when a heartbeat is due that is not late yet. */
+  async function reschedule({ id, dueAt: leasedUntil, schedule, startedAt }: DueWatch, at: Date): Promise<boolean> {
+    const dueAt = heartbeatDue(schedule, { reportedAt: at, startedAt })
+    await ctx.db.watch.updateMany({ where: { id, dueAt: leasedUntil }, data: { dueAt } })
     return true
   }
 

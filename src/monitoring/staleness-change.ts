@@ -90,7 +90,9 @@ export function stalenessReason(
   const failed = parents.filter(isUnavailable).map(({ name }) => name)
   if (failed.length > 0)
     return `It depends on ${listFormat.format(failed)}, which ${failed.length === 1 ? 'is' : 'are'} not available.`
-  const fresh = watches.filter(({ lastKnownAt }) => lastKnownAt && +now - +lastKnownAt <= staleAfterMs(schedule)).length
+  const fresh = watches.filter(
+    ({ lastKnownAt }) => lastKnownAt && +now - +lastKnownAt <= staleAfterMs(schedule, lastKnownAt),
+  ).length
   const needed = regionsNeeded(agreement)
   if (fresh > 0 && fresh < needed) return `Only ${fresh} of the ${needed} required regions report.`
   const failing = watches.find(({ unknownSince }) => unknownSince !== null)

@@ -29,12 +29,13 @@ async function hasActiveMonitor({ db }: Context): Promise<boolean> {
 /** Finds monitors, by organization, whose staleness may have changed, or what their parents mean for them; `reconcileMonitors` decides. */
 async function readChanged({ db, now }: Context): Promise<Map<string, string[]>> {
   const at = now()
-  // No monitor becomes stale sooner than its interval plus this slack; without workers the interval alone counts.
+  // No monitor becomes stale sooner than its interval plus this slack; without workers the interval alone counts. A schedule may
+  // come up every minute.
   const slackMs = (await hasLiveRegion(db, at)) ? MINUTE : 0
   const rows = await db.$queryRaw<{ id: string; organizationId: string }[]>`
     SELECT m.id, m."organizationId" FROM "Monitor" m
     LEFT JOIN "Watch" w ON w."monitorId" = m.id AND w."lastKnownAt" >= coalesce(m."unknownSince",
-      ${at}::timestamptz - m."intervalSeconds" * interval '1 second' - ${slackMs}::float8 * interval '1 millisecond')
+      ${at}::timestamptz - CASE WHEN m.options -> 'schedule' IS NULL THEN m."intervalSeconds" ELSE 60 END * interval '1 second' - ${slackMs}::float8 * interval '1 millisecond')
     WHERE m."pausedBy" IS NULL AND m."blockedSince" IS NULL AND m.${notDeleted}
     GROUP BY m.id
     HAVING (count(w.id) >= coalesce(m.agreement, 1)) = (m."unknownSince" IS NOT NULL)

@@ -2,6 +2,8 @@ import { tierLimits } from '../account/plan.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
+import type { CronSchedule } from './cron.ts'
+import { nextRun } from './cron.ts'
 
 /** The settings of a monitor that decide how long a result stays fresh. */
 export interface Schedule {
@@ -10,31 +12,52 @@ export interface Schedule {
   readonly timeoutMs: number
   /** How late a heartbeat may be; 0 for other kinds. */
   readonly graceSeconds: number
+  /** When the job of a heartbeat runs, which replaces the interval; null: at the interval. */
+  readonly cron: CronSchedule | null
+  /** How long after its start a job has to report its end, in seconds; null: as long as it likes. */
+  readonly maxRunSeconds: number | null
 }
 
 /** Returns the schedule of a monitor on a tier. */
 export function scheduleOf(monitor: Pick<Monitor, 'intervalSeconds' | 'timeoutMs' | 'options'>, tier: Tier): Schedule {
   const { intervalSeconds, timeoutMs, options } = monitor
-  const grace =
-    typeof options === 'object' && options && 'graceSeconds' in options ? Number(options['graceSeconds']) : 0
+  const stored: HeartbeatSchedule = typeof options === 'object' && options && !Array.isArray(options) ? options : {}
   return {
     intervalSeconds: Math.max(intervalSeconds, tierLimits[tier].minIntervalSeconds),
     timeoutMs,
-    graceSeconds: grace,
+    graceSeconds: Number(stored.graceSeconds ?? 0),
+    cron: stored.schedule ? { expression: String(stored.schedule), timeZone: String(stored.timeZone ?? 'UTC') } : null,
+    maxRunSeconds: stored.maxRunSeconds ? Number(stored.maxRunSeconds) : null,
   }
 }
 
-/** Returns how long a known result stays fresh, in milliseconds: the interval, for a heartbeat also its grace. */
-export function freshMs({ intervalSeconds, graceSeconds }: Schedule): number {
-  return (intervalSeconds + graceSeconds) * SECOND
+/** The options of a heartbeat that decide its schedule, as they are stored. */
+interface HeartbeatSchedule {
+  readonly graceSeconds?: unknown
+  readonly schedule?: unknown
+  readonly timeZone?: unknown
+  readonly maxRunSeconds?: unknown
+}
+
+/**
+ * Returns how long a known result stays fresh, in milliseconds: the interval, or until the next scheduled time; for a
+ * heartbeat also its grace.
+ * @param known when the result was found.
+ */
+export function freshMs({ intervalSeconds, graceSeconds, cron }: Schedule, known: Date): number {
+  const next = cron && nextRun(cron, known)
+  const untilNext = next ? next.getTime() - known.getTime() : intervalSeconds * SECOND
+  return untilNext + graceSeconds * SECOND
 }
 
 /**
  * Returns the age at which a known result becomes stale, in milliseconds: fresh time, timeout of the next probe, and a
- * margin for our own delays.
+ * margin for our own delays; for a job that may still be running, also its longest run.
  */
-export function staleAfterMs(schedule: Schedule): number {
-  return freshMs(schedule) + schedule.timeoutMs + Math.max(MINUTE, (schedule.intervalSeconds * SECOND) / 2)
+export function staleAfterMs(schedule: Schedule, known: Date): number {
+  const { intervalSeconds, timeoutMs, cron, maxRunSeconds } = schedule
+  const margin = cron ? MINUTE : Math.max(MINUTE, (intervalSeconds * SECOND) / 2)
+  return freshMs(schedule, known) + timeoutMs + margin + (maxRunSeconds ?? 0) * SECOND
 }
 
 /** The fields of a watch that decide until when it is fresh. */
@@ -62,19 +85,21 @@ export function regionsNeeded(agreement: number | null): number {
 /**
  * Returns since when too few watches are fresh; null: enough are. A result stays fresh until the next one, which may be
  * a little late, or until an UNKNOWN result.
- * @param allowance the age at which a known result becomes stale, in milliseconds.
+ * @param allowance returns the age at which a known result becomes stale, in milliseconds.
  */
 export function freshUntil(
   watches: readonly WatchFreshness[],
   { schedule, agreement, stateSince }: MonitorFreshness,
   at: Date,
-  allowance = staleAfterMs(schedule),
+  allowance: Allowance = staleAfterMs,
 ): Date | null {
   const ends = watches.map((watch) => watchFreshUntil(watch, schedule, at, allowance)).sort((one, other) => other - one)
   const end = ends[regionsNeeded(agreement) - 1] ?? NEVER_FRESH
   if (end === NEVER_FRESH) return stateSince
   return end === STILL_FRESH ? null : new Date(end)
 }
+
+type Allowance = (schedule: Schedule, known: Date) => number
 
 const NEVER_FRESH = Number.NEGATIVE_INFINITY
 const STILL_FRESH = Number.POSITIVE_INFINITY
@@ -83,13 +108,13 @@ function watchFreshUntil(
   { lastKnownAt, unknownSince }: WatchFreshness,
   schedule: Schedule,
   at: Date,
-  allowance: number,
+  allowance: Allowance,
 ): number {
   if (lastKnownAt === null) return NEVER_FRESH
   const known = lastKnownAt.getTime()
-  const end = known + freshMs(schedule)
+  const end = known + freshMs(schedule, lastKnownAt)
   if (unknownSince !== null) return Math.max(known, Math.min(unknownSince.getTime(), end))
-  return at.getTime() - known <= allowance ? STILL_FRESH : end
+  return at.getTime() - known <= allowance(schedule, lastKnownAt) ? STILL_FRESH : end
 }
 
 /**
@@ -103,9 +128,9 @@ export function staleSince(
   at: Date,
   watched: boolean,
 ): Date | null {
-  const allowance = watched ? staleAfterMs(monitor.schedule) : freshMs(monitor.schedule)
+  const allowance = watched ? staleAfterMs : freshMs
   const lastKnown = enoughKnownAt(watches, monitor.agreement) ?? monitor.stateSince
-  if (at.getTime() - lastKnown.getTime() <= allowance) return null
+  if (at.getTime() - lastKnown.getTime() <= allowance(monitor.schedule, lastKnown)) return null
   return freshUntil(watches, monitor, at, allowance)
 }
 

@@ -147,7 +147,8 @@ function readWatched(db: Database, wanted: readonly HistoryQuery[]): Promise<Wat
   const since = wanted.map((each) => each.since)
   return db.$queryRaw<Watched[]>`
     SELECT wanted.id AS of, wanted.since, m.id, m."serviceId", m."intervalSeconds", m."timeoutMs", o.tier::text AS tier,
-      jsonb_build_object('graceSeconds', coalesce(m.options -> 'graceSeconds', '0')) AS options,
+      jsonb_build_object('graceSeconds', coalesce(m.options -> 'graceSeconds', '0'), 'schedule', m.options -> 'schedule',
+        'timeZone', m.options -> 'timeZone', 'maxRunSeconds', m.options -> 'maxRunSeconds') AS options,
       m.agreement, m."stateSince", m."unknownSince", coalesce((
         SELECT jsonb_agg(jsonb_build_array(
           (extract(epoch FROM w."lastKnownAt") * 1000)::float8, (extract(epoch FROM w."unknownSince") * 1000)::float8))

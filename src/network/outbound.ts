@@ -41,7 +41,13 @@ interface ConnectTarget {
   readonly family?: 4 | 6 | undefined
   /** Absent: plain TCP. `verify: false` accepts any certificate. */
   readonly tls?:
-    | { readonly verify: boolean; readonly identity?: Identity | undefined; readonly before?: Prelude | undefined }
+    | {
+        readonly verify: boolean
+        readonly identity?: Identity | undefined
+        readonly before?: Prelude | undefined
+        /** The protocols to offer (ALPN), such as `h2`; absent: none. */
+        readonly protocols?: readonly string[] | undefined
+      }
     | undefined
 }
 
@@ -166,7 +172,8 @@ export function createOutbound(settings: {
     if (tls === undefined) return { socket, address }
     try {
       if (tls.before) await said(tls.before, socket, state)
-      const secured = { host: resolved.host, verify: tls.verify, context: contextOf(tls.identity) }
+      const { verify, identity, protocols } = tls
+      const secured = { host: resolved.host, verify, protocols, context: contextOf(identity) }
       return { socket: await secure(socket, secured, state), address }
     } catch (error) {
       socket.destroy()

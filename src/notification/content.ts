@@ -3,13 +3,14 @@ import { logoUrlAt, shownLogo } from '../account/logo.ts'
 import type { Page } from '../account/page.ts'
 import { textAsHtml } from '../core/markdown.ts'
 import { htmlOf } from '../core/markdown-rendering.ts'
+import { SECOND } from '../core/time.ts'
 import type { IncidentImpact } from '../generated/prisma/enums.ts'
 import type { Catalogue, Language } from '../language/catalogue.ts'
 import { languages, wordsOf } from '../language/catalogue.ts'
 import { isolate, withoutIsolates } from '../language/isolate.ts'
 import type { ShownStatus } from '../status/shown-status.ts'
 import type { NotificationPayload } from './payload.ts'
-import { isWrittenIn, payloadIn } from './payload.ts'
+import { isTold, isWrittenIn, payloadIn } from './payload.ts'
 
 /** The page that a notification is about. */
 export type PageOwner = Pick<Page, 'name' | 'slug' | 'timeZone' | 'customDomain' | 'accentColor' | 'logoUrl'>
@@ -66,7 +67,7 @@ function withPlainTexts({ headline, subject, facts, reason, ...content }: Isolat
     ...content,
     headline: withoutIsolates(headline),
     subject: withoutIsolates(subject),
-    facts: facts.map(([name, value]) => [name, withoutIsolates(value)] as const),
+    facts: facts.map(([name, value]) => [withoutIsolates(name), withoutIsolates(value)] as const),
     reason: withoutIsolates(reason),
     isolated: { headline, facts, reason },
   }
@@ -111,7 +112,7 @@ function isolatedContent(
     headline,
     subject: headline,
     reason: mail.reason(isolate(organization.name)),
-    html: payload.about === 'SERVICE' ? '' : htmlOf(payload),
+    html: isTold(payload) ? htmlOf(payload) : '',
     ...(language !== written && tagsOf(original, language, wordsOf(written).tag)),
   }
   switch (payload.about) {
@@ -182,6 +183,59 @@ function isolatedContent(
         event: { type: 'service.status_changed', at, data: { page, service: { id, name: title, status } } },
       }
     }
+    case 'REPORT':
+      return { ...common, ...reportParts(payload, words, { page, baseUrl }) }
+  }
+}
+
+/** The services whose figures a message has at most; the report has all. */
+const MAX_FIGURES = 50
+
+function reportParts(
+  payload: Extract<NotificationPayload, { about: 'REPORT' }>,
+  { uptime, percent, report, day, duration }: Catalogue,
+  { page, baseUrl }: { readonly page: NotificationContent['page']; readonly baseUrl: string },
+): Pick<NotificationContent, 'tone' | 'facts' | 'message' | 'action' | 'event'> {
+  const { title: month, isPublished, consolePath, services, incidents, recoveryMs, at } = payload
+  const url = isPublished ? `${page.url}/reports/${month}` : baseUrl + consolePath
+  const rest = services.length - MAX_FIGURES
+  const figures = services.slice(0, MAX_FIGURES).map(({ name, percent: value, downMs, maintenanceMs }) => {
+    const notes = [
+      value === null ? uptime.noData : uptime.measured(percent(value)),
+      ...(downMs > 0 ? [uptime.down(downMs)] : []),
+      ...(maintenanceMs > 0 ? [uptime.maintenance(maintenanceMs)] : []),
+    ]
+    return [isolate(name), uptime.listed(notes)] as const
+  })
+  return {
+    tone: 'neutral',
+    facts: [
+      ...figures,
+      ...(rest > 0 ? ([['…', day.more(rest)]] as const) : []),
+      [day.incidents, String(incidents)],
+      ...(recoveryMs === null ? [] : ([[report.recovery, duration(recoveryMs)]] as const)),
+    ],
+    message: '',
+    action: { label: report.view, url },
+    event: {
+      type: 'report.created',
+      at,
+      data: {
+        page,
+        report: {
+          month,
+          url,
+          services: services.map(({ id, name, percent: value, downMs, maintenanceMs }) => ({
+            id,
+            name,
+            uptime_percent: value,
+            down_seconds: Math.floor(downMs / SECOND),
+            maintenance_seconds: Math.floor(maintenanceMs / SECOND),
+          })),
+          incidents,
+        },
+      },
+    },
   }
 }
 
@@ -195,7 +249,8 @@ function tagsOf(original: NotificationPayload, language: Language, tag: string) 
 }
 
 /** Returns the news in one line: what it is now, and of what. */
-function headlineOf(payload: NotificationPayload, { mail, incident, incidentStatus, status }: Catalogue): string {
+function headlineOf(payload: NotificationPayload, words: Catalogue): string {
+  const { mail, incident, incidentStatus, status, report, date } = words
   const title = isolate(payload.title)
   switch (payload.about) {
     case 'INCIDENT':
@@ -204,8 +259,14 @@ function headlineOf(payload: NotificationPayload, { mail, incident, incidentStat
       return mail.maintenance[payload.step](title)
     case 'SERVICE':
       return mail.serviceIs(title, status[payload.status])
+    case 'REPORT':
+      return report.of(monthIn(payload.title, date))
   }
 }
+
+/** Names a month such as 2026-10. */
+const monthIn = (month: string, date: Catalogue['date']) =>
+  date('UTC', { month: 'long', year: 'numeric' })(new Date(`${month}-01T00:00:00Z`))
 
 /** Mail programs show no SVG. */
 function lookOf({ accentColor, logoUrl }: PageOwner, baseUrl: string): Look {
@@ -292,7 +353,7 @@ function incidentData(
 
 /** Returns title and message as they were written, and in the other languages. */
 function textsOf(original: NotificationPayload): Record<string, unknown> {
-  if (original.about === 'SERVICE') return { title: original.title }
+  if (!isTold(original)) return { title: original.title }
   const translations = (original.translations ?? []).map(({ language, title = null, message = null }) => ({
     language: languages.filter((each) => each === language).map((each) => wordsOf(each).tag)[0] ?? language,
     title,

@@ -2,6 +2,8 @@ import type pg from 'pg'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
 import { Conflict } from '../core/errors.ts'
 import { DAY } from '../core/time.ts'
 import type { Delivery, Organization, Prisma, Subscriber } from '../generated/prisma/client.ts'
@@ -166,29 +168,38 @@ export async function redeliver(ctx: Context, id: string): Promise<Delivery> {
 /** How long ended deliveries are kept. Payloads outlive their last delivery. */
 const RETENTION = 30 * DAY
 const PAYLOAD_RETENTION = RETENTION + 2 * DAY
-const BATCH = 5000
 
 /**
- * Deletes a batch of old deliveries and payloads, and of subscriptions that were never confirmed or whose incidents are over. Returns whether there may be
+ * Deletes a batch of old deliveries, payloads and figures of reports, and of subscriptions that were never confirmed or whose incidents are over. Returns whether there may be
  * more.
  */
-export async function deleteOldDeliveries({ db, now }: Pick<Context, 'db' | 'now'>): Promise<boolean> {
+export async function deleteOldDeliveries(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  count: CountDeleted = uncounted,
+): Promise<boolean> {
   const since = (age: number) => new Date(now().getTime() - age)
   const deliveries = await db.$executeRaw`
     DELETE FROM "Delivery" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "Delivery" WHERE "endedAt" < ${since(RETENTION)} LIMIT ${BATCH}))`
+      SELECT ctid FROM "Delivery" WHERE "endedAt" < ${since(RETENTION)} LIMIT ${DELETE_BATCH}))`
   const payloads = await db.$executeRaw`
     DELETE FROM "NotificationPayload" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "NotificationPayload" WHERE "createdAt" < ${since(PAYLOAD_RETENTION)} LIMIT ${BATCH}))`
+      SELECT ctid FROM "NotificationPayload" WHERE "createdAt" < ${since(PAYLOAD_RETENTION)} LIMIT ${DELETE_BATCH}))`
+  // They are read once, when their event is dispatched.
+  const reports = await db.$executeRaw`
+    DELETE FROM "PageReport" WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM "PageReport" WHERE "createdAt" < ${since(PAYLOAD_RETENTION)} LIMIT ${DELETE_BATCH}))`
   const unconfirmed = await db.$executeRaw`
     DELETE FROM "Subscriber" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "Subscriber"
-      WHERE "confirmedAt" IS NULL AND "stoppedAt" IS NULL AND "confirmableUntil" <= ${now()} LIMIT ${BATCH}))`
+      WHERE "confirmedAt" IS NULL AND "stoppedAt" IS NULL AND "confirmableUntil" <= ${now()} LIMIT ${DELETE_BATCH}))`
   const done = await db.$executeRaw`
     DELETE FROM "Subscriber" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "Subscriber" AS reader
       WHERE cardinality(topics) = 0 AND "confirmedAt" < ${since(DAY)} AND "stoppedAt" IS NULL
         AND NOT EXISTS (SELECT 1 FROM "SubscriberIncident" AS followed WHERE followed."subscriberId" = reader.id)
-        AND NOT EXISTS (SELECT 1 FROM "Delivery" WHERE "subscriberId" = reader.id AND status = 'PENDING') LIMIT ${BATCH}))`
-  return Math.max(deliveries, payloads, unconfirmed, done) >= BATCH
+        AND NOT EXISTS (SELECT 1 FROM "Delivery" WHERE "subscriberId" = reader.id AND status = 'PENDING') LIMIT ${DELETE_BATCH}))`
+  count('Delivery', deliveries)
+  count('NotificationPayload', payloads)
+  count('Subscriber', unconfirmed + done)
+  return Math.max(deliveries, payloads, reports, unconfirmed, done) >= DELETE_BATCH
 }

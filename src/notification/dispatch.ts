@@ -53,6 +53,7 @@ async function deliver(
   seq: number,
   { payload, topic, serviceIds }: Notification,
 ): Promise<number> {
+  const page = payload.about === 'REPORT' ? readsReport(payload) : Prisma.empty
   const made = await db.$executeRaw`
     INSERT INTO "Delivery" (id, "organizationId", "subscriberId", channel, seq, "subjectId", destination, "dueAt", "createdAt")
     SELECT 'dlv_' || left(md5(reader.id || ' ' || ${seq}::int), 24), reader."organizationId", reader.id, reader.channel,
@@ -62,7 +63,7 @@ async function deliver(
     JOIN "Page" AS page ON page.id = coalesce(reader."pageId", owner."pageId")
     WHERE (page."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
         SELECT 1 FROM "PageService" AS shown WHERE shown."pageId" = page.id AND shown."serviceId" = ANY (${[...serviceIds]}::text[])))
-      AND reader."organizationId" = ${organizationId} AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
+      ${page} AND reader."organizationId" = ${organizationId} AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
       AND reader."sinceSeq" < ${seq} AND (
         ${topic}::"Topic" = ANY (reader.topics)
         AND (reader."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
@@ -79,6 +80,13 @@ async function deliver(
   const data = { organizationId, seq, content: serializePayload(payload), createdAt: now() }
   await db.notificationPayload.createMany({ data, skipDuplicates: true })
   return made
+}
+
+/** Selects who gets the report of a page: its subscribers, but of a report that only members can read the members among them. */
+function readsReport({ pageId, isPublished }: Extract<Notification['payload'], { about: 'REPORT' }>): Prisma.Sql {
+  return Prisma.sql`AND page.id = ${pageId} AND (${isPublished} OR reader.channel = 'EMAIL' AND EXISTS (
+    SELECT 1 FROM "Membership" AS member JOIN "User" AS person ON person.id = member."userId"
+    WHERE member."organizationId" = reader."organizationId" AND lower(person.email) = lower(reader.address)))`
 }
 
 /**

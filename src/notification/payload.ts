@@ -63,7 +63,39 @@ const servicePayload = z.object({
   status: z.enum({ ...ServiceStatus, UNKNOWN: 'UNKNOWN' }),
 })
 
-const payloadSchema = z.discriminatedUnion('about', [incidentPayload, maintenancePayload, servicePayload])
+/** The figures of a month's report, as they are stored when it is complete. */
+const reportContent = z.object({
+  /** Where members find it. */
+  consolePath: z.string(),
+  services: z.array(
+    z.object({ ...referenceFields, percent: z.number().nullable(), downMs: z.number(), maintenanceMs: z.number() }),
+  ),
+  incidents: z.int(),
+  recoveryMs: z.number().nullable(),
+})
+
+/** The figures of a month's report. */
+export type ReportContent = z.infer<typeof reportContent>
+
+const reportPayload = z.object({
+  about: z.literal('REPORT'),
+  step: z.literal('CREATED'),
+  /** Of the page and the month. */
+  id: z.string(),
+  /** The month, such as 2026-10. */
+  title: z.string(),
+  pageId: z.string(),
+  /** Whether readers of the page can read it. */
+  isPublished: z.boolean(),
+  ...reportContent.shape,
+})
+
+const payloadSchema = z.discriminatedUnion('about', [
+  incidentPayload,
+  maintenancePayload,
+  servicePayload,
+  reportPayload,
+])
 
 /** The data of a notification at the time of its event. Messages are markdown. */
 export type NotificationPayload = z.infer<typeof payloadSchema> & { readonly at: Date }
@@ -75,6 +107,7 @@ const topicByPayload = {
   INCIDENT: 'INCIDENTS',
   MAINTENANCE: 'MAINTENANCES',
   SERVICE: 'SERVICE_STATUS',
+  REPORT: 'REPORTS',
 } as const satisfies Record<PayloadBody['about'], Topic>
 
 /** Parses a stored payload. @throws Error for malformed data, which is a bug. */
@@ -91,7 +124,7 @@ export function serializePayload(payload: NotificationPayload): Prisma.InputJson
 
 /** Returns a payload with its texts in a language, as far as they were written in it. */
 export function payloadIn(payload: NotificationPayload, language: Language): NotificationPayload {
-  const own = payload.about === 'SERVICE' ? undefined : payload.translations?.find((each) => each.language === language)
+  const own = isTold(payload) ? payload.translations?.find((each) => each.language === language) : undefined
   if (own === undefined) return payload
   const { title, message, html } = own
   return { ...payload, ...(title && { title }), ...(message && { message, html }) }
@@ -99,7 +132,14 @@ export function payloadIn(payload: NotificationPayload, language: Language): Not
 
 /** Returns whether a text of a payload was written in a language besides the original. */
 export function isWrittenIn(payload: NotificationPayload, language: Language, text: 'title' | 'message'): boolean {
-  return payload.about !== 'SERVICE' && !!payload.translations?.some((each) => each.language === language && each[text])
+  return isTold(payload) && !!payload.translations?.some((each) => each.language === language && each[text])
+}
+
+/** Returns whether somebody wrote a payload's title and message. */
+export function isTold(
+  payload: NotificationPayload,
+): payload is Extract<NotificationPayload, { about: 'INCIDENT' | 'MAINTENANCE' }> {
+  return payload.about === 'INCIDENT' || payload.about === 'MAINTENANCE'
 }
 
 /** Leaves out of a stored payload the services that a page does not show. */
@@ -130,6 +170,7 @@ export async function buildNotification(db: Database, event: Event): Promise<Not
 }
 
 function affectedServiceIds(body: PayloadBody): string[] {
+  if (body.about === 'REPORT') return []
   return body.about === 'SERVICE' ? [body.id] : body.services.map(({ id }) => id)
 }
 
@@ -147,6 +188,7 @@ const payloadBuilders: Partial<Record<EventKind, PayloadBuilder>> = {
   MAINTENANCE_COMPLETED: maintenancePayloadBuilder('COMPLETED'),
   MAINTENANCE_CANCELLED: maintenancePayloadBuilder('CANCELLED'),
   SERVICE_STATUS_CHANGED: buildServicePayload,
+  REPORT_CREATED: buildReportPayload,
 }
 
 /** The kinds of event that are announced to subscribers. */
@@ -270,5 +312,23 @@ async function buildServicePayload(
     id: subjectId,
     title: subjectName,
     status: shownServiceOf(found).shown,
+  }
+}
+
+async function buildReportPayload(db: Database, { subjectId, updateId }: Event): Promise<PayloadBody | null> {
+  const month = updateId ?? ''
+  const report = await db.pageReport.findUnique({
+    where: { pageId_month: { pageId: subjectId, month } },
+    include: { page: { select: { publishesReports: true } } },
+  })
+  if (report === null) return null
+  return {
+    about: 'REPORT',
+    step: 'CREATED',
+    id: `${subjectId}.${month}`,
+    title: month,
+    pageId: subjectId,
+    isPublished: report.page.publishesReports,
+    ...reportContent.parse(report.content),
   }
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { hashSecret } from '../account/secret.ts'
 import type { Context } from '../core/context.ts'
-import type { Prisma } from '../generated/prisma/client.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import type { TokenPurpose } from '../generated/prisma/enums.ts'
 
 /** The content of a one-time token. */
@@ -54,10 +56,19 @@ export async function readToken(
   return db.oneTimeToken.findFirst({ where, select: { userId: true, data: true } })
 }
 
-/** Deletes tokens and sessions that have expired, and invitations. */
-export async function deleteExpired({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
-  const where = { expiresAt: { lt: now() } }
-  await db.oneTimeToken.deleteMany({ where })
-  await db.session.deleteMany({ where })
-  await db.invitation.deleteMany({ where })
+/** Deletes a batch of tokens, sessions and invitations that have expired. Returns whether there may be more. */
+export async function deleteExpired(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  count: CountDeleted = uncounted,
+): Promise<boolean> {
+  let most = 0
+  for (const table of ['OneTimeToken', 'Session', 'Invitation']) {
+    const name = Prisma.raw(`"${table}"`)
+    const deleted = await db.$executeRaw`
+      DELETE FROM ${name} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${name} WHERE "expiresAt" < ${now()} LIMIT ${DELETE_BATCH}))`
+    count(table, deleted)
+    most = Math.max(most, deleted)
+  }
+  return most >= DELETE_BATCH
 }

@@ -13,7 +13,12 @@ export const bounds = {
     maintenances: { form: 'HTML', updates: 20, bytes: 300_000, services: 50 },
   },
   /** The newest `whole` entries have timelines; the others have a title and a link. */
-  feed: { entries: 50, whole: 25, timeline: { form: 'HTML', updates: 20, bytes: 300_000, services: 50 } },
+  feed: {
+    entries: 50,
+    whole: 25,
+    postmortems: 200_000,
+    timeline: { form: 'HTML', updates: 20, bytes: 300_000, services: 50 },
+  },
   calendar: { entries: 100, timeline: { form: 'HTML', updates: 5, bytes: 300_000, services: 50 } },
   /** The newest update of each of fifty incidents fits into `bytes` at any length. Each incident names at least `timeline.services` services. */
   statuspage: {

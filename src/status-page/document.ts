@@ -5,6 +5,7 @@ import { wordsOf } from '../language/catalogue.ts'
 import { offeredLanguages, segmentOf } from '../language/choice.ts'
 import { seriesTitleIn } from '../status/maintenance-series.ts'
 import type { PageState } from '../status/page-state.ts'
+import { readPublishedOf } from '../status/postmortem.ts'
 import type { TimelineBounds } from '../status/timeline-reader.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
 import { inLanguage } from '../status/translations.ts'
@@ -14,6 +15,8 @@ import { maintenanceCalendar } from './calendar.ts'
 import type { FeedSource } from './feed.ts'
 import { atomFeed, rssFeed } from './feed.ts'
 import { readLastChanges } from './last-changes.ts'
+import { readPublishedReport } from './published-report.ts'
+import { publicReportCsv, publicReportJson } from './report-files.ts'
 import type { StateSource } from './shared-state.ts'
 import { readWithState, sharedState, versionOf } from './shared-state.ts'
 import { isInState, readStatuspage, statuspageKinds } from './statuspage/document.ts'
@@ -93,6 +96,20 @@ export const documentKinds: readonly DocumentKind[] = [
         words,
       })
     },
+  },
+  {
+    path: '/reports/:id/report.csv',
+    type: 'text/csv; charset=utf-8',
+    maxAge: 0,
+    isInState: false,
+    write: async ({ db, state, id }) => publicReportCsv(await readPublishedReport(db, state, id)),
+  },
+  {
+    path: '/reports/:id/report.json',
+    type: 'application/json; charset=utf-8',
+    maxAge: 0,
+    isInState: false,
+    write: async ({ db, state, id }) => JSON.stringify(publicReportJson(await readPublishedReport(db, state, id))),
   },
   {
     path: '/badge.svg',
@@ -181,6 +198,12 @@ async function readFeedSource({ db, state, url, words, language, segment }: Docu
     state,
     incidents: [...full.incidents, ...brief.incidents].map((incident) => inLanguage(incident, language)),
     maintenances: [...full.maintenances, ...brief.maintenances].map((each) => inLanguage(each, language)),
+    postmortems: new Map(
+      Array.from(await readPublishedOf(db, idsOf(full.incidents), bounds.feed.postmortems), ([id, read]) => [
+        id,
+        read?.(language) ?? null,
+      ]),
+    ),
     changes,
     changedAt: state.changedAt,
     self: { url, query: segment === null ? '' : `?language=${segment}` },

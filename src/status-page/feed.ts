@@ -2,6 +2,7 @@ import type { Catalogue } from '../language/catalogue.ts'
 import type { Piece } from '../language/isolate.ts'
 import { isolate, piecesOf } from '../language/isolate.ts'
 import type { PageState } from '../status/page-state.ts'
+import type { PublishedPostmortem } from '../status/postmortem.ts'
 import type {
   IncidentWithTimeline,
   MaintenanceWithTimeline,
@@ -24,6 +25,8 @@ export interface FeedSource {
   readonly state: PageState
   readonly incidents: readonly Shown<IncidentWithTimeline>[]
   readonly maintenances: readonly Shown<MaintenanceWithTimeline>[]
+  /** The published post-mortems by the id of their incident; null: the feed has no room for it. */
+  readonly postmortems: ReadonlyMap<string, PublishedPostmortem | null>
   /** When each incident and maintenance last changed, by id. */
   readonly changes: ReadonlyMap<string, Date>
   /** When the page last changed: the update time of an empty feed. */
@@ -134,7 +137,7 @@ function entriesOf(source: FeedSource): FeedEntry[] {
 }
 
 function incidentEntry(
-  { url, changes, words, written }: FeedSource,
+  { url, changes, words, written, postmortems }: FeedSource,
   incident: Shown<IncidentWithTimeline>,
   services: string,
   zone: Zone,
@@ -151,7 +154,7 @@ function incidentEntry(
     link,
     publishedAt: createdAt,
     updatedAt: lastChangeOf(incident, changes),
-    content: factsHtml(facts, tag) + timeline,
+    content: factsHtml(facts, tag) + postmortemHtml(postmortems.get(id), { link, zone, words, tag }) + timeline,
   }
 }
 
@@ -201,6 +204,20 @@ interface TimelineContext {
   readonly words: Catalogue
   /** As of `tagOf`. */
   readonly tag: string | undefined
+}
+
+/** Renders the post-mortem of an incident, or (null) a link to it; absent: there is none. */
+function postmortemHtml(
+  postmortem: PublishedPostmortem | null | undefined,
+  { link, zone, words, tag }: TimelineContext,
+): string {
+  if (postmortem === undefined) return ''
+  const label = escapeXml(words.incident.postmortem)
+  if (postmortem === null) return `<p><a href="${escapeXml(link)}#postmortem">${label}</a></p>\n`
+  const { html, publishedAt, isTranslated } = postmortem
+  const time = `<time datetime="${publishedAt.toISOString()}">${escapeXml(zone.time(publishedAt))}</time>`
+  const own = langOf(isTranslated ? undefined : tag)
+  return `<p><strong>${label}</strong>, ${time}</p>\n<div${own} dir="auto">${html}</div>\n`
 }
 
 /** Renders the newest updates of a timeline, and a link to the others. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { PageName } from '../account/page-guard.ts'
 import type { Clock } from '../core/time.ts'
 import type { LogCache } from '../event-log/log-cache.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
@@ -83,6 +84,16 @@ export interface SharedHistories extends ServiceHistories {
   readonly position: PagePosition
 }
 
+/** What was sent at the address of a request. */
+export interface KnownAddress {
+  /** The key of the page or document. */
+  readonly key: string
+  /** What names the page to the guard. */
+  readonly name: PageName
+  /** The page that a host name showed; null: the address has its slug. */
+  readonly pageId: string | null
+}
+
 /** Caches what pages show and the rendered pages, so that a public page costs no query until its owner's event log moves. */
 export interface PageCache {
   /** By the slug or id of the page. */
@@ -94,6 +105,8 @@ export interface PageCache {
   readonly versions: LRUCache<string, readonly string[]>
   /** By the key of the page. */
   readonly followed: LRUCache<string, FollowedPage>
+  /** By the host and the address of a request. */
+  readonly addresses: LRUCache<string, KnownAddress>
   /** The page that a host name shows, and its organization; null: none. */
   readonly hosts: LogCache<{ readonly organizationId: string | null; readonly pageId: string | null }>
   /** Marks an organization's pages as stale after its log moved; null: every organization's. */
@@ -111,6 +124,8 @@ const BYTES_PER_CHARACTER = 4
 const BYTES_PER_DAY = 200
 /** The maximum number of followed pages: at most about 40 kB each. */
 const MAX_FOLLOWED = 1000
+/** The maximum number of known addresses: at most about 1 kB each. */
+const MAX_ADDRESSES = 10_000
 /** The maximum number of cached host names. */
 const MAX_HOSTS = 10_000
 
@@ -127,6 +142,7 @@ export function createPageCache(now: Clock): PageCache {
     sizeCalculation: ({ length }) => length + 1,
   })
   const followed = new LRUCache<string, FollowedPage>({ max: MAX_FOLLOWED })
+  const addresses = new LRUCache<string, KnownAddress>({ max: MAX_ADDRESSES })
   const states = createLogCache<SharedState>({
     maxSize: MAX_STATE_BYTES,
     sizeOf: ({ state }) => state.size * BYTES_PER_CHARACTER,
@@ -148,6 +164,7 @@ export function createPageCache(now: Clock): PageCache {
     pages,
     versions,
     followed,
+    addresses,
     hosts,
     invalidate(organizationId) {
       for (const cache of [states, histories, pages, hosts]) cache.invalidate(organizationId)

@@ -7,6 +7,8 @@ import { readPublished } from '../status/postmortem.ts'
 import type { IncidentWithTimeline } from '../status/timeline-reader.ts'
 import type { HistoryState } from './history.ts'
 import { hasOlderUpdates, readHistory, readIncidentPage } from './history.ts'
+import { readPublishedMonths, readPublishedReport } from './published-report.ts'
+import type { MonthlyReport } from './report.ts'
 import type { DayRequest, ServiceDay } from './service-day.ts'
 import { readServiceDay } from './service-day.ts'
 import type { ServiceHistories } from './service-history.ts'
@@ -27,6 +29,9 @@ export type PageRequest =
   | { readonly page: 'day'; readonly id: string; readonly at: DayRequest }
   /** `month` null: the current month. Pages are numbered from 1. */
   | { readonly page: 'history'; readonly month: Month | null; readonly number: number }
+  | { readonly page: 'reports' }
+  /** `month` such as 2026-10. */
+  | { readonly page: 'report'; readonly month: string }
 
 /** What one page shows in addition to the page state, which all pages of an owner share. */
 export type PageContent =
@@ -40,6 +45,8 @@ export type PageContent =
   | { readonly page: 'service'; readonly id: string; readonly range: RangeName; readonly history: ServiceRange }
   | { readonly page: 'day'; readonly id: string; readonly happened: ServiceDay }
   | { readonly page: 'history'; readonly history: HistoryState }
+  | { readonly page: 'reports'; readonly months: readonly string[] }
+  | { readonly page: 'report'; readonly report: MonthlyReport }
 
 /** A page with everything that it shows. */
 export interface PageData {
@@ -83,6 +90,10 @@ async function readContent(
       const happened = await readServiceDay(db, state, serviceIn(state, request.id), request.at, state.readAt)
       return { page: request.page, id: request.id, happened }
     }
+    case 'reports':
+      return { page: request.page, months: await readPublishedMonths(db, state) }
+    case 'report':
+      return { page: request.page, report: await readPublishedReport(db, state, request.month) }
     case 'history':
       return {
         page: request.page,

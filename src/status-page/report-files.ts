@@ -1,8 +1,9 @@
 import { SECOND } from '../core/time.ts'
+import type { Span } from '../monitoring/uptime.ts'
 import { csvLine } from '../notification/csv.ts'
-import type { MeanTime, MonthlyReport } from './report.ts'
+import type { MeanTime, MonthlyReport, ServiceReport } from './report.ts'
 
-const HEAD = [
+const SERVICE = [
   'service',
   'from',
   'to',
@@ -14,50 +15,87 @@ const HEAD = [
   'maintenance_seconds',
   'excluded_seconds',
   'corrected_seconds',
-  'target_percent',
-  'met',
 ]
 
 const seconds = (milliseconds: number) => Math.floor(milliseconds / SECOND)
 
 /** Returns a report as CSV: a line for each service and each of its objectives. */
 export function reportCsv({ from, to, services }: MonthlyReport): string {
-  const lines = services.flatMap(({ name, percent, coverage, account, objectives }) => {
-    const { good, bad, unknown, maintenance, excluded, corrected } = account
-    const own = [name, from.toISOString(), to.toISOString(), text(percent), text(coverage)]
-    const times = [bad, good + bad, unknown, maintenance, excluded, corrected].map((each) => text(seconds(each)))
-    const targets = objectives.length === 0 ? [null] : objectives
-    return targets.map((each) => [...own, ...times, text(each && each.target / 1000), text(each?.isMet ?? null)])
+  const lines = services.flatMap((service) => {
+    const own = serviceLine({ from, to }, service)
+    const targets = service.objectives.length === 0 ? [null] : service.objectives
+    return targets.map((each) => [...own, text(each && each.target / 1000), text(each?.isMet ?? null)])
   })
-  return [HEAD, ...lines].map(csvLine).join('')
+  return [[...SERVICE, 'target_percent', 'met'], ...lines].map(csvLine).join('')
+}
+
+/** Returns a report as CSV for the readers of its page: a line for each service, without objectives. */
+export function publicReportCsv({ from, to, services }: MonthlyReport): string {
+  return [SERVICE, ...services.map((service) => serviceLine({ from, to }, service))].map(csvLine).join('')
+}
+
+function serviceLine({ from, to }: Span, { name, percent, coverage, account }: ServiceReport): string[] {
+  const { good, bad, unknown, maintenance, excluded, corrected } = account
+  const times = [bad, good + bad, unknown, maintenance, excluded, corrected].map((each) => text(seconds(each)))
+  return [name, from.toISOString(), to.toISOString(), text(percent), text(coverage), ...times]
 }
 
 const text = (value: number | boolean | null) => (value === null ? '' : String(value))
 
 /** Returns a report as what its JSON holds. Times are in whole seconds. */
 export function reportJson(report: MonthlyReport) {
-  const { month, timeZone, from, to, isClosed, services, incidents, maintenances, corrections } = report
-  const mean = ({ count, meanMs }: MeanTime) => ({ count, mean_seconds: meanMs === null ? null : seconds(meanMs) })
+  const { services, corrections } = report
   return {
-    month,
-    time_zone: timeZone,
-    from,
-    to,
-    complete: isClosed,
-    services: services.map(({ id, name, source, percent, coverage, account, objectives }) => ({
-      id,
-      name,
-      source,
-      uptime_percent: percent,
-      coverage_percent: coverage,
-      down_seconds: seconds(account.bad),
-      known_seconds: seconds(account.good + account.bad),
-      unknown_seconds: seconds(account.unknown),
-      maintenance_seconds: seconds(account.maintenance),
-      excluded_seconds: seconds(account.excluded),
-      corrected_seconds: seconds(account.corrected),
-      objectives: objectives.map(({ target, isMet }) => ({ target_percent: target / 1000, met: isMet })),
+    ...periodJson(report),
+    services: services.map((service) => ({
+      ...serviceJson(service),
+      objectives: service.objectives.map(({ target, isMet }) => ({ target_percent: target / 1000, met: isMet })),
     })),
+    ...historyJson(report),
+    corrections: corrections.map(({ reason, author, createdAt, ...each }) => ({
+      ...correctionJson(each),
+      reason,
+      author,
+      created_at: createdAt,
+    })),
+    time_to_acknowledge: meanJson(report.acknowledgement),
+    time_to_recover: meanJson(report.recovery),
+  }
+}
+
+/** The same for the readers of its page: without objectives, how fast the team was, and who has corrected what and why. */
+export function publicReportJson(report: MonthlyReport) {
+  return {
+    ...periodJson(report),
+    services: report.services.map(serviceJson),
+    ...historyJson(report),
+    corrections: report.corrections.map(correctionJson),
+    time_to_recover: meanJson(report.recovery),
+  }
+}
+
+function periodJson({ month, timeZone, from, to, isClosed }: MonthlyReport) {
+  return { month, time_zone: timeZone, from, to, complete: isClosed }
+}
+
+function serviceJson({ id, name, source, percent, coverage, account }: ServiceReport) {
+  return {
+    id,
+    name,
+    source,
+    uptime_percent: percent,
+    coverage_percent: coverage,
+    down_seconds: seconds(account.bad),
+    known_seconds: seconds(account.good + account.bad),
+    unknown_seconds: seconds(account.unknown),
+    maintenance_seconds: seconds(account.maintenance),
+    excluded_seconds: seconds(account.excluded),
+    corrected_seconds: seconds(account.corrected),
+  }
+}
+
+function historyJson({ incidents, maintenances }: MonthlyReport) {
+  return {
     incidents: incidents.map(({ id, title, impact, startedAt, resolvedAt }) => ({
       id,
       title,
@@ -71,16 +109,16 @@ export function reportJson(report: MonthlyReport) {
       started_at: startedAt,
       ended_at: endedAt,
     })),
-    corrections: corrections.map(({ service, startsAt, endsAt, kind, reason, author, createdAt }) => ({
-      service,
-      starts_at: startsAt,
-      ends_at: endsAt,
-      kind,
-      reason,
-      author,
-      created_at: createdAt,
-    })),
-    time_to_acknowledge: mean(report.acknowledgement),
-    time_to_recover: mean(report.recovery),
   }
 }
+
+function correctionJson({
+  service,
+  startsAt,
+  endsAt,
+  kind,
+}: Pick<MonthlyReport['corrections'][number], 'service' | 'startsAt' | 'endsAt' | 'kind'>) {
+  return { service, starts_at: startsAt, ends_at: endsAt, kind }
+}
+
+const meanJson = ({ count, meanMs }: MeanTime) => ({ count, mean_seconds: meanMs === null ? null : seconds(meanMs) })

@@ -3,9 +3,9 @@ import type { Page } from '../account/page.ts'
 import { tierLimits } from '../account/plan.ts'
 import type { Context, Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
-import { DAY, MINUTE } from '../core/time.ts'
+import { DAY, HOUR, MINUTE } from '../core/time.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
-import type { Maintenance, Organization, UptimeCorrection } from '../generated/prisma/client.ts'
+import type { Maintenance, Organization, Prisma, UptimeCorrection } from '../generated/prisma/client.ts'
 import type { IncidentImpact, UptimeSource } from '../generated/prisma/enums.ts'
 import type { Account } from '../monitoring/objective/account.ts'
 import { accountOf, countedStretches } from '../monitoring/objective/account.ts'
@@ -26,7 +26,7 @@ export interface MonthlyReport extends Span {
   readonly isClosed: boolean
   readonly services: readonly ServiceReport[]
   readonly incidents: readonly ReportedIncident[]
-  readonly maintenances: readonly Pick<Maintenance, 'id' | 'title' | 'startedAt' | 'endedAt'>[]
+  readonly maintenances: readonly Pick<Maintenance, 'id' | 'title' | 'titles' | 'startedAt' | 'endedAt'>[]
   readonly corrections: readonly ReportedCorrection[]
   readonly acknowledgement: MeanTime
   readonly recovery: MeanTime
@@ -49,6 +49,8 @@ export interface ServiceReport {
 interface ReportedIncident {
   readonly id: string
   readonly title: string
+  /** In other languages. */
+  readonly titles: Prisma.JsonValue
   readonly impact: IncidentImpact
   readonly startedAt: Date
   /** Null: it lasts. */
@@ -168,19 +170,40 @@ export function reportMonths(
   const months: string[] = []
   const since = new Date(now.getTime() - tierLimits[tier].historyDays * DAY)
   for (let { from } = monthAt(timeZone, now); months.length < 2 || from >= since; ) {
-    // Two days later, no zone is in the month before.
-    months.push(new Date(from.getTime() + 2 * DAY).toISOString().slice(0, 'yyyy-mm'.length))
+    months.push(nameOfMonth(from))
     if (from <= createdAt) return months
     from = monthAt(timeZone, new Date(from.getTime() - 1)).from
   }
   return months
 }
 
+/** Names the month that begins at a time in some zone. Two days later, no zone is in the month before. */
+const nameOfMonth = (from: Date) => new Date(from.getTime() + 2 * DAY).toISOString().slice(0, 'yyyy-mm'.length)
+
+/** How long after the end of a month its report is complete: what was measured is stored late where a worker was cut off. */
+const SETTLING = 6 * HOUR
+
+/** Returns the months whose report is complete, newest first. */
+export function completeMonths(organization: Parameters<typeof reportMonths>[0], now: Date): string[] {
+  const last = lastCompleteMonth(organization.timeZone, now)
+  return reportMonths(organization, now).filter((month) => month <= last)
+}
+
+/** Returns the last month whose report is complete in a time zone, such as 2026-10. */
+export function lastCompleteMonth(timeZone: string, now: Date): string {
+  const { from } = monthAt(timeZone, new Date(now.getTime() - SETTLING))
+  return nameOfMonth(monthAt(timeZone, new Date(from.getTime() - 1)).from)
+}
+
 /** @throws NotFound for what is no month, or one without a report. */
 function spanOfMonth(organization: Parameters<typeof reportMonths>[0], month: string, now: Date): Span {
   if (!reportMonths(organization, now).includes(month)) throw new NotFound('There is no report of this month.')
+  return spanOf(organization.timeZone, month)
+}
+
+function spanOf(timeZone: string, month: string): Span {
   const [year, number] = month.split('-').map(Number)
-  return monthOf(organization.timeZone, year ?? 0, number ?? 0)
+  return monthOf(timeZone, year ?? 0, number ?? 0)
 }
 
 function readIncidents(db: Database, page: ReportedPage, { from, to }: Span): Promise<ReportedIncident[]> {
@@ -192,7 +215,7 @@ function readIncidents(db: Database, page: ReportedPage, { from, to }: Span): Pr
         { OR: [{ resolvedAt: null }, { resolvedAt: { gt: from } }] },
       ],
     },
-    select: { id: true, title: true, impact: true, startedAt: true, resolvedAt: true },
+    select: { id: true, title: true, titles: true, impact: true, startedAt: true, resolvedAt: true },
     orderBy: [{ startedAt: 'asc' }, { id: 'asc' }],
     take: MAX_LISTED,
   })
@@ -201,7 +224,7 @@ function readIncidents(db: Database, page: ReportedPage, { from, to }: Span): Pr
 function readMaintenances(db: Database, page: ReportedPage, { from, to }: Span) {
   return db.maintenance.findMany({
     where: { AND: [onPage(page), { startedAt: { lt: to } }, { OR: [{ endedAt: null }, { endedAt: { gt: from } }] }] },
-    select: { id: true, title: true, startedAt: true, endedAt: true },
+    select: { id: true, title: true, titles: true, startedAt: true, endedAt: true },
     orderBy: [{ startedAt: 'asc' }, { id: 'asc' }],
     take: MAX_LISTED,
   })

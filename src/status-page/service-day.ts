@@ -4,6 +4,8 @@ import { DAY, MINUTE } from '../core/time.ts'
 import { dayIn, startOfDay } from '../core/time-zone.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
+import type { ImportedDay } from '../monitoring/imported-history.ts'
+import { readImportedDays, sumImported } from '../monitoring/imported-history.ts'
 import type { Condition, Span, Stretch, Tally } from '../monitoring/uptime.ts'
 import { sumOf, tally } from '../monitoring/uptime.ts'
 import { historyStart, readDays } from '../monitoring/uptime-days.ts'
@@ -50,6 +52,8 @@ export interface ServiceDay extends Span {
   readonly days: 1 | 7
   readonly source: UptimeSource
   readonly tally: Tally
+  /** What another tool counted, which no figure has; null: nothing. */
+  readonly imported: ImportedDay | null
   /** Oldest first, the first `MAX_ITEMS` each. */
   readonly stretches: readonly DayStretch[]
   readonly incidents: readonly IncidentOfDay[]
@@ -74,7 +78,7 @@ export function parseDay(day: string, days = '1'): DayRequest | null {
 }
 
 /**
- * Reads what happened to a service on a day, or in a week, of the page's time zone, up to now. Runs at most seven statements.
+ * Reads what happened to a service on a day, or in a week, of the page's time zone, up to now. Runs at most eight statements.
  * @throws NotFound for a time in the future, or before the history that the tier shows.
  */
 export async function readServiceDay(
@@ -106,6 +110,9 @@ export async function readServiceDay(
     days,
     source: sourceOf(state, service),
     tally: await readTally(db, state, service, { begin, last, span, today }, found, now),
+    imported: sumImported([
+      ...((await readImportedDays(db, [service.id], begin, last)).get(service.id)?.values() ?? []),
+    ]),
     stretches: stretches.slice(0, MAX_ITEMS),
     incidents: incidents.slice(0, MAX_ITEMS),
     maintenances: maintenances.slice(0, MAX_ITEMS),

@@ -1,17 +1,20 @@
 import type { Database } from '../core/context.ts'
-import { MINUTE } from '../core/time.ts'
+import { DAY, MINUTE } from '../core/time.ts'
 import { yieldAfterTimeSlice } from '../core/time-slice.ts'
+import { dayIn } from '../core/time-zone.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
 import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
+import type { ImportedDay } from '../monitoring/imported-history.ts'
+import { readImportedDays, sumImported } from '../monitoring/imported-history.ts'
 import { reportedDays, uptimeSourceOf } from '../monitoring/service-uptime.ts'
 import type { Span, Tally } from '../monitoring/uptime.ts'
 import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime.ts'
 import type { DayUptime } from '../monitoring/uptime-days.ts'
 import { readMaintenance } from '../monitoring/uptime-history.ts'
 import type { RangeName } from '../monitoring/uptime-range.ts'
-import { barSpans, DEFAULT_RANGE, readBars } from '../monitoring/uptime-range.ts'
+import { barSpans, DEFAULT_RANGE, readBars, unitOf } from '../monitoring/uptime-range.ts'
 import type { IncidentPast, ServiceIncident } from '../status/incident-effect-reader.ts'
 import type { ImpairedStatus } from '../status/incident-effects.ts'
 import { worstEffect, worstEffects } from '../status/incident-effects.ts'
@@ -27,6 +30,8 @@ export interface ServiceHistory {
   readonly days: readonly DayUptime[]
   /** Incidents that affected the service within these days, newest first. */
   readonly incidents: readonly ServiceIncident[]
+  /** What another tool counted, for each of `days`; absent: nothing was imported. */
+  readonly imported?: readonly (ImportedDay | null)[] | undefined
 }
 
 /** What does not change with incidents: measured days and maintenance. */
@@ -39,6 +44,8 @@ export interface Measured {
   readonly days: ReadonlyMap<string, readonly DayUptime[]>
   /** The maintenance of the other services. */
   readonly maintenance: ReadonlyMap<string, readonly Span[]>
+  /** What another tool counted, for each of `spans`, of services of which something was imported. */
+  readonly imported: ReadonlyMap<string, readonly (ImportedDay | null)[]>
 }
 
 /** The histories of services, as of one time. */
@@ -55,8 +62,8 @@ export const sourceOf = ({ organization }: PageState, { monitored }: ServiceStat
   uptimeSourceOf(monitored, organization.uptimeSource)
 
 /**
- * Reads what monitors measured of the services of a page in a range, and their maintenance. Runs three statements, for a year three for
- * each hundred services, and one more when the uptime of some counts incidents.
+ * Reads what monitors measured of the services of a page in a range, their maintenance, and what was imported of them. Runs four
+ * statements, for a year three more for each further hundred services, and one more when the uptime of some counts incidents.
  */
 export async function readMeasured(
   db: Database,
@@ -73,7 +80,49 @@ export async function readMeasured(
   const spans = barSpans(zone, range, now)
   const days = await readBars(db, zone, measured, range, now)
   const maintenance = await readMaintenance(db, reported, spans[0]?.from ?? now, now)
-  return { readAt: now, spans, days, maintenance }
+  const imported = await readImported(db, { services, spans, range, today: dayIn(zone.timeZone, now) })
+  return { readAt: now, spans, days, maintenance, imported }
+}
+
+/** Reads what was imported of services, for each bar of a range of days. */
+async function readImported(
+  db: Database,
+  {
+    services,
+    spans,
+    range,
+    today,
+  }: {
+    readonly services: readonly ServiceState[]
+    readonly spans: Measured['spans']
+    readonly range: RangeName
+    readonly today: Date
+  },
+): Promise<Measured['imported']> {
+  const [first] = spans
+  // Days are all that is imported: hours have nothing of them.
+  if (first === undefined || services.length === 0 || unitOf(range) === 'hour') return new Map()
+  const ids = services.map(({ id }) => id)
+  const found = await readImportedDays(db, ids, first.day, today)
+  const owner = {}
+  const imported = new Map<string, readonly (ImportedDay | null)[]>()
+  for (const [id, days] of found) {
+    await yieldAfterTimeSlice(owner)
+    imported.set(id, importedIn(spans, days, today))
+  }
+  return imported
+}
+
+/** Returns what was imported for each of consecutive bars of days. @param today the last day of the last bar, as midnight UTC. */
+export function importedIn(
+  bars: readonly Pick<DayUptime, 'day'>[],
+  days: ReadonlyMap<number, ImportedDay>,
+  today: Date,
+): (ImportedDay | null)[] {
+  return bars.map(({ day }, index) => {
+    const length = Math.round((+(bars[index + 1]?.day ?? +today + DAY) - +day) / DAY)
+    return sumImported(Array.from({ length }, (_, number) => days.get(+day + number * DAY)))
+  })
 }
 
 /**
@@ -106,7 +155,10 @@ export async function joinHistories(
 const noIncidents: readonly ServiceIncident[] = []
 
 const isSameHistory = (one: ServiceHistory, other: ServiceHistory) =>
-  one.source === other.source && one.days === other.days && one.incidents === other.incidents
+  one.source === other.source &&
+  one.days === other.days &&
+  one.incidents === other.incidents &&
+  one.imported === other.imported
 
 function historyOf(
   source: UptimeSource,
@@ -119,7 +171,8 @@ function historyOf(
     source === 'MONITORS'
       ? (measured.days.get(id) ?? [])
       : reportedDaysOf({ id, createdAt }, past, measured.maintenance.get(id), measured.spans)
-  return { source, days, incidents }
+  const imported = measured.imported.get(id)
+  return { source, days, incidents, ...(imported && { imported }) }
 }
 
 /** Tallies days of a service by what incidents said of it. */
@@ -133,8 +186,9 @@ function reportedDaysOf(
   return reportedDays({ incidents: past.incidents.get(id) ?? [], maintenance, knownSince }, spans)
 }
 
-/** The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data. */
-export type DayMark = 'up' | 'degraded' | 'partial' | 'down' | 'maintenance' | 'none'
+/** The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data,
+ * `imported…` one of which only another tool knows. */
+export type DayMark = 'up' | 'degraded' | 'partial' | 'down' | 'maintenance' | 'none' | 'importedUp' | 'importedDown'
 
 /** An incident on a day of a service. */
 export interface DayIncident {
@@ -154,6 +208,8 @@ export interface DayView {
   readonly mark: DayMark
   /** What was measured: outages, maintenance and gaps, such as `down for 12 min`. Empty for a day without any. */
   readonly notes: readonly string[]
+  /** What another tool counted; null: nothing. */
+  readonly imported: string | null
   /** The newest, newest first. */
   readonly incidents: readonly DayIncident[]
   /** How many more there are. */
@@ -224,13 +280,15 @@ export function barView(history: ServiceHistory, words: Catalogue): BarView {
   return bar
 }
 
-function newBar({ source, days, incidents }: ServiceHistory, words: Catalogue): BarView {
+function newBar({ source, days, incidents, imported }: ServiceHistory, words: Catalogue): BarView {
   const total = sumOf(days.map(({ tally }) => tally))
   const percent = uptimePercent(total)
   const figure = percent === null ? words.uptime.noData : words.percent(percent)
   const effects = incidents.flatMap((incident) => incident.effects)
   const worst = worstEffects(effects, openEnded(days))
-  const marks = days.map(({ tally }, index) => worstMark(tallyMark(source, tally), worst[index] ?? null))
+  const marks = days.map(({ tally }, index) =>
+    worstMark(orImported(tallyMark(source, tally), imported?.[index]), worst[index] ?? null),
+  )
   if (percent === null) return { marks, uptime: figure, figure }
   const isReported = source === 'INCIDENTS'
   const uptime = isReported ? words.uptime.byIncidents(figure) : words.uptime.measured(figure)
@@ -262,22 +320,30 @@ function serviceHistoryView(
   most: number,
   words: Catalogue,
 ): ServiceHistoryView {
-  const { source, days, incidents } = history
+  const { source, days, incidents, imported = [] } = history
   const bar = barView(history, words)
   const spans = openEnded(days)
   const views = days.map(({ from, tally }, index): DayView => {
     const open = incidentsOn(spans[index], incidents)
     const shown = open.slice(0, bounds.eventful.incidents)
     const more = { incidents: shown, moreIncidents: open.length - shown.length }
-    return { ...nameOf(from), mark: bar.marks[index] ?? 'none', notes: dayNotes(source, tally, words), ...more }
+    const note = importedNote(imported[index] ?? null, words)
+    const mark = bar.marks[index] ?? 'none'
+    return { ...nameOf(from), mark, notes: dayNotes(source, tally, words), imported: note, ...more }
   })
-  const eventful = views.filter((day) => day.notes.length > 0 || day.incidents.length > 0).toReversed()
+  const isEventful = ({ notes, incidents: own, mark }: DayView) =>
+    notes.length > 0 || own.length > 0 || mark === 'importedDown'
+  const eventful = views.filter(isEventful).toReversed()
+  const tool = imported.find((day) => day !== null)?.source
   return {
     ...bar,
     days: views,
     eventful: eventful.slice(0, most),
     hasOlder: eventful.length > most,
-    summary: historySummary(source, sumOf(days.map(({ tally }) => tally)), words),
+    summary: [
+      historySummary(source, sumOf(days.map(({ tally }) => tally)), words),
+      ...(tool === undefined ? [] : [words.uptime.importedNotCounted(tool)]),
+    ].join(' '),
   }
 }
 
@@ -312,8 +378,23 @@ function tallyMark(source: UptimeSource, { up, degraded, down, maintenance }: Ta
   return up + degraded + down > 0 ? 'up' : 'none'
 }
 
+/** Returns the mark of what was measured, or of what was imported where nothing was. */
+function orImported(measured: DayMark, imported: ImportedDay | null | undefined): DayMark {
+  if (measured !== 'none' || !imported) return measured
+  return imported.down > 0 ? 'importedDown' : 'importedUp'
+}
+
 /** From best to worst. */
-const markOrder = ['none', 'up', 'maintenance', 'degraded', 'partial', 'down'] as const satisfies readonly DayMark[]
+const markOrder = [
+  'none',
+  'importedUp',
+  'importedDown',
+  'up',
+  'maintenance',
+  'degraded',
+  'partial',
+  'down',
+] as const satisfies readonly DayMark[]
 
 const markOfEffect = {
   DEGRADED_PERFORMANCE: 'degraded',
@@ -344,6 +425,13 @@ function dayNotes(
     maintenance > 0 && words.maintenance(maintenance),
     isMeasured && unknown >= MINUTE && !hasNoData && words.unknown(unknown),
   ].filter((note) => note !== false)
+}
+
+/** Says what another tool counted; null: nothing. */
+export function importedNote(imported: ImportedDay | null, { uptime: words }: Catalogue): string | null {
+  if (imported === null) return null
+  const { source, up, down } = imported
+  return words.imported(source, down, up + down)
 }
 
 /** Says how much of a time was down and monitored, and what does not count. */

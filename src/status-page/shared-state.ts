@@ -53,7 +53,10 @@ export async function sharedHistories(
 
 /** Cuts histories of days to the last ones. */
 function lastDays({ histories, ...of }: ServiceHistories, count: number): ServiceHistories {
-  const cut = Array.from(histories, ([id, history]) => [id, { ...history, days: history.days.slice(-count) }] as const)
+  const cut = Array.from(histories, ([id, history]) => {
+    const imported = history.imported?.slice(-count)
+    return [id, { ...history, days: history.days.slice(-count), ...(imported && { imported }) }] as const
+  })
   return { ...of, histories: new Map(cut) }
 }
 

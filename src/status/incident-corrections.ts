@@ -110,3 +110,16 @@ async function setServices({ db }: Context, incidentId: string, was: DerivedStat
   if (is.status !== 'RESOLVED' || was.status === 'RESOLVED') return
   await db.incidentService.updateMany({ where: { incidentId }, data: { status: 'OPERATIONAL' } })
 }
+
+/** @throws Invalid when an open incident has an end, when it ends before its start, or when a time is in the future. */
+export function requireTimes(
+  { status, startedAt, resolvedAt }: Pick<Incident, 'status' | 'startedAt' | 'resolvedAt'>,
+  now: Date,
+): void {
+  requireNotInFuture('startedAt', startedAt, now)
+  requireNotInFuture('resolvedAt', resolvedAt, now)
+  if (resolvedAt && status !== 'RESOLVED') {
+    throw invalid([{ path: ['resolvedAt'], message: 'must not be given for an incident that is not resolved' }])
+  }
+  requireStartBeforeEnd('resolvedAt', startedAt, resolvedAt)
+}

@@ -7,9 +7,10 @@ import { renderMessage } from '../core/markdown-rendering.ts'
 import { invalid, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Incident, IncidentImpact } from '../generated/prisma/client.ts'
-import { addUpdate, findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
+import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
 import { readTimeline } from './incident-corrections.ts'
-import type { JointTimeline, MergedPart } from './merged-timeline.ts'
+import { addUpdate } from './incident-updates.ts'
+import type { JointTimeline, JointUpdate, MergedPart } from './merged-timeline.ts'
 import { joinTimelines } from './merged-timeline.ts'
 import { MAX_UPDATES, message, tellSubscribers } from './timeline-limits.ts'
 import { messageChanges, translations } from './translations.ts'
@@ -46,7 +47,7 @@ export async function mergeIncidents(ctx: Context, input: unknown): Promise<Inci
     if (parts[0].updates.length + parts[1].updates.length >= MAX_UPDATES)
       throw new Conflict(`The timelines have more than ${MAX_UPDATES} updates together.`, 'TIMELINE_FULL')
     const joint = joinTimelines(...parts)
-    await moveTimeline(tx, into, joint, parts)
+    await writeTimeline(tx, into, joint.updates, parts)
     await moveLinks(tx.db, id, intoId)
     const incident = await writeJoint(tx.db, { merged, into, joint })
     const mergedEvent = incidentEvent('INCIDENT_MERGED', merged, { tellSubscribers: false })
@@ -58,7 +59,8 @@ export async function mergeIncidents(ctx: Context, input: unknown): Promise<Inci
   })
 }
 
-async function readPart(db: Context['db'], { id, startedAt, resolvedAt }: Incident): Promise<MergedPart> {
+/** Reads an incident as far as its timeline goes. */
+export async function readPart(db: Context['db'], { id, startedAt, resolvedAt }: Incident): Promise<MergedPart> {
   const services = await db.incidentService.findMany({ where: { incidentId: id } })
   return {
     startedAt,
@@ -68,11 +70,11 @@ async function readPart(db: Context['db'], { id, startedAt, resolvedAt }: Incide
   }
 }
 
-/** Writes the updates of the joint timeline, as far as they differ from what is stored. */
-async function moveTimeline(
+/** Writes the updates of the new timeline of an incident, as far as they differ from what is stored. @param parts what is stored. */
+export async function writeTimeline(
   { db }: Context,
-  { id: incidentId, organizationId }: Incident,
-  { updates }: JointTimeline,
+  { id: incidentId, organizationId }: Pick<Incident, 'id' | 'organizationId'>,
+  updates: readonly JointUpdate[],
   parts: readonly MergedPart[],
 ): Promise<void> {
   const known = new Map(parts.flatMap((part) => part.updates).map((update) => [update.id, update]))
@@ -99,7 +101,7 @@ async function moveTimeline(
   await db.incidentUpdate.updateMany({ where: { id: { in: ids } }, data: { incidentId } })
 }
 
-/** Moves the monitors, the followers, the alerts and the post-mortem of an incident to another one, unless that has its own. */
+/** Moves the monitors, followers, alerts and notes of an incident to another one, and its post-mortem and lead unless that has its own. */
 async function moveLinks(db: Database, from: string, to: string): Promise<void> {
   await db.$executeRaw`
     INSERT INTO "IncidentMonitor" ("incidentId", "monitorId", "joinedAt", "leftAt")
@@ -114,6 +116,10 @@ async function moveLinks(db: Database, from: string, to: string): Promise<void> 
   await db.$executeRaw`DELETE FROM "SubscriberIncident" WHERE "incidentId" = ${from}`
   await db.$executeRaw`
     UPDATE "Postmortem" SET id = ${to} WHERE id = ${from} AND NOT EXISTS (SELECT 1 FROM "Postmortem" WHERE id = ${to})`
+  await db.$executeRaw`UPDATE "IncidentNote" SET "incidentId" = ${to} WHERE "incidentId" = ${from}`
+  await db.$executeRaw`
+    UPDATE "IncidentLead" SET "incidentId" = ${to}
+    WHERE "incidentId" = ${from} AND NOT EXISTS (SELECT 1 FROM "IncidentLead" WHERE "incidentId" = ${to})`
   // Somebody has touched it: its alerts resolve it no more.
   await db.$executeRaw`
     UPDATE "IncomingGroup" SET "incidentId" = ${to}, "incidentVersion" = 0 WHERE "incidentId" = ${from}`

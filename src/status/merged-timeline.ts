@@ -26,7 +26,7 @@ interface NamedStatus {
 }
 
 /** An update of the joint timeline. */
-interface JointUpdate extends Omit<PartUpdate, 'id'> {
+export interface JointUpdate extends Omit<PartUpdate, 'id'> {
   /** Null: one without words, to add where an incident was recorded after it was over. */
   readonly id: string | null
 }
@@ -105,7 +105,8 @@ function jointStatus(states: readonly State[], own: IncidentStatus): IncidentSta
   return states.find(({ status }) => status !== null && status !== 'RESOLVED')?.status ?? 'RESOLVED'
 }
 
-const severities = {
+/** How bad statuses of services are, for comparison. */
+export const severities = {
   OPERATIONAL: 0,
   UNDER_MAINTENANCE: 0,
   DEGRADED_PERFORMANCE: 1,

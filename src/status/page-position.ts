@@ -10,7 +10,7 @@ export interface PagePosition {
   readonly days: number
 }
 
-/** Events about access, the check plan, subscribers, alerts and objectives change nothing that the page shows. */
+/** Events about access, the check plan, subscribers, alerts, objectives and the private work on incidents change nothing that the page shows. */
 const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
   'ALERT_ACKNOWLEDGED',
   'ALERT_CHANNEL_CREATED',
@@ -19,6 +19,12 @@ const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
   'API_KEY_CREATED',
   'API_KEY_REVOKED',
   'CHECK_PLAN_CHANGED',
+  'INCIDENT_LEAD_CHANGED',
+  'INCIDENT_NOTE_ADDED',
+  'INCIDENT_NOTE_DELETED',
+  'INCIDENT_NOTE_EDITED',
+  'MANAGED_OBJECT_LOCKED',
+  'MANAGED_OBJECT_UNLOCKED',
   'OBJECTIVE_BURNING',
   'OBJECTIVE_CREATED',
   'OBJECTIVE_DELETED',
@@ -27,6 +33,8 @@ const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
   'PAGE_ACCESS_CHANGED',
   'PAGE_TOKEN_CREATED',
   'PAGE_TOKEN_REVOKED',
+  'POSTMORTEM_DRAFTED',
+  'REPORT_CREATED',
   'SUBSCRIBERS_IMPORTED',
   'SUBSCRIBER_DELETED',
   'UPTIME_CORRECTED',

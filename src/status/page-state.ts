@@ -38,6 +38,8 @@ interface PageSettings
   readonly customDomain: string | null
   /** The origins of sites that may embed its status line. */
   readonly embedOrigins: readonly string[]
+  /** Whether its readers can read its monthly reports. */
+  readonly publishesReports: boolean
   readonly links: readonly PageLink[]
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { LogoFile } from '../account/logo.ts'
 import { changedLogo, storeLogo } from '../account/logo.ts'
+import { requireDeletable, requireUnlocked } from '../account/managed-object.ts'
 import { refuseTaken, updateOrganization } from '../account/organization.ts'
 import type { Page } from '../account/page.ts'
 import { countEdit, findPage, pageUpdated } from '../account/page.ts'
@@ -11,7 +12,7 @@ import { requireConfirmation, requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, TierLimitReached } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
-import { hasChanges, requireVersion } from '../core/optimistic-lock.ts'
+import { changedMembers, hasChanges, requireVersion } from '../core/optimistic-lock.ts'
 import { nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import { Prisma } from '../generated/prisma/client.ts'
@@ -71,8 +72,8 @@ const pageEdit = look.extend({
  * organization. The settings of the first page are those of its organization. Requires a key with scope ADMIN, and for `access`
  * a person's confirmation.
  * @param upload becomes the logo; absent: the logo is what the input says.
- * @throws Invalid, NotFound for an unknown page or service, and Conflict when the slug is taken, or the page has changed since the
- * given version.
+ * @throws Invalid, NotFound for an unknown page or service, and Conflict when the slug is taken, the page has changed since the
+ * given version, and ManagedByFile.
  */
 export async function updatePage(ctx: Context, input: unknown, upload?: LogoFile): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
@@ -115,7 +116,10 @@ function editPage<Fields extends object>(
     const page = await findPage(tx.db, organizationId, id)
     requireVersion(page, version)
     const isChosen = serviceIds !== undefined && hasChanges(page, { serviceIds })
-    if (isChosen) await choose(tx, page, serviceIds)
+    if (isChosen) {
+      await requireUnlocked(tx, organizationId, page.id, ['serviceIds'])
+      await choose(tx, page, serviceIds)
+    }
     const isOpened = access ? await setPageAccess(tx, page, access) : false
     const isCounted = await update(tx, page, fields)
     if (!isCounted && (isChosen || isOpened)) await countEdit(tx.db, page)
@@ -146,7 +150,9 @@ async function updateOther(
   const before = await db.page.findUniqueOrThrow({ where: { id: page.id } })
   const logo = changedLogo(page, logoUrl, upload)
   const fields = logo === undefined ? others : { ...others, logoUrl: logo }
-  if (!hasChanges(before, fields)) return false
+  const changed = changedMembers(before, fields)
+  if (changed.length === 0) return false
+  await requireUnlocked(tx, page.organizationId, page.id, changed)
   const after = await db.page.update({ where: { id: page.id }, data: stored(fields) })
   if (after.logoUrl !== before.logoUrl) await storeLogo(db, page, upload)
   await countEdit(db, page)
@@ -171,13 +177,15 @@ export interface DeletedPage {
 /**
  * Deletes a page with its domain and subscribers; services, incidents and maintenance stay. Requires a key with scope ADMIN; a person
  * confirms it.
- * @throws NotFound for an unknown page. @throws Conflict for the first page, which lives as long as its organization.
+ * @throws NotFound for an unknown page, and ManagedByFile. @throws Conflict for the first page, which lives as long as its organization.
  */
 export async function deletePage(ctx: Context, id: string): Promise<DeletedPage> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
-  return change(ctx, organizationId, async ({ db }) => {
+  return change(ctx, organizationId, async (tx) => {
+    const { db } = tx
     const page = await findPage(db, organizationId, id)
+    await requireDeletable(tx, organizationId, page.id)
     if (page.isFirst) throw new Conflict('The first page is deleted with its organization only.')
     const { name } = page
     const domain = await db.customDomain.findUnique({ where: { pageId: page.id }, select: { name: true } })

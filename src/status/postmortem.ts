@@ -124,13 +124,43 @@ export type PostmortemIn = (language: Language) => PublishedPostmortem
 /** Reads the published post-mortem of an incident that the caller may read; null: none is published. */
 export async function readPublished(db: Database, incidentId: string): Promise<PostmortemIn | null> {
   const found = await db.postmortem.findUnique({ where: { id: incidentId, publishedAt: { not: null } } })
-  if (!found?.publishedAt) return null
-  const { publishedAt } = found
+  return found && shownIn(found)
+}
+
+/**
+ * Reads the published post-mortems of incidents that the caller may read, by the incident's id; those published last have room first.
+ * @param maxBytes the size of all texts together, in all languages; of one that has no room, null.
+ */
+export async function readPublishedOf(
+  db: Database,
+  incidentIds: readonly string[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, PostmortemIn | null>> {
+  if (incidentIds.length === 0) return new Map()
+  const found = await db.$queryRaw<(ShownPostmortem & { readonly id: string })[]>`
+    SELECT id, "publishedAt", CASE WHEN room >= 0 THEN message ELSE '' END AS message,
+      CASE WHEN room >= 0 THEN html END AS html, CASE WHEN room >= 0 THEN translations END AS translations
+    FROM (
+      SELECT *, ${maxBytes}::int - sum(octet_length(coalesce(html, message)) + octet_length(translations::text))
+        OVER (ORDER BY "publishedAt" DESC, id) AS room
+      FROM "Postmortem" WHERE id = ANY (${[...incidentIds]}::text[]) AND "publishedAt" IS NOT NULL
+    ) AS published ORDER BY "publishedAt" DESC, id`
+  return new Map(found.map((each) => [each.id, each.translations === null ? null : shownIn(each)]))
+}
+
+type ShownPostmortem = Pick<Postmortem, 'message' | 'html' | 'publishedAt' | 'translations'>
+
+/** Returns a published post-mortem; null: it is a draft. */
+function shownIn(postmortem: ShownPostmortem): PostmortemIn | null {
+  const { publishedAt } = postmortem
+  if (publishedAt === null) return null
   // What `savePostmortem` wrote.
-  const bodies = bodiesOf(found.translations as StoredMessages, 'HTML')
+  const bodies = bodiesOf(postmortem.translations as StoredMessages, 'HTML')
   return (language) => {
     const own = bodies?.[language]
-    return own === undefined ? { html: htmlOf(found), publishedAt } : { html: own, publishedAt, isTranslated: true }
+    return own === undefined
+      ? { html: htmlOf(postmortem), publishedAt }
+      : { html: own, publishedAt, isTranslated: true }
   }
 }
 

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { requireDeletable, requireUnlocked } from '../account/managed-object.ts'
 import { tierLimits } from '../account/plan.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { TierLimitReached } from '../core/errors.ts'
 import { newId, typeOfId } from '../core/id.ts'
-import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { changedMembers, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { nameText, proseText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { ServiceGroup } from '../generated/prisma/client.ts'
@@ -45,7 +46,7 @@ const groupEdit = z.object({
 
 /**
  * Updates the given fields of a group. Requires a key with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
  */
 export async function updateServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -53,7 +54,9 @@ export async function updateServiceGroup(ctx: Context, input: unknown): Promise<
   return change(ctx, organizationId, async (tx) => {
     const before = await findGroup(tx, organizationId, id)
     requireVersion(before, version)
-    if (!hasChanges(before, fields)) return [before]
+    const changed = changedMembers(before, fields)
+    if (changed.length === 0) return [before]
+    await requireUnlocked(tx, organizationId, id, changed)
     const group = await tx.db.serviceGroup.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     return [group, { kind: 'SERVICE_GROUP_UPDATED', ...subject(group) }]
   })
@@ -61,12 +64,13 @@ export async function updateServiceGroup(ctx: Context, input: unknown): Promise<
 
 /**
  * Deletes a group and returns it; its services stay, without a group. Requires a key with scope WRITE.
- * @throws NotFound when the organization has no such group.
+ * @throws NotFound when the organization has no such group, and ManagedByFile.
  */
 export async function deleteServiceGroup(ctx: Context, id: string): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const group = await findGroup(tx, organizationId, id)
+    await requireDeletable(tx, organizationId, id)
     const services = await tx.db.service.findMany({ where: { groupId: id }, select: { id: true } })
     await tx.db.serviceGroup.delete({ where: { id } })
     const serviceIds = services.map((service) => service.id)

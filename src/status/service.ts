@@ -1,21 +1,23 @@
 import { z } from 'zod'
+import { requireDeletable, requireUnlocked } from '../account/managed-object.ts'
 import { tierLimits } from '../account/plan.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { TierLimitReached } from '../core/errors.ts'
-import { newId } from '../core/id.ts'
-import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { newId, typeOfId } from '../core/id.ts'
+import { changedMembers, defined, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { type Outcome, onlyResult, outcomeOf, resultsOf, thenAll } from '../core/outcome.ts'
 import { nameText, proseText, validate } from '../core/validation.ts'
 import { insertRows } from '../database/insert-rows.ts'
+import { updateRows } from '../database/update-rows.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Service } from '../generated/prisma/client.ts'
 import { ServiceStatus } from '../generated/prisma/enums.ts'
 import { findOwned, notFound } from './ownership.ts'
 import { placeAtEnd, reorder } from './positions.ts'
-import { findGroup, findGroupIds } from './service-group.ts'
+import { findGroupIds } from './service-group.ts'
 
 const newService = z.object({ name: nameText, groupId: z.string().nullish(), description: proseText(2000).nullish() })
 
@@ -79,29 +81,72 @@ const serviceEdit = z.object({
 /**
  * Updates the given fields of a service. A `groupId` of null removes it from its group; a `statusOverride` of null
  * removes the override. Requires a key with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
  */
 export async function updateService(ctx: Context, input: unknown): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, version, ...fields } = validate(serviceEdit, input)
+  const given = validate(serviceEdit, input)
   return change(ctx, organizationId, async (tx) => {
-    const before = await findService(tx, organizationId, id)
-    requireVersion(before, version)
-    if (!hasChanges(before, fields)) return [before]
-    if (typeof fields.groupId === 'string') await findGroup(tx, organizationId, fields.groupId)
-    const service = await tx.db.service.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
-    return [service, { kind: 'SERVICE_UPDATED', ...subject(service) }]
+    const [edited, ...events] = await editServices(tx, organizationId, [given])
+    return [onlyResult(edited), ...events]
   })
+}
+
+/** Updates services as `updateService` does, with a few statements for all. @throws what it throws for the first that is refused. */
+export async function updateServices(ctx: Context, inputs: readonly unknown[]): Promise<void> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const given = inputs.map((input) => validate(serviceEdit, input))
+  await change(ctx, organizationId, (tx) => editServices(tx, organizationId, given))
+}
+
+/** Returns the services as they are then, and the events. */
+async function editServices(
+  tx: Context,
+  organizationId: string,
+  given: readonly z.output<typeof serviceEdit>[],
+): Promise<[Service[], ...NewEvent[]]> {
+  const known = await readServices(tx, organizationId, given)
+  const groups = await findGroupIds(
+    tx,
+    organizationId,
+    given.flatMap(({ groupId }) => groupId ?? []),
+  )
+  const edited: Service[] = []
+  const services: Service[] = []
+  for (const { id, version, ...fields } of given) {
+    const before = known.get(id)
+    if (before === undefined) throw notFound('Service')
+    requireVersion(before, version)
+    const changed = changedMembers(before, fields)
+    if (changed.length > 0) {
+      if (typeof fields.groupId === 'string' && !groups.has(fields.groupId)) throw notFound('ServiceGroup')
+      await requireUnlocked(tx, organizationId, id, changed)
+      edited.push({ ...before, ...defined(fields), version: before.version + 1 })
+    }
+    services.push(changed.length > 0 ? (edited.at(-1) ?? before) : before)
+  }
+  const rows = edited.map(({ id, name, groupId, description, statusOverride }) => {
+    return { id, name, groupId, description, statusOverride }
+  })
+  await updateRows(tx.db, 'Service', rows)
+  return [services, ...edited.map((service): NewEvent => ({ kind: 'SERVICE_UPDATED', ...subject(service) }))]
+}
+
+async function readServices({ db }: Context, organizationId: string, given: readonly { readonly id: string }[]) {
+  const ids = given.map(({ id }) => id).filter((id) => typeOfId(id) === 'Service')
+  const services = await db.service.findMany({ where: { organizationId, id: { in: ids } } })
+  return new Map(services.map((service) => [service.id, service]))
 }
 
 /**
  * Deletes a service, also from incidents and maintenance, and returns it. Requires a key with scope WRITE.
- * @throws NotFound when the organization has no such service.
+ * @throws NotFound when the organization has no such service, and ManagedByFile.
  */
 export async function deleteService(ctx: Context, id: string): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const service = await findService(tx, organizationId, id)
+    await requireDeletable(tx, organizationId, id)
     await tx.db.service.delete({ where: { id } })
     return [service, { kind: 'SERVICE_DELETED', ...subject(service) }]
   })

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { requireDeletable, requireUnlocked } from '../account/managed-object.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { isIdOf, newId } from '../core/id.ts'
-import { requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { changedMembers, requireVersion, sameSet, versionInput } from '../core/optimistic-lock.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
@@ -23,7 +24,8 @@ export const MAX_TEMPLATES = 50
 /** The maximum number of services of a template. */
 export const MAX_TEMPLATE_SERVICES = 100
 
-const include = {
+/** What a template is read with. */
+export const templateServices = {
   services: {
     select: { serviceId: true, status: true, service: { select: { name: true } } },
     orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }],
@@ -31,7 +33,7 @@ const include = {
 } as const satisfies Prisma.TemplateInclude
 
 /** A template with its services, in page order. */
-export type Template = Prisma.TemplateGetPayload<{ include: typeof include }>
+export type Template = Prisma.TemplateGetPayload<{ include: typeof templateServices }>
 
 const services = z
   .array(
@@ -85,7 +87,7 @@ export async function createTemplate(ctx: Context, input: unknown): Promise<Temp
         createdAt: tx.now(),
         services: { create: statuses },
       },
-      include,
+      include: templateServices,
     })
     return [template, templateEvent('TEMPLATE_CREATED', template)]
   })
@@ -101,7 +103,7 @@ const templateEdit = z.object({
 
 /**
  * Updates the given fields of a template; its kind stays, and services replace all that it had. Requires a key with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version or its new name is taken.
+ * @throws Invalid, NotFound, Conflict when it was changed after the given version or its new name is taken, and ManagedByFile.
  */
 export async function updateTemplate(ctx: Context, input: unknown): Promise<Template> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -114,29 +116,36 @@ export async function updateTemplate(ctx: Context, input: unknown): Promise<Temp
     const statuses = servicesOf(kind, given)
     if (given.name && given.name !== before.name) await requireFreeName(tx, organizationId, kind, given.name)
     await requireServices(tx, organizationId, (statuses ?? []).map(serviceIdOf))
+    const edit = {
+      name: given.name ?? undefined,
+      message: given.message ?? undefined,
+      title: given.title ?? undefined,
+      translations: bothAfter(before.translations, given.translations),
+      ...choicesOf(kind, given),
+      tellSubscribers: given.tellSubscribers ?? undefined,
+    }
+    const changed = [...changedMembers(before, edit), ...(hasOtherServices(before, statuses) ? ['services'] : [])]
+    if (changed.length === 0) return [before]
+    await requireUnlocked(tx, organizationId, id, changed)
     const template = await tx.db.template.update({
       where: { id },
       data: {
-        name: given.name ?? undefined,
-        message: given.message ?? undefined,
-        title: given.title ?? undefined,
-        translations: bothAfter(before.translations, given.translations),
-        ...choicesOf(kind, given),
-        tellSubscribers: given.tellSubscribers ?? undefined,
+        ...edit,
         ...(statuses && { services: { deleteMany: {}, create: statuses } }),
         version: { increment: 1 },
       },
-      include,
+      include: templateServices,
     })
     return [template, templateEvent('TEMPLATE_UPDATED', template)]
   })
 }
 
-/** Deletes a template and returns it. Requires a key with scope WRITE. @throws NotFound. */
+/** Deletes a template and returns it. Requires a key with scope WRITE. @throws NotFound and ManagedByFile. */
 export async function deleteTemplate(ctx: Context, id: string): Promise<Template> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const template = await findTemplate(tx, organizationId, id)
+    await requireDeletable(tx, organizationId, id)
     await tx.db.template.delete({ where: { id } })
     return [template, templateEvent('TEMPLATE_DELETED', template)]
   })
@@ -145,12 +154,19 @@ export async function deleteTemplate(ctx: Context, id: string): Promise<Template
 /** Reads the templates of an organization, by name. @param kind absent: of all kinds. */
 export function readTemplates({ db }: Pick<Context, 'db'>, organizationId: string, kind?: TemplateKind) {
   const where = { organizationId, ...(kind && { kind }) }
-  return db.template.findMany({ where, include, orderBy: [{ name: 'asc' }, { id: 'asc' }], take: MAX_TEMPLATES })
+  return db.template.findMany({
+    where,
+    include: templateServices,
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+    take: MAX_TEMPLATES,
+  })
 }
 
 /** Reads a template of the organization. @throws NotFound when it has no such one. */
 export async function findTemplate({ db }: Pick<Context, 'db'>, organizationId: string, id: string): Promise<Template> {
-  const found = isIdOf('Template', id) ? await db.template.findUnique({ where: { id, organizationId }, include }) : null
+  const found = isIdOf('Template', id)
+    ? await db.template.findUnique({ where: { id, organizationId }, include: templateServices })
+    : null
   if (found === null) throw new NotFound('Template not found.')
   return found
 }
@@ -273,6 +289,13 @@ function choicesOf(kind: TemplateKind, { status, impact }: Pick<Given, 'status' 
     throw invalid([{ path: ['status'], message: 'must not be given for MAINTENANCE' }])
   if (impact && kind !== 'INCIDENT') throw invalid([{ path: ['impact'], message: 'is for INCIDENT only' }])
   return { ...(status !== undefined && { status }), ...(impact !== undefined && { impact }) }
+}
+
+/** Returns whether an edit gives a template other services or statuses; null: it gives none. */
+function hasOtherServices({ services: before }: Template, given: ReturnType<typeof servicesOf>): boolean {
+  const keyOf = ({ serviceId, status }: { readonly serviceId: string; readonly status: string | null }) =>
+    `${serviceId} ${status}`
+  return given !== null && !sameSet<{ serviceId: string; status: string | null }>(before, given, keyOf)
 }
 
 async function requireFreeName({ db }: Context, organizationId: string, kind: TemplateKind, name: string) {

@@ -160,6 +160,12 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
   })
   const words = { message: 'It was full.', createdAt: noon, editedAt: noon }
   await prisma.postmortem.create({ data: { id: ids.Incident, organizationId: id, ...words } })
+  await prisma.incidentNote.create({
+    data: {
+      ...{ id: newId('IncidentNote'), organizationId: id, incidentId: ids.Incident, message: 'Disk 3?' },
+      ...{ actorKind: 'API_KEY', createdAt: noon },
+    },
+  })
   const template = {
     id: newId('Template'),
     organizationId: id,
@@ -178,6 +184,8 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
   await prisma.user.create({
     data: { ...user, memberships: { create: { organizationId: id, role: 'OWNER', createdAt: noon } } },
   })
+  const led = { incidentId: ids.Incident, organizationId: id, userId: user.id, since: noon }
+  await prisma.incidentLead.create({ data: led })
   await prisma.invitation.create({
     data: {
       id: newId('Invitation'),
@@ -212,6 +220,8 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       maintenance: 0,
     },
   })
+  const counted = { source: 'Uptime Kuma', since: noon, up: [1], down: [0], maintenance: [0], importedAt: noon }
+  await prisma.importedHistory.create({ data: { serviceId: ids.Service, organizationId: id, ...counted } })
   await prisma.monitorGap.create({ data: { monitorId: heartbeatId, startedAt: noon, endedAt: at(1) } })
   await prisma.monitorHour.create({
     data: { monitorId: heartbeatId, hour: noon, up: 1, degraded: 0, down: 0, unknown: 0, latencies: [] },

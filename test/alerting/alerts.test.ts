@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { signingSecret } from '../../src/alerting/channel.ts'
+import { rotateAlertChannelSecret, signingSecret } from '../../src/alerting/channel.ts'
 import { change } from '../../src/event-log/change.ts'
 import { deleteMonitor } from '../../src/monitoring/monitor.ts'
 import { monitorEvent } from '../../src/monitoring/monitor-events.ts'
@@ -57,6 +57,33 @@ describe('a channel hears of its monitors', () => {
     })
     expect(JSON.parse(up?.body ?? '')).toMatchObject({ type: 'monitor.up', data: { acknowledge_url: null } })
     expect(receiver.received).toHaveLength(2)
+  })
+
+  test('signed by the previous secret as well for a day after a rotation', async () => {
+    const tenant = await alerted.tenant()
+    const channel = await alerted.channel(tenant, hook)
+    const own = alerted.own(tenant)
+    const former = signingSecret(own, channel) ?? ''
+    const secret = signingSecret(own, await rotateAlertChannelSecret(own, channel.id)) ?? ''
+    expect(secret).not.toBe(former)
+    const monitor = await alerted.monitor(tenant, 'API')
+    const verify = (by: string, { headers, body }: Received) => {
+      const [id, at] = [String(headers['webhook-id']), new Date(Number(headers['webhook-timestamp']) * 1000)]
+      return String(headers['webhook-signature'])
+        .split(' ')
+        .includes(new Webhook(by).sign(id, at, body))
+    }
+    await alerted.goes(tenant, [monitor], 'DOWN')
+    await alerted.run(tenant)
+    alerted.time += 24 * 60
+    await alerted.goes(tenant, [monitor], 'UP')
+    await alerted.run(tenant)
+    expect(receiver.received.map((each) => [verify(secret, each), verify(former, each)])).toEqual([
+      [true, true],
+      [true, false],
+    ])
+    const other = await alerted.channel(tenant, ntfy)
+    await expect(rotateAlertChannelSecret(own, other.id)).rejects.toThrow('Only webhooks')
   })
 
   test('that it chose, by monitor or service, and of the changes that it wants', async () => {

@@ -40,10 +40,11 @@ async function send(input: AddressInput, ...items: readonly AlertItem[]): Promis
   const { kind, data } = readAddress({ config }, input)
   const [first = down, ...others] = items
   const id = 'alc_000000000000000000000000'
-  const channel = { id, name: 'Ops', address: seal.seal(JSON.stringify(data), sealedAddress(id)), secret: null }
+  const secrets = { secret: null, formerSecret: null, formerSecretUntil: null }
+  const channel = { id, name: 'Ops', address: seal.seal(JSON.stringify(data), sealedAddress(id)), ...secrets }
   const organization = { name: 'Acme', slug: 'acme', timeZone: 'UTC' }
   const delivery = { id: 'ald_000000000000000000000000' }
-  const message = buildMessage({ delivery, items: [first, ...others], channel, organization }, seal, site.baseUrl)
+  const message = buildMessage({ delivery, items: [first, ...others], channel, organization }, seal, site.baseUrl, noon)
   return sendAlert(kind, message, tools)
 }
 

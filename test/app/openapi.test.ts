@@ -103,7 +103,7 @@ describe('responses match the description', () => {
 test.each([
   ['', 'GET', 404],
   ['/fail', 'POST', 404],
-  ['/7', 'PUT', 405],
+  ['/7', 'PATCH', 405],
 ])('so it is of heartbeats, by %s %s', async (rest, method, status) => {
   const response = await fetch(`${url}/api/v1/heartbeats/nobody${rest}`, { method })
   expect(response.status).toBe(status)

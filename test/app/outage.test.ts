@@ -103,7 +103,8 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
   })
 
   test('a healthy process reports each part as ok', () => {
-    expect(states).toEqual({ status: 'ready', checks: { database: 'ok', probing: 'ok', delivering: 'ok' } })
+    const own = { database: 'ok', probing: 'ok', delivering: 'ok' }
+    expect(states).toEqual({ status: 'ready', checks: { ...own, mail: 'off', resolver: 'ok', lateness: 'ok' } })
   })
 
   test('the log reports the outage once, and its end with the number of failed statements', async () => {

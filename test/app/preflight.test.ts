@@ -28,6 +28,7 @@ test.each([
   ['an invalid mail address', { MAIL_FROM: 'status at example.com' }, 'MAIL_FROM'],
   ['an address of another machine', { HOST: '192.0.2.1' }, 'HOST'],
   ['a port in use', { PORT: String(port) }, 'PORT'],
+  ['a port in use for metrics', { METRICS_PORT: String(port) }, 'METRICS_PORT'],
 ])('%s stops the start before the database is created', async (_, wrong, name) => {
   const dataDir = join(path, 'data')
   const config = readConfig({ ...settings, DATA_DIR: dataDir, ...wrong })

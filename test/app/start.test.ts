@@ -6,6 +6,7 @@ import { testApp } from '../support/app.ts'
 import { noon } from '../support/context.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { mutate, succeed } from '../support/filled-organization.ts'
+import { freePort } from '../support/free-port.ts'
 import { newOrganization } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
@@ -53,4 +54,18 @@ test('a worker serves only health and metrics', async () => {
   expect(await statusOf('/graphql', query)).toBe(404)
   const [error] = await once(new WebSocket(`${baseUrl.replace('http', 'ws')}/graphql`, 'graphql-transport-ws'), 'error')
   expect(String(error)).toContain('404')
+})
+
+test('metrics move to a port of their own', async () => {
+  const dns = await startDnsServer(scriptedLists())
+  const port = await freePort()
+  const { baseUrl } = await testApp({ dns, settings: { METRICS_PORT: String(port), METRICS_TOKEN: 'x'.repeat(16) } })
+  const statusOf = async (url: string, init: RequestInit = {}) => (await fetch(url, init)).status
+  const authorized = { headers: { authorization: `Bearer ${'x'.repeat(16)}` } }
+  const own = `http://127.0.0.1:${port}`
+  expect(await statusOf(`${baseUrl}/metrics`, authorized)).toBe(404)
+  expect(await statusOf(`${own}/metrics`)).toBe(401)
+  expect(await statusOf(`${own}/metrics`, authorized)).toBe(200)
+  for (const url of [baseUrl, own]) expect(await statusOf(`${url}/readyz`)).toBe(200)
+  expect(await statusOf(`${own}/status`)).toBe(404)
 })

@@ -2,10 +2,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-process.once('message', ({ rawHeaders, body }: { rawHeaders: string[]; body: string }) => {
+process.once('message', ({ status, rawHeaders, body }: { status: number; rawHeaders: string[]; body: string }) => {
+  // In hexadecimal, because it may be compressed.
+  const bytes = Buffer.from(body, 'hex')
   const server = createServer((_request, response) => {
-    response.writeHead(200, rawHeaders)
-    response.end(body)
+    response.writeHead(status, rawHeaders)
+    response.end(bytes)
   })
   // A server that listens on an address has one with a port.
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))

@@ -97,7 +97,7 @@ async function verifyCounters(
 export async function startBare(answer: Answer): Promise<Server & { stop(): Promise<void> }> {
   const child = startNode('dist/bare-http-server.js', [], {})
   const headers = answer.rawHeaders.filter((_, index, all) => !ownHeaders.test(all[index - (index % 2)] ?? ''))
-  child.send({ rawHeaders: headers, body: answer.body.toString() })
+  child.send({ status: answer.status, rawHeaders: headers, body: answer.body.toString('hex') })
   const [port] = await once(child, 'message')
   return { port, pid: child.pid ?? 0, stop: () => stopNode(child) }
 }

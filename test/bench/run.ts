@@ -1,6 +1,6 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, search, growth, pixels, live-events, edge, console, first-minutes, from-clone.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, public-answers, search, growth, pixels, live-events, edge, console, first-minutes, from-clone.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -24,6 +24,7 @@ import { mutations } from './mutations.ts'
 import { notify } from './notify.ts'
 import { pastPage } from './past-page.ts'
 import { pixels } from './pixels.ts'
+import { publicAnswers } from './public-answers.ts'
 import { search } from './search.ts'
 import { start } from './start.ts'
 
@@ -42,6 +43,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   cost,
   graphql: graphqlThroughput,
   mutations,
+  'public-answers': publicAnswers,
   pixels,
   'live-events': liveEvents,
   edge,

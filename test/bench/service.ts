@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { Agent, get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -104,8 +104,17 @@ export async function freePort(): Promise<number> {
 }
 
 /** Asks for a path of a server on loopback, for a caller behind a proxy when one is named. */
-export async function request(port: number, path: string, caller?: string, agent?: Agent): Promise<Answer> {
-  const headers = caller === undefined ? {} : { 'X-Forwarded-For': caller }
+export function request(port: number, path: string, caller?: string, agent?: Agent): Promise<Answer> {
+  return requestWith(port, path, caller === undefined ? {} : { 'X-Forwarded-For': caller }, agent)
+}
+
+/** Asks for a path of a server on loopback with these headers. */
+export async function requestWith(
+  port: number,
+  path: string,
+  headers: OutgoingHttpHeaders,
+  agent?: Agent,
+): Promise<Answer> {
   const [response] = (await once(get({ host: '127.0.0.1', port, path, headers, agent }), 'response')) as [
     IncomingMessage,
   ]

@@ -18,6 +18,9 @@ const acme = await filledOrganization(app.baseUrl, planned, receiver.url)
 const ops = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
 const channel = await mutate(app.baseUrl, acme.key, 'createAlertChannel', 'AlertChannel', ops)
 const service = { serviceId: acme.ids.Service }
+await mutate(app.baseUrl, acme.key, 'createIncidentNote', 'IncidentNote', {
+  ...{ incidentId: acme.ids.Incident, message: 'Only for us.' },
+})
 await mutate(app.baseUrl, acme.key, 'createObjective', 'Objective', { ...service, target: 99.9, windowDays: 30 })
 const wrong = { startsAt: new Date(Date.now() - HOUR), endsAt: new Date(), kind: 'GOOD', reason: 'The probe erred.' }
 await mutate(app.baseUrl, acme.key, 'correctUptime', 'UptimeCorrection', { ...service, ...wrong })
@@ -115,6 +118,7 @@ test('no page that a visitor is led to breaks a rule of axe, in either theme', a
 /** What is asked for by forms, is shown after another screen's form only, or leads on. */
 const unlinked = [
   'incidents/:id/updates',
+  'incidents/:id/notes',
   'maintenance/:id/updates',
   'services/order',
   'services/groups/order',

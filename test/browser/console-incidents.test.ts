@@ -168,7 +168,7 @@ describe('two people in one organization', () => {
     await Promise.all([live(ada.page), live(ben.page)])
     const message = ben.page.getByLabel('Message when resolved')
     await message.fill('Ben turned it off and on')
-    await ada.page.getByRole('button', { name: 'Resolve' }).click()
+    await ada.page.getByRole('button', { name: 'Resolve', exact: true }).click()
     await ben.page.locator('#timeline').getByText('This incident is resolved.').waitFor()
     await ben.page.keyboard.type(' again.')
     expect(await message.inputValue()).toBe('Ben turned it off and on again.')

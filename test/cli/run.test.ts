@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -247,6 +249,8 @@ describe('allclear', () => {
     const states = Object.fromEntries(findings.map(({ subject, state }) => [subject, state]))
     expect(states).toMatchObject({ service: 'ok', clock: 'warning', websocket: 'ok', mail: 'error', server: 'error' })
     for (const { state, mend } of findings) if (state !== 'ok') expect(mend).toBeDefined()
+    const elsewhere = await allclear(['doctor'], { env: { ALLCLEAR_URL: baseUrl } })
+    expect(elsewhere.out).toMatch(/mail +is not set up.*\n +→ SMTP_URL=smtp:/)
     const nowhere = await allclear(['doctor', '--url', 'http://127.0.0.1:9'])
     expect(nowhere.out).toContain('does not answer')
   })
@@ -324,7 +328,25 @@ describe('allclear', () => {
     expect((await allclear(['import', file])).said).toContain('--from uptime-kuma')
   })
 
-  test('import takes 500 monitors in one request, or none', async () => {
+  test('import fetches from a source in its own network', async () => {
+    const { key } = await newOrganization(baseUrl)
+    const receiver = createServer((request, response) => {
+      const isFound = request.url?.startsWith('/api/components') ?? false
+      response.statusCode = isFound ? 200 : 404
+      response.end(JSON.stringify({ data: [{ id: '1', attributes: { name: 'API' } }] }))
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    await using _ = { [Symbol.asyncDispose]: async () => void receiver.close() }
+    const { port } = receiver.address() as AddressInfo
+    const from = (...more: string[]) => allclear(['import', '--from', 'cachet', ...more, '--key', key, '--json'])
+    const { code, out } = await from('--fetch', `http://127.0.0.1:${port}`)
+    expect([code, JSON.parse(out).changeCount]).toEqual([2, 1])
+    expect((await from('--fetch', 'http://127.0.0.1:1')).said).toContain('address: the source does not answer')
+    expect((await from('--fetch')).said).toContain('Name the page')
+    expect((await allclear(['import', '--from', 'gatus', '--fetch', '--key', key])).said).toContain('cannot be fetched')
+  })
+
+  test('import takes 500 monitors in one request, which is compressed', async () => {
     const { id: organizationId, key } = await newOrganization(baseUrl)
     await mutate(baseUrl, operatorToken, 'setTier', 'Organization', { organizationId, tier: 'TEAM' })
     const file = join(home.path, 'many.json')
@@ -339,8 +361,6 @@ describe('allclear', () => {
     const given = ['import', '--from', 'uptime-kuma', file, '--key', key, '--json']
     expect(JSON.parse((await allclear([...given, '--apply'])).out)).toMatchObject({ applied: true, changeCount: 1000 })
     expect(JSON.parse((await allclear(given)).out)).toMatchObject({ changeCount: 0, rows: [] })
-    await writeFile(file, JSON.stringify({ monitorList: monitorList.slice(0, 900) }))
-    expect((await allclear(given)).said).toMatch(/makes a configuration of \d+ kB/)
     await writeFile(file, JSON.stringify({ monitorList }))
     expect((await allclear(given)).said).toContain('This makes 3000 objects')
   })

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { applyConfiguration } from '../../src/configuration/apply.ts'
 import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
 import { Conflict, Forbidden } from '../../src/core/errors.ts'
@@ -6,6 +7,7 @@ import { openOptions } from '../../src/monitoring/options.ts'
 import { createService, deleteService, updateService } from '../../src/status/service.ts'
 import { seal } from '../notification/setup.ts'
 import { testDatabase } from '../support/database.ts'
+import { statementsOf } from '../support/statements.ts'
 import { configuredIn, refusal, short } from './setup.ts'
 
 const database = await testDatabase()
@@ -109,11 +111,13 @@ describe('a file', () => {
     const { tenant, yaml } = await withFile()
     await configured.apply(tenant, yaml, { variables })
     const api = await prisma.service.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'API' } })
+    await unlockManagedObject(configured.ctx(tenant), api.id)
     await updateService(configured.ctx(tenant), { id: api.id, name: 'Interface' })
     const router = await prisma.monitor.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'Router' } })
     // What the file does not say is left alone.
     await prisma.monitor.update({ where: { id: router.id }, data: { intervalSeconds: 120 } })
     const web = await prisma.service.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'Website' } })
+    await unlockManagedObject(configured.ctx(tenant), web.id)
     await deleteService(configured.ctx(tenant), web.id)
     const plan = await configured.plan(tenant, yaml, { variables })
     const key = await prisma.apiKey.findFirstOrThrow({ where: { organizationId: tenant.id } })
@@ -178,6 +182,103 @@ describe('a file', () => {
     expect(await prisma.service.findMany({ where: { organizationId: tenant.id } })).toMatchObject([{ id, name: 'V2' }])
     // Once it is done, it says nothing.
     expect(short(await configured.plan(tenant, moved, { file: 'a.yaml' }))).toEqual([])
+  })
+
+  test('gives templates and objectives what it says, and replaces their lists', async () => {
+    const tenant = await configured.tenant()
+    const yaml = `allclear: 1
+services: { api: { name: API }, web: { name: Web } }
+templates:
+  slow:
+    kind: INCIDENT
+    name: Slow
+    message: "{{service}} is slow."
+    translations: [{ language: DE, message: Langsam. }, { language: FR, message: Lent. }]
+    services: [{ service: api, status: DEGRADED_PERFORMANCE }]
+  work: { kind: MAINTENANCE, name: Work, message: Soon., services: [web] }
+objectives:
+  api: { service: api, target: 99.9, windowDays: 30 }
+`
+    const created = short(await configured.apply(tenant, yaml)).slice(2)
+    expect(created).toEqual(['CREATE templates.slow', 'CREATE templates.work', 'CREATE objectives.api'])
+    expect(short(await configured.plan(tenant, yaml))).toEqual([])
+    const edited = yaml
+      .replace(', { language: FR, message: Lent. }', '')
+      .replace('service: api, status: DEGRADED_PERFORMANCE', 'service: web, status: MAJOR_OUTAGE')
+      .replace('99.9, windowDays: 30', '99.5, windowDays: null')
+    const members = ['UPDATE templates.slow translations services', 'UPDATE objectives.api target windowDays']
+    expect(short(await configured.apply(tenant, edited))).toEqual(members)
+    expect(short(await configured.plan(tenant, edited))).toEqual([])
+    const where = { organizationId: tenant.id }
+    const template = await prisma.template.findFirstOrThrow({
+      where: { ...where, name: 'Slow' },
+      include: { services: true },
+    })
+    expect(template).toMatchObject({
+      translations: { DE: { message: 'Langsam.' } },
+      services: [{ status: 'MAJOR_OUTAGE' }],
+    })
+    expect(Object.keys(template.translations as object)).toEqual(['DE'])
+    expect(await prisma.objective.findMany({ where })).toMatchObject([{ target: 99_500, windowDays: null }])
+    const other = edited
+      .replace('kind: INCIDENT', 'kind: UPDATE')
+      .replace('status: MAJOR_OUTAGE', 'status: UNDER_MAINTENANCE')
+      .replace('{ service: api, target', '{ service: web, target')
+    expect(await refusal(configured.plan(tenant, other))).toEqual([
+      '5 templates.slow.kind: must stay INCIDENT: write another object under a key of its own',
+      '12 objectives.api.service: must stay API: write another object under a key of its own',
+    ])
+    expect(await refusal(configured.plan(tenant, edited.replace('MAJOR_OUTAGE', 'UNDER_MAINTENANCE')))).toEqual([
+      expect.stringMatching(/^9 templates\.slow\.services\.0\.status: must be/),
+    ])
+    const gone = 'allclear: 1\nservices: { web: { name: Web } }'
+    expect(short(await configured.apply(tenant, gone, { delete: true }))).toEqual([
+      'DELETE objectives.api',
+      'DELETE templates.slow',
+      'DELETE templates.work',
+      'DELETE services.api',
+    ])
+  })
+
+  test('updates many with a few statements, each as alone', async () => {
+    const tenant = await configured.tenant()
+    const count = 30
+    const fileOf = (suffix: string, interval: number, timeout: string) => {
+      const all = Array.from({ length: count }, (_, index) => index)
+      const services = all.map((index) => `  s${index}: { name: S${index}, description: ${suffix} }`)
+      const monitors = all.map(
+        (index) =>
+          `  m${index}: { name: M${index} ${suffix}, service: s${index}, intervalSeconds: ${interval}, timeoutMs: ${timeout}, http: { url: "https://example.com/${index}" } }`,
+      )
+      return ['allclear: 1', 'services:', ...services, 'monitors:', ...monitors].join('\n')
+    }
+    await configured.apply(tenant, fileOf('one', 300, '10000'))
+    const next = fileOf('two', 600, '9000')
+    const { hash } = await configured.plan(tenant, next)
+    const before = await tenant.news()
+    const statements = await statementsOf(() =>
+      applyConfiguration(configured.ctx(tenant), { yaml: next, planHash: hash }),
+    )
+    expect(statements.length).toBeLessThan(60)
+    const where = { organizationId: tenant.id }
+    const changed = { intervalSeconds: 600, timeoutMs: 9000, failureThreshold: 2, version: 2 }
+    const monitors = await prisma.monitor.findMany({ where, include: { watches: true }, orderBy: { name: 'asc' } })
+    expect(monitors.filter((each) => each.name.endsWith(' two'))).toHaveLength(count)
+    for (const monitor of monitors) expect(monitor).toMatchObject(changed)
+    for (const service of await prisma.service.findMany({ where }))
+      expect(service).toMatchObject({ description: 'two', groupId: null, statusOverride: null, version: 2 })
+    const news = (await tenant.news()).slice(before.length).map((line) => line.split(' ')[0])
+    expect([...new Set(news)]).toEqual(['SERVICE_UPDATED', 'MONITOR_UPDATED'])
+    expect(news).toHaveLength(2 * count)
+    // One that is refused changes nothing of the others, and all problems are told.
+    const bad = fileOf('three', 600, '9000').replace(/(m[37]:.*timeoutMs: )9000/g, '$1700000')
+    expect((await refusal(configured.plan(tenant, bad))).map((line) => line.split(':')[0])).toEqual([
+      '37 monitors.m3.timeoutMs',
+      '41 monitors.m7.timeoutMs',
+    ])
+    // Other probes begin anew.
+    const elsewhere = next.replace('https://example.com/5"', 'https://example.org/5"')
+    expect(short(await configured.apply(tenant, elsewhere))).toEqual(['UPDATE monitors.m5 http'])
   })
 
   test('names every problem with its line, and changes nothing', async () => {

@@ -4,9 +4,11 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createAlertChannel } from '../../src/alerting/channel.ts'
 import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
 import { createMonitor } from '../../src/monitoring/monitor.ts'
+import { createObjective } from '../../src/monitoring/objective/objective.ts'
 import { createPage } from '../../src/status/page.ts'
 import { createService } from '../../src/status/service.ts'
 import { createServiceGroup } from '../../src/status/service-group.ts'
+import { createTemplate } from '../../src/status/template.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { runs } from '../support/runs.ts'
@@ -119,6 +121,36 @@ const organization = fc.record({
     }),
     { maxLength: 3 },
   ),
+  templates: fc.uniqueArray(
+    fc.record({
+      kind: fc.constantFrom('INCIDENT' as const, 'UPDATE' as const, 'MAINTENANCE' as const),
+      name,
+      title: fc.constantFrom('', 'Slow: {{service}}', '${X}'),
+      message: fc.constantFrom('One line.', 'Two\nlines: {a}', '${X} $${Y}'),
+      translations: fc.constantFrom(
+        [],
+        [{ language: 'DE', title: 'Langsam', message: 'Ja.' }],
+        [
+          { language: 'FR', message: 'Oui.' },
+          { language: 'DE', title: 'Langsam' },
+        ],
+      ),
+      service: fc.option(index),
+      status: fc.constantFrom('DEGRADED_PERFORMANCE' as const, 'MAJOR_OUTAGE' as const),
+      choice: fc.constantFrom(null, 'MONITORING' as const),
+      tellSubscribers: fc.boolean(),
+    }),
+    { maxLength: 3, selector: ({ kind, name: text }) => `${kind} ${text}` },
+  ),
+  objectives: fc.array(
+    fc.record({
+      service: index,
+      target: fc.constantFrom(50, 99.9, 99.95, 99.999),
+      windowDays: fc.constantFrom(null, 7, 30),
+      timeZone: fc.constantFrom(undefined, 'Asia/Tokyo'),
+    }),
+    { maxLength: 3 },
+  ),
 })
 
 type Given = typeof organization extends fc.Arbitrary<infer T> ? T : never
@@ -147,6 +179,17 @@ async function fill(tenant: Tenant, given: Given) {
     const [escalate = null] = listed(channels, boss).map((channelId) => ({ channelId, afterMinutes: 5 }))
     const more = { monitorIds: listed(monitors, monitor), escalate }
     channels.push((await createAlertChannel(ctx, { ...channel, ...address, ...more })).id)
+  }
+  for (const { service, status, choice, ...template } of given.templates) {
+    const serviceIds = service === null ? [] : listed(services, service)
+    const isMaintenance = template.kind === 'MAINTENANCE'
+    const chosen = isMaintenance
+      ? { serviceIds }
+      : { services: serviceIds.map((serviceId) => ({ serviceId, status })), status: choice }
+    await createTemplate(ctx, { ...template, ...chosen })
+  }
+  for (const { service, ...objective } of given.objectives) {
+    for (const serviceId of listed(services, service)) await createObjective(ctx, { ...objective, serviceId })
   }
 }
 

@@ -29,6 +29,11 @@ channels:
   boss: { name: Boss, mail: { address: boss@example.com } }
   team: { name: Team, ntfy: { topic: "\${TOKEN}" }, when: [DOWN], escalate: { channel: boss, afterMinutes: 5 } }
   hook: { name: Hook, webhook: { url: https://hooks.example.com/x }, quietHours: { from: "22:00", to: "06:00" } }
+templates:
+  slow: { kind: INCIDENT, name: Slow, message: "{{service}} is slow.", impact: MINOR, services: [{ service: api, status: DEGRADED_PERFORMANCE }] }
+  work: { kind: MAINTENANCE, name: Work, message: Soon., services: [api], translations: [{ language: DE, message: Bald. }] }
+objectives:
+  api: { service: api, target: 99.9, windowDays: 30 }
 `
 const variables = [
   { name: 'HOST', value: 'example.com' },
@@ -53,6 +58,8 @@ test.each([
   ['allclear: 1\nmonitors: { a: { name: A, dns: { name: a, recordType: X } } }', '/monitors/a/dns/recordType'],
   ['allclear: 1\nchannels: { a: { name: A, ntfy: { topics: a } } }', '/channels/a/ntfy'],
   ['allclear: 1\nchannels: { a: { name: A, when: [SOON] } }', '/channels/a/when/0'],
+  ['allclear: 1\ntemplates: { a: { kind: NOTE, name: A, message: b } }', '/templates/a/kind'],
+  ['allclear: 1\nobjectives: { a: { service: a, target: high } }', '/objectives/a/target'],
 ])('an editor marks what is wrong in %j', (text, place) => {
   expect(problems(text)).toContain(place)
 })

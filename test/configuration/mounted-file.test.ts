@@ -2,6 +2,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { openMountedFile } from '../../src/configuration/mounted-file.ts'
 import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
 import { otherVariables } from '../../src/core/config.ts'
@@ -58,6 +59,7 @@ test('a file is applied at the start, and again only when it changes', async () 
     { file: `${count}.yaml`, key: 'api' },
   ])
   // What somebody changes stays until the file changes, or the service starts again.
+  await unlockManagedObject(configured.ctx(tenant), api.id)
   await updateService(configured.ctx(tenant), { id: api.id, name: 'Interface' })
   await file.run()
   expect(await names(tenant)).toEqual(['Interface'])

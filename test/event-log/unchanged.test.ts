@@ -3,12 +3,10 @@ import { setCheckPlan, updateOrganization } from '../../src/account/organization
 import type { Context } from '../../src/core/context.ts'
 import { HOUR } from '../../src/core/time.ts'
 import { createMonitor, updateMonitor } from '../../src/monitoring/monitor.ts'
-import {
-  createIncident,
-  editIncidentUpdate,
-  updateIncident,
-  updateIncidentServices,
-} from '../../src/status/incident.ts'
+import { updateIncident } from '../../src/status/incident-edits.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { updateIncidentServices } from '../../src/status/incident-services.ts'
+import { editIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { editMaintenanceUpdate, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
 import { createService, reorderServices, updateService } from '../../src/status/service.ts'
 import { createServiceGroup, reorderServiceGroups, updateServiceGroup } from '../../src/status/service-group.ts'

@@ -106,6 +106,28 @@ export const inputs: readonly HostileCase[] = [
   mutation('two incidents of five hundred updates, merged', 'mergeIncidents', ({ incidentIds }) => ({
     ...{ id: incidentIds[2], intoId: incidentIds[1], message: '*a_'.repeat(3000) },
   })),
+  mutation(
+    'a post-mortem of 100 kB, and of ten thousand letters that are hard to read',
+    'savePostmortem',
+    (target) => ({
+      incidentId: target.incidentIds[1],
+      message: '*a_['.repeat(2500),
+      translations: [{ language: 'DE', message: unicode }],
+    }),
+  ),
+  mutation('a post-mortem that is hard to render', 'savePostmortem', ({ incidentIds }) => ({
+    ...{ incidentId: incidentIds[1], message: '*a_['.repeat(2500) },
+  })),
+  mutation('a post-mortem that is none, published', 'publishPostmortem', () => ({ incidentId: `inc_${unicode}` })),
+  mutation('a note of 100 kB', 'createIncidentNote', ({ incidentIds }) => ({
+    ...{ incidentId: incidentIds[1], message: unicode },
+  })),
+  mutation('a note that is hard to render', 'createIncidentNote', ({ incidentIds }) => ({
+    ...{ incidentId: incidentIds[1], message: '[*a_'.repeat(2500) },
+  })),
+  mutation('a lead of 100 kB', 'setIncidentLead', ({ incidentIds }) => ({
+    ...{ incidentId: incidentIds[1], userId: unicode },
+  })),
   mutation('a correction of ten thousand years', 'correctUptime', ({ serviceId }) => ({
     ...{ serviceId, kind: 'BAD', reason: unicode },
     ...{ startsAt: '0001-01-01T00:00:00Z', endsAt: '9999-12-31T00:00:00Z' },

@@ -4,6 +4,7 @@ import { fetchSource } from '../../src/import/fetch.ts'
 import type { Source } from '../../src/import/source-names.ts'
 import { translate } from '../../src/import/sources.ts'
 import type { Outbound, OutboundRequest } from '../../src/network/outbound.ts'
+import { createSend } from '../../src/network/send.ts'
 import { plainOf } from './setup.ts'
 
 /** An outbound client that answers by address, and what it was asked. */
@@ -17,7 +18,7 @@ function answering(answer: (url: string, body: string) => unknown) {
     return { kind: 'answer', status, body, complete: true } as Awaited<ReturnType<Outbound['request']>>
   }
   const fetched = async (source: Source, { address = '', key = 'secret' } = {}) => {
-    const file = await fetchSource({ request }, source, { address, key })
+    const file = await fetchSource(createSend({ request }), source, { address, key })
     return plainOf(translate(source, Buffer.from(file).toString()))
   }
   return { fetched, asked }
@@ -80,6 +81,23 @@ describe('a source is fetched', () => {
     })
     expect(Object.keys((await instatus.fetched('instatus', { address: 'acme' })).services ?? {})).toHaveLength(107)
     expect(instatus.asked[0]?.url).toBe('https://api.instatus.com/v2/acme/components?page=1&per_page=100')
+  })
+
+  test('from HetrixTools, all pages, with the key in a header', async () => {
+    const { fetched, asked } = answering((url) => {
+      const page = Number(new URL(url).searchParams.get('page'))
+      const monitors = Array.from({ length: page === 1 ? 1024 : 3 }, (_, index) => ({
+        id: `m${page}x${index}`,
+        target: `h${page}x${index}.example.com`,
+      }))
+      return { monitors, meta: { total: 1027 } }
+    })
+    expect(Object.keys((await fetched('hetrixtools')).monitors ?? {})).toHaveLength(1027)
+    expect(asked.map(({ url }) => url)).toEqual([
+      'https://api.hetrixtools.com/v3/blacklist-monitors?per_page=1024&page=1',
+      'https://api.hetrixtools.com/v3/blacklist-monitors?per_page=1024&page=2',
+    ])
+    expect(asked.map((each) => headerOf(each, 'authorization'))).toEqual(['Bearer secret', 'Bearer secret'])
   })
 
   test.each([

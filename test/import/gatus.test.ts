@@ -39,7 +39,9 @@ endpoints:
   - { name: shell, url: "ssh://example.org:2222", conditions: ["[CONNECTED] == true"] }
   - { name: mail, url: "starttls://mail.example.org:587", conditions: ["[CERTIFICATE_EXPIRATION] > 48h"] }
   - { name: socket, url: "wss://example.org/live" }
+  - { name: health, url: "grpcs://example.org:8443", client: { insecure: true }, conditions: ["[BODY] == SERVING"] }
   - { name: datagram, url: "udp://example.org:53" }
+  - { name: question, url: "udp://example.org:53", body: '?\\' }
   - { name: off, enabled: false, url: "https://example.org" }
 external-endpoints:
   - { name: job, token: secret, heartbeat: { interval: 30m } }
@@ -65,6 +67,7 @@ external-endpoints:
       },
     })
     expect(monitors.slice(1)).toMatchObject([
+      { name: 'front-end, domain', domain: { warnDays: 30 } },
       { name: 'db', tcp: { host: 'db.example.org', port: 5432 } },
       { name: 'tls', tcp: { host: 'example.org', port: 443, tls: true } },
       { name: 'gate', ping: { host: 'example.org' } },
@@ -72,10 +75,12 @@ external-endpoints:
       { name: 'shell', ssh: { host: 'example.org', port: 2222 } },
       { name: 'mail', tcp: { host: 'mail.example.org', port: 587, startTls: 'SMTP', certificateDays: 2 } },
       { name: 'socket', websocket: { host: 'example.org', port: 443, path: '/live' } },
+      { name: 'health', grpc: { host: 'example.org', port: 8443, tls: true, verifyCertificate: false } },
+      { name: 'question', udp: { host: 'example.org', port: 53, send: '?\\\\' } },
       { name: 'job', intervalSeconds: 1800, heartbeat: {} },
     ])
     expect([...objects.groups.values()]).toEqual([{ name: 'core' }])
-    expect(objects.services.size).toBe(9)
+    expect(objects.services.size).toBe(11)
     const [key] = objects.monitors.keys()
     expect(key).toMatch(/^gatus-core-front-end-[0-9a-f]{8}$/)
     expect([...objects.channels]).toEqual([
@@ -83,8 +88,7 @@ external-endpoints:
     ])
     expect(hasVariables).toBe(true)
     expect(notes.map(noteOf)).toEqual([
-      'PARTLY monitors front-end: It is checked without the condition [DOMAIN_EXPIRATION] > 720h.',
-      'SKIPPED monitors datagram: Allclear has no monitors for udp.',
+      'SKIPPED monitors datagram: It sends nothing, so that nothing would answer.',
       'SKIPPED monitors off: It is not enabled.',
       'PARTLY monitors job: It gets a new address: have the job report there.',
       'SKIPPED monitors pushed: It has no heartbeat interval: nothing says when it would be late.',

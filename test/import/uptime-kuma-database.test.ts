@@ -36,7 +36,8 @@ const schema = `
 /** What version 2 adds. */
 const version2 = `
   ALTER TABLE monitor ADD COLUMN json_path_operator VARCHAR(255);
-  CREATE TABLE stat_daily (id INTEGER PRIMARY KEY, monitor_id INTEGER, timestamp INTEGER, ping FLOAT, up SMALLINT, down SMALLINT);`
+  CREATE TABLE stat_daily (id INTEGER PRIMARY KEY, monitor_id INTEGER, timestamp INTEGER, ping FLOAT, up SMALLINT, down SMALLINT,
+    extras TEXT);`
 const monitors = `
   INSERT INTO monitor (id, name, type, interval) VALUES (1, 'Core', 'group', 60);
   INSERT INTO monitor (id, name, type, url, interval, timeout, maxretries, parent, accepted_statuscodes_json)
@@ -117,7 +118,28 @@ describe('the database of Uptime Kuma', () => {
       'SKIPPED pages Draft: It is not published.',
       'SKIPPED pages None: None of its monitors comes along.',
       'SKIPPED maintenance Upgrade: Plan it here again.',
-      'SKIPPED history Uptime before now: It does not come along: bars begin with the import.',
+    ])
+  })
+
+  const historiesOf = async (...statements: string[]) => {
+    const { records } = await withPrivateCopy(await databaseOf(...statements), translateDatabase)
+    return records.histories.map(({ key, days }) => [key, JSON.parse(days)])
+  }
+
+  test('has what was counted by day: of version 2 as it is, of version 1 by heartbeats', async () => {
+    const at = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000
+    const daily = `INSERT INTO stat_daily (monitor_id, timestamp, up, down, extras) VALUES
+      (2, ${at('2026-11-20')}, 1430, 10, '{"maintenance":30}'), (2, ${at('2026-11-22')}, 700, 0, 'no JSON'),
+      (2, ${at('2024-01-01')}, 5, 5, NULL), (1, ${at('2026-11-20')}, 1, 1, NULL), (99, ${at('2026-11-20')}, 1, 1, NULL),
+      (3, 'x', 1, 1, NULL), (3, ${at('2026-11-21')}, -4, 'many', NULL);`
+    const beats = `INSERT INTO heartbeat (monitor_id, status, time) VALUES (2, 1, '2026-11-20 23:59:59.999'),
+      (2, 0, '2026-11-21 00:00:00.000'), (2, 2, '2026-11-21 00:01:00.000'), (2, 3, '2026-11-21 00:02:00.000'),
+      (3, 1, 'yesterday'), (3, 1, NULL), (3, 1, '2020-01-01 00:00:00.000');`
+    expect(await historiesOf(schema, version2, monitors, daily, beats)).toEqual([
+      ['uptime-kuma-2', { since: '2026-11-20', up: [1430, 0, 700], down: [10, 0, 0], maintenance: [30, 0, 0] }],
+    ])
+    expect(await historiesOf(schema, monitors, beats)).toEqual([
+      ['uptime-kuma-2', { since: '2026-11-20', up: [1, 0], down: [0, 1], maintenance: [0, 1] }],
     ])
   })
 

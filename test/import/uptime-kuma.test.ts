@@ -39,6 +39,8 @@ describe('a backup of Uptime Kuma', () => {
       },
       pages: {},
       channels: {},
+      templates: {},
+      objectives: {},
       notes: [],
     })
   })
@@ -46,6 +48,10 @@ describe('a backup of Uptime Kuma', () => {
   test.each<readonly [own: object, options: object]>([
     [{ type: 'port', hostname: 'db.example.com', port: 5432 }, { tcp: { host: 'db.example.com', port: 5432 } }],
     [{ type: 'ping', hostname: '203.0.113.7', packetSize: 56 }, { ping: { host: '203.0.113.7' } }],
+    [
+      { type: 'ping', hostname: '203.0.113.7', packetSize: 65_500, ping_count: 9, ipFamily: 'ipv4' },
+      { ping: { host: '203.0.113.7', packetSize: 8972, count: 5, ipVersion: 4 } },
+    ],
     [
       {
         type: 'dns',
@@ -103,6 +109,13 @@ describe('a backup of Uptime Kuma', () => {
     [
       { type: 'mqtt', hostname: 'mqtt://mq.example.com', port: 1883, mqttUsername: 'ana', mqttPassword: 'pass' },
       { mqtt: { host: 'mq.example.com', port: 1883, username: 'ana', password: 'pass' } },
+    ],
+    [
+      {
+        ...{ type: 'grpc-keyword', grpcUrl: 'rpc.example.com:50051', grpcEnableTls: true, keyword: 'SERVING' },
+        ...{ grpcServiceName: 'Health', grpcMethod: 'check', grpcBody: '{"service":"shop"}' },
+      },
+      { grpc: { host: 'rpc.example.com', port: 50_051, tls: true, service: 'shop' } },
     ],
     [
       { type: 'websocket-upgrade', url: 'ws://a.example/live' },

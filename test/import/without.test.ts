@@ -24,6 +24,8 @@ describe('without what is refused', () => {
       ['uptime-kuma-2'],
       [],
       ['uptime-kuma-2'],
+      [],
+      [],
     ])
     expect(left?.notes.map(({ section, name, reason }) => `${section} ${name}: ${reason}`)).toEqual([
       'monitors M1: http.url must be public',

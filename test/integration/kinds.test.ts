@@ -319,4 +319,15 @@ describe('a signature', () => {
   ] as const)('of %s in %s: %s', (kind, name, value, expected) => {
     expect(isSigned(kind, 'right', given(name, value))).toBe(expected)
   })
+
+  test('of GRAFANA covers its timestamp where it sends one', () => {
+    const signature = createHmac('sha256', 'right').update(`1795000000:${body}`).digest('hex')
+    const signed = (time: string) => ({
+      body,
+      header: (asked: string) =>
+        ({ 'x-grafana-alerting-signature': signature, 'x-grafana-alerting-signature-timestamp': time })[asked],
+    })
+    expect(isSigned('GRAFANA', 'right', signed('1795000000'))).toBe(true)
+    expect(isSigned('GRAFANA', 'right', signed('1795000001'))).toBe(false)
+  })
 })

@@ -4,6 +4,7 @@ import { MINUTE } from '../../src/core/time.ts'
 import { missedHeartbeat } from '../../src/monitoring/heartbeat.ts'
 import type { RecentOutcome, WatchMemory } from '../../src/monitoring/judge.ts'
 import { stable } from '../../src/monitoring/stability.ts'
+import { scheduleOf } from '../../src/monitoring/staleness.ts'
 import { testApp } from '../support/app.ts'
 import { noon } from '../support/context.ts'
 import { startDnsServer } from '../support/dns-server.ts'
@@ -30,8 +31,8 @@ interface Job {
 }
 
 /** Makes a monitor of a job that reports every five minutes, with a minute of grace. */
-async function newJob(): Promise<Job> {
-  const input = { name: 'Backup', intervalSeconds: 300, heartbeat: { graceSeconds: 60 } }
+async function newJob(options: object = {}): Promise<Job> {
+  const input = { name: 'Backup', intervalSeconds: 300, heartbeat: { graceSeconds: 60, ...options } }
   const own = await mutate<{ id: string; heartbeat: { url: string } }>(
     address,
     key,
@@ -71,20 +72,23 @@ async function found({ id }: Job) {
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()
 
 describe('a job that calls its URL', () => {
-  test.each(['GET', 'POST', 'HEAD'])('by %s is up, and late when interval and grace have passed', async (method) => {
-    const job = await newJob()
-    expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
-    pass(MINUTE)
-    const response = await call(job.token, { method })
-    expect([response.status, await response.text()]).toEqual([200, method === 'HEAD' ? '' : '{"ok":true}'])
-    expect(response.headers.get('cache-control')).toBe('no-store')
-    expect(response.headers.get('access-control-allow-origin')).toBeNull()
-    await expectSoon(job, {
-      state: 'UP',
-      due: inSeconds(360),
-      results: [{ outcome: 'UP', message: 'The job reported success.', latencyMs: null, detail: null }],
-    })
-  })
+  test.each(['GET', 'POST', 'PUT', 'HEAD'])(
+    'by %s is up, and late when interval and grace have passed',
+    async (method) => {
+      const job = await newJob()
+      expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
+      pass(MINUTE)
+      const response = await call(job.token, { method })
+      expect([response.status, await response.text()]).toEqual([200, method === 'HEAD' ? '' : '{"ok":true}'])
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+      await expectSoon(job, {
+        state: 'UP',
+        due: inSeconds(360),
+        results: [{ outcome: 'UP', message: 'The job reported success.', latencyMs: null, detail: null }],
+      })
+    },
+  )
 
   test.each([
     ['fail', 'DOWN', 'The job reported failure.'],
@@ -122,6 +126,32 @@ describe('a job that calls its URL', () => {
     pass(MINUTE)
     await call(job.token)
     await expectSoon(job, { results: [{ latencyMs: null }, { latencyMs: 90_000 }] })
+  })
+
+  test('by a schedule is late after the grace of its next date, in its time zone', async () => {
+    // Noon is 21:00 in Tokyo.
+    const job = await newJob({ schedule: '30 21 * * *', timeZone: 'Asia/Tokyo' })
+    now = noon
+    await call(job.token)
+    await expectSoon(job, { state: 'UP', due: inSeconds(30 * 60 + 60) })
+    pass(31 * MINUTE)
+    await call(job.token)
+    await expectSoon(job, { due: '2026-11-21T12:31:00.000Z' })
+  })
+
+  test('with a limited run is late when the run lasts too long, and not by its schedule meanwhile', async () => {
+    const job = await newJob({ maxRunSeconds: 3600 })
+    await call(`${job.token}/start`)
+    expect(await found(job)).toMatchObject({ state: 'PENDING', due: inSeconds(3600) })
+    pass(MINUTE)
+    await call(job.token)
+    await expectSoon(job, { state: 'UP', due: inSeconds(360), results: [{ latencyMs: MINUTE }] })
+    pass(MINUTE)
+    await call(`${job.token}/start`)
+    expect(await found(job)).toMatchObject({ due: inSeconds(3600) })
+    pass(MINUTE)
+    await call(`${job.token}/3`)
+    await expectSoon(job, { state: 'DOWN', due: inSeconds(360), results: [{ outcome: 'DOWN', latencyMs: MINUTE }, {}] })
   })
 
   test('twice within a second counts once, unless the signals differ', async () => {
@@ -175,9 +205,9 @@ describe('an invalid URL', () => {
     expect((await fetch(heartbeat.url.replace(baseUrl, address))).status).toBe(200)
   })
 
-  test.each(['PUT', 'DELETE', 'OPTIONS', 'PATCH'])('by %s is refused', async (method) => {
+  test.each(['DELETE', 'OPTIONS', 'PATCH'])('by %s is refused', async (method) => {
     const response = await call('x', { method })
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD'])
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, PUT, HEAD'])
   })
 })
 
@@ -193,8 +223,10 @@ async function expectSoon(job: Job, expected: object): Promise<void> {
 }
 
 describe('a heartbeat that is missed', () => {
-  const memory = (...recent: RecentOutcome[]): { memory: WatchMemory } => ({
-    memory: { state: 'UP', stateSince: noon, recent, stability: stable },
+  const memory = (...recent: RecentOutcome[]) => ({
+    memory: { state: 'UP', stateSince: noon, recent, stability: stable } satisfies WatchMemory,
+    schedule: scheduleOf({ intervalSeconds: 300, timeoutMs: 0, options: { maxRunSeconds: 3600 } }, 'TEAM'),
+    startedAt: null,
   })
   const success = noon.getTime() - 360_000
 
@@ -209,6 +241,13 @@ describe('a heartbeat that is missed', () => {
       missedHeartbeat(memory(['UP', success]), noon, noon),
     )
     expect(missedHeartbeat(memory(), noon, noon).message).toBe('No heartbeat.')
+  })
+
+  test('is down when its run lasts too long, which a late worker cannot know', () => {
+    const running = { ...memory(['UP', success]), startedAt: new Date(noon.getTime() - 3_600_000) }
+    const message = 'The job started at 2026-11-20 11:00:00 UTC and has not ended within 1 hour.'
+    expect(missedHeartbeat(running, noon, noon)).toMatchObject({ outcome: 'DOWN', message })
+    expect(missedHeartbeat(running, noon, new Date(noon.getTime() + MINUTE + 1)).outcome).toBe('UNKNOWN')
   })
 
   test('is UNKNOWN when no worker was running', () => {

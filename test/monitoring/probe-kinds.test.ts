@@ -20,8 +20,8 @@ describe('every kind', () => {
     expect(kindRules[kind].kind).toBe(kind)
   })
 
-  test('is probed from each region, except blacklists and heartbeats', () => {
-    expect(Object.values(MonitorKind).filter(isAnywhere)).toEqual(['HEARTBEAT', 'BLACKLIST'])
+  test('is probed from each region, except blacklists, heartbeats and domains', () => {
+    expect(Object.values(MonitorKind).filter(isAnywhere)).toEqual(['HEARTBEAT', 'BLACKLIST', 'DOMAIN'])
   })
 })
 

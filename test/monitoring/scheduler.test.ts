@@ -163,6 +163,31 @@ describe('a scheduler', () => {
     expect(await watchOf(id, ANYWHERE)).toMatchObject({ lastOutcome: 'UNKNOWN', dueAt: at(690) })
   })
 
+  test('finds a job DOWN that started and has not ended, once, and late again by its schedule', async () => {
+    const options = { graceSeconds: 30, maxRunSeconds: 600, schedule: '0 * * * *', timeZone: 'Asia/Kolkata' }
+    const { id } = await watching.monitor(acme.id, { kind: 'HEARTBEAT', options })
+    await prisma.watch.updateMany({ where: { monitorId: id }, data: { startedAt: at(0), dueAt: at(600) } })
+    const worker = watching.worker()
+    await watching.pass(605, [worker])
+    // Whole hours in India are half past in UTC.
+    expect(await watchOf(id, ANYWHERE)).toMatchObject({ state: 'DOWN', stateSince: at(600), dueAt: at(1830) })
+    expect((await watchOf(id, ANYWHERE)).lastMessage).toContain('has not ended within 10 minutes')
+    await watching.pass(1230, [worker])
+    expect((await watchOf(id, ANYWHERE)).lastMessage).toBe('No heartbeat.')
+    expect(await times(id)).toEqual([600, 1835])
+  })
+
+  test('looks up when a job with a schedule is late, where the database has made it due at once', async () => {
+    const { id } = await watching.monitor(acme.id, {
+      kind: 'HEARTBEAT',
+      options: { schedule: '@daily', graceSeconds: 60 },
+    })
+    await prisma.watch.updateMany({ where: { monitorId: id }, data: { dueAt: at(0) } })
+    await watching.worker().tick()
+    expect(await watchOf(id, ANYWHERE)).toMatchObject({ state: 'PENDING', dueAt: at(12 * 3600 + 60) })
+    expect(await times(id)).toEqual([])
+  })
+
   test('without network finds everything UNKNOWN', async () => {
     const ids = await watching.monitors(acme.id, 20)
     const worker = watching.worker()

@@ -10,14 +10,10 @@ import {
   uptimeSourceOf,
 } from '../../src/monitoring/service-uptime.ts'
 import { uptimePercent } from '../../src/monitoring/uptime.ts'
-import {
-  createIncident,
-  deleteIncident,
-  deleteIncidentUpdate,
-  editIncidentUpdate,
-  postIncidentUpdate,
-} from '../../src/status/incident.ts'
+import { deleteIncident } from '../../src/status/incident-edits.ts'
 import type { ImpairedStatus } from '../../src/status/incident-effects.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { deleteIncidentUpdate, editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'

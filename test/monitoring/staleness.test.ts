@@ -6,7 +6,7 @@ import { noon } from '../support/context.ts'
 
 const at = (seconds: number) => new Date(noon.getTime() + seconds * SECOND)
 /** A result is fresh for 60 s, and stale after 130 s. */
-const schedule = { intervalSeconds: 60, timeoutMs: 10_000, graceSeconds: 0 }
+const schedule = { intervalSeconds: 60, timeoutMs: 10_000, graceSeconds: 0, cron: null, maxRunSeconds: null }
 const known = (seconds: number | null, unknown: number | null = null): WatchFreshness => ({
   lastKnownAt: seconds === null ? null : at(seconds),
   unknownSince: unknown === null ? null : at(unknown),

@@ -34,7 +34,7 @@ afterAll(() => void server.close())
 
 /** The context of a process of its own; addresses need no DNS. */
 function inProcess(): (acme: Tenant, milliseconds?: number) => MonitoringContext {
-  const unused = {} as Pick<ProbeTools, 'dns' | 'checker'>
+  const unused = {} as Pick<ProbeTools, 'dns' | 'checker' | 'rdap'>
   const outbound = createOutbound({ dns: unused.dns, allowPrivate: true })
   const limiter = createDestinationLimiter(PROBE_LIMITS)
   const tools: ProbeTools = { ...unused, outbound, limiter, allowPrivate: true, now: () => noon, log: silent }

@@ -3,7 +3,9 @@ import { HOUR } from '../../src/core/time.ts'
 import { dispatch, findUndispatched } from '../../src/notification/dispatch.ts'
 import type { NotificationPayload } from '../../src/notification/payload.ts'
 import { parsePayload } from '../../src/notification/payload.ts'
-import { createIncident, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
+import { updateIncident } from '../../src/status/incident-edits.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import {
   advanceMaintenance,
   cancelMaintenance,

@@ -2,8 +2,10 @@ import { parseFeed } from '@rowanmanning/feed-parser'
 import { describe, expect, test } from 'vitest'
 import { updateOrganization } from '../../src/account/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
-import { createIncident, editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { scheduleMaintenance } from '../../src/status/maintenance.ts'
+import { publishPostmortem, savePostmortem, unpublishPostmortem } from '../../src/status/postmortem.ts'
 import { createService } from '../../src/status/service.ts'
 import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
@@ -150,4 +152,41 @@ describe.each([
     await createIncident(acme.ctx, story)
     await expect.poll(async () => (await get(acme, format, { 'if-none-match': etag })).status).toBe(200)
   })
+})
+
+test('the entry of an incident carries its post-mortem once it is published, and counts as changed then', async () => {
+  const { acme, incident } = await pageWithUpdates()
+  const incidentId = incident.id
+  await savePostmortem(acme.later(2 * HOUR), {
+    ...{ incidentId, message: 'A **disk** & a fan.' },
+    translations: [{ language: 'DE', message: 'Eine Platte.' }],
+  })
+  const before = await text(acme, 'atom')
+  expect(before).not.toContain('disk&lt;')
+  await publishPostmortem(acme.later(3 * HOUR), { incidentId, tellSubscribers: false })
+  await expect.poll(() => text(acme, 'atom')).toContain('Post-mortem')
+  for (const format of ['atom', 'rss']) {
+    const xml = await text(acme, format)
+    const [content = ''] = contentsIn(xml).filter((each) => each.includes('Post-mortem'))
+    expect(content).toMatch(/<p><strong>Post-mortem<\/strong>, <time [\s\S]*<strong>disk<\/strong> &amp; a fan/)
+    expect(nestingFaults(content)).toEqual([])
+    expect(updatesIn(xml)[0]).toEqual(at(3 * HOUR))
+    expect(await text(acme, `${format}?language=de`)).toContain('Eine Platte.')
+  }
+  await unpublishPostmortem(acme.later(4 * HOUR), incidentId)
+  await expect.poll(() => text(acme, 'atom')).not.toContain('Post-mortem')
+})
+
+test('a feed has room for a bounded amount of post-mortems, and leads to the others', async () => {
+  const acme = await tenant('TEAM')
+  for (let nth = 0; nth < 24; nth++) {
+    const { id: incidentId } = await createIncident(acme.ctx, { ...story, title: `No. ${nth}`, status: 'RESOLVED' })
+    await savePostmortem(acme.ctx, { incidentId, message: `${nth} `.padEnd(9_900, 'word ') })
+    await publishPostmortem(acme.later(nth), { incidentId })
+  }
+  const contents = contentsIn(await text(acme, 'atom')).filter((each) => each.includes('Post-mortem'))
+  const whole = contents.filter((each) => each.length > 9_000)
+  expect(contents).toHaveLength(24)
+  expect([whole.length, whole[0]?.includes('<p>23 word')]).toEqual([20, true])
+  expect(contents.at(-1)).toMatch(/<a href="[^"]+#postmortem">Post-mortem<\/a>/)
 })

@@ -1,6 +1,7 @@
 import { isObjectType } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/app/schema.ts'
+import { lastCompleteMonth } from '../../src/status-page/report.ts'
 import { testApp } from '../support/app.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { testContext } from '../support/context.ts'
@@ -29,6 +30,10 @@ const mine = await filledOrganization(url, { startsAt: soon(1), endsAt: soon(2) 
 const { slug, key, ids } = mine
 const host = `${slug}.status.example`
 await serveUnder(testContext(database.prisma), mine.id, host)
+// It publishes its reports, this one last.
+const month = lastCompleteMonth('UTC', new Date())
+await mutate(url, key, 'updatePageReports', 'StatusPage', { pageId: ids.StatusPage, published: true })
+await database.prisma.organization.update({ where: { id: mine.id }, data: { createdAt: new Date(`${month}-01`) } })
 
 /** What no stranger may see: the name of the organization, titles, and what else its page shows. */
 const secrets = /Acme|API\b|Slow answers|New disks|We are looking|Europe|REST|Short interruptions|Partial outage|0b6e5a/
@@ -62,6 +67,7 @@ const pathOf = (path: string, root = `/status/${slug}`) =>
     .replace('/status/{slug}', root)
     .replace(/\/services\/\{id\}/, `/services/${ids.Service}`)
     .replace(/\/incidents\/\{id\}/, `/incidents/${ids.Incident}`)
+    .replace(/\/reports\/\{(?:id|month)\}/, `/reports/${month}`)
     .replace('{language}', 'de')
     .replace(/\{[^}]*\}/, 'x') || '/'
 

@@ -1,18 +1,28 @@
-import { describe, expect, test } from 'vitest'
+import { Hono } from 'hono'
+import { afterAll, describe, expect, test } from 'vitest'
 import { readPages } from '../../src/account/page.ts'
+import { updatePageReports } from '../../src/account/page-reports.ts'
 import { newId } from '../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
+import { listenToLogs } from '../../src/event-log/event.ts'
+import { loadAssets } from '../../src/http/assets.ts'
 import { correctUptime } from '../../src/monitoring/objective/correction.ts'
 import { createObjective } from '../../src/monitoring/objective/objective.ts'
-import { createIncident } from '../../src/status/incident.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
+import { documentRoutes } from '../../src/status-page/http/documents.ts'
+import { createPageCache } from '../../src/status-page/page-cache.ts'
+import type { PngRenderer } from '../../src/status-page/png-renderer.ts'
 import { readReport, reportMonths } from '../../src/status-page/report.ts'
 import { reportCsv, reportJson } from '../../src/status-page/report-files.ts'
 import { writeMonitor } from '../monitoring/histories.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
+import { nestingFaults, repeatedIds } from '../support/markup.ts'
 
-const { prisma } = await testDatabase()
+const database = await testDatabase()
+const { prisma } = database
 const tenant = tenantsOf(prisma)
 const october = (day: number, hour = 0, minute = 0) => new Date(Date.UTC(2026, 9, day, hour, minute))
 
@@ -131,5 +141,66 @@ describe('the report of a month', () => {
       ...['2026-05', '2026-04', '2026-03', '2026-02', '2026-01'],
     ])
     expect(reportMonths({ ...(await organization()), tier: 'FREE' }, noon)).toEqual(['2026-11', '2026-10'])
+  })
+})
+
+describe('a published report', () => {
+  const assets = loadAssets([liveScript, statusStylesheet])
+
+  test('is read by visitors, as a page, CSV and JSON, without anything that only members may know', async () => {
+    const cache = createPageCache(() => noon)
+    afterAll(await listenToLogs(database, cache.invalidate))
+    const site = { assets: await assets, baseUrl: 'https://allclear.example' }
+    const options = { site, db: prisma, cache, now: () => noon }
+    const app = new Hono()
+      .route('/', documentRoutes({ ...options, pngRenderer: {} as PngRenderer }))
+      .route('/', statusPages(options))
+    app.onError((_error, c) => c.text('Nothing.', 404))
+    const { made, shop } = await filled()
+    await createObjective(made.ctx, { serviceId: shop, target: 97.531 })
+    const about = { serviceId: shop, kind: 'GOOD', reason: 'A secret reason.' }
+    await correctUptime(made.ctx, { ...about, startsAt: october(10), endsAt: october(10, 0, 15) })
+    const past = { title: 'Shop was <down>', status: 'RESOLVED', impact: 'MAJOR', message: 'It was.' }
+    await createIncident(made.ctx, { ...past, startedAt: october(10), resolvedAt: october(10, 2) })
+    await createIncident(made.ctx, {
+      ...past,
+      title: 'A draft',
+      visibility: 'DRAFT',
+      startedAt: october(11),
+      status: 'INVESTIGATING',
+    })
+    const base = `/status/${made.slug}/reports`
+    const paths = [base, `${base}/2026-10`, `${base}/2026-10/report.csv`, `${base}/2026-10/report.json`]
+    const ask = async (path: string) => {
+      const response = await app.request(path)
+      return { status: response.status, text: await response.text() }
+    }
+    for (const path of paths) expect(await ask(path)).toMatchObject({ status: 404 })
+    const reads = async () => (await Promise.all(paths.map(ask))).map(({ status }) => status)
+    await updatePageReports(made.ctx, { pageId: made.id, published: true })
+    await expect.poll(reads).toEqual([200, 200, 200, 200])
+    const [list, page, csv, json] = (await Promise.all(paths.map(ask))).map(({ text }) => text)
+    expect(list).toContain(`<a href="${base}/2026-10">October 2026</a>`)
+    // The month that is not over has none.
+    expect(list).not.toContain('2026-11')
+    expect((await ask(`${base}/2026-11`)).status).toBe(404)
+    expect((await ask(`${base}/2026-13`)).status).toBe(404)
+    expect(page).toContain('99.899% uptime')
+    expect(page).toContain('Shop was &lt;down&gt;')
+    expect(page).toContain('counted as available')
+    expect(nestingFaults(page ?? '')).toEqual([])
+    expect(repeatedIds(page ?? '')).toEqual([])
+    expect(csv?.split('\r\n')[1]).toMatch(/^"Shop, ""new""",.*,99.899,100,2700,2682000,0,0,0,900$/)
+    expect(JSON.parse(json ?? '')).toMatchObject({
+      services: [{ uptime_percent: 99.899, corrected_seconds: 900 }, {}],
+      corrections: [{ service: 'Shop, "new"', kind: 'GOOD' }],
+      time_to_recover: { count: 1, mean_seconds: 7200 },
+    })
+    for (const text of [list, page, csv, json]) {
+      expect(text).not.toMatch(/secret reason|97\.531|A draft|acknowledge|objective|author/i)
+      expect(text).not.toContain('api_key')
+    }
+    await updatePageReports(made.ctx, { pageId: made.id, published: false })
+    await expect.poll(reads).toEqual([404, 404, 404, 404])
   })
 })

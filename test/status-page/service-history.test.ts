@@ -9,7 +9,8 @@ import { bucketOf } from '../../src/monitoring/histogram.ts'
 import { enterState } from '../../src/monitoring/state-intervals.ts'
 import type { Tally } from '../../src/monitoring/uptime.ts'
 import { closeDays } from '../../src/monitoring/uptime-days.ts'
-import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
 import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { readPage } from '../../src/status-page/read-page.ts'
@@ -329,7 +330,7 @@ describe('the page', () => {
     const one = await count(small.slug)
     expect(one.histories).toBe(1)
     expect(await count(large.slug)).toEqual({ statements: one.statements, histories: 100 })
-    expect(one.statements).toBe(4)
+    expect(one.statements).toBe(5)
   })
 
   test('updates as probe results arrive', async () => {

@@ -7,7 +7,8 @@ import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { loadAssets } from '../../src/http/assets.ts'
 import { closeDays } from '../../src/monitoring/uptime-days.ts'
-import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { scheduleMaintenance } from '../../src/status/maintenance.ts'
 import { createService } from '../../src/status/service.ts'
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
@@ -112,7 +113,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     await read(page)
     await createService(acme.ctx, { name: 'One more' })
     cache.invalidate(acme.id)
-    expect(await statements(page)).toBe(6)
+    expect(await statements(page)).toBe(7)
     for (const path of ['/badge.svg', `/services/${ids[0]}/badge.svg`, '/api/v2/status.json', '/picture.png']) {
       expect([path, await statements(page + path)]).toEqual([path, 0])
     }
@@ -142,8 +143,8 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     expect(await statements(`${page}?range=7d`)).toBe(0)
     // One more for the service without a monitor.
     expect(await statements(`${page}?range=24h`)).toBeLessThanOrEqual(2 + 1)
-    // And one for incidents of more than 90 days ago.
-    expect(await statements(`${page}?range=year`)).toBeLessThanOrEqual(3 + 1 + 1)
+    // And one for incidents of more than 90 days ago, and one for imported days.
+    expect(await statements(`${page}?range=year`)).toBeLessThanOrEqual(3 + 1 + 1 + 1)
     const strokes = async (range: string) => {
       const html = await read(`${page}?range=${range}`)
       expect(html.length).toBeLessThan(250_000)

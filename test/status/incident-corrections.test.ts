@@ -5,14 +5,10 @@ import { DAY, HOUR, MINUTE, utcDay } from '../../src/core/time.ts'
 import type { IncidentStatus } from '../../src/generated/prisma/enums.ts'
 import { dispatch } from '../../src/notification/dispatch.ts'
 import { startDispatch } from '../../src/notification/subscriber.ts'
-import {
-  createIncident,
-  deleteIncidentUpdate,
-  editIncidentUpdate,
-  postIncidentUpdate,
-  updateIncident,
-} from '../../src/status/incident.ts'
 import { changedServices, correctedResolvedAt, deriveState } from '../../src/status/incident-corrections.ts'
+import { updateIncident } from '../../src/status/incident-edits.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { deleteIncidentUpdate, editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import {
   deleteMaintenance,
   deleteMaintenanceUpdate,

@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest'
 import { Conflict, Invalid, NotFound } from '../../src/core/errors.ts'
 import { MINUTE } from '../../src/core/time.ts'
-import {
-  createIncident,
-  deleteIncident,
-  dismissIncident,
-  postIncidentUpdate,
-  publishIncident,
-  updateIncident,
-} from '../../src/status/incident.ts'
+import { deleteIncident, updateIncident } from '../../src/status/incident-edits.ts'
 import { readIncidentPast } from '../../src/status/incident-effect-reader.ts'
 import { mergeIncidents } from '../../src/status/incident-merging.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { dismissIncident, publishIncident } from '../../src/status/incident-publication.ts'
+import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import type { Tenant } from './setup.ts'

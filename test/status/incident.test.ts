@@ -2,15 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { Conflict, Invalid, NotFound } from '../../src/core/errors.ts'
 import { HOUR } from '../../src/core/time.ts'
 import type { IncidentStatus, ServiceStatus } from '../../src/generated/prisma/enums.ts'
-import {
-  createIncident,
-  deleteIncident,
-  dismissIncident,
-  editIncidentUpdate,
-  postIncidentUpdate,
-  publishIncident,
-  updateIncident,
-} from '../../src/status/incident.ts'
+import { deleteIncident, updateIncident } from '../../src/status/incident-edits.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { dismissIncident, publishIncident } from '../../src/status/incident-publication.ts'
+import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { MAX_UPDATES } from '../../src/status/timeline-limits.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'

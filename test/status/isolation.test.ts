@@ -44,15 +44,16 @@ const readers: Record<Reader, Record<string, string>> = {
     PagePatch: 'since html',
     StatusPageEvent: 'cursor at kind subjectId incident service serviceGroup maintenance page',
     StatusPage:
-      'id slug name description timeZone accentColor logoUrl links uptimeSource languages defaultLanguage customDomain cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
+      'id slug name description timeZone accentColor logoUrl links uptimeSource languages defaultLanguage customDomain publishesReports cursor status services serviceGroups incidents maintenances pastIncidents pastMaintenances',
     PageStatus: 'indicator description unknownSince',
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
-    Service: 'id name description groupId position status basis unknownSince uptime days bars',
+    Service: 'id name description groupId position status basis unknownSince uptime days bars importedDays',
     Uptime: `from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
     UptimeDay: `date incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
+    ImportedDay: 'date importedFrom up down maintenance',
     UptimeBar: `incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
       maintenanceSeconds`,
     Incident: 'id title translations status impact visibility startedAt resolvedAt services updates postmortem',
@@ -69,6 +70,7 @@ const readers: Record<Reader, Record<string, string>> = {
     ValidationIssue: 'path message line',
     NotFoundError: 'code message',
     ConflictError: 'code message',
+    ManagedByFileError: 'code message file section key members',
     LimitExceededError: 'code message limit resetsAt',
     RateLimitedError: 'code message retryAt',
     TierLimitReachedError: 'code message limit',
@@ -77,34 +79,39 @@ const readers: Record<Reader, Record<string, string>> = {
   organization: {
     Query: 'organization',
     Mutation: `updateOrganization deleteOrganization createPage updatePage deletePage requestDomain removeDomain createApiKey revokeApiKey
-      updatePageAccess updatePageEmbedding createPageToken revokePageToken
+      updatePageAccess updatePageEmbedding updatePageReports createPageToken revokePageToken
       createServiceGroup updateServiceGroup deleteServiceGroup reorderServiceGroups
       createService updateService deleteService reorderServices
       createIncident updateIncident postIncidentUpdate editIncidentUpdate deleteIncidentUpdate deleteIncident
       publishIncident dismissIncident mergeIncidents
+      createIncidentNote updateIncidentNote deleteIncidentNote setIncidentLead moveIncidentService
       savePostmortem publishPostmortem unpublishPostmortem deletePostmortem createTemplate updateTemplate deleteTemplate
       scheduleMaintenance updateMaintenance cancelMaintenance editMaintenanceUpdate deleteMaintenanceUpdate
       deleteMaintenance createMaintenanceSeries updateMaintenanceSeries endMaintenanceSeries deleteMaintenanceSeries
       createMonitor updateMonitor pauseMonitor resumeMonitor testMonitor deleteMonitor rotateHeartbeatToken
       deleteSubscriber importSubscribers redeliver startCheckout
       createIntegration updateIntegration rotateIntegration deleteIntegration
-      createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel acknowledgeAlert
+      createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel rotateAlertChannelSecret acknowledgeAlert
       createObjective updateObjective deleteObjective correctUptime deleteUptimeCorrection
-      planConfiguration applyConfiguration
+      planConfiguration applyConfiguration importRecords
       createServices updateServices deleteServices updateIncidentServices
-      createMonitors updateMonitors pauseMonitors resumeMonitors deleteMonitors deleteSubscribers`,
+      createMonitors updateMonitors pauseMonitors resumeMonitors deleteMonitors deleteSubscribers
+      lockManagedObject unlockManagedObject`,
     Subscription: 'monitorChecks organizationEvents',
     OrganizationEvent: 'cursor event',
+    ImportRecordsPayload: 'records',
+    ImportedRecord: 'section key name outcome reason',
     ConfigurationPlan: 'changes changeCount drift takenOver planHash',
     ConfigurationChange: 'action section key name takenOver members',
     ConfigurationMemberChange: 'name from to',
     ConfigurationDrift: 'section key members by at',
+    ManagedObject: 'id file section key members isLocked unlockedAt',
     Member: 'user role createdAt',
     User: 'id name email',
-    Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt usage apiKeys
+    Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt eventsSince usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
       services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members
-      alertChannels alerts integrations templates configuration objectives uptimeCorrections`,
+      alertChannels alerts integrations templates configuration managedObject objectives uptimeCorrections`,
     Integration: 'id name kind url rules checksSignatures received lastReceivedAt version createdAt',
     IntegrationRule: 'labels serviceId status impact mode',
     IntegrationLabel: 'name value',
@@ -143,9 +150,14 @@ const readers: Record<Reader, Record<string, string>> = {
     ServiceGroup: 'version createdAt',
     Service: 'statusOverride version createdAt',
     DeletePostmortemPayload: 'id',
-    Incident: 'version mergedIntoId createdAt',
+    Incident: 'version mergedIntoId createdAt notes lead alertedChannels',
+    IncidentNote: 'id incidentId message actor authorName createdAt editedAt version',
+    IncidentLead: 'userId name since',
+    AlertedChannel: 'channelId name kind notifiedAt',
+    DeleteIncidentNotePayload: 'id',
     Postmortem: 'version',
-    IncidentUpdate: 'version',
+    IncidentUpdate: 'version told',
+    UpdateAudience: 'channel told delivered failed',
     Maintenance: 'version createdAt seriesId',
     MaintenanceSeriesTranslation: 'language title message',
     MaintenanceSeries: `id title message translations timeZone startsAt durationMinutes rule repeats until skips nextStarts services
@@ -156,7 +168,7 @@ const readers: Record<Reader, Record<string, string>> = {
       failureThreshold recoveryThreshold agreement lastCheck regions options http tcp dns ping heartbeat blacklist
       results outages uptime days latency version createdAt`,
     MonitorParent: 'id name state',
-    MonitorRegion: `region state stateSince lastCheckedAt lastKnownAt lastOutcome lastMessage lastLatencyMs nextCheckAt`,
+    MonitorRegion: `region state stateSince lastCheckedAt lastKnownAt lastOutcome lastMessage lastLatencyMs startedAt nextCheckAt`,
     LastCheck: 'at region outcome message latencyMs',
     MonitorCheck: 'cursor at region outcome latencyMs message detail',
     MonitorCheckEvent: 'cursor at region outcome latencyMs message detail monitor',
@@ -176,8 +188,8 @@ const readers: Record<Reader, Record<string, string>> = {
     TcpOptions:
       'host port tls startTls certificateDays verifyCertificate hasSend expect degradedAboveMs downAboveMs inverted',
     DnsOptions: 'name recordType expected match resolver degradedAboveMs downAboveMs inverted',
-    PingOptions: 'host count degradedAboveMs downAboveMs inverted',
-    HeartbeatOptions: 'graceSeconds url',
+    PingOptions: 'host count packetSize ipVersion degradedAboveMs downAboveMs inverted',
+    HeartbeatOptions: 'graceSeconds schedule timeZone maxRunSeconds url',
     BlacklistOptions: 'target acknowledged',
     SshOptions: 'host port degradedAboveMs downAboveMs inverted',
     RedisOptions: 'host port tls verifyCertificate username hasPassword degradedAboveMs downAboveMs inverted',
@@ -186,6 +198,9 @@ const readers: Record<Reader, Record<string, string>> = {
     MysqlOptions: 'host port user degradedAboveMs downAboveMs inverted',
     MqttOptions: 'host port tls verifyCertificate username hasPassword degradedAboveMs downAboveMs inverted',
     WebsocketOptions: 'host port tls verifyCertificate path subprotocol degradedAboveMs downAboveMs inverted',
+    GrpcOptions: 'host port tls verifyCertificate service degradedAboveMs downAboveMs inverted',
+    DomainOptions: 'domain warnDays',
+    UdpOptions: 'host port hasSend expect degradedAboveMs downAboveMs inverted',
     TestMonitorPayload: 'at outcome message latencyMs detail',
     DeleteMonitorPayload: 'id',
     DeleteIncidentDraftPayload: 'id',
@@ -316,6 +331,8 @@ const fill = async (hook: string | null = `${receiver.url}/hook`) => {
   const hidden = { title: 's3cret draft', status: 'INVESTIGATING', impact: 'CRITICAL', message: 's3cret words' }
   const services = [{ serviceId: made.ids.Service, status: 'MAJOR_OUTAGE' }]
   await mutate(url, made.key, 'createIncident', 'Incident', { ...hidden, services, visibility: 'DRAFT' })
+  const note = { incidentId: made.ids.Incident, message: 's3cret note' }
+  const { id: noteId } = await mutate(url, made.key, 'createIncidentNote', 'IncidentNote', note)
   await dispatched(database.prisma, made.id)
   const alert = { id: newId('Alert'), organizationId: made.id, monitorId: made.ids.Monitor, monitorName: 'Health' }
   await database.prisma.alert.create({
@@ -327,8 +344,9 @@ const fill = async (hook: string | null = `${receiver.url}/hook`) => {
   const correction = await mutate(url, made.key, 'correctUptime', 'UptimeCorrection', { ...about, ...wrong })
   await dispatched(database.prisma, made.id)
   const more = { Objective: objective.id, UptimeCorrection: correction.id }
-  return { ...made, ids: { ...made.ids, AlertChannel: channel.id, Alert: alert.id, ...more } }
+  return { ...made, noteId, ids: { ...made.ids, AlertChannel: channel.id, Alert: alert.id, ...more } }
 }
+type OwnFill = Awaited<ReturnType<typeof fill>>
 const mine = await fill()
 const theirs = await fill()
 
@@ -356,7 +374,8 @@ const tenants: ReadonlySet<string> = new Set(['Organization', 'StatusPage'])
 
 /** A field with everything below it that `reader` and everybody may read. */
 function whole({ name, args, type }: GraphQLField<unknown, unknown>, reader: Reader, path: readonly string[]): string {
-  const page = args.some((arg) => arg.name === 'first') ? `(first: ${path.length > 1 ? 1 : 2})` : ''
+  const first = args.some((arg) => arg.name === 'first') ? `(first: ${path.length > 1 ? 1 : 2})` : ''
+  const page = args.some((arg) => arg.name === 'id') ? `(id: "${mine.ids.Service}")` : first
   return `${name}${page} ${everything(getNamedType(type), reader, path)}`
 }
 
@@ -377,7 +396,7 @@ function everything(named: GraphQLNamedType, reader: Reader, path: readonly stri
   if (isThing && above.length > 0 && [named.name, ...above].includes('Monitor')) return '{ id }'
   const fields = Object.values(named.getFields()).filter(
     ({ name, type }) =>
-      !(isThing && above.length > 0 && /^Uptime/.test(getNamedType(type).name)) &&
+      !(isThing && above.length > 0 && /^(Uptime|ImportedDay)/.test(getNamedType(type).name)) &&
       // The edges of a connection have the same nodes.
       !(isWrapping(named.name) && name === 'nodes') &&
       (isWrapping(named.name) || ['everybody', reader].includes(readerOf.get(`${named.name}.${name}`) ?? '')),
@@ -575,12 +594,12 @@ describe.each(strangers)('$who', ({ key, refusal }) => {
 
 /** As the tests send them, these change no row: an order of one, a pause of what is paused, a probe, a link to pay. */
 const changeless = words(
-  'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries planConfiguration',
+  'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries planConfiguration importRecords',
 )
 
 /** What changes or removes nothing that another mutation needs as it was: these share an organization, for to fill one takes long. */
 const isAddition = (name: string) =>
-  /^(create(?!Page$)|schedule|plan|pause|test|rotate|startCheckout|importSubscribers)/.test(name)
+  /^(create(?!Page$)|schedule|plan|pause|test|rotate|startCheckout|import)/.test(name)
 let additions: ReturnType<typeof fill> | undefined
 
 function ownFor(name: string): ReturnType<typeof fill> {
@@ -598,6 +617,7 @@ test.each(mutations)('%s, as the tests send it, works for the organization itsel
   if (/^(publish|dismiss)Incident$/.test(name))
     await database.prisma.incident.update({ where: { id: own.ids.Incident }, data: { visibility: 'DRAFT' } })
   if (/Postmortem$/.test(name)) await writePostmortem(own, name === 'unpublishPostmortem')
+  if (/ManagedObject$/.test(name)) await manageService(own, name === 'lockManagedObject')
   if (name === 'removeDomain') {
     const { query, variables } = mutationOf('requestDomain', own)
     await ask(own.key, query, variables)
@@ -607,6 +627,9 @@ test.each(mutations)('%s, as the tests send it, works for the organization itsel
   const { query, variables } = mutationOf(name, { ...own, ids: { ...own.ids, StatusPage: other } })
   if (name === 'applyConfiguration') Object.assign(variables['input'] as object, await plannedHash(own))
   if (name === 'mergeIncidents') Object.assign(variables['input'] as object, { intoId: await anotherIncident(own) })
+  if (name === 'moveIncidentService')
+    Object.assign(variables['input'] as object, { intoId: await anotherIncident(own) })
+  if (name === 'setIncidentLead') Object.assign(variables['input'] as object, { userId: await someMember(own) })
   const { data, codes } = await ask(own.key, query, variables)
   expect(codes).toEqual([])
   expect(JSON.stringify(data?.[name])).not.toContain('"code"')
@@ -614,8 +637,15 @@ test.each(mutations)('%s, as the tests send it, works for the organization itsel
   else expect(await rowsOf(own)).not.toEqual(before)
 })
 
+/** Has a file manage a service. */
+async function manageService({ id, ids }: FilledOrganization, isUnlocked: boolean): Promise<void> {
+  const managed = { organizationId: id, section: 'services', key: 'api', file: 'allclear.yaml', objectId: ids.Service }
+  const lock = { locksMembers: true, unlockedAt: isUnlocked ? new Date() : null }
+  await database.prisma.managedObject.create({ data: { ...managed, ...lock, given: '', fields: {}, appliedSeq: 0 } })
+}
+
 /** Plans the file that the tests send. */
-async function plannedHash(own: FilledOrganization): Promise<unknown> {
+async function plannedHash(own: OwnFill): Promise<unknown> {
   const { variables } = mutationOf('planConfiguration', own)
   const query = `mutation ($input: PlanConfigurationInput!) {
     planConfiguration(input: $input) { ... on ConfigurationPlan { planHash } }
@@ -644,6 +674,13 @@ async function anotherIncident({ id }: FilledOrganization): Promise<string> {
     data: { ...incident, startedAt: at, createdAt: at, updates: { create: update } },
   })
   return incident.id
+}
+
+/** Adds a member. Gives the id of the person. */
+async function someMember({ id: organizationId, slug }: FilledOrganization): Promise<string> {
+  const user = { id: newId('User'), email: `${slug}@people.example`, name: 'Ada', createdAt: now }
+  const memberships = { create: { organizationId, role: 'EDITOR', createdAt: now } } as const
+  return (await database.prisma.user.create({ data: { ...user, memberships } })).id
 }
 
 /** Adds a page, which a higher tier allows. Gives its id. */
@@ -714,7 +751,7 @@ async function eventsUntil(subjectId: string, key: string | undefined, query: st
 /** A mutation with everything that it takes, naming an organization's things; `names`: whether it names any. */
 function mutationOf(
   name: string,
-  { id, slug, ids, heartbeatId, pageTokenId, integrationId, templateId }: FilledOrganization,
+  { id, slug, ids, heartbeatId, pageTokenId, integrationId, templateId, noteId }: OwnFill,
 ) {
   const field = schema.getMutationType()?.getFields()[name]
   if (!field) throw new Error(`There is no mutation ${name}.`)
@@ -735,12 +772,17 @@ function mutationOf(
   function sampleId(path: string): string {
     if (path.endsWith('paymentEventId')) return 'evt_1'
     names = true
-    const [, kind = ''] = /(HeartbeatToken|PageToken|Integration|Postmortem|Template)(?:Input)?\.id$/.exec(path) ?? []
+    const [, kind = ''] =
+      /(HeartbeatToken|PageToken|IncidentNote|Integration|ManagedObject|Postmortem|Template)(?:Input)?\.id$/.exec(
+        path,
+      ) ?? []
     const others = new Map(
       Object.entries({
         HeartbeatToken: heartbeatId,
         PageToken: pageTokenId,
+        IncidentNote: noteId,
         Integration: integrationId,
+        ManagedObject: ids.Service,
         Postmortem: ids.Incident,
         Template: templateId,
       }),
@@ -773,6 +815,7 @@ function mutationOf(
 /** A monitor is of one kind, which stays; it has been paused, which is an edit. */
 const kinds = Object.keys(optionKeys).filter((key) => key !== 'heartbeat')
 const leftOut = new Set([
+  'MoveIncidentServiceInput.at',
   'IncidentServicesInput.removedServiceIds',
   'CreateIncidentInput.resolvedAt',
   'UpdateIncidentInput.resolvedAt',
@@ -813,6 +856,7 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
     serviceIds: 'Service',
     incidentId: 'Incident',
     intoId: 'Incident',
+    fromId: 'Incident',
     monitorIds: 'Monitor',
     dependsOnIds: 'Monitor',
     channelId: 'AlertChannel',
@@ -879,6 +923,10 @@ function sampleOf(path: string): unknown {
     recoveryThreshold: 2,
     agreement: 1,
     graceSeconds: 60,
+    schedule: '30 2 * * *',
+    maxRunSeconds: 600,
+    lock: true,
+    published: true,
     password: 'correct horse',
     origins: 'https://www.a.example',
     mailDomains: 'a.example',
@@ -897,6 +945,14 @@ function sampleOf(path: string): unknown {
     reason: 'Reason.',
     from: '22:00',
     to: '07:00',
+    dryRun: false,
+    isCompressed: false,
+    key: 'new',
+    source: 'Uptime Kuma',
+    since: '2026-11-20',
+    up: 1,
+    down: 0,
+    maintenance: 0,
   }
   if (!(field in values)) throw new Error(`The tests have no value for ${path}.`)
   return values[field]

@@ -4,13 +4,9 @@ import type { Context } from '../../src/core/context.ts'
 import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/core/errors.ts'
 import { HOUR } from '../../src/core/time.ts'
 import type { Scope } from '../../src/generated/prisma/enums.ts'
-import {
-  createIncident,
-  deleteIncident,
-  editIncidentUpdate,
-  postIncidentUpdate,
-  updateIncident,
-} from '../../src/status/incident.ts'
+import { deleteIncident, updateIncident } from '../../src/status/incident-edits.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
 import { createService, deleteService, reorderServices, updateService } from '../../src/status/service.ts'
 import {

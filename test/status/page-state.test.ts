@@ -4,7 +4,9 @@ import { transaction } from '../../src/core/context.ts'
 import { NotFound } from '../../src/core/errors.ts'
 import { DAY, HOUR } from '../../src/core/time.ts'
 import { decodeCursor } from '../../src/event-log/event.ts'
-import { createIncident, deleteIncident, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
+import { deleteIncident, updateIncident } from '../../src/status/incident-edits.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { cancelMaintenance, scheduleMaintenance } from '../../src/status/maintenance.ts'
 import { readPageState } from '../../src/status/page-state.ts'
 import { createService, reorderServices, updateService } from '../../src/status/service.ts'
@@ -42,6 +44,7 @@ describe('the state of a page', () => {
         defaultLanguage: 'EN',
         customDomain: null,
         embedOrigins: [],
+        publishesReports: false,
       },
       scope: { organizationId: acme.id, serviceIds: null },
       tier: 'FREE',

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { Conflict, Invalid, NotFound } from '../../src/core/errors.ts'
 import { MINUTE } from '../../src/core/time.ts'
 import { buildNotification } from '../../src/notification/payload.ts'
-import { createIncident, deleteIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { deleteIncident } from '../../src/status/incident-edits.ts'
 import { mergeIncidents } from '../../src/status/incident-merging.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import {
   deletePostmortem,
   draftFromTimeline,

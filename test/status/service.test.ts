@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { setTier } from '../../src/billing/tier.ts'
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../src/core/errors.ts'
-import { createIncident } from '../../src/status/incident.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
 import { createService, deleteService, reorderServices, updateService } from '../../src/status/service.ts'
 import { createServiceGroup } from '../../src/status/service-group.ts'
 import { noon, testContext } from '../support/context.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createIncident, postIncidentUpdate } from '../../src/status/incident.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import { updateService } from '../../src/status/service.ts'
 import { createServiceGroup } from '../../src/status/service-group.ts'
 import { readSizes } from '../../src/status/sizes.ts'

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { renderStored } from '../../src/core/markdown-rendering.ts'
-import { createIncident, editIncidentUpdate, postIncidentUpdate, updateIncident } from '../../src/status/incident.ts'
+import { updateIncident } from '../../src/status/incident-edits.ts'
+import { createIncident } from '../../src/status/incident-opening.ts'
+import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident-updates.ts'
 import {
   cancelMaintenance,
   editMaintenanceUpdate,

@@ -1,5 +1,5 @@
 import { canReadOrganization, includesScope, requireOperator, requireScope } from '../../core/access.ts'
-import { Conflict, Invalid, NotFound, RateLimited } from '../../core/errors.ts'
+import { Conflict, Invalid, ManagedByFile, NotFound, RateLimited } from '../../core/errors.ts'
 import { ANY_CASE, containsText, inRange, searchText } from '../../core/list-filter.ts'
 import { nextUtcDay } from '../../core/time.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
@@ -379,7 +379,7 @@ builder.mutationField('updateOrganization', (t) =>
     type: Organization,
     description: 'Changes the caller’s organization and its page. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: UpdateOrganizationInput }) },
-    errors: { types: [Invalid, Conflict, NotFound] },
+    errors: { types: [Invalid, Conflict, NotFound, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateOrganization(ctx, input),
   }),
 )

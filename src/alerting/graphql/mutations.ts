@@ -1,11 +1,11 @@
-import { Conflict, Invalid, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
+import { Conflict, Invalid, ManagedByFile, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { AlertChange } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { text } from '../../graphql/cost.ts'
 import { deletionPayload } from '../../graphql/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
 import { acknowledgeAlert } from '../acknowledge.ts'
-import { createAlertChannel, deleteAlertChannel, updateAlertChannel } from '../channel.ts'
+import { createAlertChannel, deleteAlertChannel, rotateAlertChannelSecret, updateAlertChannel } from '../channel.ts'
 import type { ChannelTest } from '../test-channel.ts'
 import { testAlertChannel } from '../test-channel.ts'
 import { Alert } from './alert.ts'
@@ -177,8 +177,19 @@ builder.mutationField('updateAlertChannel', (t) =>
     type: AlertChannel,
     description: 'Changes an alert channel. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateAlertChannelInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
+    errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input: given }, ctx) => updateAlertChannel(ctx, given),
+  }),
+)
+
+builder.mutationField('rotateAlertChannelSecret', (t) =>
+  t.field({
+    type: AlertChannel,
+    description:
+      'Gives a webhook channel a new signing secret. For 24 hours its messages are also signed with the previous one. Requires a key with scope WRITE.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { id }, ctx) => rotateAlertChannelSecret(ctx, id),
   }),
 )
 
@@ -189,7 +200,7 @@ builder.mutationField('deleteAlertChannel', (t) =>
     type: DeleteAlertChannelPayload,
     description: 'Deletes an alert channel with its deliveries. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
-    errors: { types: [NotFound] },
+    errors: { types: [NotFound, ManagedByFile] },
     resolve: (_root, { id }, ctx) => deleteAlertChannel(ctx, id),
   }),
 )

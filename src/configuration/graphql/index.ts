@@ -1,6 +1,13 @@
 // The door of the feature: its types and operations.
+import {
+  isLocked,
+  lockManagedObject,
+  type ManagedObject,
+  readManagedObject,
+  unlockManagedObject,
+} from '../../account/managed-object.ts'
 import { hasScope } from '../../core/access.ts'
-import { Conflict, Invalid } from '../../core/errors.ts'
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs, text } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
@@ -113,6 +120,11 @@ type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>
 
 const fileInputs = (t: InputFields) => ({
   yaml: t.string({ description: 'The file.' }),
+  isCompressed: t.boolean({
+    required: false,
+    description:
+      'Whether `yaml` is the file compressed by gzip, in base64: requests have a limit of 128 kB. Default: it is not.',
+  }),
   variables: t.field({
     type: [VariableInput],
     required: false,
@@ -155,6 +167,11 @@ const ApplyInput = builder.inputType('ApplyConfigurationInput', {
       required: false,
       description: `How many objects it may delete. Default: ${DEFAULT_DELETIONS}.`,
     }),
+    lock: t.boolean({
+      required: false,
+      description:
+        'Whether only the file may change what it gives, until somebody unlocks it or the file releases it. Default: yes.',
+    }),
   }),
 })
 
@@ -176,7 +193,60 @@ builder.prismaObjectField('Organization', 'configuration', (t) =>
     extensions: costs({ itself: EXPORT_COST }),
     authScopes: ({ id }, _args, { actor }) => hasScope(actor, id, 'ADMIN'),
     description:
-      'Its groups, services, monitors, pages and alert channels as a configuration file without secrets. Requires a key with scope ADMIN.',
+      'Its groups, services, monitors, pages, alert channels, templates and objectives as a configuration file without secrets. Requires a key with scope ADMIN.',
     resolve: ({ id }, _args, ctx) => exportConfiguration(ctx, id),
+  }),
+)
+
+const ManagedObjectRef = builder.objectRef<ManagedObject>('ManagedObject').implement({
+  description: 'What a configuration file manages of an object.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the object.' }),
+    file: t.exposeString('file', { description: 'The name of the file.' }),
+    section: t.exposeString('section', { description: `Its section of the file: ${sections.join(', ')}.` }),
+    key: t.exposeString('key', { description: 'Its key in the file.' }),
+    members: t.exposeStringList('members', { description: 'The members that the file gives.' }),
+    isLocked: t.boolean({
+      description: 'Whether only the file may change those members.',
+      resolve: isLocked,
+    }),
+    unlockedAt: t.expose('unlockedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When somebody unlocked it; null: nobody has since the file was applied.',
+    }),
+  }),
+})
+
+builder.prismaObjectField('Organization', 'managedObject', (t) =>
+  t.field({
+    type: ManagedObjectRef,
+    nullable: true,
+    authScopes: ({ id }, _args, { actor }) => hasScope(actor, id, 'READ'),
+    description:
+      'What a configuration file manages of a group, service, monitor, page, alert channel, template or objective. Null: no file manages it. Requires a key with scope READ.',
+    args: { id: t.arg.id({ description: 'The id of the object.' }) },
+    resolve: (organization, { id }, ctx) => readManagedObject(ctx, organization.id, id),
+  }),
+)
+
+builder.mutationField('unlockManagedObject', (t) =>
+  t.field({
+    type: ManagedObjectRef,
+    description:
+      'Lets people and keys change what a configuration file manages of an object, until the file is applied again. Requires a key with scope WRITE.',
+    args: { id: t.arg.id({ description: 'The id of the object.' }) },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => unlockManagedObject(ctx, id),
+  }),
+)
+
+builder.mutationField('lockManagedObject', (t) =>
+  t.field({
+    type: ManagedObjectRef,
+    description: 'Locks an object again that was unlocked. Requires a key with scope WRITE.',
+    args: { id: t.arg.id({ description: 'The id of the object.' }) },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => lockManagedObject(ctx, id),
   }),
 )

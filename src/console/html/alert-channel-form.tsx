@@ -3,10 +3,11 @@ import type { AddressKey } from '../../alerting/channel-address.ts'
 import { nameText } from '../../core/validation.ts'
 import type { AlertChannel, Monitor, Service } from '../../generated/prisma/client.ts'
 import type { Choice, FormState } from '../../http/form.tsx'
-import { CheckboxesField, fieldProblem, InputField, SelectField, textRules } from '../../http/form.tsx'
+import { CheckboxesField, fieldProblem, InputField, isFieldLocked, SelectField, textRules } from '../../http/form.tsx'
 import { isMailEnabled } from '../../notification/context.ts'
 import { addressForms, addressKeyOf, changeChoices, kindLabel } from './alert-words.ts'
 import { currentValue, EditProblem, isOutdated, VersionField } from './edit-fields.tsx'
+import { LockedFields } from './managed.tsx'
 import { ManyCheckboxes, namesInWords, readChosen } from './many-choices.tsx'
 import type { Screen } from './screen.tsx'
 
@@ -99,7 +100,10 @@ export function ChannelForm(props: {
       {channel === null ? (
         <input type="hidden" name="kind" value={key} />
       ) : (
-        <VersionField state={state} version={channel.version} />
+        <>
+          <VersionField state={state} version={channel.version} />
+          <LockedFields state={state} />
+        </>
       )}
       {isMissing ? <p class="problem">Mail is not available: the operator has not set up SMTP_URL.</p> : null}
       <InputField
@@ -121,7 +125,7 @@ export function ChannelForm(props: {
       />
       <Scope {...{ state, channel, choices }} />
       <Timing {...{ screen, state, channel, choices }} />
-      {channel === null ? null : (
+      {channel === null || isFieldLocked(state, key) ? null : (
         <details open={fieldProblem(state, key) !== null || (hasConflict(state, channel) && hasTyped(state, key))}>
           <summary>Replace the address ({channel.label})</summary>
           <div class="stack">

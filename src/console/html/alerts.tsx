@@ -3,6 +3,7 @@ import {
   createAlertChannel,
   deleteAlertChannel,
   ownChannel,
+  rotateAlertChannelSecret,
   signingSecret,
   updateAlertChannel,
 } from '../../alerting/channel.ts'
@@ -20,6 +21,7 @@ import { addressKeyOf, kindLabel, silenceWords } from './alert-words.ts'
 import { ButtonForm } from './button-form.tsx'
 import { ConfirmDeletion, readVersion } from './edit-fields.tsx'
 import { FirstStep } from './first-step.tsx'
+import { ManagedNote, readLock, withoutLocked } from './managed.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { deliveryStatusNames } from './subscriber-words.ts'
 import { Table } from './table.tsx'
@@ -50,13 +52,18 @@ export function alertScreens({ get, form, action }: Screens): void {
     const channel = await ownChannel(ctx, organization.id, idOf(c))
     const key = addressKeyOf(channel.kind)
     const address = addressIn(fields, key)
-    const edit = { ...settingsIn(fields), id: channel.id, version: readVersion(fields) }
-    await updateAlertChannel(ctx, { ...edit, ...(address !== null && { [key]: address }) })
+    const edit = withoutLocked({ ...settingsIn(fields), ...(address !== null && { [key]: address }) }, fields)
+    await updateAlertChannel(ctx, { ...edit, id: channel.id, version: readVersion(fields) })
     return 'alerts'
   })
   action(
     'alerts/channels/:id/test',
     async (screen) => showChannel(screen, emptyForm, await testAlertChannel(screen.ctx, idOf(screen.c))),
+    showChannel,
+  )
+  action(
+    'alerts/channels/:id/secret',
+    async ({ c, ctx }) => `alerts/channels/${(await rotateAlertChannelSecret(ctx, idOf(c))).id}`,
     showChannel,
   )
   form('alerts/channels/:id/delete', showDeletion, async ({ c, ctx }) => {
@@ -238,10 +245,12 @@ async function showChannel(screen: Screen, state: FormState, test: ChannelTest |
       take: MAX_DELIVERIES,
     }),
   ])
+  const lock = await readLock(screen, channel.id, state)
   const mayWrite = screen.may('WRITE')
   const secret = mayWrite ? signingSecret(ctx, channel) : null
   const content = (
     <>
+      <ManagedNote screen={screen} managed={lock.managed} />
       {test === null ? null : <Answer test={test} />}
       {mayWrite ? (
         <form method="post" action={screen.path(`alerts/channels/${channel.id}/test`)}>
@@ -253,7 +262,7 @@ async function showChannel(screen: Screen, state: FormState, test: ChannelTest |
         </form>
       ) : null}
       {mayWrite ? (
-        <ChannelForm {...{ screen, state, kind: channel.kind, channel, choices }} />
+        <ChannelForm {...{ screen, kind: channel.kind, channel, choices }} state={lock.state} />
       ) : (
         <p class="lead">
           {kindLabel(channel.kind)} · {channel.label}
@@ -264,6 +273,18 @@ async function showChannel(screen: Screen, state: FormState, test: ChannelTest |
           <h2>Signing secret</h2>
           <p>Each message is signed with it, as Standard Webhooks specifies.</p>
           <p class="secret">{secret}</p>
+          {channel.formerSecretUntil !== null && ctx.now() < channel.formerSecretUntil ? (
+            <p>
+              The previous secret also signs until <Time at={channel.formerSecretUntil} zone={screen.zone} />.
+            </p>
+          ) : null}
+          <form method="post" action={screen.path(`alerts/channels/${channel.id}/secret`)}>
+            <p class="actions">
+              <button type="submit" class="quiet">
+                Rotate secret
+              </button>
+            </p>
+          </form>
         </section>
       )}
       <Deliveries {...{ screen, deliveries }} />

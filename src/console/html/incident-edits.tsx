@@ -1,14 +1,9 @@
 import { NotFound } from '../../core/errors.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
 import { InputField, SelectField, textRules } from '../../http/form.tsx'
-import {
-  deleteIncident,
-  deleteIncidentUpdate,
-  editIncidentUpdate,
-  findIncident,
-  findIncidentUpdate,
-  updateIncident,
-} from '../../status/incident.ts'
+import { findIncident } from '../../status/incident.ts'
+import { deleteIncident, updateIncident } from '../../status/incident-edits.ts'
+import { deleteIncidentUpdate, editIncidentUpdate, findIncidentUpdate } from '../../status/incident-updates.ts'
 import { titleText } from '../../status/timeline-limits.ts'
 import { impactLabels } from '../../status-page/view.ts'
 import {

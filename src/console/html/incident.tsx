@@ -1,42 +1,43 @@
+import type { AlertedChannel } from '../../alerting/alerted.ts'
+import { readAlertedChannels } from '../../alerting/alerted.ts'
 import { validIdOrEmpty } from '../../core/id.ts'
 import type { Incident, Postmortem } from '../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { emptyForm, FormProblem, SelectField, TextField, textRules } from '../../http/form.tsx'
+import { emptyForm, FormProblem } from '../../http/form.tsx'
+import type { ToldByChannel } from '../../notification/told.ts'
+import { readTold } from '../../notification/told.ts'
 import type { Author } from '../../status/authors.ts'
 import { readAuthors } from '../../status/authors.ts'
-import { dismissIncident, findIncident, postIncidentUpdate, publishIncident } from '../../status/incident.ts'
+import { findIncident } from '../../status/incident.ts'
+import type { Candidate, IncidentLead } from '../../status/incident-lead.ts'
+import { readCandidates, readLeads } from '../../status/incident-lead.ts'
+import type { NoteWithAuthor } from '../../status/incident-note.ts'
+import { readNotes } from '../../status/incident-note.ts'
+import { dismissIncident, publishIncident } from '../../status/incident-publication.ts'
+import { postIncidentUpdate } from '../../status/incident-updates.ts'
 import type { MessagePreview } from '../../status/message-preview.ts'
 import { previewMessage } from '../../status/message-preview.ts'
 import { readPostmortem } from '../../status/postmortem.ts'
 import type { Template } from '../../status/template.ts'
-import { message as messageText } from '../../status/timeline-limits.ts'
 import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
 import { readIncidentTimelines } from '../../status/timeline-reader.ts'
 import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
 import { Time } from '../../status-page/html/time.tsx'
-import { impactLabels, incidentStatusLabels } from '../../status-page/view.ts'
-import {
-  CurrentValue,
-  currentValue,
-  EditProblem,
-  isOutdated,
-  MessageField,
-  PreviewButton,
-  readTellSubscribers,
-  readVersion,
-  TellSubscribersField,
-  VersionField,
-} from './edit-fields.tsx'
+import { impactLabels } from '../../status-page/view.ts'
+import { readTellSubscribers, readVersion } from './edit-fields.tsx'
 import { PublicationButtons } from './hidden-incident.tsx'
-import { statusChoices } from './new-incident.tsx'
+import { ResolveForm, UpdateForm } from './incident-forms.tsx'
+import { incidentLeadScreens, LeadPart } from './incident-lead.tsx'
+import { incidentNoteScreens, Note, NoteForm } from './incident-notes.tsx'
+import { Alerted, Told } from './incident-told.tsx'
 import { PostmortemPart } from './postmortem.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { idIn } from './screen.tsx'
 import type { OfferedService } from './service-fields.tsx'
-import { isDraft, readServiceNames, readServiceStatuses, ServiceStatusFields, usesTemplate } from './service-fields.tsx'
-import { offeredTemplates, requireFilledIn, TemplateChoice, withTemplate } from './template-choice.tsx'
+import { isDraft, readServiceNames, readServiceStatuses, usesTemplate } from './service-fields.tsx'
+import { offeredTemplates, requireFilledIn, withTemplate } from './template-choice.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from './timeline-parts.tsx'
-import { readTranslations, TRANSLATIONS, TranslationFields } from './translation-fields.tsx'
+import { readTranslations } from './translation-fields.tsx'
 
 /** What is said of incidents that only the organization sees. */
 const visibilityTexts = {
@@ -45,10 +46,9 @@ const visibilityTexts = {
   MERGED: 'It became part of another incident, which has its updates.',
 } as const
 
-const RESOLVED_MESSAGE = 'This incident is resolved.'
-
 /** Adds the page of an incident: its timeline, and the form that posts an update. */
-export function incidentScreens({ get, action }: Screens): void {
+export function incidentScreens(screens: Screens): void {
+  const { get, action } = screens
   get('incidents/:id', (screen) => showIncident(screen, emptyForm, null))
   // The address of a refused update, read again.
   get('incidents/:id/updates', (screen) => screen.c.redirect(screen.path(`incidents/${idIn(screen)}`), 303))
@@ -56,6 +56,8 @@ export function incidentScreens({ get, action }: Screens): void {
   action('incidents/:id/updates', postUpdate, show)
   action('incidents/:id/publish', publish, show)
   action('incidents/:id/dismiss', dismiss, show)
+  incidentNoteScreens(screens, show)
+  incidentLeadScreens(screens, show)
 }
 
 async function publish(screen: Screen, { fields }: SubmittedForm): Promise<string> {
@@ -105,31 +107,46 @@ async function showIncident(screen: Screen, state: FormState, preview: MessagePr
   const { ctx, organization } = screen
   const found = await findIncident(ctx, organization.id, idIn(screen))
   const before = beforeIn(screen)
-  const [[incident], services, templates, postmortem] = await Promise.all([
+  const [[incident], services, templates, postmortem, notes, [lead = null], candidates] = await Promise.all([
     readIncidentTimelines(ctx.db, [found], { ...TIMELINE_BOUNDS, before }, { serviceIds: null }),
     readServiceNames(screen),
     offeredTemplates(screen, 'UPDATE'),
     readPostmortem(ctx, found),
+    readNotes(ctx.db, [found.id]),
+    readLeads(ctx.db, [found.id]),
+    readCandidates(ctx.db, organization.id),
   ])
   const updates = incident?.updates ?? []
   const updateIds = updates.map(({ id }) => id)
-  const authors = await readAuthors(ctx.db, organization.id, [found.id], updateIds)
-  const content = incident && (
-    <WholeIncident {...{ screen, state, preview, incident, postmortem, services, templates, authors, before }} />
-  )
+  const [authors, told, alerted, followed] = await Promise.all([
+    readAuthors(ctx.db, organization.id, [found.id], updateIds),
+    readTold(ctx.db, organization.id, [found.id], updateIds),
+    readAlertedChannels(ctx.db, [found.id]),
+    before === null
+      ? null
+      : ctx.db.incidentUpdate.findUnique({ where: { id: before, incidentId: found.id }, select: { createdAt: true } }),
+  ])
+  const until = followed?.createdAt ?? null
+  const of = { told, alerted, until, postmortem, services, templates, authors, before, notes, lead, candidates }
+  const content = incident && <WholeIncident {...{ screen, state, preview, incident, ...of }} />
   return screen.show(
     { title: found.title, section: 'incidents', content, actions: <Actions {...{ screen, found }} /> },
     state,
   )
 }
 
-function Actions({ screen, found: { id, visibility } }: { readonly screen: Screen; readonly found: Incident }) {
+function Actions({ screen, found: { id, visibility, status } }: { readonly screen: Screen; readonly found: Incident }) {
   const path = `/status/${screen.organization.slug}/incidents/${id}`
   const page = visibility === 'PUBLIC' ? <a href={path}>On the status page</a> : null
   if (!screen.may('WRITE')) return page
   return (
     <>
       {page}
+      {visibility === 'PUBLIC' && status !== 'RESOLVED' ? (
+        <a class="button quiet" href={screen.path(`incidents/${id}/move`)}>
+          Move a service
+        </a>
+      ) : null}
       {visibility === 'PUBLIC' ? (
         <a class="button quiet" href={screen.path(`incidents/${id}/merge`)}>
           Merge
@@ -161,10 +178,20 @@ interface Props {
   readonly authors: ReadonlyMap<string, Author>
   /** The update before which the timeline is shown; null: the newest are. */
   readonly before: string | null
+  /** Newest first. */
+  readonly notes: readonly NoteWithAuthor[]
+  /** null: nobody leads it. */
+  readonly lead: IncidentLead | null
+  readonly candidates: readonly Candidate[]
+  /** Who was told of the updates, by their ids. */
+  readonly told: ReadonlyMap<string, readonly ToldByChannel[]>
+  readonly alerted: readonly AlertedChannel[]
+  /** The time of the update before which the timeline is shown; null: there is none. */
+  readonly until: Date | null
 }
 
 function WholeIncident(props: Props) {
-  const { screen, state, preview, incident, postmortem, services, templates, authors, before } = props
+  const { screen, state, preview, incident, postmortem, services, templates, authors, before, notes } = props
   const mayPost = screen.may('WRITE') && before === null && incident.visibility !== 'MERGED'
   const ofForm = (...names: string[]) => (names.includes(state.fields.get('form') ?? '') ? state : emptyForm)
   const isResolved = incident.status === 'RESOLVED'
@@ -172,10 +199,13 @@ function WholeIncident(props: Props) {
   const ofUpdate = isResolved ? ofForm('update', 'resolve') : ofForm('update')
   const path = `incidents/${incident.id}`
   const { updates, updateCount } = incident
+  const isLast = updates.length === updateCount || updates.length < TIMELINE_BOUNDS.updates
   return (
     <>
       <FormProblem state={mayPost ? ofForm('') : state} />
       <Facts {...{ screen, incident, services }} />
+      <Alerted channels={props.alerted} />
+      <LeadPart {...props} mayChange={screen.may('WRITE') && incident.visibility !== 'MERGED'} />
       {incident.visibility === 'PUBLIC' ? null : <p>{visibilityTexts[incident.visibility]}</p>}
       {incident.mergedIntoId === null ? null : (
         <p>
@@ -185,14 +215,19 @@ function WholeIncident(props: Props) {
       <PublicationButtons {...{ screen, incident }} />
       {mayPost ? <UpdateForm {...{ screen, incident, services, templates, preview }} state={ofUpdate} /> : null}
       {mayPost && !isResolved ? <ResolveForm {...{ screen, incident }} state={ofForm('resolve')} /> : null}
+      {mayPost ? <NoteForm screen={screen} state={ofForm('note')} incidentId={incident.id} /> : null}
       {before === null ? <PostmortemPart {...{ screen, incident, postmortem }} /> : null}
       <h2>Timeline</h2>
-      <EditableTimeline {...{ screen, path, updates, authors }} mark={(status) => <IncidentMark status={status} />} />
-      <OlderUpdates
-        updates={updates}
-        isFirst={before === null}
-        isLast={updates.length === updateCount || updates.length < TIMELINE_BOUNDS.updates}
+      <EditableTimeline
+        {...{ screen, path, updates, authors }}
+        mark={(status) => <IncidentMark status={status} />}
+        after={({ id }) => (props.told.has(id) ? <Told channels={props.told.get(id) ?? []} /> : null)}
+        others={notesAmong(notes, props.until, isLast ? null : (updates.at(-1)?.createdAt ?? null)).map((note) => ({
+          at: note.createdAt,
+          item: <Note screen={screen} note={note} />,
+        }))}
       />
+      <OlderUpdates updates={updates} isFirst={before === null} isLast={isLast} />
     </>
   )
 }
@@ -227,81 +262,9 @@ function Facts({ screen, incident, services }: Pick<Props, 'screen' | 'incident'
   )
 }
 
-function UpdateForm({
-  screen,
-  state,
-  preview,
-  incident,
-  services,
-  templates,
-}: Omit<Props, 'authors' | 'before' | 'postmortem'>) {
-  const { id, status, version } = incident
-  return (
-    <form method="post" action={screen.path(`incidents/${id}/updates`)} class="stack composer" id="update">
-      <h2>{status === 'RESOLVED' ? 'Add to it, or open it again' : 'Post an update'}</h2>
-      <EditProblem state={state} version={version} fields={['status', 'message', 'services', TRANSLATIONS]} />
-      <input type="hidden" name="form" value="update" />
-      <VersionField state={state} version={version} />
-      <TemplateChoice {...{ screen, state, templates }} />
-      <SelectField
-        label="Status"
-        name="status"
-        state={state}
-        choices={statusChoices}
-        value={status}
-        hint={currentValue(state, version, { name: 'status', value: status, shown: incidentStatusLabels[status] })}
-      />
-      <MessageField state={state} preview={preview} />
-      <TranslationFields {...{ screen, state, version }} texts={['title', 'message']} titles={incident.titles} />
-      <ServiceStatusFields
-        state={state}
-        services={services}
-        chosen={new Map()}
-        affected={new Map(incident.services.map((service) => [service.serviceId, service.status]))}
-        isOutdated={isOutdated(state, version)}
-      />
-      <TellSubscribersField state={state} />
-      <p class="actions">
-        <button type="submit">Post update</button>
-        <PreviewButton />
-      </p>
-    </form>
-  )
-}
-
-/** One button resolves the incident; its message is ready and can be changed. */
-function ResolveForm({
-  screen,
-  state,
-  incident: { id, version, status },
-}: Pick<Props, 'screen' | 'state' | 'incident'>) {
-  return (
-    <form method="post" action={screen.path(`incidents/${id}/updates`)} class="stack resolve" id="resolve">
-      <EditProblem state={state} version={version} fields={['message', TRANSLATIONS]} />
-      <input type="hidden" name="form" value="resolve" />
-      <input type="hidden" name="status" value="RESOLVED" />
-      <VersionField state={state} version={version} />
-      {isOutdated(state, version) ? (
-        <p class="hint">
-          <CurrentValue>{incidentStatusLabels[status]}</CurrentValue>
-        </p>
-      ) : null}
-      <TextField
-        id="resolve-message"
-        label="Message when resolved"
-        name="message"
-        state={state}
-        value={RESOLVED_MESSAGE}
-        rows={2}
-        {...textRules(messageText)}
-      />
-      <TranslationFields {...{ screen, state, version }} texts={['message']} prefix="resolve-" />
-      <TellSubscribersField state={state} />
-      <p class="actions">
-        <button type="submit" class="quiet">
-          Resolve
-        </button>
-      </p>
-    </form>
+/** Returns the notes of a part of the timeline: each stands on the page of the update that it follows. */
+function notesAmong(notes: readonly NoteWithAuthor[], until: Date | null, since: Date | null): NoteWithAuthor[] {
+  return notes.filter(
+    ({ createdAt }) => (until === null || createdAt < until) && (since === null || createdAt >= since),
   )
 }

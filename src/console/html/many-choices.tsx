@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { Choice, FormState } from '../../http/form.tsx'
-import { CheckboxesField } from '../../http/form.tsx'
+import { CheckboxesField, isFieldLocked } from '../../http/form.tsx'
 
 /** Chosen items that a form lists at most, so that a screen with a thousand stays small; the others stay chosen unseen. */
 const MAX_LISTED = 75
@@ -35,7 +35,8 @@ export function ManyCheckboxes({
   /** Whether somebody looked for this one, which is then listed. */
   readonly isFound?: (choice: Choice) => boolean
 }) {
-  const chosen = new Set(state.fields.has(`${name}.shown`) ? readChosen(state.fields, name) : values)
+  const isLocked = isFieldLocked(state, name)
+  const chosen = new Set(!isLocked && state.fields.has(`${name}.shown`) ? readChosen(state.fields, name) : values)
   const first = new Set(choices.filter(({ value }) => chosen.has(value)).slice(0, MAX_LISTED))
   const listed = choices.filter((choice) => !chosen.has(choice.value) || first.has(choice) || isFound(choice))
   const shown = new Set(listed.map(({ value }) => value))
@@ -44,7 +45,7 @@ export function ManyCheckboxes({
     <>
       <CheckboxesField
         {...{ label, name, hint }}
-        state={{ problem: state.problem, fields: new URLSearchParams() }}
+        state={{ ...state, fields: new URLSearchParams() }}
         values={[...chosen]}
         choices={listed}
       />

@@ -1,12 +1,14 @@
 import type { Monitor } from '../../generated/prisma/client.ts'
 import { MonitorKind } from '../../generated/prisma/enums.ts'
 import type { Choice, FormState, SubmittedForm } from '../../http/form.tsx'
-import { emptyForm } from '../../http/form.tsx'
+import { emptyForm, isFieldLocked } from '../../http/form.tsx'
 import { createMonitor, updateMonitor } from '../../monitoring/monitor.ts'
 import { ownMonitor } from '../../monitoring/monitor-events.ts'
+import { optionKeyOf } from '../../monitoring/options.ts'
 import { secretPaths } from '../../monitoring/secrets.ts'
 import type { TestRun } from '../../monitoring/test-run.ts'
 import { testOptions } from '../../monitoring/test-run.ts'
+import { ManagedNote, readLock, withoutLocked } from './managed.tsx'
 import type { EditorField } from './monitor-fields.ts'
 import { commonFields, kindFields } from './monitor-fields.ts'
 import { MonitorForm } from './monitor-form.tsx'
@@ -30,7 +32,8 @@ export function monitorEditScreens({ form }: Screens): void {
     const input = readMonitorInput(monitor.kind, fieldsOf(monitor.kind, []), sent.fields)
     if (sent.fields.has('test')) return showTested(screen, sent, monitor, await testOptions(ctx, { id, ...input }))
     const emptied = { serviceId: input['serviceId'] ?? null, agreement: input['agreement'] ?? null }
-    await updateMonitor(ctx, { id, version: Number(sent.fields.get('version') ?? 0), ...input, ...emptied })
+    const edit = withoutLocked({ ...input, ...emptied }, sent.fields)
+    await updateMonitor(ctx, { id, version: Number(sent.fields.get('version') ?? 0), ...edit })
     return `monitors/${id}`
   })
 }
@@ -98,17 +101,23 @@ async function showEditor(
   monitor: Monitor | null,
   answer: TestRun | null,
 ): Promise<Response> {
+  const lock = monitor === null ? { managed: null, state } : await readLock(screen, monitor.id, state)
   const parentIds = monitor === null ? [] : await readParentIds(screen, monitor)
   const monitors = await readMonitorChoices(screen, monitor, parentIds)
   const fields = fieldsOf(kind, await readServiceChoices(screen), monitors)
   const values = editorValues(fields, monitor && { ...monitor, dependsOnIds: parentIds })
   const content = (
-    <MonitorForm
-      {...{ screen, state, kind, fields, values, answer }}
-      back={monitor ? `monitors/${monitor.id}` : 'monitors'}
-      storedVersion={monitor?.version ?? null}
-      secrets={new Set(monitor === null ? [] : storedSecrets(monitor))}
-    />
+    <>
+      <ManagedNote screen={screen} managed={lock.managed} />
+      <MonitorForm
+        {...{ screen, kind, fields, values, answer }}
+        state={lock.state}
+        back={monitor ? `monitors/${monitor.id}` : 'monitors'}
+        storedVersion={monitor?.version ?? null}
+        secrets={new Set(monitor === null ? [] : storedSecrets(monitor))}
+        isTestable={kind !== 'HEARTBEAT' && !isFieldLocked(lock.state, optionKeyOf(kind))}
+      />
+    </>
   )
   const title = monitor ? `Edit ${monitor.name}` : `New monitor: ${kinds[kind].name}`
   return screen.show({ title, section: 'monitors', content }, state)

@@ -40,8 +40,42 @@ export interface EditorField {
   readonly choices?: readonly Choice[]
   /** The value in a new monitor. */
   readonly initial?: string
-  /** Whether it is behind "More options". */
+  /** Whether it is behind a summary. */
   readonly isRare?: boolean
+}
+
+/** What the fields of a section are about, and their names or the beginnings of them. */
+const sections = [
+  ['Request', ['http.method', 'http.headers', 'http.body', 'http.maxRedirects', 'http.ipVersion', 'http.proxy']],
+  ['Response', ['http.expectedStatus', 'http.keyword', 'http.json', 'http.expectedHeaders', 'http.maxBodyBytes']],
+  ['Signing in', ['http.clientCertificate', 'http.oauth']],
+  ['TLS', ['http.verifyCertificate', 'http.certificateDays']],
+] as const
+
+/** Fields behind a summary. */
+interface FieldSection {
+  readonly title: string
+  readonly fields: readonly EditorField[]
+}
+
+/** Returns the fields that everybody needs, and the others in sections. A choice from nothing is none. */
+export function sectionsOf(all: readonly EditorField[]): {
+  readonly usual: readonly EditorField[]
+  readonly rare: readonly FieldSection[]
+} {
+  const usual: EditorField[] = []
+  const titled = new Map<string, EditorField[]>(sections.map(([title]) => [title, []]))
+  const others: EditorField[] = []
+  for (const field of all) {
+    const { name, isRare, type, choices = [] } = field
+    if (type === 'choices' && choices.length === 0) continue
+    const [title] = sections.find(([, names]) => names.some((each) => `${name}.`.startsWith(`${each}.`))) ?? []
+    if (title) titled.get(title)?.push(field)
+    else if (isRare) others.push(field)
+    else usual.push(field)
+  }
+  const rare = [...titled, ['More options', others] as const].map(([title, fields]) => ({ title, fields }))
+  return { usual, rare: rare.filter(({ fields }) => fields.length > 0) }
 }
 
 const same = (value: string): Choice => ({ value, text: value })
@@ -197,7 +231,7 @@ const dns: readonly EditorField[] = [
   },
   {
     ...{ name: 'dns.resolver', label: 'Resolver', type: 'text', isRare: true },
-    hint: 'An address, such as 192.0.2.53 or [2001:db8::53]:5353. Empty: our own resolvers.',
+    hint: 'An address, such as 192.0.2.53 or [2001:db8::53]:5353; tls://dns.example or https://dns.example/dns-query. Empty: our own resolvers.',
   },
   ...limits('dns'),
 ]
@@ -205,6 +239,14 @@ const dns: readonly EditorField[] = [
 const ping: readonly EditorField[] = [
   { name: 'ping.host', label: 'Host', type: 'text', required: true },
   { name: 'ping.count', label: 'Packets', type: 'number', min: 1, max: 5, initial: '3', isRare: true },
+  {
+    ...{ name: 'ping.packetSize', label: 'Packet size', type: 'number', min: 16, max: 8972, isRare: true },
+    ...{ initial: '56', hint: 'Bytes of data. Above 1472, a packet for IPv4 is sent in pieces on most networks.' },
+  },
+  {
+    ...{ name: 'ping.ipVersion', label: 'IP version', type: 'choice', initial: '', isRare: true },
+    choices: [{ value: '', text: 'Whichever has a route' }, same('4'), same('6')],
+  },
   ...limits('ping'),
 ]
 
@@ -212,6 +254,18 @@ const heartbeat: readonly EditorField[] = [
   {
     ...{ name: 'heartbeat.graceSeconds', label: 'Grace', type: 'number', min: 0, max: DAY / SECOND, initial: '300' },
     hint: 'Seconds that a report may be late.',
+  },
+  {
+    ...{ name: 'heartbeat.schedule', label: 'Schedule', type: 'text', maxlength: 100, isRare: true },
+    hint: 'A cron expression of five fields, such as 30 2 * * 1-5, instead of the interval.',
+  },
+  {
+    ...{ name: 'heartbeat.timeZone', label: 'Time zone of the schedule', type: 'text', maxlength: 50, isRare: true },
+    hint: 'Such as Europe/Berlin. Empty: UTC.',
+  },
+  {
+    ...{ name: 'heartbeat.maxRunSeconds', label: 'Longest run', type: 'number', min: 1, isRare: true },
+    ...{ max: (7 * DAY) / SECOND, hint: 'Seconds from /start to the end; a longer run is down. Empty: no limit.' },
   },
 ]
 
@@ -262,7 +316,10 @@ export function commonFields(
   const interval = String((intervals[kind] ?? MINUTE) / SECOND)
   const every: EditorField = {
     ...{ name: 'intervalSeconds', label: 'Interval', type: 'number', min: 10, initial: interval },
-    hint: kind === 'HEARTBEAT' ? 'Seconds between two reports.' : 'Seconds between two probes.',
+    hint:
+      kind === 'HEARTBEAT'
+        ? 'Seconds between two reports. Does not matter where there is a schedule.'
+        : 'Seconds between two probes.',
   }
   const service: EditorField = {
     ...{ name: 'serviceId', label: 'Service', type: 'choice', initial: '' },

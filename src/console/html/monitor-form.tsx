@@ -1,11 +1,21 @@
 import type { Child } from 'hono/jsx'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
-import { CheckboxesField, CheckboxField, fieldProblem, InputField, SelectField, TextField } from '../../http/form.tsx'
+import {
+  CheckboxesField,
+  CheckboxField,
+  fieldProblem,
+  InputField,
+  isFieldLocked,
+  SelectField,
+  TextField,
+} from '../../http/form.tsx'
 import type { TestRun } from '../../monitoring/test-run.ts'
 import { Time } from '../../status-page/html/time.tsx'
 import { currentValue, EditProblem, VersionField } from './edit-fields.tsx'
+import { LockedFields } from './managed.tsx'
 import type { EditorField } from './monitor-fields.ts'
+import { sectionsOf } from './monitor-fields.ts'
 import type { EditorValues, HeaderRow } from './monitor-input.ts'
 import { headerRows, valueInWords } from './monitor-input.ts'
 import { outcomeNames } from './monitor-words.ts'
@@ -30,37 +40,38 @@ export interface MonitorFormProps {
   readonly storedVersion: number | null
   /** The names of the fields whose secrets are stored. */
   readonly secrets: ReadonlySet<string>
+  /** Whether what is typed can be tested. */
+  readonly isTestable: boolean
 }
 
 /** Renders the editor of a monitor of one kind. */
 export function MonitorForm(props: MonitorFormProps) {
-  const { screen, state, kind, fields, storedVersion, back, answer } = props
+  const { screen, state, kind, fields, storedVersion, back, answer, isTestable } = props
   const names = fields.map(({ name }) => name)
-  const usual = fields.filter(({ isRare }) => !isRare)
-  const rare = fields.filter(({ isRare, type, choices = [] }) => isRare && (type !== 'choices' || choices.length > 0))
-  const isRareWrong = rare.some(({ name }) => fieldProblem(state, name) !== null)
+  const { usual, rare } = sectionsOf(fields)
   return (
     <form method="post" class="stack" id="monitor-form" {...(answer !== null && { 'data-keep': '' })}>
       <EditProblem state={state} version={storedVersion ?? 0} fields={names} />
       <input type="hidden" name="kind" value={kind} />
       {storedVersion === null ? null : <VersionField state={state} version={storedVersion} />}
+      <LockedFields state={state} />
       {usual.map((field) => (
         <Field field={field} {...props} />
       ))}
-      {rare.length === 0 ? null : (
-        <details open={isRareWrong || rare.some(({ name }) => isChanged(state, props.values, name))}>
-          <summary>More options</summary>
+      {rare.map((section) => (
+        <details open={section.fields.some((field) => isSet(field, props))}>
+          <summary>{section.title}</summary>
           <div class="stack">
-            {rare.map((field) => (
+            {section.fields.map((field) => (
               <Field field={field} {...props} />
             ))}
           </div>
         </details>
-      )}
+      ))}
       {answer === null ? null : <Answer screen={screen} answer={answer} />}
       <p class="actions">
         <button type="submit">Save</button>
-        {kind === 'HEARTBEAT' ? null : (
+        {!isTestable ? null : (
           <button type="submit" class="quiet" name="test" value="true">
             Test
           </button>
@@ -71,9 +82,17 @@ export function MonitorForm(props: MonitorFormProps) {
   )
 }
 
-function isChanged({ fields }: FormState, values: EditorValues, name: string): boolean {
-  const typed = fields.get(name)
-  return typed !== null && typed !== (values.get(name) ?? '')
+/** Returns whether a field has something that a new monitor does not have, or a problem: its section is then open. */
+function isSet(field: EditorField, { state, values, secrets }: MonitorFormProps): boolean {
+  const { name, type, initial = '' } = field
+  if (fieldProblem(state, name) !== null || (type === 'secret' && secrets.has(name))) return true
+  if (type === 'headers' && headerRows(name, state.fields).length > 0) return true
+  const stored = [values.get(name) ?? ''].flat()
+  const isTyped = state.fields.has(name) || state.fields.has(`${name}.shown`)
+  const typed = state.fields.getAll(name)
+  const value = (isTyped ? typed : stored).join()
+  // An empty text is the default, whatever that is.
+  return value !== initial && (value !== '' || type === 'flag')
 }
 
 function Answer({ screen, answer }: { readonly screen: Screen; readonly answer: TestRun }) {
@@ -184,7 +203,7 @@ function HeadersField(props: OneFieldProps) {
     value: '',
   }))
   return (
-    <fieldset class="form-field headers">
+    <fieldset class="form-field headers" disabled={isFieldLocked(state, name)}>
       <legend>{label}</legend>
       <p class="hint">{hintOf(props)}</p>
       {[...known, ...blank].map((row, index) => (

@@ -59,7 +59,7 @@ function readField({ name, type }: EditorField, fields: URLSearchParams): unknow
     case 'headers':
       return headerRows(name, fields).map((row) => ({ name: row.name, value: row.value || null }))
     default:
-      return name === 'http.ipVersion' && text !== '' ? Number(text) : text || undefined
+      return name.endsWith('.ipVersion') && text !== '' ? Number(text) : text || undefined
   }
 }
 

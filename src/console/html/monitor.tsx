@@ -2,6 +2,7 @@ import type { Monitor, ProbeResult, Watch } from '../../generated/prisma/client.
 import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem } from '../../http/form.tsx'
 import { readRelations } from '../../monitoring/dependency-store.ts'
+import { durationInWords } from '../../monitoring/duration.ts'
 import { HEARTBEAT_PATH } from '../../monitoring/http/heartbeat.ts'
 import type { LatencyPoint } from '../../monitoring/latency.ts'
 import { readLatencies } from '../../monitoring/latency.ts'
@@ -11,6 +12,7 @@ import type { MonitorPast } from '../../monitoring/monitor-past.ts'
 import { readMonitorPast } from '../../monitoring/monitor-past.ts'
 import { readIncidentIds } from '../../monitoring/outage-incident.ts'
 import { pauseMonitor, resumeMonitor } from '../../monitoring/pause.ts'
+import type { Schedule } from '../../monitoring/staleness.ts'
 import { scheduleOf } from '../../monitoring/staleness.ts'
 import type { NamedParent } from '../../monitoring/staleness-change.ts'
 import { stalenessReason } from '../../monitoring/staleness-change.ts'
@@ -157,7 +159,7 @@ function MonitorPage(details: Details) {
       <Uptimes {...details} />
       {latencies.length === 0 ? null : (
         <section>
-          <h2>Response times</h2>
+          <h2>{monitor.kind === 'HEARTBEAT' ? 'Run times' : 'Response times'}</h2>
           <LatencyChart range="24h" points={latencies} zone={screen.zone} />
         </section>
       )}
@@ -183,9 +185,10 @@ function State({ screen, monitor, watches, service, past, parents, dependents }:
       </p>
       {reason === '' || shown.state === 'UP' ? null : <p>{reason}</p>}
       <p class="row-facts">
-        {kinds[monitor.kind].name}, every {formatSeconds(schedule.intervalSeconds)}
+        {kinds[monitor.kind].name}, {frequency(schedule)}
         {service === null ? '' : `, decides the status of ${service}`}
       </p>
+      <Run screen={screen} watches={watches} />
       {parents.length === 0 ? null : (
         <p class="row-facts">
           Depends on{' '}
@@ -204,6 +207,20 @@ function State({ screen, monitor, watches, service, past, parents, dependents }:
     </section>
   )
 }
+
+/** Says that a job is running, as it has reported. */
+function Run({ screen, watches }: Pick<Details, 'screen' | 'watches'>) {
+  const startedAt = watches[0]?.startedAt ?? null
+  if (startedAt === null) return null
+  return (
+    <p class="row-facts">
+      Running since <Time at={startedAt} zone={screen.zone} />
+    </p>
+  )
+}
+
+const frequency = ({ cron, intervalSeconds }: Schedule) =>
+  cron ? `at ${cron.expression} (${cron.timeZone})` : `every ${formatSeconds(intervalSeconds)}`
 
 function formatSeconds(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000)
@@ -297,12 +314,13 @@ function Checks({ screen, checks, monitor }: Details) {
         <p>{monitor.kind === 'HEARTBEAT' ? 'The job has not reported yet.' : 'There are none yet.'}</p>
       ) : (
         <ul class="rows">
-          {checks.map(({ at, region, outcome, message }) => (
+          {checks.map(({ at, region, outcome, message, latencyMs }) => (
             <li data-state={outcome}>
               <span>
                 <span class="state">{outcomeNames[outcome]}</span> · {message}
               </span>
               <span class="row-facts">
+                {monitor.kind === 'HEARTBEAT' && latencyMs !== null ? `ran ${runTime(latencyMs)}, ` : ''}
                 {region === '*' ? '' : `${region}, `}
                 <Time at={at} zone={screen.zone} />
               </span>
@@ -313,5 +331,7 @@ function Checks({ screen, checks, monitor }: Details) {
     </section>
   )
 }
+
+const runTime = (runMs: number) => (runMs < 1000 ? `${runMs} ms` : durationInWords(runMs))
 
 const milliseconds = (latencyMs: number | null) => (latencyMs === null ? '' : `${latencyMs} ms`)

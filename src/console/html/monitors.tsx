@@ -3,6 +3,8 @@ import { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField } from '../../http/form.tsx'
 import { wordsOf } from '../../language/catalogue.ts'
+import type { ImportedDay } from '../../monitoring/imported-history.ts'
+import { readImportedDays } from '../../monitoring/imported-history.ts'
 import type { MonitorFilter } from '../../monitoring/monitor-filter.ts'
 import { monitorsMatching } from '../../monitoring/monitor-filter.ts'
 import { pauseMonitor, resumeMonitor } from '../../monitoring/pause.ts'
@@ -10,7 +12,8 @@ import type { DayUptime } from '../../monitoring/uptime-days.ts'
 import { readDays } from '../../monitoring/uptime-days.ts'
 import { Time } from '../../status-page/html/time.tsx'
 import { barLabel, DayBars } from '../../status-page/html/uptime.tsx'
-import { barView } from '../../status-page/service-history.ts'
+import type { ServiceHistory } from '../../status-page/service-history.ts'
+import { barView, importedIn } from '../../status-page/service-history.ts'
 import { applyToEach, chosenIds } from './bulk.ts'
 import { Choose, ChooseAll } from './choose.tsx'
 import { FirstStep } from './first-step.tsx'
@@ -27,13 +30,13 @@ const NO_DATA = 'UNKNOWN'
 /** Characters of the last answer that the list shows. */
 const MAX_ANSWER_LENGTH = 140
 
-interface Listed extends Pick<Monitor, 'id' | 'name' | 'kind' | 'state' | 'unknownSince' | 'createdAt'> {
+interface Listed extends Pick<Monitor, 'id' | 'serviceId' | 'name' | 'kind' | 'state' | 'unknownSince' | 'createdAt'> {
   readonly watches: readonly Pick<Watch, 'lastCheckedAt' | 'lastMessage'>[]
 }
 
 /** What the list shows of a monitor: its options are large. */
 const listed = {
-  ...{ id: true, name: true, kind: true, state: true, unknownSince: true, createdAt: true },
+  ...{ id: true, serviceId: true, name: true, kind: true, state: true, unknownSince: true, createdAt: true },
   watches: { select: { lastCheckedAt: true, lastMessage: true } },
 } as const
 
@@ -61,7 +64,7 @@ export function monitorListScreens({ get, action }: Screens): void {
   )
 }
 
-/** Reads a page of monitors with its bars. Runs six to eight statements. */
+/** Reads a page of monitors with its bars. Runs six to nine statements. */
 async function showList(screen: Screen, state: FormState): Promise<Response> {
   const { c, ctx, organization } = screen
   const filter = filterOf(screen)
@@ -73,8 +76,10 @@ async function showList(screen: Screen, state: FormState): Promise<Response> {
     count: (query) => ctx.db.monitor.count(query),
   })
   const ids = page.rows.map(({ id }) => id)
-  const days = ids.length === 0 ? new Map() : await readDays(ctx.db, organization, ids, DAYS, ctx.now())
-  const content = <MonitorList {...{ screen, state, filter, page, days }} />
+  const days =
+    ids.length === 0 ? new Map<string, DayUptime[]>() : await readDays(ctx.db, organization, ids, DAYS, ctx.now())
+  const imported = await readImportedBars(screen, page.rows, days)
+  const content = <MonitorList {...{ screen, state, filter, page, days, imported }} />
   return screen.show({ title: 'Monitors', section: 'monitors', content, actions: <AddLink screen={screen} /> }, state)
 }
 
@@ -107,15 +112,37 @@ function AddLink({ screen }: { readonly screen: Screen }) {
   )
 }
 
+type ImportedBars = ReadonlyMap<string, readonly (ImportedDay | null)[]>
+
+/** Reads what another tool counted of the services of monitors, by the id of the monitor. */
+async function readImportedBars(
+  { ctx }: Screen,
+  monitors: readonly Listed[],
+  days: ReadonlyMap<string, readonly DayUptime[]>,
+): Promise<ImportedBars> {
+  const ids = monitors.flatMap(({ serviceId }) => serviceId ?? [])
+  const shown = days.values().next().value ?? []
+  const [first, last] = [shown[0]?.day, shown.at(-1)?.day]
+  if (ids.length === 0 || first === undefined || last === undefined) return new Map()
+  const found = await readImportedDays(ctx.db, ids, first, last)
+  return new Map(
+    monitors.flatMap(({ id, serviceId }) => {
+      const own = found.get(serviceId ?? '')
+      return own === undefined ? [] : [[id, importedIn(shown, own, last)] as const]
+    }),
+  )
+}
+
 interface MonitorListProps {
   readonly screen: Screen
   readonly state: FormState
   readonly filter: MonitorFilter
   readonly page: ListPage<Listed>
   readonly days: ReadonlyMap<string, readonly DayUptime[]>
+  readonly imported: ImportedBars
 }
 
-function MonitorList({ screen, state, filter, page, days }: MonitorListProps) {
+function MonitorList({ screen, state, filter, page, days, imported }: MonitorListProps) {
   const isFiltered = Object.keys(filter).length > 0
   if (page.rows.length === 0 && !isFiltered) {
     return (
@@ -137,7 +164,9 @@ function MonitorList({ screen, state, filter, page, days }: MonitorListProps) {
           {screen.may('WRITE') ? <BulkActions /> : null}
           <ul class="rows">
             {page.rows.map((monitor) => (
-              <MonitorRow {...{ screen, monitor, days: days.get(monitor.id) ?? [] }} />
+              <MonitorRow
+                {...{ screen, monitor, days: days.get(monitor.id) ?? [], imported: imported.get(monitor.id) }}
+              />
             ))}
           </ul>
         </form>
@@ -185,15 +214,16 @@ interface MonitorRowProps {
   readonly screen: Screen
   readonly monitor: Listed
   readonly days: readonly DayUptime[]
+  readonly imported: ServiceHistory['imported']
 }
 
 /** The console is in English. */
 const words = wordsOf('EN')
 
-function MonitorRow({ screen, monitor, days }: MonitorRowProps) {
+function MonitorRow({ screen, monitor, days, imported }: MonitorRowProps) {
   const { id, name, kind } = monitor
   const shown = shownState(monitor)
-  const bar = barView({ source: 'MONITORS', days, incidents: [] }, words)
+  const bar = barView({ source: 'MONITORS', days, incidents: [], imported }, words)
   return (
     <li id={id} class="monitor-row" data-state={shown.state}>
       {screen.may('WRITE') ? <Choose id={id} name={name} /> : null}

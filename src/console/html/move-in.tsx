@@ -8,6 +8,7 @@ import type { Import, Variable } from '../../import/move-in.ts'
 import { applyImport, planImport } from '../../import/move-in.ts'
 import type { Source } from '../../import/source-names.ts'
 import { isSource, sourceNames, sources } from '../../import/source-names.ts'
+import { createSend } from '../../network/send.ts'
 import type { Screen, Screens } from './screen.tsx'
 import { Table } from './table.tsx'
 
@@ -66,7 +67,11 @@ const doors: Readonly<Record<Source, Door>> = {
     address: 'The id of the page there.',
     key: 'An API key. It is used once, and not kept.',
   },
-  hetrixtools: { hint: 'The list of blacklist monitors, as its API answers.', accept: JSON_FILE },
+  hetrixtools: {
+    hint: 'The list of blacklist monitors, as its API answers.',
+    accept: JSON_FILE,
+    key: 'An API key. It is used once, and not kept.',
+  },
 }
 
 const FIELDS = ['address', 'key', 'file', 'text', 'variables'] as const
@@ -198,7 +203,7 @@ async function fileOf({ ctx }: Screen, source: Source, sent: SubmittedForm): Pro
   if (file !== undefined) return new Uint8Array(await file.arrayBuffer())
   const [text = '', address = '', key = ''] = ['text', 'address', 'key'].map((name) => sent.fields.get(name)?.trim())
   if (text !== '') return Buffer.from(text)
-  return fetchSource(ctx.tools.outbound, source, { address, key })
+  return fetchSource(createSend(ctx.tools.outbound), source, { address, key })
 }
 
 function variablesIn(text: string): Variable[] {

@@ -16,6 +16,7 @@ import type { Standing } from '../../monitoring/objective/standing.ts'
 import { readStandings } from '../../monitoring/objective/standing.ts'
 import { Time } from '../../status-page/html/time.tsx'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
+import { LockedFields, ManagedNote, readLock, withoutLocked } from './managed.tsx'
 import { byCreation, PageLinks, readListPage } from './paging.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { idIn } from './screen.tsx'
@@ -72,7 +73,8 @@ function settingsIn(fields: URLSearchParams) {
 }
 
 async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<string> {
-  await updateObjective(screen.ctx, { id: idIn(screen), ...settingsIn(fields), version: readVersion(fields) })
+  const edit = withoutLocked(settingsIn(fields), fields)
+  await updateObjective(screen.ctx, { id: idIn(screen), ...edit, version: readVersion(fields) })
   return `objectives/${idIn(screen)}`
 }
 
@@ -244,6 +246,7 @@ function Fields({ state, objective }: { readonly state: FormState; readonly obje
 async function showOne(screen: Screen, state: FormState): Promise<Response> {
   const { ctx, organization } = screen
   const objective = await ownObjective(ctx, organization.id, idIn(screen))
+  const lock = await readLock(screen, objective.id, state)
   const standing = (await readStandings(ctx.db, organization, [objective], ctx.now())).get(objective.id)
   const corrections = await ctx.db.uptimeCorrection.findMany({
     where: { serviceId: objective.serviceId },
@@ -257,10 +260,12 @@ async function showOne(screen: Screen, state: FormState): Promise<Response> {
       {screen.may('WRITE') ? (
         <section>
           <h2>Settings</h2>
+          <ManagedNote screen={screen} managed={lock.managed} />
           <form method="post" class="stack" id="edit">
+            <LockedFields state={lock.state} />
             <EditProblem state={state} version={objective.version} fields={fieldNames} />
             <VersionField state={state} version={objective.version} />
-            <Fields state={state} objective={objective} />
+            <Fields state={lock.state} objective={objective} />
             <p class="actions">
               <button type="submit">Save</button>
               <a href={screen.path(`objectives/${objective.id}/delete`)}>Delete</a>

@@ -95,23 +95,31 @@ function lateness(oldest: Date | null | undefined, now: Date): string {
 
 function showLists(screen: OperatorScreen): Response {
   const { lists, lookup } = screen.ctx.checker
-  return screen.show(
-    'Blacklists',
-    'lists',
-    <ul class="rows">
-      {lists.map((list) => {
-        const { status, detail } = lookup.health.get(list)
-        return (
-          <li>
-            <span>
-              {list.name} <span class="row-facts">{list.zone}</span>
-            </span>
-            <span class="row-facts">{status === 'ok' ? 'Answers' : `${status}: ${detail ?? ''}`}</span>
-          </li>
-        )
-      })}
-    </ul>,
+  const isUnfit = lists.some((list) => ['refusing', 'unreachable'].includes(lookup.health.get(list).status))
+  const content = (
+    <>
+      {isUnfit ? (
+        <p>
+          Lists refuse public resolvers and those of hosting companies. Run a recursive resolver of your own and set{' '}
+          <code>DNS_SERVERS</code> to its address: <a href="/docs/resolver">how to</a>.
+        </p>
+      ) : null}
+      <ul class="rows">
+        {lists.map((list) => {
+          const { status, detail } = lookup.health.get(list)
+          return (
+            <li>
+              <span>
+                {list.name} <span class="row-facts">{list.zone}</span>
+              </span>
+              <span class="row-facts">{status === 'ok' ? 'Answers' : `${status}: ${detail ?? ''}`}</span>
+            </li>
+          )
+        })}
+      </ul>
+    </>
   )
+  return screen.show('Blacklists', 'lists', content)
 }
 
 /** Sends the operator a mail, and returns what the mail server answered. */

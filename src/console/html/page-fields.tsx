@@ -16,6 +16,7 @@ import {
   fieldProblem,
   fileIn,
   InputField,
+  isFieldLocked,
   SelectField,
   TextField,
   textRules,
@@ -308,7 +309,7 @@ function Links({ stored, state, version }: LinksProps) {
   const typed = typedLinks(state)
   const rows = [...(typed ?? stored), { label: '', url: '' }, { label: '', url: '' }].slice(0, MAX_LINKS)
   return (
-    <fieldset class="form-field">
+    <fieldset class="form-field" disabled={isFieldLocked(state, 'links')}>
       <legend>Links for visitors</legend>
       <FormProblem state={{ ...state, problem: state.problem?.message.includes('links') ? state.problem : null }} />
       {isOutdated(state, version) && textOf(typed ?? []) !== textOf(stored) ? (

@@ -5,13 +5,14 @@ import type { SubmittedForm } from '../../http/form.tsx'
 import { privateHeaders } from '../../people/html/frame.tsx'
 import type { PageDraft } from '../../status-page/html/rendered-page.tsx'
 import { renderDraft } from '../../status-page/html/rendered-page.tsx'
+import { withoutLocked } from './managed.tsx'
 import type { EditedPage } from './page-fields.tsx'
 import { readLogoFile, readPageFields } from './page-fields.tsx'
 import type { Screen } from './screen.tsx'
 
 /** Returns the settings that were typed, as far as they are valid, and a chosen logo as the address of its content. */
 export async function readDraft(sent: SubmittedForm, page: EditedPage): Promise<PageDraft> {
-  const { serviceIds, ...fields } = readPageFields(sent, page, { isDraft: true })
+  const { serviceIds, ...fields } = withoutLocked(readPageFields(sent, page, { isDraft: true }), sent.fields)
   const typedZone = sent.fields.get('timeZone') ?? undefined
   const { name, description, accentColor, timeZone, logoUrl, links } = validSettings({ ...fields, timeZone: typedZone })
   const logo = sent.fields.has('logoNone') ? null : logoUrl

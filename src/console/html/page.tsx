@@ -5,6 +5,7 @@ import { emptyForm, InputField } from '../../http/form.tsx'
 import { updateFirstPage } from '../../status/page.ts'
 import type { PageDraft } from '../../status-page/html/rendered-page.tsx'
 import { currentValue, EditProblem, PreviewButton, readVersion, VersionField } from './edit-fields.tsx'
+import { LockedFields, ManagedNote, readLock, withoutLocked } from './managed.tsx'
 import { DomainSection, domainForms } from './page-domain.tsx'
 import { PageFields, pageFields, readLogoFile, readPageFields, ShownServices } from './page-fields.tsx'
 import { LanguageFields, languageFields, readLanguages } from './page-languages.tsx'
@@ -26,7 +27,7 @@ export function pageScreens(screens: Screens): void {
     if (isDraft(sent.fields)) {
       return showSettings(screen, { fields: sent.fields, problem: null }, await readDraft(sent, page))
     }
-    const input = { ...readPageFields(sent, page), ...organizationFields(sent) }
+    const input = { ...withoutLocked(readPageFields(sent, page), sent.fields), ...organizationFields(sent) }
     const { slug } = await updateFirstPage(ctx, input, await readLogoFile(sent))
     // The slug is in the address of every screen.
     return c.redirect(`/console/${slug}/page`, 303)
@@ -52,13 +53,15 @@ async function showSettings(screen: Screen, state: FormState, draft: PageDraft =
   const { version, timeZone } = page
   const { contactEmail } = organization
   const isDomain = state.fields.has('domain')
-  const settings = isDomain ? emptyForm : state
+  const { managed, state: settings } = await readLock(screen, page.id, isDomain ? emptyForm : state)
   const content = (
     <>
+      <ManagedNote {...{ screen, managed }} />
       <div class="with-preview">
         <form method="post" class="stack" id="settings" enctype="multipart/form-data">
           <EditProblem state={settings} version={version} fields={FIELDS} />
           <VersionField state={settings} version={version} />
+          <LockedFields state={settings} />
           <PageFields {...{ page, version }} state={settings} />
           <ShownServices {...{ services, version }} shown={page.serviceIds} state={settings} />
           <InputField

@@ -11,6 +11,7 @@ import type { ShownAccess } from '../../people/page-access.ts'
 import { createPage, deletePage, updatePage } from '../../status/page.ts'
 import type { PageDraft } from '../../status-page/html/rendered-page.tsx'
 import { ConfirmDeletion, EditProblem, PreviewButton, readVersion, VersionField } from './edit-fields.tsx'
+import { LockedFields, ManagedNote, readLock, withoutLocked } from './managed.tsx'
 import { AccessFields, accessFields, accessKinds, readAccess } from './page-access.tsx'
 import { DomainSection, domainForms, domainStates } from './page-domain.tsx'
 import {
@@ -163,7 +164,11 @@ async function submitPage(screen: Screen, sent: SubmittedForm): Promise<string |
   // What is the same as the organization's follows it.
   const followed = owners.filter(([name, value]) => isSame(fields[name as keyof typeof fields], value))
   const look = Object.fromEntries(followed.map(([name]) => [name, null]))
-  await updatePage(ctx, { id, version, ...fields, ...look }, await readLogoFile(sent))
+  await updatePage(
+    ctx,
+    { id, version, ...withoutLocked({ ...fields, ...look }, sent.fields) },
+    await readLogoFile(sent),
+  )
   return `pages/${id}`
 }
 
@@ -181,13 +186,15 @@ async function showPage(screen: Screen, state: FormState, draft: PageDraft = {})
   const path = `pages/${id}`
   const version = shownVersion(page, organization)
   const isDomain = state.fields.has('domain')
-  const settings = isDomain ? emptyForm : state
+  const { managed, state: settings } = await readLock(screen, id, isDomain ? emptyForm : state)
   const content = (
     <>
+      <ManagedNote {...{ screen, managed }} />
       <div class="with-preview">
         <form method="post" class="stack" id="settings" enctype="multipart/form-data">
           <EditProblem state={settings} version={version} fields={pageFields} />
           <VersionField state={settings} version={version} />
+          <LockedFields state={settings} />
           <p class="hint">
             What is the same as on <a href={screen.path('page')}>{organization.name}</a> changes with it.
           </p>

@@ -1,13 +1,21 @@
 import type { Child } from 'hono/jsx'
+import type { Page } from '../../account/page.ts'
 import { findPage, readPages } from '../../account/page.ts'
+import { updatePageReports } from '../../account/page-reports.ts'
+import type { FormState } from '../../http/form.tsx'
+import { emptyForm, FormProblem } from '../../http/form.tsx'
 import { durationInWords } from '../../monitoring/duration.ts'
 import { targetPercent } from '../../monitoring/objective/objective.ts'
+import { isMailEnabled } from '../../notification/context.ts'
+import type { ReportMail } from '../../notification/report-subscription.ts'
+import { mailReports, reportMailOf } from '../../notification/report-subscription.ts'
 import { privateHeaders } from '../../people/html/frame.tsx'
 import { Span, Time } from '../../status-page/html/time.tsx'
 import type { MeanTime, MonthlyReport, ServiceReport } from '../../status-page/report.ts'
 import { readReport, reportMonths } from '../../status-page/report.ts'
 import { reportCsv, reportJson } from '../../status-page/report-files.ts'
 import { impactLabels } from '../../status-page/view.ts'
+import { readVersion } from './edit-fields.tsx'
 import { correctionWords, percentInWords } from './objectives.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { idIn } from './screen.tsx'
@@ -17,24 +25,50 @@ import { Table } from './table.tsx'
 const MAX_PAGES = 50
 
 /** Adds the monthly reports of pages. */
-export function reportScreens({ get }: Screens): void {
-  get('reports', showList)
+export function reportScreens({ get, action }: Screens): void {
+  get('reports', (screen) => showList(screen, emptyForm))
+  action(
+    'reports/:id/published',
+    async (screen, { fields }) => {
+      const version = readVersion(fields)
+      await updatePageReports(screen.ctx, {
+        pageId: idIn(screen),
+        published: fields.get('published') === 'true',
+        version,
+      })
+      return 'reports'
+    },
+    showList,
+  )
+  action(
+    'reports/:id/mail',
+    async (screen) => {
+      await mailReports(screen.ctx, idIn(screen), screen.user.email)
+      return 'reports'
+    },
+    showList,
+  )
   get('reports/:id', showReport)
 }
 
-async function showList(screen: Screen): Promise<Response> {
+async function showList(screen: Screen, state: FormState): Promise<Response> {
   const { ctx, organization } = screen
   const pages = (await readPages(ctx.db, 'organizationId', [organization.id], { withDeleted: true })).slice(
     0,
     MAX_PAGES,
   )
   const months = reportMonths(organization, ctx.now())
+  const hasMail = isMailEnabled(ctx.config)
+  const mails = await Promise.all(pages.map((page) => (hasMail ? reportMailOf(ctx, page, screen.user.email) : null)))
   const content = (
     <>
+      <FormProblem state={state} fields={[]} />
       <p class="lead">What the services of a page were like in a calendar month of {organization.timeZone}.</p>
-      {pages.map(({ id, name }) => (
+      {pages.map(({ id, name, ...page }, place) => (
         <section>
           <h2>{name}</h2>
+          <Publication {...{ screen, id, page }} />
+          <ByMail {...{ screen, id }} mail={mails[place] ?? null} />
           <ul class="rows">
             {months.map((month, index) => (
               <li>
@@ -47,7 +81,60 @@ async function showList(screen: Screen): Promise<Response> {
       ))}
     </>
   )
-  return screen.show({ title: 'Reports', section: 'services', content })
+  return screen.show({ title: 'Reports', section: 'services', content }, state)
+}
+
+/** Says whether readers of the page can read its reports, and changes that. */
+function Publication(props: {
+  readonly screen: Screen
+  readonly id: string
+  readonly page: Pick<Page, 'slug' | 'version' | 'publishesReports'>
+}) {
+  const { screen, id, page } = props
+  const { slug, version, publishesReports } = page
+  return (
+    <form method="post" action={screen.path(`reports/${id}/published`)} class="actions">
+      <span>
+        {publishesReports ? (
+          <>
+            Readers of the page can read <a href={`/status/${slug}/reports`}>those of months that are over</a>.
+          </>
+        ) : (
+          'Only members can read them.'
+        )}
+      </span>
+      {screen.may('ADMIN') ? (
+        <>
+          <input type="hidden" name="version" value={version} />
+          <button type="submit" class="quiet" name="published" value={String(!publishesReports)}>
+            {publishesReports ? 'Stop publishing' : 'Publish'}
+          </button>
+        </>
+      ) : null}
+    </form>
+  )
+}
+
+/** Says whether the member gets the reports by mail, and begins that. */
+function ByMail({
+  screen,
+  id,
+  mail,
+}: {
+  readonly screen: Screen
+  readonly id: string
+  readonly mail: ReportMail | null
+}) {
+  if (mail === null) return null
+  if (mail === 'ACTIVE') return <p>You get each by mail; its last line ends that.</p>
+  return (
+    <form method="post" action={screen.path(`reports/${id}/mail`)} class="actions">
+      {mail === 'ASKED' ? <span>Confirm the link in your mail to get each.</span> : null}
+      <button type="submit" class="quiet">
+        {mail === 'ASKED' ? 'Send the link again' : 'Mail me each'}
+      </button>
+    </form>
+  )
 }
 
 async function showReport(screen: Screen): Promise<Response> {

@@ -10,6 +10,7 @@ import { deliveryScreens } from './deliveries.tsx'
 import { incidentScreens } from './incident.tsx'
 import { incidentEditScreens } from './incident-edits.tsx'
 import { incidentMergeScreens } from './incident-merge.tsx'
+import { incidentServiceMoveScreens } from './incident-service-move.tsx'
 import { incidentListScreens } from './incidents.tsx'
 import type { DrawPng } from './installable-app.ts'
 import { installableApp } from './installable-app.ts'
@@ -21,6 +22,7 @@ import { maintenanceEditScreens } from './maintenance-edits.tsx'
 import { maintenanceFormScreens } from './maintenance-form.tsx'
 import { maintenanceSeriesScreens } from './maintenance-series.tsx'
 import { maintenanceListScreens } from './maintenances.tsx'
+import { managedScreens } from './managed.tsx'
 import { monitorScreens } from './monitor.tsx'
 import { monitorDeletionScreens } from './monitor-delete.tsx'
 import { monitorEditScreens } from './monitor-edit.tsx'
@@ -81,6 +83,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       incidentScreens(screens)
       incidentEditScreens(screens)
       incidentMergeScreens(screens)
+      incidentServiceMoveScreens(screens)
       postmortemScreens(screens)
       maintenanceListScreens(screens)
       // Before the page of one maintenance, which takes any name.
@@ -116,6 +119,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       planScreens(screens)
       logScreens(screens)
       blacklistScreens(screens)
+      managedScreens(screens)
       accountScreens(screens)
     }),
   )

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { FormState } from '../../http/form.tsx'
-import { fieldProblem, InputField } from '../../http/form.tsx'
+import { fieldProblem, InputField, isFieldLocked } from '../../http/form.tsx'
 import { serviceStatusLabels } from '../../status-page/view.ts'
 import { CurrentValue, currentValue } from './edit-fields.tsx'
 import { ManyCheckboxes, namesInWords, readChosen } from './many-choices.tsx'
@@ -78,7 +78,7 @@ export function ServiceStatusFields({
   }
   const isShort = offered.length <= 6 && services.length <= MAX_OFFERED
   return (
-    <fieldset class="form-field service-statuses">
+    <fieldset class="form-field service-statuses" disabled={isFieldLocked(state, 'services')}>
       <legend>Affected services</legend>
       {problem === null ? null : <p class="problem">{problem}</p>}
       {isShort ? rows(offered) : rows(named)}

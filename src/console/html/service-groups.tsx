@@ -4,6 +4,7 @@ import type { FormState } from '../../http/form.tsx'
 import { InputField, TextField, textRules } from '../../http/form.tsx'
 import { createServiceGroup, deleteServiceGroup, findGroup, updateServiceGroup } from '../../status/service-group.ts'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
+import { LockedFields, ManagedNote, readLock, withoutLocked } from './managed.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { idIn } from './screen.tsx'
 
@@ -14,7 +15,11 @@ export function serviceGroupScreens({ form }: Screens): void {
     return 'services'
   })
   form('services/groups/:id', showGroup, async (screen, { fields }) => {
-    await updateServiceGroup(screen.ctx, { id: idIn(screen), ...readFields(fields), version: readVersion(fields) })
+    await updateServiceGroup(screen.ctx, {
+      id: idIn(screen),
+      ...withoutLocked(readFields(fields), fields),
+      version: readVersion(fields),
+    })
     return 'services'
   })
   form('services/groups/:id/delete', showDeletion, async (screen) => {
@@ -37,6 +42,7 @@ function showNew(screen: Screen, state: FormState): Response {
 
 async function showGroup(screen: Screen, state: FormState): Promise<Response> {
   const group = await read(screen)
+  const lock = await readLock(screen, group.id, state)
   const remove = (
     <a class="button quiet" href={screen.path(`services/groups/${group.id}/delete`)}>
       Delete
@@ -46,7 +52,12 @@ async function showGroup(screen: Screen, state: FormState): Promise<Response> {
     {
       title: group.name,
       section: 'services',
-      content: <GroupForm screen={screen} state={state} group={group} />,
+      content: (
+        <>
+          <ManagedNote screen={screen} managed={lock.managed} />
+          <GroupForm screen={screen} state={lock.state} group={group} />
+        </>
+      ),
       actions: screen.may('WRITE') ? remove : undefined,
     },
     state,
@@ -68,6 +79,7 @@ function GroupForm({
     <form method="post" class="stack" id="edit">
       <EditProblem state={state} version={version} fields={['name', 'description']} />
       {group === null ? null : <VersionField state={state} version={version} />}
+      <LockedFields state={state} />
       <InputField
         label="Name"
         name="name"

@@ -6,6 +6,7 @@ import { InputField, SelectField, TextField, textRules } from '../../http/form.t
 import { createService, deleteService, findService, updateService } from '../../status/service.ts'
 import { serviceStatusLabels } from '../../status-page/view.ts'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from './edit-fields.tsx'
+import { LockedFields, ManagedNote, readLock, withoutLocked } from './managed.tsx'
 import { monitorStateNames } from './now.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { idIn } from './screen.tsx'
@@ -39,7 +40,7 @@ async function submitService(screen: Screen, { fields }: SubmittedForm): Promise
   const statusOverride = fields.get('statusOverride') || null
   await updateService(screen.ctx, {
     id: idIn(screen),
-    ...readFields(fields),
+    ...withoutLocked(readFields(fields), fields),
     statusOverride,
     version: readVersion(fields),
   })
@@ -71,7 +72,8 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
 
 async function showService(screen: Screen, state: FormState): Promise<Response> {
   const service = await findService(screen.ctx, screen.organization.id, idIn(screen))
-  const [groups, monitors] = await Promise.all([
+  const [lock, groups, monitors] = await Promise.all([
+    readLock(screen, service.id, state),
     readGroups(screen),
     screen.ctx.db.monitor.findMany({
       where: { organizationId: screen.organization.id, serviceId: service.id },
@@ -82,8 +84,9 @@ async function showService(screen: Screen, state: FormState): Promise<Response> 
   ])
   const content = (
     <>
+      <ManagedNote screen={screen} managed={lock.managed} />
       {screen.may('WRITE') ? (
-        <ServiceForm {...{ screen, state, service, groups }} />
+        <ServiceForm {...{ screen, service, groups }} state={lock.state} />
       ) : (
         <p class="lead">{service.description}</p>
       )}
@@ -119,6 +122,7 @@ function ServiceForm({
   return (
     <form method="post" class="stack" id="edit">
       <VersionField state={state} version={version} />
+      <LockedFields state={state} />
       <Fields state={state} service={service} groups={groups} />
       <SelectField
         label="Status"

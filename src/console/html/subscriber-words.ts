@@ -27,6 +27,7 @@ export const topicNames = {
   INCIDENTS: 'Incidents',
   MAINTENANCES: 'Maintenance',
   SERVICE_STATUS: 'Every change of a service’s status',
+  REPORTS: 'Monthly reports',
 } as const satisfies Record<Topic, string>
 
 export const deliveryStatusNames = {

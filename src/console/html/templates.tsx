@@ -19,6 +19,7 @@ import {
   VersionField,
 } from './edit-fields.tsx'
 import { FirstStep } from './first-step.tsx'
+import { LockedFields, ManagedNote, readLock, withoutLocked } from './managed.tsx'
 import { impactChoices, statusChoices } from './new-incident.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { idIn } from './screen.tsx'
@@ -73,7 +74,7 @@ const read = ({ ctx, organization, c }: Screen) => findTemplate(ctx, organizatio
 async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
   const template = await read(screen)
   if (isDraft(fields)) return showForm(screen, { fields, problem: null }, template.kind, template)
-  const content = contentIn(template.kind, fields)
+  const content = withoutLocked(contentIn(template.kind, fields), fields)
   await updateTemplate(screen.ctx, { id: template.id, version: readVersion(fields), ...content })
   return 'templates'
 }
@@ -162,10 +163,16 @@ async function showForm(
   template: Template | null,
 ): Promise<Response> {
   const services = await readServiceNames(screen)
-  const content = screen.may('WRITE') ? (
-    <TemplateForm {...{ screen, state, kind, template, services }} />
-  ) : (
-    <Words template={template} />
+  const lock = template === null ? { managed: null, state } : await readLock(screen, template.id, state)
+  const content = (
+    <>
+      <ManagedNote screen={screen} managed={lock.managed} />
+      {screen.may('WRITE') ? (
+        <TemplateForm {...{ screen, kind, template, services }} state={lock.state} />
+      ) : (
+        <Words template={template} />
+      )}
+    </>
   )
   const title = template === null ? `New template: ${kindNames[kind].toLowerCase()}` : template.name
   const remove = template && (
@@ -233,6 +240,7 @@ function TemplateForm({ screen, state, kind, template, services }: FormProps) {
       ) : (
         <VersionField state={state} version={version} />
       )}
+      <LockedFields state={state} />
       <InputField
         label="Name of the template"
         name="name"

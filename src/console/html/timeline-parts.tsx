@@ -23,6 +23,8 @@ export function EditableTimeline<S extends string>({
   updates,
   authors,
   mark,
+  others = [],
+  after,
 }: {
   readonly screen: Screen
   /** The path of the incident or maintenance below the organization. */
@@ -31,23 +33,33 @@ export function EditableTimeline<S extends string>({
   readonly authors: ReadonlyMap<string, Author>
   /** Renders a status. */
   readonly mark: (status: S) => Child
+  /** What else is in the timeline: its time, and the rendered item. */
+  readonly others?: readonly { readonly at: Date; readonly item: Child }[]
+  /** Renders what stands below the message of an update; absent: nothing. */
+  readonly after?: (update: TimelineUpdate<S>) => Child
 }) {
+  const items = updates.map((update) => ({
+    at: update.createdAt,
+    item: (
+      <li id={update.id}>
+        <p class="meta">
+          {mark(update.status)} · <UpdateFacts {...{ screen, update, author: authors.get(update.id) }} />
+        </p>
+        <Message body={update.body} path={screen.path(`${path}/updates/${update.id}`)} />
+        {after?.(update)}
+        {screen.may('WRITE') ? (
+          <p class="update-actions">
+            <a href={screen.path(`${path}/updates/${update.id}`)}>Edit</a>
+            <a href={screen.path(`${path}/updates/${update.id}/delete`)}>Delete</a>
+          </p>
+        ) : null}
+      </li>
+    ),
+  }))
+  const ordered = [...items, ...others].sort((one, other) => other.at.getTime() - one.at.getTime())
   return (
     <ol class="timeline" id="timeline">
-      {updates.map((update) => (
-        <li id={update.id}>
-          <p class="meta">
-            {mark(update.status)} · <UpdateFacts {...{ screen, update, author: authors.get(update.id) }} />
-          </p>
-          <Message body={update.body} path={screen.path(`${path}/updates/${update.id}`)} />
-          {screen.may('WRITE') ? (
-            <p class="update-actions">
-              <a href={screen.path(`${path}/updates/${update.id}`)}>Edit</a>
-              <a href={screen.path(`${path}/updates/${update.id}/delete`)}>Delete</a>
-            </p>
-          ) : null}
-        </li>
-      ))}
+      {ordered.map(({ item }) => item)}
     </ol>
   )
 }

@@ -37,6 +37,11 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
       nullable: true,
       description: 'The last response time in milliseconds; null: it could not be measured.',
     }),
+    startedAt: t.expose('startedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the job of a heartbeat reported its start; null: it has ended since, or never reported one.',
+    }),
     nextCheckAt: t.expose('dueAt', {
       type: 'DateTime',
       nullable: true,
@@ -124,7 +129,8 @@ export const Monitor = builder.prismaNode('Monitor', {
     }),
     pausedBy: t.expose('pausedBy', { type: PausedBy, nullable: true, description: 'Null: it is not paused.' }),
     intervalSeconds: t.exposeInt('intervalSeconds', {
-      description: 'How often it is probed; for a heartbeat, how often its job reports.',
+      description:
+        'How often it is probed; for a heartbeat, how often its job reports, which a schedule in its options replaces.',
     }),
     effectiveIntervalSeconds: t.int({
       description: 'The interval in effect: not shorter than the tier allows.',

@@ -1,4 +1,12 @@
-import { Conflict, Invalid, NotFound, RateLimited, TierLimitReached, Unavailable } from '../../core/errors.ts'
+import {
+  Conflict,
+  Invalid,
+  ManagedByFile,
+  NotFound,
+  RateLimited,
+  TierLimitReached,
+  Unavailable,
+} from '../../core/errors.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
@@ -101,7 +109,7 @@ builder.mutationField('updateMonitor', (t) =>
     type: Monitor,
     description: 'Changes a monitor. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateMonitorInput }) },
-    errors: { types: [Invalid, NotFound, RateLimited, Conflict] },
+    errors: { types: [Invalid, NotFound, RateLimited, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateMonitor(ctx, input),
   }),
 )
@@ -162,7 +170,7 @@ builder.mutationField('deleteMonitor', (t) =>
     type: DeleteMonitorPayload,
     description: 'Deletes a monitor with its history. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
-    errors: { types: [NotFound] },
+    errors: { types: [NotFound, ManagedByFile] },
     resolve: (_root, { id }, ctx) => deleteMonitor(ctx, id),
   }),
 )
@@ -187,7 +195,7 @@ bulkCreation('createMonitors', CreateMonitorInput, {
 bulkMutation('updateMonitors', UpdateMonitorInput, {
   type: Monitor,
   description: 'Changes up to 100 monitors. Requires a key with scope WRITE.',
-  errors: [Invalid, NotFound, RateLimited],
+  errors: [Invalid, NotFound, RateLimited, ManagedByFile],
   work: updateMonitor,
 })
 
@@ -208,6 +216,6 @@ bulkMutationOfIds('resumeMonitors', {
 bulkMutationOfIds('deleteMonitors', {
   type: DeleteMonitorPayload,
   description: 'Deletes up to 100 monitors with their history. Requires a key with scope WRITE.',
-  errors: [NotFound],
+  errors: [NotFound, ManagedByFile],
   work: deleteMonitor,
 })

@@ -1,4 +1,4 @@
-import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
+import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { CorrectionKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { deletionPayload } from '../../graphql/deletion-payload.ts'
@@ -51,7 +51,7 @@ builder.mutationField('updateObjective', (t) =>
     type: Objective,
     description: 'Changes an objective. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateObjectiveInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
+    errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateObjective(ctx, input),
   }),
 )
@@ -61,7 +61,7 @@ builder.mutationField('deleteObjective', (t) =>
     type: deletionPayload('Objective'),
     description: 'Deletes an objective. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
-    errors: { types: [NotFound] },
+    errors: { types: [NotFound, ManagedByFile] },
     resolve: (_root, { id }, ctx) => deleteObjective(ctx, id),
   }),
 )

@@ -189,7 +189,11 @@ const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
     recordType: t.field({ type: DnsRecordType, required: false, description: 'Default: A.' }),
     expected: t.stringList({ required: false, description: 'The expected records, as in a zone file. Default: any.' }),
     match: t.field({ type: DnsMatch, required: false, description: 'Default: EXACT.' }),
-    resolver: t.string({ required: false, description: 'ip, ip:port or [ip]:port. Default: our own resolvers.' }),
+    resolver: t.string({
+      required: false,
+      description:
+        'ip, ip:port or [ip]:port; tls://host or tls://host:port for DNS over TLS, https://host/path for DNS over HTTPS. Default: our own resolvers.',
+    }),
     degradedAboveMs: t.int(degradedAboveMs),
     downAboveMs: t.int(downAboveMs),
     inverted: t.boolean(inverted),
@@ -201,6 +205,11 @@ const PingOptionsInput = builder.inputType('PingOptionsInput', {
   fields: (t) => ({
     host: t.string({ description: 'The host name or address.' }),
     count: t.int({ required: false, description: 'How many packets are sent, 1 to 5. Default: 3.' }),
+    packetSize: t.int({
+      required: false,
+      description: 'How many bytes of data a packet has, 16 to 8972. Default: 56.',
+    }),
+    ipVersion: t.int({ required: false, description: '4 or 6. Default: whichever there is a route to.' }),
     degradedAboveMs: t.int(degradedAboveMs),
     downAboveMs: t.int(downAboveMs),
     inverted: t.boolean(inverted),
@@ -212,7 +221,18 @@ const HeartbeatOptionsInput = builder.inputType('HeartbeatOptionsInput', {
   fields: (t) => ({
     graceSeconds: t.int({
       required: false,
-      description: 'How late the job may report after its interval, up to 86400. Default: 300.',
+      description: 'How late the job may report after its interval or its scheduled time, up to 86400. Default: 300.',
+    }),
+    schedule: t.string({
+      required: false,
+      description:
+        'When the job runs: a cron expression of five fields, such as 30 2 * * 1-5, or @daily. The interval then does not matter. Default: at the interval.',
+    }),
+    timeZone: t.string({ required: false, description: 'The IANA time zone of the schedule. Default: UTC.' }),
+    maxRunSeconds: t.int({
+      required: false,
+      description:
+        'How long after /start the job has to report its end, up to 604800 seconds; later the monitor is DOWN. A job that has started is not late by its schedule. Default: no limit.',
     }),
   }),
 })

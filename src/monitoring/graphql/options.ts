@@ -231,6 +231,11 @@ const PingOptions = builder.objectRef<RedactedOptions['PING']>('PingOptions').im
   fields: (t) => ({
     host: t.exposeString('host', { description: 'The host name or address.' }),
     count: t.exposeInt('count', { description: 'How many packets are sent.' }),
+    packetSize: t.exposeInt('packetSize', { description: 'How many bytes of data a packet has.' }),
+    ipVersion: t.exposeInt('ipVersion', {
+      nullable: true,
+      description: '4 or 6; null: whichever there is a route to.',
+    }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
     downAboveMs: t.exposeInt('downAboveMs', downAbove),
     inverted: t.exposeBoolean('inverted', inverted),
@@ -249,8 +254,23 @@ const HeartbeatOptions = builder.objectRef<MonitorRow>('HeartbeatOptions').imple
   description: 'How a job reports.',
   fields: (t) => ({
     graceSeconds: t.int({
-      description: 'How late the job may report after its interval, in seconds.',
+      description: 'How late the job may report after its interval or its scheduled time, in seconds.',
       resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.graceSeconds ?? 0,
+    }),
+    schedule: t.string({
+      nullable: true,
+      description: 'When the job runs, as a cron expression, instead of the interval; null: at the interval.',
+      resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.schedule ?? null,
+    }),
+    timeZone: t.string({
+      nullable: true,
+      description: 'The time zone of the schedule; null: UTC.',
+      resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.timeZone ?? null,
+    }),
+    maxRunSeconds: t.int({
+      nullable: true,
+      description: 'How long after its start the job has to report its end, in seconds; null: no limit.',
+      resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.maxRunSeconds ?? null,
     }),
     url: t.string({
       nullable: true,

@@ -8,12 +8,14 @@ import { costs } from '../../graphql/cost.ts'
 import { describedValues } from '../../graphql/descriptions.ts'
 import { batchPerOperation } from '../../graphql/loader.ts'
 import { countedUptime } from '../../graphql/place-mark.ts'
+import type { ImportedDay } from '../imported-history.ts'
+import { readImportedDays } from '../imported-history.ts'
 import type { ServiceDay, UptimeSettings } from '../service-uptime.ts'
 import { readServiceBars, readServiceDays, readServiceUptimes } from '../service-uptime.ts'
 import type { Condition, Span, Tally } from '../uptime.ts'
 import { coveragePercent, uptimePercent } from '../uptime.ts'
 import type { DayUptime, RequestedSpan } from '../uptime-days.ts'
-import { readDays, visibleSpan } from '../uptime-days.ts'
+import { daySpans, readDays, visibleSpan } from '../uptime-days.ts'
 import type { SpanQuery } from '../uptime-history.ts'
 import { readUptimes } from '../uptime-history.ts'
 import type { RangeName } from '../uptime-range.ts'
@@ -290,7 +292,58 @@ builder.prismaObjectFields('Monitor', (t) => ({
   }),
 }))
 
+interface ShownImport extends ImportedDay {
+  readonly day: Date
+}
+
+const ImportedDayRef = builder.objectRef<ShownImport>('ImportedDay').implement({
+  description: 'What another tool counted of a service on a day of UTC. It counts in no uptime here.',
+  extensions: cacheable('date', 'importedFrom', 'up', 'down', 'maintenance'),
+  fields: (t) => ({
+    date: t.string({
+      description: 'The date, such as 2026-11-20.',
+      resolve: ({ day }) => day.toISOString().slice(0, 'yyyy-mm-dd'.length),
+    }),
+    importedFrom: t.string({ description: 'The name of the tool.', resolve: ({ source }) => source }),
+    up: t.exposeInt('up', { description: 'Checks that succeeded.' }),
+    down: t.exposeInt('down', { description: 'Checks that failed.' }),
+    maintenance: t.exposeInt('maintenance', { description: 'Checks during maintenance.' }),
+  }),
+})
+
+const importedDaysOf = batchPerOperation(
+  async (ctx, asked: readonly AskedDays[]): Promise<readonly (readonly ShownImport[])[]> => {
+    const found = new Map<AskedDays, readonly ShownImport[]>()
+    for (const [settings, together] of await byOrganization(ctx, asked)) {
+      const now = ctx.now()
+      const count = Math.max(...together.map((each) => each.count))
+      const spans = daySpans(settings, count, now)
+      const ids = [...new Set(together.map(({ id }) => id))]
+      const days = await readImportedDays(ctx.db, ids, spans[0]?.day ?? now, spans.at(-1)?.day ?? now)
+      for (const each of together) {
+        const own = days.get(each.id) ?? new Map<number, ImportedDay>()
+        const shown = spans.slice(-each.count).flatMap(({ day }) => {
+          const imported = own.get(day.getTime())
+          return imported ? [{ day, ...imported }] : []
+        })
+        found.set(each, shown)
+      }
+    }
+    return asked.map((each) => found.get(each) ?? [])
+  },
+)
+
 builder.prismaObjectFields('Service', (t) => ({
+  importedDays: t.field({
+    type: [ImportedDayRef],
+    extensions: { ...CACHEABLE, ...DAYS },
+    description:
+      'What another tool counted before, on those of the last `n` days of which something was imported; no more than the page shows.',
+    args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
+    resolve: async ({ id, organizationId }, { n }, ctx) => [
+      ...(await importedDaysOf(ctx, askedDays({ id, organizationId }, n))),
+    ],
+  }),
   uptime: t.field({
     type: UptimeRef,
     extensions: { ...CACHEABLE, ...UPTIME },

@@ -13,7 +13,7 @@ export const HEARTBEAT_PATH = '/api/v1/heartbeats'
 const MAX_READ_BYTES = 10 * 1024
 /** How much of a body is received before the response is sent anyway, in bytes. */
 const MAX_RECEIVED_BYTES = 1024 * 1024
-const METHODS = ['GET', 'POST', 'HEAD']
+const METHODS = ['GET', 'POST', 'PUT', 'HEAD']
 
 /** Creates the routes that jobs call, under `HEARTBEAT_PATH`; the token in the path authenticates the caller. */
 export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext): Hono {
@@ -62,7 +62,7 @@ function signalOf(word: string | undefined): Signal | null {
 
 /** Reads the beginning of a body. A long body is not refused, because the job did run. */
 async function readBeginning(c: HttpContext): Promise<string> {
-  if (c.req.method !== 'POST') return ''
+  if (c.req.method !== 'POST' && c.req.method !== 'PUT') return ''
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of c.req.raw.body ?? []) {

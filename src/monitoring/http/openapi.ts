@@ -19,7 +19,7 @@ const requestBody: ZodOpenApiOperationObject['requestBody'] = {
   content: { 'text/plain': { schema: z.string() } },
 }
 
-/** Creates the operations of a path that jobs call; POST may send text. */
+/** Creates the operations of a path that jobs call; POST and PUT may send text. */
 function signal(name: string, summary: string, path: z.ZodObject): ZodOpenApiPathsObject[string] {
   const operation = (method: string): ZodOpenApiOperationObject => ({
     operationId: `${method}${name}`,
@@ -38,7 +38,8 @@ function signal(name: string, summary: string, path: z.ZodObject): ZodOpenApiPat
       503: refusal('UNAVAILABLE: send it again.'),
     },
   })
-  return { get: operation('get'), post: { ...operation('post'), requestBody } }
+  const withBody = (method: string) => ({ ...operation(method), requestBody })
+  return { get: operation('get'), post: withBody('post'), put: withBody('put') }
 }
 
 /** The heartbeat routes in OpenAPI. */
@@ -46,7 +47,7 @@ export const heartbeatPaths: ZodOpenApiPathsObject = {
   [`${HEARTBEAT_PATH}/{token}`]: signal('Heartbeat', 'Report that a job has succeeded', z.object({ token })),
   [`${HEARTBEAT_PATH}/{token}/start`]: signal(
     'HeartbeatStart',
-    'Report that a job has started, to measure its duration',
+    'Report that a job has started, to measure and limit its duration',
     z.object({ token }),
   ),
   [`${HEARTBEAT_PATH}/{token}/fail`]: signal('HeartbeatFail', 'Report that a job has failed', z.object({ token })),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
 import { zoneName } from '../../account/page-settings.ts'
 import { tierLimits } from '../../account/plan.ts'
 import { tierOf } from '../../account/tier.ts'
@@ -6,7 +7,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { TierLimitReached } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
-import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { changedMembers, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
@@ -92,7 +93,7 @@ export async function createObjective(ctx: Context, input: unknown): Promise<Obj
 
 /**
  * Updates the given fields of an objective; null days: the calendar month. Its service stays. Needs a key with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
  */
 export async function updateObjective(ctx: Context, input: unknown): Promise<Objective> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -106,18 +107,21 @@ export async function updateObjective(ctx: Context, input: unknown): Promise<Obj
       ...(given.windowDays !== undefined && { windowDays: given.windowDays }),
       timeZone: given.timeZone ?? before.timeZone,
     }
-    if (!hasChanges(before, changes)) return [before]
+    const changed = changedMembers(before, changes)
+    if (changed.length === 0) return [before]
+    await requireUnlocked(tx, organizationId, id, changed)
     const data = { ...changes, version: { increment: 1 }, dueAt: tx.now() }
     const objective = await tx.db.objective.update({ where: { id }, data })
     return [objective, objectiveEvent('OBJECTIVE_UPDATED', objective, service)]
   })
 }
 
-/** Deletes an objective. Needs a key with scope WRITE. @throws NotFound. */
+/** Deletes an objective. Needs a key with scope WRITE. @throws NotFound and ManagedByFile. */
 export async function deleteObjective(ctx: Context, id: string): Promise<Objective> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { service, ...objective } = await ownObjective(tx, organizationId, id)
+    await requireDeletable(tx, organizationId, id)
     await tx.db.objective.delete({ where: { id } })
     return [objective, objectiveEvent('OBJECTIVE_DELETED', objective, service)]
   })

@@ -28,7 +28,8 @@ function inDays(ms: number): string {
   return ms < DAY ? 'within a day' : `in ${days(ms)}`
 }
 
-function days(ms: number): string {
+/** Returns a time in whole days, in words. @param ms milliseconds. */
+export function days(ms: number): string {
   const count = Math.floor(ms / DAY)
   return count === 1 ? '1 day' : `${count} days`
 }

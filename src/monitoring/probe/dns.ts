@@ -12,31 +12,38 @@ import { isPublicName } from '../../network/public-name.ts'
 import type { ProbeResult } from '../probe-result.ts'
 import { oneLine, probeResult } from '../probe-result.ts'
 import { commonOptions } from './common.ts'
-import { hostText } from './host.ts'
+import { parseEncryptedResolver, queryEncrypted } from './encrypted-resolver.ts'
+import { hostRefusals, hostText } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
 const resolver = z
   .string()
   .trim()
+  .max(2048, 'must have at most 2048 characters')
   .transform((text, ctx) => {
+    const encrypted = parseEncryptedResolver(text)
+    if (encrypted !== null) return encrypted.url
     const server = parseDnsServer(text)
     const address = parseAddress(server?.address ?? '')
     if (server !== null && address !== null)
       return server.port === 53 ? address : `${bracketed(address)}:${server.port}`
-    ctx.addIssue({ code: 'custom', message: 'must be the address of a resolver: ip, ip:port or [ip]:port' })
+    ctx.addIssue({ code: 'custom', message: RESOLVER_FORMS })
     return z.NEVER
   })
+
+const RESOLVER_FORMS =
+  'must be the address of a resolver: ip, ip:port, [ip]:port, tls://host, tls://host:port or https://host/path'
 
 const options = z
   .strictObject({
     /** A name to query, or an address for its reverse name. */
     name: hostText,
     recordType: z.enum(queryTypes).default('A'),
-    /** Records as in a zone file; empty: any. */
+    /** Records as in a zone file, of MX also without its preference; empty: any. */
     expected: z.array(z.string().trim().min(1, 'must not be blank').max(1000)).max(20).default([]),
     /** EXACT: these and no others, in any order. CONTAINS: at least these. */
     match: z.enum(['EXACT', 'CONTAINS']).default('EXACT'),
-    /** Absent: our own resolvers. */
+    /** An address, or the URL of one that is asked over TLS or HTTPS; absent: our own resolvers. */
     resolver: resolver.optional(),
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
     ...commonOptions,
@@ -67,10 +74,11 @@ export const dns: Probe<typeof options> = {
   defaultIntervalSeconds: 60,
   smallest: { name: 'example.com' },
   subject: 'name',
-  target: ({ name, resolver }) => ({
-    host: resolver?.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2') ?? name,
-    port: null,
-  }),
+  target: ({ name, resolver = '' }) => {
+    const encrypted = parseEncryptedResolver(resolver)
+    if (encrypted) return { host: encrypted.host, port: encrypted.port }
+    return { host: parseDnsServer(resolver)?.address ?? name, port: null }
+  },
   refusals: dnsRefusals,
   run: async (given, run) => {
     const [refused] = dnsRefusals(given, run.tools.allowPrivate)
@@ -96,7 +104,10 @@ export const dns: Probe<typeof options> = {
  */
 function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
   const asked = questionOf(given)
-  const server = given.resolver === undefined ? null : parseDnsServer(given.resolver)
+  const { resolver = '' } = given
+  const encrypted = parseEncryptedResolver(resolver)
+  if (encrypted) return hostRefusals('resolver', encrypted.host, allowPrivate)
+  const server = parseDnsServer(resolver)
   if (server !== null) {
     return mayReach(server.address, allowPrivate)
       ? []
@@ -190,6 +201,16 @@ async function awaitResolverSlot(resolver: string, { tools, waitMs = 0, signal }
 /** Queries the resolver that the owner named: its behaviour is what the monitor watches. */
 async function queryNamedResolver(given: DnsOptions, resolver: string, run: ProbeRun): Promise<Answered | ProbeResult> {
   const { tools, timeoutMs, signal } = run
+  const encrypted = parseEncryptedResolver(resolver)
+  if (encrypted) {
+    const asked = await queryEncrypted(
+      encrypted,
+      { name: questionOf(given).toLowerCase(), type: given.recordType },
+      run,
+    )
+    if ('outcome' in asked || asked.kind !== 'failed') return asked
+    return probeResult('DOWN', `The resolver ${resolver} ${failures(timeoutMs)[asked.reason] ?? 'gave no answer'}`)
+  }
   const servers = [parseDnsServer(resolver)].filter((server) => server !== null)
   const client = createDnsClient({ servers, timeoutMs, now: tools.now, cacheSize: 1 })
   try {
@@ -239,9 +260,11 @@ function judgeRecords(
   }
   const has = new Map(values.map((value) => [comparable(recordType, value), shorten(value)]))
   const wanted = new Map(expected.map((value) => [comparable(recordType, value), shorten(value)]))
-  const missing = [...wanted].flatMap(([key, value]) => (has.has(key) ? [] : [value]))
+  const found = new Set([...has.keys()].flatMap((key) => [key, withoutPreference(recordType, key)]))
+  const missing = [...wanted].flatMap(([key, value]) => (found.has(key) ? [] : [value]))
   const exact = match === 'EXACT' && wanted.size > 0
-  const surplus = [...has].flatMap(([key, value]) => (exact && !wanted.has(key) ? [value] : []))
+  const isWanted = (key: string) => wanted.has(key) || wanted.has(withoutPreference(recordType, key))
+  const surplus = [...has].flatMap(([key, value]) => (exact && !isWanted(key) ? [value] : []))
   const measured = { latencyMs, detail: { answers: [...has.values()].slice(0, MAX_RECORDS) } }
   if (missing.length + surplus.length > 0) {
     const wrong = [
@@ -276,6 +299,9 @@ function comparable(type: RecordType, value: string): string {
     .replace(/\.(?= |$)/g, '')
     .trim()
 }
+
+/** Returns the host of a comparable MX record; other records stay as they are. */
+const withoutPreference = (type: RecordType, value: string) => (type === 'MX' ? value.replace(/^\d+( |$)/, '') : value)
 
 /** Joins the quoted strings of a TXT record in a zone file (RFC 1035 §5.1). */
 function joinedStrings(value: string): string {

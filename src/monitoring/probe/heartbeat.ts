@@ -1,11 +1,37 @@
 import { z } from 'zod'
+import { zoneName } from '../../account/page-settings.ts'
 import { DAY, SECOND } from '../../core/time.ts'
+import { cronProblem } from '../cron.ts'
 import type { KindRules } from './probe.ts'
 
-const options = z.strictObject({
-  /** How late a job may report after its interval, in seconds: its run time and start delay. */
-  graceSeconds: z.int().min(0).max(86_400).default(300),
-})
+const schedule = z
+  .string()
+  .trim()
+  .max(100)
+  .superRefine((text, issues) => {
+    const problem = cronProblem(text)
+    if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
+  })
+
+const options = z
+  .strictObject({
+    /** How late a job may report after its interval or its scheduled time, in seconds: its run time and start delay. */
+    graceSeconds: z.int().min(0).max(86_400).default(300),
+    /** When the job runs, as a cron expression; the interval then does not matter. */
+    schedule: schedule.optional(),
+    /** The time zone of the schedule. */
+    timeZone: zoneName.optional(),
+    /** How long after its start the job has to report its end, in seconds. */
+    maxRunSeconds: z
+      .int()
+      .min(1)
+      .max((7 * DAY) / SECOND)
+      .optional(),
+  })
+  .superRefine(({ schedule, timeZone }, issues) => {
+    if (timeZone !== undefined && schedule === undefined)
+      issues.addIssue({ code: 'custom', path: ['timeZone'], message: 'must come with a schedule' })
+  })
 
 /** The kind without a probe: its job reports. */
 export const heartbeat: KindRules<typeof options> = {

@@ -13,6 +13,10 @@ const options = z.strictObject({
   host: hostText,
   /** The number of packets, sent 200 ms apart. */
   count: z.int().min(1).max(5).default(3),
+  /** The bytes of data in a packet: room for the time of its sending, up to what a jumbo frame of 9,000 bytes holds. */
+  packetSize: z.int().min(16).max(8972).default(56),
+  /** Absent: IPv4 or IPv6, whichever there is a route to. */
+  ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
   degradedAboveMs: z.int().min(1).max(30_000).optional(),
   ...commonOptions,
 })
@@ -50,11 +54,11 @@ async function pingHost(
   given: PingOptions,
   run: ProbeRun,
 ): Promise<ProbeResult> {
-  const { host } = given
+  const { host, ipVersion } = given
   const { signal } = run
   const { awaitConnectionSlot } = run.tools.outbound
   let ends = performance.now() + run.timeoutMs
-  const resolved = await run.tools.outbound.addressesOf(host, run)
+  const resolved = await run.tools.outbound.addressesOf(host, { ...run, family: ipVersion })
   if (resolved.kind === 'failed') return unreachableResult(host, resolved)
   const [first = host] = resolved.addresses
   const asked = performance.now()
@@ -87,7 +91,7 @@ async function pingAddresses(
     if (index > 0 && !(await awaitConnectionSlot(address, { waitMs: 0, signal })))
       return probeResult('UNKNOWN', problems.spared)
     const limits = { limitMs: ends - performance.now(), signal }
-    const reading = await pingAddress(program, address, given.count, limits)
+    const reading = await pingAddress(program, address, given, limits)
     if (reading.kind === 'counted') return judgePing(given, reading, address)
     trouble = reading.trouble
     if (trouble !== 'network') break
@@ -128,9 +132,14 @@ interface PingLimits {
   readonly signal: AbortSignal
 }
 
-async function pingAddress(program: string, address: string, count: number, limits: PingLimits): Promise<PingReading> {
+async function pingAddress(
+  program: string,
+  address: string,
+  { count, packetSize }: PingOptions,
+  limits: PingLimits,
+): Promise<PingReading> {
   const start = performance.now()
-  const args = ['-n', '-c', String(count)]
+  const args = ['-n', '-c', String(count), '-s', String(packetSize)]
   const output = await runPing(program, [...args, '-i', '0.2', '--', address], limits)
   // BusyBox before 1.31 accepts whole seconds only.
   if (!/invalid number/i.test(output.stderr)) return readPing(output)

@@ -1,22 +1,5 @@
 import { z } from 'zod'
-import { SECOND } from '../../core/time.ts'
-import type { Connection } from '../../network/outbound.ts'
-import { oneLine } from '../probe-result.ts'
-import { Trouble } from './conversation.ts'
-import { unreachableResult } from './host.ts'
-import type { ProbeRun } from './probe.ts'
-import {
-  type DescribedProbe,
-  judged,
-  serverOptions,
-  serverWords,
-  tlsOptions,
-  tlsWords,
-  troubled,
-} from './server-probe.ts'
-
-/** How much a server may send, in bytes. */
-const MAX_BYTES = 256 * 1024
+import { clientProbe, limitReceived, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
 const name = z.string().trim().min(1, 'must not be empty').max(100)
 
@@ -29,8 +12,6 @@ const options = z.strictObject({
   database: name.default('postgres'),
   query: z.string().trim().min(1, 'must not be empty').max(2000).default('SELECT 1'),
 })
-
-type Options = z.output<typeof options>
 
 const words = {
   name: 'PostgreSQL',
@@ -51,49 +32,11 @@ const words = {
 } as const
 
 /** Signs in and runs a query with the client library, over a connection that we have made. */
-export const postgresql: DescribedProbe<typeof options> = {
+export const postgresql = clientProbe({
   ...{ kind: 'POSTGRESQL', options, words, secrets: [['password']] },
-  anywhere: false,
-  minIntervalSeconds: 10,
-  defaultIntervalSeconds: 60,
-  smallest: { host: 'example.com' },
-  subject: 'host',
-  target: ({ host, port }) => ({ host, port }),
-  recipient: ({ host, port, tls }) => `postgresql ${tls ? 'tls' : 'tcp'} ${host} ${port}`,
-  async run(given, run) {
-    const { host, port } = given
-    const connected = await run.tools.outbound.connect({ host, port }, run)
-    if (connected.kind === 'failed') return unreachableResult(host, connected)
-    const started = performance.now() - connected.phases.total
-    try {
-      const rows = await ask(given, connected, run)
-      return judged(given, connected, rows === 1 ? '1 row' : `${rows} rows`, performance.now() - started)
-    } catch (error) {
-      return troubled(error instanceof Trouble ? error : new Trouble('The query failed'), connected, run)
-    } finally {
-      connected.socket.destroy()
-    }
-  },
-}
-
-/** Returns how many rows the query gives. @throws Trouble. */
-async function ask(given: Options, { socket, phases }: Connection, run: ProbeRun): Promise<number> {
-  const { host, port, tls, verifyCertificate, user, password, database, query } = given
-  let trouble: Trouble | null = null
-  const end = (message: string, isAborted = false) => {
-    trouble ??= new Trouble(message, isAborted)
-    socket.destroy()
-  }
-  const onAbort = () => end('The probe was aborted', true)
-  let received = 0
-  socket.on('data', ({ length }: Buffer) => {
-    received += length
-    if (received > MAX_BYTES) end('The server sends more than 256 KiB')
-  })
-  const timer = setTimeout(() => end(`No answer within ${run.timeoutMs / SECOND} s`), run.timeoutMs - phases.total)
-  run.signal.addEventListener('abort', onAbort)
-  if (run.signal.aborted) onAbort()
-  try {
+  async talk(client, { host, port, tls, verifyCertificate, user, password, database, query }) {
+    limitReceived(client)
+    const { socket } = client
     const { default: pg } = await import('pg')
     // The library connects what it is given: this socket already is.
     const stream = Object.assign(socket, {
@@ -103,15 +46,10 @@ async function ask(given: Options, { socket, phases }: Connection, run: ProbeRun
       },
     })
     const ssl = tls ? { rejectUnauthorized: verifyCertificate } : false
-    const client = new pg.Client({ host, port, user, password: password ?? '', database, ssl, stream: () => stream })
-    client.on('error', () => undefined)
-    await client.connect()
-    const { rowCount } = await client.query(query)
-    return rowCount ?? 0
-  } catch (error) {
-    throw trouble ?? new Trouble(oneLine(error instanceof Error ? error.message : 'The query failed', 300))
-  } finally {
-    clearTimeout(timer)
-    run.signal.removeEventListener('abort', onAbort)
-  }
-}
+    const asked = new pg.Client({ host, port, user, password: password ?? '', database, ssl, stream: () => stream })
+    asked.on('error', () => undefined)
+    await asked.connect()
+    const { rowCount } = await asked.query(query)
+    return rowCount === 1 ? '1 row' : `${rowCount ?? 0} rows`
+  },
+})

@@ -3,10 +3,12 @@ import type { z } from 'zod'
 import type { Checker } from '../../blacklist/checker.ts'
 import type { Issue } from '../../core/errors.ts'
 import type { Clock } from '../../core/time.ts'
+import type { Tracer } from '../../core/tracing.ts'
 import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import type { DnsClient } from '../../network/dns/client.ts'
 import type { Outbound } from '../../network/outbound.ts'
+import type { RdapClient } from '../../network/rdap.ts'
 import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
 
 /** What probes use. */
@@ -16,12 +18,15 @@ export interface ProbeTools {
   /** Our own resolvers. */
   readonly dns: DnsClient
   readonly checker: Checker
+  readonly rdap: RdapClient
   /** Limits probes of one third party, for all organizations together. */
   readonly limiter: DestinationLimiter
   /** The setting `ALLOW_PRIVATE_NETWORKS`. */
   readonly allowPrivate: boolean
   readonly now: Clock
   readonly log: Logger
+  /** Null or absent: probes are not traced. */
+  readonly tracer?: Tracer | null
 }
 
 /** One run of a probe. */

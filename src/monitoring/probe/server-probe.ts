@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net'
 import { z } from 'zod'
+import { SECOND } from '../../core/time.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import { hundredths } from '../../network/outbound/failure.ts'
 import type { Connection } from '../../network/outbound.ts'
@@ -123,8 +125,92 @@ export function serverProbe<O extends z.ZodType<ServerOptions>>(rules: {
   }
 }
 
+/** Makes a kind that connects to a port and has a client talk; its `talk` returns what the server said. */
+export function clientProbe<O extends z.ZodType<ServerOptions>>(rules: {
+  readonly kind: MonitorKind
+  readonly options: O
+  readonly words: KindWords<Extract<keyof z.output<O>, string>>
+  readonly secrets?: readonly (readonly string[])[]
+  /** What the connection offers over TLS (ALPN); absent: the client starts TLS itself where it is to be used. */
+  readonly protocols?: readonly string[]
+  /** Talks over a connection; any error but `Trouble` becomes one. */
+  talk(client: ClientConnection, options: z.output<O>): Promise<string>
+}): DescribedProbe<O> {
+  const { kind, options, words, secrets = [], protocols, talk } = rules
+  return {
+    ...{ kind, options, words, secrets },
+    anywhere: false,
+    minIntervalSeconds: 10,
+    defaultIntervalSeconds: 60,
+    smallest: { host: 'example.com' } as z.input<O>,
+    subject: 'host',
+    target: ({ host, port }) => ({ host, port }),
+    recipient: ({ host, port, tls }) => `${kind} ${tls ? 'tls' : 'tcp'} ${host} ${port}`,
+    async run(given, run) {
+      const { host, port, tls: hasTls, verifyCertificate: verify = true } = given
+      const tls = hasTls && protocols !== undefined ? { verify, protocols } : undefined
+      const connected = await run.tools.outbound.connect({ host, port, tls }, run)
+      if (connected.kind === 'failed') return unreachableResult(host, connected)
+      const started = performance.now() - connected.phases.total
+      try {
+        const said = await withinLimits(connected, run, (client) => talk(client, given))
+        return judged(given, connected, said, performance.now() - started)
+      } catch (error) {
+        return troubled(error instanceof Trouble ? error : new Trouble(messageOf(error)), connected, run)
+      } finally {
+        connected.socket.destroy()
+      }
+    },
+  }
+}
+
+/** A connection over which a client talks. */
+export interface ClientConnection {
+  readonly socket: Socket
+  /** What is left of the timeout at the beginning, in milliseconds. */
+  readonly leftMs: number
+  /** Ends the connection; the message says what the server did. */
+  end(message: string): void
+}
+
+const messageOf = (error: unknown) => oneLine(error instanceof Error ? error.message : '', 300) || 'The server hung up'
+
+/** Has a client talk until the timeout, or until the probe is aborted. @throws Trouble with why it was ended, or the client's own error. */
+async function withinLimits(
+  { socket, phases }: Connection,
+  { timeoutMs, signal }: ProbeRun,
+  talk: (client: ClientConnection) => Promise<string>,
+): Promise<string> {
+  const leftMs = Math.max(1, timeoutMs - phases.total)
+  return new Promise((resolve, reject) => {
+    const end = (message: string, isAborted = false) => {
+      reject(new Trouble(message, isAborted))
+      socket.destroy()
+    }
+    const onAbort = () => end('The probe was aborted', true)
+    const timer = setTimeout(() => end(`No answer within ${timeoutMs / SECOND} s`), leftMs)
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+    talk({ socket, leftMs, end })
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+      })
+  })
+}
+
+/** Ends a connection whose server sends more than this, in bytes. */
+export function limitReceived({ socket, end }: ClientConnection, maxBytes = 256 * 1024): void {
+  let received = 0
+  socket.on('data', ({ length }: Buffer) => {
+    received += length
+    if (received > maxBytes) end(`The server sends more than ${maxBytes / 1024} KiB`)
+  })
+}
+
 /** Returns the result of a conversation that went well. */
-export function judged(
+function judged(
   { degradedAboveMs }: Pick<ServerOptions, 'degradedAboveMs'>,
   connection: Connection,
   said: string,
@@ -137,11 +223,7 @@ export function judged(
 }
 
 /** Returns the result of a conversation that ended badly. */
-export function troubled(
-  { isAborted, message }: Trouble,
-  connection: Connection,
-  { timeoutMs }: ProbeRun,
-): ProbeResult {
+function troubled({ isAborted, message }: Trouble, connection: Connection, { timeoutMs }: ProbeRun): ProbeResult {
   if (isAborted) return probeResult('UNKNOWN', message)
   return probeResult('DOWN', message, { detail: detailOf(connection, timeoutMs) })
 }

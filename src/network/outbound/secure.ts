@@ -3,28 +3,34 @@ import { connect, type SecureContext, type TLSSocket } from 'node:tls'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { Certificate } from './failure.ts'
 
+interface Secured {
+  readonly host: string
+  readonly verify: boolean
+  readonly context: SecureContext
+  /** The protocols to offer (ALPN). */
+  readonly protocols?: readonly string[] | undefined
+}
+
 /**
  * Starts TLS over a connection, which stays open on failure. Stores the certificate in the attempt, trusted or not.
  * @throws Stop `certificate` when it is not trusted and `verify` is set, `tls` or `closed` when the handshake fails.
  */
-export async function secure(
-  socket: Socket,
-  { host, verify, context }: { readonly host: string; readonly verify: boolean; readonly context: SecureContext },
-  state: Attempt,
-): Promise<TLSSocket> {
-  const secured = await inPhase(state, 'tls', 'TLS handshake', () => handshake(socket, host, context, state))
+export async function secure(socket: Socket, target: Secured, state: Attempt): Promise<TLSSocket> {
+  const { host, verify } = target
+  const secured = await inPhase(state, 'tls', 'TLS handshake', () => handshake(socket, target, state))
   const certificate = certificateOf(secured)
   state.certificate = certificate
   if (!verify || certificate.problem === null) return secured
   throw new Stop('certificate', 'theirs', distrustMessage(certificate, host))
 }
 
-function handshake(socket: Socket, host: string, context: SecureContext, state: Attempt): Promise<TLSSocket> {
+function handshake(socket: Socket, { host, context, protocols }: Secured, state: Attempt): Promise<TLSSocket> {
   return awaiting(state, (resolve, reject) => {
     // An address is not a server name (RFC 6066 §3). The certificate is verified afterwards, so that failures can
     // include it.
     const servername = isIP(host) ? '' : host
-    const secured = connect({ socket, host, servername, secureContext: context, rejectUnauthorized: false })
+    const offered = protocols === undefined ? {} : { ALPNProtocols: [...protocols] }
+    const secured = connect({ socket, host, servername, secureContext: context, rejectUnauthorized: false, ...offered })
     secured.once('secureConnect', () => resolve(secured))
     // Stays on the socket, so that a connection that breaks later does not throw.
     secured.on('error', (error: NodeJS.ErrnoException) => reject(handshakeFailure(error, host)))

@@ -23,7 +23,7 @@ export interface MailContent
 export function textOf({ headline, facts, html, action, reason, links }: MailContent): string {
   return [
     withoutIsolates(headline),
-    facts.map(([name, value]) => `${name}: ${withoutIsolates(value)}`).join('\n'),
+    facts.map(([name, value]) => `${withoutIsolates(name)}: ${withoutIsolates(value)}`).join('\n'),
     plainLines(html),
     `${action.label}: ${action.url}`,
     ['-- ', withoutIsolates(reason), ...links.map(({ label, url }) => `${label}: ${url}`)].join('\n'),
@@ -57,7 +57,7 @@ export function htmlOf({
   const accents = readableAccents(look.accentColor)
   const rows = facts.map(
     ([name, value]) =>
-      `<tr><td class="muted" style="padding:2px 0;padding-inline-end:16px;color:${light.muted};vertical-align:top">${escapeHtml(name)}</td><td style="padding:2px 0">${sentenceHtml(value, namesTag)}</td></tr>`,
+      `<tr><td class="muted" style="padding:2px 0;padding-inline-end:16px;color:${light.muted};vertical-align:top">${sentenceHtml(name, namesTag)}</td><td style="padding:2px 0">${sentenceHtml(value, namesTag)}</td></tr>`,
   )
   const others = links.map(
     ({ label, url }) =>

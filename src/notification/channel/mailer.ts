@@ -30,6 +30,12 @@ export interface Mailer {
   close(): void
 }
 
+/** The mailer of the settings. */
+export interface SettingsMailer extends Mailer {
+  /** Whether the last mail did not go out for a reason of ours, such as a server that is away; a refused reader is none. */
+  isFailing(): boolean
+}
+
 /** Connections to the SMTP server at most. */
 const CONNECTIONS = 8
 /** How many mails are under way, or taken and not yet noted, at most: so many a crash may send twice. */
@@ -45,7 +51,7 @@ const TIMEOUT = 45 * SECOND
 export function createMailer(
   { SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>,
   site: { readonly baseUrl: string },
-): Mailer | null {
+): SettingsMailer | null {
   if (SMTP_URL === undefined) return null
   const named = MAIL_FROM === undefined ? null : requireSender(MAIL_FROM)
   const sender = () => named ?? `status@${new URL(site.baseUrl).hostname}`
@@ -60,7 +66,9 @@ export function createMailer(
     disableFileAccess: true,
     disableUrlAccess: true,
   })
+  let isFailing = false
   return {
+    isFailing: () => isFailing,
     get domain() {
       const address = sender()
       return address.slice(address.lastIndexOf('@') + 1)
@@ -82,10 +90,12 @@ export function createMailer(
           'Auto-Submitted': 'auto-generated',
         },
       })
-      return within(TIMEOUT, sending).then(
+      const outcome = await within(TIMEOUT, sending).then(
         ({ response }) => ({ kind: 'delivered', status: statusIn(response), message: clean(response) }) as const,
         failureOf,
       )
+      isFailing = outcome.kind === 'failed' && outcome.permanence === 'TEMPORARY'
+      return outcome
     },
     close: () => transport.close(),
   }

@@ -1,5 +1,6 @@
 import { SECOND } from '../../core/time.ts'
 import type { Answer } from '../../network/outbound.ts'
+import { readRetryAfter } from '../../network/retry-after.ts'
 import type { SendResult, SendTools } from './channel.ts'
 
 /** How long a receiver may take to answer, in milliseconds. */
@@ -47,16 +48,6 @@ export async function post(
   if (status >= 200 && status < 300) return { kind: 'delivered', status, message }
   const retryAfterMs = readRetryAfter(answer.headers, now())
   return { kind: 'failed', status, message, permanence: lasting(answer) ?? 'TEMPORARY', retryAfterMs }
-}
-
-/** What `Retry-After` asks for (RFC 9110 §10.2.3), seconds or a date, in milliseconds from now; null: nothing usable. */
-export function readRetryAfter({ 'retry-after': value }: Answer['headers'], now: Date): number | null {
-  if (value === undefined) return null
-  // Discord gives fractions of seconds.
-  if (/^\d{1,9}(\.\d{1,9})?$/.test(value)) return Math.ceil(Number(value) * SECOND)
-  // Left to itself, `parse` finds a date in almost anything.
-  const at = / GMT$/.test(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime())
 }
 
 /** The answer as a JSON object; an empty one when it is none. */

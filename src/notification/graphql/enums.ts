@@ -20,6 +20,7 @@ builder.enumType(Topic, {
   values: describedValues({
     INCIDENTS: 'Incidents and their updates.',
     MAINTENANCES: 'Maintenance and its updates.',
+    REPORTS: 'The page’s monthly reports, if its readers can read them, or if the subscriber is a member.',
     SERVICE_STATUS: 'Every change of a service’s status.',
   }),
 })

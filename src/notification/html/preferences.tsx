@@ -7,6 +7,8 @@ export interface PreferenceProps {
   /** In the order of the page. */
   readonly services: readonly { readonly id: string; readonly name: string }[]
   readonly topics: readonly Topic[]
+  /** Whether they may want its monthly reports. */
+  readonly hasReports: boolean
   /** Empty: every service. */
   readonly serviceIds: readonly string[]
   /** The language of their names; empty: not that of the page. */
@@ -19,6 +21,7 @@ export interface PreferenceProps {
 export function PreferenceFields({
   services,
   topics,
+  hasReports,
   serviceIds,
   namesLang,
   problem = null,
@@ -36,12 +39,14 @@ export function PreferenceFields({
             {problem}
           </p>
         )}
-        {Object.entries(words.topics).map(([topic, label]) => (
-          <label class="tick">
-            <input type="checkbox" name="topics" value={topic} checked={topics.some((each) => each === topic)} />{' '}
-            {label}
-          </label>
-        ))}
+        {Object.entries(words.topics)
+          .filter(([topic]) => topic !== 'REPORTS' || hasReports || topics.includes(topic))
+          .map(([topic, label]) => (
+            <label class="tick">
+              <input type="checkbox" name="topics" value={topic} checked={topics.some((each) => each === topic)} />{' '}
+              {label}
+            </label>
+          ))}
       </fieldset>
       {services.length === 0 ? null : (
         <details open={serviceIds.length > 0}>

@@ -179,6 +179,7 @@ export function subscriptionPages(options: {
         incident={await incidentOf(ctx, page, fields.get('incidentId'), language)}
         services={await servicesOf(ctx, page)}
         namesLang={ownersLang(words, page.defaultLanguage)}
+        hasReports={page.publishesReports}
         {...preferencesIn(fields)}
       />
     )
@@ -303,7 +304,8 @@ async function preferencesOf(
   const chosen = await ctx.db.subscriberService.findMany({ where: { subscriberId: id } })
   const services = await servicesOf(ctx, page)
   const namesLang = ownersLang(words, page.defaultLanguage)
-  return { services, topics, serviceIds: chosen.map(({ serviceId }) => serviceId), namesLang }
+  const hasReports = page.publishesReports
+  return { services, topics, hasReports, serviceIds: chosen.map(({ serviceId }) => serviceId), namesLang }
 }
 
 /** Returns the titles of the incidents that a subscriber follows, newest first. */

@@ -11,6 +11,7 @@ import { languageOfTag, ownersLang } from '../../language/choice.ts'
 import { isolate } from '../../language/isolate.ts'
 import type { PageState } from '../../status/page-state.ts'
 import { documentLanguage } from '../document.ts'
+import { rememberAddress } from '../http/hot-answers.ts'
 import { sharedState, versionOf } from '../shared-state.ts'
 import { statusShapes } from '../status-shapes.ts'
 import { zoneOf } from '../time-format.ts'
@@ -54,7 +55,9 @@ export function embedRoutes(options: PageSource): Hono {
         const of = { organizationId: state.organization.id, language, offered: null, stateVersion }
         return createRenderedPage({ ...of, headers }, `<!DOCTYPE html>${line}`)
       })
-      return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
+      if (asOf !== null) return sendStalePage(c, value, asOf)
+      rememberAddress(c, cache, address, key)
+      return sendPage(c, value)
     } catch (error) {
       if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
       throw error

@@ -36,6 +36,8 @@ export interface OverviewProps {
   readonly groupBars: ReadonlyMap<string, BarView>
   /** Whether any of them has a bar of days, and when its figures end. */
   readonly hasBars: boolean
+  /** Whether any of their days is imported. */
+  readonly hasImported: boolean
   readonly readAt: Date
   readonly openIncidents: readonly IncidentView[]
   /** Running and upcoming maintenances, earliest first. */
@@ -166,6 +168,7 @@ function Services(props: OverviewProps) {
           zone={context.zone}
           words={context.words}
           readAt={props.readAt}
+          hasImported={props.hasImported}
           each={unit === 'day' ? undefined : context.words.range.stroke[unit](context.zone.name)}
         />
       )}

@@ -24,6 +24,8 @@ export interface Owner {
   /** The custom domain, whose addresses are canonical; null: none. */
   readonly customDomain: string | null
   readonly links: readonly { readonly label: string; readonly url: string }[]
+  /** Whether its readers can read its monthly reports. */
+  readonly publishesReports: boolean
 }
 
 /** The data that every page needs: its owner, its address and the time of its data. */
@@ -143,6 +145,11 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
                 <a href={base || '/'}>{words.page.current}</a> · <a href={`${base}/history`}>{words.history.title}</a> ·{' '}
               </>
             )}
+            {owner.publishesReports ? (
+              <>
+                <a href={`${base}/reports`}>{words.report.title}</a> ·{' '}
+              </>
+            ) : null}
             {words.page.timesIn(zone.name)}
           </p>
           <p class="ways">

@@ -3,7 +3,7 @@ import type { BarUnit, RangeName } from '../../monitoring/uptime-range.ts'
 import { DEFAULT_RANGE, unitOf } from '../../monitoring/uptime-range.ts'
 import type { ServiceHistoryView } from '../service-history.ts'
 import type { Zone } from '../time-format.ts'
-import { barLabel, DayBars, HEIGHT, moreOf, STEP } from './uptime.tsx'
+import { barLabel, DayBars, HEIGHT, moreOf, STEP, whatOf } from './uptime.tsx'
 
 /** Returns how a page names the times of a range's bars. */
 export function barNames(range: RangeName, zone: Zone, { range: words }: Catalogue): (from: Date) => string {
@@ -62,7 +62,7 @@ export function RangeBar({ range, name, history, words }: RangeBarProps) {
           role="group"
         >
           {days.map((day, index) => {
-            const what = [...day.notes, ...day.incidents.map(({ title }) => title), ...moreOf(day, words)]
+            const what = [...whatOf(day), ...day.incidents.map(({ title }) => title), ...moreOf(day, words)]
             const label = `${day.name}: ${what.length === 0 ? words.uptime.legend[day.mark] : what.join(', ')}`
             return (
               <a href={dayAddress(day.key, unit)} tabindex={index === days.length - 1 ? 0 : -1} data-day>

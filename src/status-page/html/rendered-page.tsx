@@ -33,6 +33,7 @@ import type { Owner, PageContext } from './page-layout.tsx'
 import { followedPage, noteShown, patchOf } from './page-patch.ts'
 import { createLivePage } from './page-response.tsx'
 import { barNames } from './range-bar.tsx'
+import { ReportList, ReportPage } from './report.tsx'
 import { ServicePage } from './service.tsx'
 import { DayPage } from './service-day.tsx'
 import { renderServices } from './service-item.tsx'
@@ -249,6 +250,7 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
           items={await renderServices(state.services, histories, isDefault ? DEFAULT_RANGE : range, context)}
           groupBars={groupBarsOf(state, histories, context.words)}
           hasBars={histories.size > 0}
+          hasImported={measured.imported.size > 0}
           readAt={measured.readAt}
           openIncidents={state.incidents.map(viewOf)}
           maintenances={state.maintenances.map((maintenance) => maintenanceView(maintenance, names, context.shownIn))}
@@ -295,6 +297,10 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
           readAt={state.readAt}
         />
       )
+    case 'reports':
+      return <ReportList context={context} months={content.months} />
+    case 'report':
+      return <ReportPage context={context} report={content.report} />
     case 'history': {
       const items = content.history.items.map((item) => historyItemView(item, names, context.shownIn))
       return <History {...content.history} context={context} items={items} />

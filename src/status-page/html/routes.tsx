@@ -10,6 +10,7 @@ import { preferredLanguage, segmentOf } from '../../language/choice.ts'
 import type { RangeName } from '../../monitoring/uptime-range.ts'
 import { DEFAULT_RANGE, rangeNames } from '../../monitoring/uptime-range.ts'
 import { readJointIncident } from '../history.ts'
+import { rememberAddress } from '../http/hot-answers.ts'
 import type { RenderedPage } from '../page-cache.ts'
 import type { PageRequest } from '../read-page.ts'
 import { parseDay } from '../service-day.ts'
@@ -39,12 +40,16 @@ export function statusPages(options: PageSource): Hono {
   async function answer(c: Context, address: PageAddress | null, request: PageRequest | null): Promise<Response> {
     if (address === null || request === null) return missing(c, address)
     try {
-      const { value, asOf } = await cache.pages.getOrStale(pageKey(address, request), (previous) =>
+      const key = pageKey(address, request)
+      const { value, asOf } = await cache.pages.getOrStale(key, (previous) =>
         renderPage(options, address, request, previous),
       )
       if (asOf !== null) return sendStalePage(c, value, asOf)
       const { since: version, at = '0' } = c.req.query()
-      if (version === undefined) return sendInLanguage(c, value, address)
+      if (version === undefined) {
+        rememberAddress(c, cache, address, key)
+        return sendInLanguage(c, value, address)
+      }
       if (value.live === null) return sendPage(c, value)
       const minimum = decodeCursor(at) ?? Number.POSITIVE_INFINITY
       return await sendChanges(c, cache, { ...value, live: value.live }, { version, minimum })
@@ -144,6 +149,8 @@ const pageRoutes: readonly { readonly path: string; parse(c: Context): PageReque
       return range && { page: 'service', id, range }
     },
   },
+  { path: '/reports', parse: () => ({ page: 'reports' }) },
+  { path: '/reports/:month', parse: (c) => ({ page: 'report', month: c.req.param('month') ?? '' }) },
   {
     path: '/history',
     parse(c) {

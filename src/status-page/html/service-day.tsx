@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../language/catalogue.ts'
 import { coveragePercent, uptimePercent } from '../../monitoring/uptime.ts'
 import type { DayStretch, ServiceDay } from '../service-day.ts'
-import { historySummary } from '../service-history.ts'
+import { historySummary, importedNote } from '../service-history.ts'
 import type { Zone } from '../time-format.ts'
 import { monthKey, monthOf } from '../time-format.ts'
 import type { ServiceView } from '../view.ts'
@@ -45,6 +45,7 @@ export function DayPage({ service, happened, readAt, context }: DayPageProps) {
         <section id="day">
           <h1 id="day-title">{title}</h1>
           <Figures happened={happened} words={context.words} />
+          <Imported happened={happened} words={context.words} />
           <Happened happened={happened} context={context} />
           <p class="about">
             {words.zone(zone.name)}{' '}
@@ -83,6 +84,16 @@ function Figures({ happened: { source, tally }, words: all }: FiguresProps) {
       </dl>
       <p>{historySummary(source, tally, all)}</p>
     </>
+  )
+}
+
+function Imported({ happened: { imported }, words }: FiguresProps) {
+  const note = importedNote(imported, words)
+  if (imported === null || note === null) return null
+  return (
+    <p>
+      {words.uptime.listed([note])}. {words.uptime.importedNotCounted(imported.source)}
+    </p>
   )
 }
 
@@ -146,7 +157,9 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
         </>
       )}
       {more === 0 ? null : <p>{words.more(more)}</p>}
-      {stretches.length + incidents.length + maintenances.length === 0 ? <p>{words.nothing}</p> : null}
+      {stretches.length + incidents.length + maintenances.length === 0 && happened.imported === null ? (
+        <p>{words.nothing}</p>
+      ) : null}
     </>
   )
 }

@@ -59,7 +59,11 @@ export function ServicePage(props: ServicePageProps) {
           <History {...props} />
         </section>
       </Part>
-      <Legend zone={zone} words={words} readAt={readAt} each={words.range.stroke[unitOf(props.range)](zone.name)} />
+      <Legend
+        {...{ zone, words, readAt }}
+        each={words.range.stroke[unitOf(props.range)](zone.name)}
+        hasImported={props.history.days.some(({ imported }) => imported !== null)}
+      />
       <DayDialog words={words} />
     </PageLayout>
   )

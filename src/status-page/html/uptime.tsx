@@ -28,7 +28,12 @@ const lines: Readonly<Record<DayMark, readonly number[]>> = {
   maintenance: [32.5],
   // A foot.
   none: [38],
+  // Thin, in the middle.
+  importedUp: [25],
+  // As thin, with a foot.
+  importedDown: [16, 38],
 }
+const importedMarks: readonly DayMark[] = ['importedUp', 'importedDown']
 
 const marks = Object.keys(lines) as DayMark[]
 
@@ -99,7 +104,7 @@ function pathOf(days: readonly DayMark[], mark: DayMark): string {
 
 /** Counts the days of each mark, the worst first: `3 days with an outage, 85 days without problems`. */
 function countSummary(days: readonly DayMark[], { uptime: { counts }, names }: Catalogue): string {
-  const marks = ['down', 'partial', 'degraded', 'maintenance', 'up', 'none'] as const
+  const marks = ['down', 'partial', 'degraded', 'maintenance', 'up', 'importedDown', 'importedUp', 'none'] as const
   const counted = marks.flatMap((mark) => {
     const count = days.filter((day) => day === mark).length
     return count === 0 ? [] : [counts[mark](count)]
@@ -110,6 +115,9 @@ function countSummary(days: readonly DayMark[], { uptime: { counts }, names }: C
 /** Counts the incidents of a day that are not named. */
 export const moreOf = ({ moreIncidents }: DayView, { incident }: Catalogue) =>
   moreIncidents === 0 ? [] : [incident.more(moreIncidents)]
+
+/** What is known of a day: what was measured, and what another tool counted. */
+export const whatOf = ({ notes, imported }: DayView) => (imported === null ? notes : [...notes, imported])
 
 interface DayListProps {
   readonly history: ServiceHistoryView
@@ -132,7 +140,7 @@ export function DayList({ history, addressOf, context }: DayListProps) {
               <DayMarkShape mark={day.mark} /> {day.name}
             </a>{' '}
             <span class="happened">
-              {day.notes.length === 0 ? null : `${words.uptime.listed(day.notes)}.`}
+              {whatOf(day).length === 0 ? null : `${words.uptime.listed(whatOf(day))}.`}
               {day.incidents.map(({ id, effect, ...incident }) => (
                 <>
                   {' '}
@@ -174,16 +182,19 @@ export function DayMarkShape({ mark }: { readonly mark: DayMark }) {
 interface LegendProps extends Pick<PageContext, 'zone' | 'words'> {
   readonly readAt: Date
   readonly each?: string | undefined
+  /** Whether any day is imported. */
+  readonly hasImported: boolean
 }
 
 /** Explains the marks of the bars. @param readAt when the figures end. @param each what a stroke is, unless it is a day up to today. */
-export function Legend({ zone, words: { uptime: words }, readAt, each }: LegendProps) {
+export function Legend({ zone, words: { uptime: words }, readAt, each, hasImported }: LegendProps) {
+  const shown = hasImported ? marks : marks.filter((mark) => !importedMarks.includes(mark))
   return (
     <Part>
       <div class="legend">
         <p>
           {each ?? words.eachStroke(zone.name)}{' '}
-          {marks.map((mark) => (
+          {shown.map((mark) => (
             <span>
               <DayMarkShape mark={mark} /> {words.legend[mark]}
             </span>

@@ -14,6 +14,7 @@ import { openGraphImageSvg, readOpenGraphImage } from '../open-graph-image.ts'
 import type { PageCache } from '../page-cache.ts'
 import type { PngRenderer } from '../png-renderer.ts'
 import { sharedState, versionOf } from '../shared-state.ts'
+import { rememberAddress } from './hot-answers.ts'
 
 /**
  * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images. They
@@ -42,7 +43,9 @@ export function documentRoutes(options: {
       const { body, ...of } = await readDocument(source, address.owner, kind, { url, id, asked })
       return createRenderedPage({ ...of, headers: headersOf(kind) }, body)
     })
-    return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
+    if (asOf !== null) return sendStalePage(c, value, asOf)
+    rememberAddress(c, cache, address, key)
+    return sendPage(c, value)
   }
 
   async function answerImage(c: Context, address: PageAddress | null): Promise<Response> {

@@ -94,6 +94,10 @@ export const eventKinds = describedValues<EventKind>({
   INCIDENT_DRAFT_UPDATED: 'A draft or suggestion of an incident changed.',
   INCIDENT_DISMISSED: 'A draft or suggestion of an incident was dismissed.',
   INCIDENT_MERGED: 'An incident became part of another one.',
+  INCIDENT_NOTE_ADDED: 'A private note was added to an incident.',
+  INCIDENT_NOTE_EDITED: 'A private note of an incident was edited.',
+  INCIDENT_NOTE_DELETED: 'A private note of an incident was deleted.',
+  INCIDENT_LEAD_CHANGED: 'An incident got another lead, or none.',
   POSTMORTEM_DRAFTED: 'The draft of a post-mortem of an incident was written, changed or deleted.',
   POSTMORTEM_PUBLISHED: 'The post-mortem of an incident was published.',
   POSTMORTEM_UPDATED: 'The published post-mortem of an incident was edited.',
@@ -133,6 +137,7 @@ export const eventKinds = describedValues<EventKind>({
   TIER_CHANGED: 'The tier changed.',
   CHECK_PLAN_CHANGED: 'The check plan changed.',
   SUBSCRIBERS_IMPORTED: 'Subscribers were imported.',
+  HISTORY_IMPORTED: 'History was imported from another tool.',
   SUBSCRIBER_DELETED: 'A subscriber was deleted.',
   ALERT_CHANNEL_CREATED: 'An alert channel was created.',
   ALERT_CHANNEL_UPDATED: 'An alert channel changed.',
@@ -149,8 +154,11 @@ export const eventKinds = describedValues<EventKind>({
   OBJECTIVE_DELETED: 'An objective was deleted.',
   OBJECTIVE_BURNING: 'The error budget of an objective burns too fast.',
   OBJECTIVE_RECOVERED: 'The error budget of an objective no longer burns too fast.',
+  MANAGED_OBJECT_LOCKED: 'An object was locked again: only its configuration file changes what it manages.',
+  MANAGED_OBJECT_UNLOCKED: 'Somebody unlocked an object that a configuration file manages.',
   UPTIME_CORRECTED: 'Somebody corrected what a time of a service counts as.',
   UPTIME_CORRECTION_DELETED: 'A correction of a service’s uptime was deleted.',
+  REPORT_CREATED: 'The report of a month is complete.',
 })
 builder.enumType(EventKind, { name: 'EventKind', description: 'The kind of an event.', values: eventKinds })
 builder.enumType(ActorKind, {

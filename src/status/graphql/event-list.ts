@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { validIdOrEmpty } from '../../core/id.ts'
 import { inRange, oneOf } from '../../core/list-filter.ts'
+import { invalid } from '../../core/validation.ts'
 import { decodeCursor, encodeCursor } from '../../event-log/event.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { EventKind } from '../../generated/prisma/enums.ts'
@@ -68,6 +69,28 @@ export function eventPage(
     ...rows,
     order: orderOf('Event', { at: ['time', direction], seq: ['number', direction] }, filterTag(filter)),
   })
+}
+
+/**
+ * Refuses to go on in log order after an event whose successor was deleted because it was old: what lies between would be missing
+ * silently. Towards older events, a list that ends early has lost nothing that is newer.
+ * @throws Invalid then.
+ */
+export async function requireKept(ctx: GraphContext, organizationId: string, args: Args): Promise<void> {
+  const isAscending = directionOf({ orderBy: args.orderBy, order: args.order }) === 'asc'
+  const name = isAscending ? 'after' : 'before'
+  const isByTime = args.filter?.occurredAfter != null || args.filter?.occurredBefore != null
+  const seq = isByTime ? null : decodeCursor(args[name] ?? '')
+  if (seq === null) return
+  const organization = await ctx.db.organization.findUnique({
+    where: { id: organizationId },
+    select: { lastSeq: true, eventsSince: true },
+  })
+  if (organization === null || organization.eventsSince === null || seq >= organization.lastSeq) return
+  const where = { organizationId_seq: { organizationId, seq: seq + 1 } }
+  if ((await ctx.db.event.findUnique({ where, select: { seq: true } })) !== null) return
+  const message = `is older than what is kept: events before ${organization.eventsSince.toISOString()} were deleted. Start anew`
+  throw invalid([{ path: [name], message }])
 }
 
 /** The order of the log. Its cursors are those of the events and valid with any filter. */

@@ -10,18 +10,12 @@ import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mut
 import { pageOf } from '../../graphql/keyset.ts'
 import { ownerOnly } from '../../graphql/owner-only.ts'
 import { VERSION, VERSION_READ } from '../../graphql/version.ts'
-import {
-  createIncident,
-  deleteIncident,
-  deleteIncidentUpdate,
-  dismissIncident,
-  editIncidentUpdate,
-  postIncidentUpdate,
-  publishIncident,
-  updateIncident,
-  updateIncidentServices,
-} from '../incident.ts'
+import { deleteIncident, updateIncident } from '../incident-edits.ts'
 import { mergeIncidents } from '../incident-merging.ts'
+import { createIncident } from '../incident-opening.ts'
+import { dismissIncident, publishIncident } from '../incident-publication.ts'
+import { updateIncidentServices } from '../incident-services.ts'
+import { deleteIncidentUpdate, editIncidentUpdate, postIncidentUpdate } from '../incident-updates.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
 import { newestFirst } from './connections.ts'
@@ -51,7 +45,8 @@ const loadUpdates = timelineLoader({
   read: (db, ids, include) => db.incidentUpdate.findMany({ ...include, where: { id: { in: ids } } }),
 })
 
-const Incident = builder.prismaNode('Incident', {
+/** An incident. */
+export const Incident = builder.prismaNode('Incident', {
   id: { field: 'id' },
   nullable: true,
   description: 'An incident with its timeline of updates.',

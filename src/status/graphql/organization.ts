@@ -4,7 +4,7 @@ import { listCosts, NAME_SEARCH_COST, TIMELINE_SEARCH_COST } from '../../graphql
 import { pageOf } from '../../graphql/keyset.ts'
 import { deprecatedOrder } from '../../graphql/order.ts'
 import { groupsInPageOrder, seriesNewestFirst } from './connections.ts'
-import { EventFilter, EventOrder, eventPage } from './event-list.ts'
+import { EventFilter, EventOrder, eventPage, requireKept } from './event-list.ts'
 import { IncidentFilter, IncidentOrder, incidentPage } from './incident-list.ts'
 import { MaintenanceFilter, MaintenanceOrder, maintenancePage } from './maintenance-list.ts'
 import { fullReadCost, ServiceFilter, ServiceOrder, servicePage } from './service-list.ts'
@@ -81,6 +81,15 @@ builder.prismaObjectFields('Organization', (t) => ({
       ...deprecatedOrder,
       ...pageArgs,
     },
-    resolve: ({ id }, args, ctx, info) => eventPage(ctx, info, id, args),
+    resolve: async ({ id }, args, ctx, info) => {
+      await requireKept(ctx, id, args)
+      return eventPage(ctx, info, id, args)
+    },
+  }),
+  eventsSince: t.expose('eventsSince', {
+    type: 'DateTime',
+    nullable: true,
+    description:
+      'Events before this time may have been deleted because they were old. Null: none was. The log is complete since.',
   }),
 }))

@@ -1,4 +1,4 @@
-import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
+import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { UptimeSource } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { PageLinkInput } from '../../graphql/page-link-input.ts'
@@ -69,7 +69,7 @@ builder.mutationField('updatePage', (t) =>
     type: StatusPage,
     description: 'Changes a status page. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: UpdatePageInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
+    errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updatePage(ctx, input),
   }),
 )
@@ -93,7 +93,7 @@ builder.mutationField('deletePage', (t) =>
     description:
       'Deletes a status page with its domain and subscribers. Services, incidents and maintenance stay. The first page cannot be deleted. Requires a key with scope ADMIN.',
     args: { id: t.arg.id({ description: 'The page.' }) },
-    errors: { types: [NotFound, Conflict] },
+    errors: { types: [NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { id }, ctx) => deletePage(ctx, id),
   }),
 )

@@ -1,4 +1,4 @@
-import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
+import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
 import { cacheable } from '../../graphql/cacheable.ts'
@@ -83,7 +83,7 @@ builder.mutationField('updateServiceGroup', (t) =>
     type: ServiceGroup,
     description: 'Updates a service group. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateServiceGroupInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
+    errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateServiceGroup(ctx, input),
   }),
 )
@@ -93,7 +93,7 @@ builder.mutationField('deleteServiceGroup', (t) =>
     type: deletionPayload('ServiceGroup'),
     description: 'Deletes a service group. Its services stay, without a group. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
-    errors: { types: [NotFound] },
+    errors: { types: [NotFound, ManagedByFile] },
     resolve: (_root, { id }, ctx) => deleteServiceGroup(ctx, id),
   }),
 )

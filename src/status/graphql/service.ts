@@ -1,4 +1,4 @@
-import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
+import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
@@ -133,7 +133,7 @@ builder.mutationField('updateService', (t) =>
     type: Service,
     description: 'Updates a service. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateServiceInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
+    errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateService(ctx, input),
   }),
 )
@@ -146,7 +146,7 @@ builder.mutationField('deleteService', (t) =>
     description:
       'Deletes a service and removes it from all incidents and maintenance. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
-    errors: { types: [NotFound] },
+    errors: { types: [NotFound, ManagedByFile] },
     resolve: async (_root, { id }, ctx) => deleteService(ctx, id),
   }),
 )
@@ -189,13 +189,13 @@ bulkCreation('createServices', CreateServiceInput, {
 bulkMutation('updateServices', UpdateServiceInput, {
   type: Service,
   description: 'Updates up to 100 services. Requires a key with scope WRITE.',
-  errors: [Invalid, NotFound],
+  errors: [Invalid, NotFound, ManagedByFile],
   work: updateService,
 })
 
 bulkMutationOfIds('deleteServices', {
   type: DeleteServicePayload,
   description: 'Deletes up to 100 services. Requires a key with scope WRITE.',
-  errors: [NotFound],
+  errors: [NotFound, ManagedByFile],
   work: deleteService,
 })

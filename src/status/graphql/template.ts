@@ -1,4 +1,4 @@
-import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
+import { Conflict, Invalid, ManagedByFile, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus, TemplateKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs, rows, text } from '../../graphql/cost.ts'
@@ -210,7 +210,7 @@ builder.mutationField('updateTemplate', (t) =>
     type: Template,
     description: 'Changes a template. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateTemplateInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
+    errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateTemplate(ctx, input),
   }),
 )
@@ -220,7 +220,7 @@ builder.mutationField('deleteTemplate', (t) =>
     type: deletionPayload('Template'),
     description: 'Deletes a template. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
-    errors: { types: [NotFound] },
+    errors: { types: [NotFound, ManagedByFile] },
     resolve: (_root, { id }, ctx) => deleteTemplate(ctx, id),
   }),
 )

@@ -397,7 +397,9 @@ describe('the list of incidents', () => {
     const { id } = await prisma.incident.findFirstOrThrow({ where: { organizationId, title: 'New one' } })
     for (const path of ['now', older, 'incidents/new', `incidents/${id}`]) {
       const statements = await fewestStatements(async () => void (await editor.get(path)))
-      expect([path, statements > 2 && statements <= 10, statements]).toEqual([path, true, statements])
+      // Members see the work on an incident beside its timeline.
+      const most = path === `incidents/${id}` ? 15 : 10
+      expect([path, statements > 2 && statements <= most, statements]).toEqual([path, true, statements])
     }
   })
 })

@@ -53,6 +53,19 @@ describe('a new monitor', () => {
     expect(html).not.toMatch(/name="(http|tcp|dns|blacklist|heartbeat)\./)
   })
 
+  test('has rare fields in sections, of which those are open in which something is set or wrong', async () => {
+    const editor = await signIn('EDITOR')
+    const open = (html: string) => [...html.matchAll(/<details open[^>]*><summary>([^<]*)/g)].map(([, title]) => title)
+    const all = (html: string) => [...html.matchAll(/<summary>([^<]*)/g)].map(([, title]) => title)
+    const fresh = (await editor.get('monitors/new?kind=HTTP')).html
+    expect(all(fresh)).toEqual(expect.arrayContaining(['Request', 'Response', 'Signing in', 'TLS', 'More options']))
+    expect(open(fresh)).toEqual([])
+    const typed = { ...blank, 'http.url': url, 'http.method': 'POST', 'http.certificateDays': '400', inverted: '' }
+    expect(open((await editor.post('monitors/new', typed)).html)).toEqual(['Request', 'TLS'])
+    const { location } = await editor.post('monitors/new', { ...blank, 'http.url': url, 'http.expectedStatus': '204' })
+    expect(open((await editor.get(`monitors/${idIn(location)}/edit`)).html)).toEqual(['Response'])
+  })
+
   test('is saved with what was typed', async () => {
     const headers = { 'http.headers.name': 'X-Token', 'http.headers.value': 's3cret' }
     const flags = { 'http.verifyCertificate.shown': 'true', 'http.keyword.absent.shown': 'true' }
@@ -84,7 +97,16 @@ describe('a new monitor', () => {
       { recordType: 'MX', expected: ['10 a.example.', '20 b.example.'] },
     ],
     ['PING', { 'ping.host': 'example.com', 'ping.count': '2' }, { count: 2 }],
-    ['HEARTBEAT', { 'heartbeat.graceSeconds': '90', intervalSeconds: '3600' }, { graceSeconds: 90 }],
+    [
+      'HEARTBEAT',
+      {
+        'heartbeat.graceSeconds': '90',
+        'heartbeat.schedule': '@daily',
+        'heartbeat.timeZone': 'Asia/Tokyo',
+        intervalSeconds: '3600',
+      },
+      { graceSeconds: 90, schedule: '@daily', timeZone: 'Asia/Tokyo' },
+    ],
     [
       'BLACKLIST',
       { 'blacklist.target': '192.0.2.7', 'blacklist.acknowledged': 'spamhaus-zen', intervalSeconds: '3600' },

@@ -78,16 +78,34 @@ describe('moving in', () => {
       INSERT INTO monitor VALUES (1, 'API', 'http', 'https://a.example', 60), (2, 'Shop', 'http', 'https://b.example', 60);
       INSERT INTO status_page VALUES (1, 'shop-status', 'Shop', 1);
       INSERT INTO "group" VALUES (1, 'Front', 1);
-      INSERT INTO monitor_group VALUES (2, 1);`)
+      INSERT INTO monitor_group VALUES (2, 1);
+      CREATE TABLE stat_daily (monitor_id INTEGER, timestamp INTEGER, up INTEGER, down INTEGER);`)
+    const yesterday = Math.floor(Date.now() / 86_400_000 - 1) * 86_400
+    kuma.exec(`INSERT INTO stat_daily VALUES (1, ${yesterday}, 1440, 0), (2, ${yesterday}, 1437, 3);`)
     kuma.close()
     const form = chosen('uptime-kuma', '')
     form.set('file', new File([await readFile(path)], 'kuma.db'))
     const { html } = await admin.post('import', form)
-    expect(outcomesIn(html)).toContain('Created page Shop')
-    await admin.post('import/apply', { prepared: preparedIn(html) })
+    expect(outcomesIn(html)).toEqual(
+      expect.arrayContaining(['Created page Shop', 'Created history API', 'Created history Shop']),
+    )
+    const done = await admin.post('import/apply', { prepared: preparedIn(html) })
+    expect(outcomesIn(done.html)).toContain('Created history Shop')
     expect(await prisma.monitor.count({ where: { organizationId: own.id } })).toBe(2)
     const shown = await admin.get('/status/shop-status')
     expect([shown.status, shown.html.includes('>API<')]).toEqual([200, false])
+    // What was imported is shown as such, and counts nowhere.
+    expect(shown.html).toContain('<path class="importedDown"')
+    expect(shown.html).toContain('imported, outage')
+    expect(shown.html).not.toMatch(/\d% uptime/)
+    const { id = '' } = (await prisma.service.findFirst({ where: { organizationId: own.id, name: 'Shop' } })) ?? {}
+    const day = new Date(yesterday * 1000).toISOString().slice(0, 10)
+    const { html: ofDay } = await admin.get(`/status/shop-status/services/${id}?day=${day}`)
+    expect(ofDay).toContain('Imported from Uptime Kuma (failed checks: 3 of 1,440).')
+    expect(ofDay).toContain('Days imported from Uptime Kuma do not count.')
+    expect((await admin.get('monitors')).html).toContain('1 imported day with an outage')
+    form.set('file', new File([await readFile(path)], 'kuma.db'))
+    expect((await admin.post('import', form)).html).toContain('There is nothing to do.')
     expect(shown.html).toContain('Front')
     form.set('file', new File([`SQLite format 3\0${'x'.repeat(5000)}`], 'kuma.db'))
     expect((await admin.post('import', form)).html).toContain('This database cannot be read')

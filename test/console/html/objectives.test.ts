@@ -62,7 +62,7 @@ test('a report is a page to print, CSV and JSON, which viewers may read', async 
   await shop()
   const viewer = await acme.signIn('VIEWER')
   const { html } = await viewer.get('reports')
-  const path = /\/console\/acme\/(reports\/pag_[^"]+)"/.exec(html)?.[1] ?? ''
+  const path = /\/console\/acme\/(reports\/pag_[^"]+month=[^"]+)"/.exec(html)?.[1] ?? ''
   expect((await viewer.get(path)).html).toContain('Until incidents were resolved')
   const csv = await viewer.get(`${path}&format=csv`)
   expect(csv.html).toMatch(/^service,from,to,/)

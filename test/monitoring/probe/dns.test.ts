@@ -1,10 +1,18 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { createServer as createTlsServer } from 'node:tls'
 import type { Answer } from 'dns-packet'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { DnsOptions } from '../../../src/monitoring/probe/dns.ts'
 import { dns } from '../../../src/monitoring/probe/dns.ts'
 import type { RecordType } from '../../../src/network/dns/message.ts'
+import { createOutbound } from '../../../src/network/outbound.ts'
+import { zone } from '../../network/outbound/setup.ts'
+import { createAuthority } from '../../support/certificate.ts'
 import { answer, type Behaviour, rcodes, silence, soa, startDnsServer, truncated } from '../../support/dns-server.ts'
 import { essence, runWith, startTools } from './run.ts'
 
@@ -55,6 +63,11 @@ describe('options', () => {
     [{ match: 'SOME' }, 'match'],
     [{ resolver: 'dns.example.com' }, 'resolver'],
     [{ resolver: '192.0.2.1:0' }, 'resolver'],
+    [{ resolver: 'tls://' }, 'resolver'],
+    [{ resolver: 'tls://dns.example/path' }, 'resolver'],
+    [{ resolver: 'tls://dns.example:70000' }, 'resolver'],
+    [{ resolver: 'https://me:secret@dns.example/' }, 'resolver'],
+    [{ resolver: 'http://dns.example/dns-query' }, 'resolver'],
     [{ resolver: 'fe80::1%eth0' }, 'resolver'],
     [{ degradedAboveMs: 0 }, 'degradedAboveMs'],
   ])('refuse %j', (given, path) => {
@@ -152,6 +165,27 @@ describe('records of each type are compared as a zone file has them', () => {
     expect(result.outcome).toBe('UP')
   })
 
+  test.each([
+    ['EXACT', ['mail.example.com', '20 backup.example.com'], 'UP'],
+    ['EXACT', ['MAIL.example.com.', 'backup.example.com'], 'UP'],
+    ['EXACT', ['mail.example.com'], 'DOWN'],
+    ['EXACT', ['mail.example.com', 'backup.example.com', 'other.example.com'], 'DOWN'],
+    ['EXACT', ['20 mail.example.com', 'backup.example.com'], 'DOWN'],
+    ['CONTAINS', ['backup.example.com'], 'UP'],
+    ['CONTAINS', ['example.com'], 'DOWN'],
+  ])('MX %s %j, with or without its preference, is %s', async (match, expected, outcome) => {
+    const records = { 'mail.example.com': 10, 'backup.example.com': 20 }
+    const { result } = await probe(
+      ({ name }) => ({
+        answers: Object.entries(records).map(([exchange, preference]) => ({
+          ...{ name, type: 'MX', ttl: 300, data: { preference, exchange } },
+        })),
+      }),
+      { recordType: 'MX', match, expected },
+    )
+    expect(result.outcome, result.message).toBe(outcome)
+  })
+
   test('PTR of an address, by its reverse name', async () => {
     const { server } = await probe(addresses('host.example.com'), { name: '192.0.2.7', recordType: 'PTR' })
     const { server: other } = await probe(addresses('host.example.com'), { name: '2001:db8::7', recordType: 'PTR' })
@@ -190,6 +224,93 @@ describe('the set of records', () => {
     const { result } = await probe(addresses('192.0.2.7', '192.0.2.8'), { match, expected })
     expect(essence(result)).toEqual({ outcome, message, suspect: null })
   })
+})
+
+describe('a resolver over TLS or HTTPS', () => {
+  const authority = createAuthority()
+  const certified = authority.issue(['dns.example'])
+
+  /** Serves DNS over TLS and HTTPS with the answers of a DNS server, and runs probes of both. */
+  async function probeBoth(behaviour: Behaviour, { trusted = true, garble = (message: Buffer) => message } = {}) {
+    const server = await startDnsServer(behaviour)
+    const { tools } = await startTools(zone({ 'dns.example': ['127.0.0.1'] }))
+    const asTcp = (message: Buffer) => {
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(message.length)
+      return Buffer.concat([length, message])
+    }
+    const relayed = async (query: Buffer): Promise<Buffer> => {
+      const socket = connect(server.port, '127.0.0.1').end(asTcp(query))
+      return garble((await buffer(socket)).subarray(2))
+    }
+    const tls = createTlsServer(certified, (socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', async (query: Buffer) => void socket.write(asTcp(await relayed(query.subarray(2)))))
+    })
+    const https = createHttpsServer(certified, async (request, response) => {
+      const asked = await buffer(request)
+      const isRight = request.url === '/dns-query' && request.headers['content-type'] === 'application/dns-message'
+      response.writeHead(isRight ? 200 : 400, { 'content-type': 'application/dns-message' }).end(await relayed(asked))
+    })
+    const ports = await Promise.all(
+      [tls, https].map(async (each) => {
+        await once(each.listen(0, '127.0.0.1'), 'listening')
+        return (each.address() as AddressInfo).port
+      }),
+    )
+    onTestFinished(async () => {
+      tls.close()
+      https.close()
+      await server.close()
+    })
+    const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ...(trusted && { ca: authority.ca }) })
+    const run = (resolver: string) => dns.run(options({ resolver }), runWith({ ...tools, outbound }))
+    return Promise.all([run(`tls://dns.example:${ports[0]}`), run(`https://dns.example:${ports[1]}`)])
+  }
+
+  test('is asked, and its answer judged', async () => {
+    for (const result of await probeBoth(addresses('192.0.2.7')))
+      expect(result).toMatchObject({ outcome: 'UP', message: 'A 192.0.2.7', latencyMs: expect.any(Number) })
+  })
+
+  test('is believed that a name does not exist', async () => {
+    for (const result of await probeBoth(() => ({ rcode: rcodes.nxdomain })))
+      expect(result).toMatchObject({ outcome: 'DOWN', message: 'www.example.com does not exist (NXDOMAIN)' })
+  })
+
+  test('is down when it refuses, or answers something else', async () => {
+    for (const result of await probeBoth(() => ({ rcode: rcodes.refused })))
+      expect(result).toMatchObject({ outcome: 'DOWN', message: expect.stringMatching(/refused to answer/) })
+    for (const result of await probeBoth(addresses('192.0.2.7'), { garble: () => Buffer.from('nonsense') }))
+      expect(result).toMatchObject({ outcome: 'DOWN', message: expect.stringMatching(/unreadable response/) })
+  })
+
+  test('is down when its certificate is not trusted', async () => {
+    for (const result of await probeBoth(addresses('192.0.2.7'), { trusted: false }))
+      expect(result).toMatchObject({ outcome: 'DOWN', message: expect.stringMatching(/certificate/) })
+  })
+
+  test.each([
+    ['tls://DNS.Example/', 'tls://dns.example', { host: 'dns.example', port: 853 }],
+    ['tls://[2001:db8::53]:8853', 'tls://[2001:db8::53]:8853', { host: '2001:db8::53', port: 8853 }],
+    ['tls://dns.example:443', 'tls://dns.example:443', { host: 'dns.example', port: 443 }],
+    ['https://dns.example', 'https://dns.example/dns-query', { host: 'dns.example', port: null }],
+    ['https://dns.example:8443/own?a=b#c', 'https://dns.example:8443/own?a=b', { host: 'dns.example', port: 8443 }],
+  ])('named as %s is read as %s', (resolver, read, target) => {
+    const given = options({ resolver })
+    expect(given.resolver).toBe(read)
+    expect(options(given)).toEqual(given)
+    expect(dns.target(given)).toEqual(target)
+  })
+
+  test.each(['tls://127.0.0.1', 'https://localhost/dns-query', 'tls://[fe80::1]'])(
+    'on a private network is refused: %s',
+    async (resolver) => {
+      expect(dns.refusals?.(options({ resolver }), false)).toMatchObject([{ path: ['resolver'] }])
+      const { result } = await probe(addresses('192.0.2.7'), { resolver }, { allowPrivate: false })
+      expect(result).toMatchObject({ outcome: 'UNKNOWN', message: expect.stringMatching(/^Not queried: resolver/) })
+    },
+  )
 })
 
 describe('what is not there', () => {

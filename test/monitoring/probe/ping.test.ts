@@ -12,7 +12,9 @@ const options = (given: object): PingOptions => ping.options.parse({ host: '127.
 
 describe('options', () => {
   test('have defaults, and one spelling', () => {
-    expect(options({ host: ' WWW.Example.com. ' })).toEqual({ host: 'www.example.com', count: 3, inverted: false })
+    expect(options({ host: ' WWW.Example.com. ' })).toEqual({
+      ...{ host: 'www.example.com', count: 3, packetSize: 56, inverted: false },
+    })
     expect(options({ host: '[2001:DB8::7]' }).host).toBe('2001:db8::7')
   })
 
@@ -23,6 +25,9 @@ describe('options', () => {
     [{ host: 'http://example.com' }, 'host'],
     [{ count: 0 }, 'count'],
     [{ count: 6 }, 'count'],
+    [{ packetSize: 15 }, 'packetSize'],
+    [{ packetSize: 8973 }, 'packetSize'],
+    [{ ipVersion: 5 }, 'ipVersion'],
     [{ degradedAboveMs: 30_001 }, 'degradedAboveMs'],
   ])('refuse %j', (given, path) => {
     const read = ping.options.safeParse({ host: 'example.com', ...given })
@@ -156,8 +161,27 @@ describe('a run', () => {
     const log = join(folder.path, 'called')
     await run(`{ printf '%s\\n' "$*"; env; } > ${log}; ${counted(2, 2)}`, { host: 'www.example.com', count: 2 })
     const called = await readFile(log, 'utf8')
-    expect(called.split('\n')[0]).toBe('-n -c 2 -i 0.2 -- 127.0.0.1')
+    expect(called.split('\n')[0]).toBe('-n -c 2 -s 56 -i 0.2 -- 127.0.0.1')
     expect(called).not.toContain('s3cret')
+  })
+
+  test.each([
+    [4, '-n -c 3 -s 1472 -i 0.2 -- 127.0.0.1'],
+    [6, '-n -c 3 -s 1472 -i 0.2 -- ::1'],
+  ])('of a size and of IPv%s only', async (ipVersion, called) => {
+    const { tools } = await startTools((query) => answer(query, [query.type === 'A' ? '127.0.0.1' : '::1']))
+    const log = join(folder.path, `sized-${ipVersion}`)
+    const path = await program(`printf '%s' "$*" > ${log}; ${counted(3, 3)}`)
+    const sized = options({ host: 'www.example.com', packetSize: 1472, ipVersion })
+    expect(await pingBy(path).run(sized, runWith(tools))).toMatchObject({ outcome: 'UP' })
+    expect(await readFile(log, 'utf8')).toBe(called)
+  })
+
+  test('of IPv6 is DOWN where the name has IPv4 only', async () => {
+    expect(essence(await run(counted(3, 3), { host: 'www.example.com', ipVersion: 6 }))).toMatchObject({
+      outcome: 'DOWN',
+      message: expect.stringContaining('www.example.com'),
+    })
   })
 
   test('uses whole seconds with programs that need them', async () => {

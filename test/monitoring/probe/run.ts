@@ -31,6 +31,7 @@ export async function startTools(
       outbound: createOutbound({ dns, allowPrivate }),
       dns,
       checker,
+      rdap: { registrationOf: () => Promise.reject(new Error('Nobody asks')) },
       limiter: createDestinationLimiter(PROBE_LIMITS),
       allowPrivate,
       now,

@@ -1,10 +1,21 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { Socket } from 'node:net'
+import { createServer as createHttp2Server } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type handleUnaryCall,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type StatusObject,
+  status,
+} from '@grpc/grpc-js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { describedOptions } from '../../../src/monitoring/option-list.ts'
@@ -17,7 +28,8 @@ import { freePort } from '../../support/free-port.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
 import { runWith, startTools } from './run.ts'
 
-const kinds = Object.keys(describedKinds) as DescribedKind[]
+/** Those that connect to a host and port by TCP. */
+const kinds = (Object.keys(describedKinds) as DescribedKind[]).filter((kind) => kind !== 'DOMAIN' && kind !== 'UDP')
 
 async function run(kind: DescribedKind, given: object, timeoutMs = 5000, allowPrivate = true) {
   const { tools } = await startTools(zone({}), allowPrivate)
@@ -109,6 +121,7 @@ describe('the answer of a server', () => {
     ['WEBSOCKET', 'HTTP/1.1 403 Forbidden\r\n\r\n', 'DOWN', /^HTTP 403 instead of 101$/],
     ['WEBSOCKET', 'HTTP/1.1 101 Ok\r\n\r\n', 'DOWN', /^The server does not speak WebSocket$/],
     ['WEBSOCKET', 'SSH-2.0-x\r\n\r\n', 'DOWN', /^The server does not speak HTTP$/],
+    ['GRPC', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'DOWN', /^The server does not speak HTTP\/2$/],
     ['POSTGRESQL', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'DOWN', /./],
   ])('%s %j is %s', async (kind, sent, outcome, message) => {
     expect(await told(kind, sent, {}, 2000)).toMatchObject({ outcome, message: expect.stringMatching(message) })
@@ -132,6 +145,107 @@ describe('the answer of a server', () => {
     expect(await run('REDIS', { port, tls: true, verifyCertificate: false })).toMatchObject({
       outcome: 'UP',
       detail: { certificateEndsAt: expect.any(String) },
+    })
+  })
+})
+
+describe('a real gRPC server', () => {
+  /** The library takes a falsy message for none. */
+  interface Question {
+    readonly service: string
+  }
+
+  /** How `serve` answers a health check for a service. */
+  const serving = (service: string, call: ServerUnaryCall<Question, number>): number | Partial<StatusObject> => {
+    if (service === '' || service === 'shop.v1.Cart') return 1
+    if (service === 'down') return 2
+    if (service === 'long') return 100
+    if (service === 'refused') return { code: status.PERMISSION_DENIED, details: 'zu spät: 5 %' }
+    return { code: status.NOT_FOUND, details: call.getPath() }
+  }
+
+  /** Serves grpc.health.v1 with messages that are written and read by hand. */
+  async function serve(method: string, credentials: ServerCredentials): Promise<number> {
+    const server = new Server()
+    const check: MethodDefinition<Question, number> = {
+      path: `/grpc.health.v1.Health/${method}`,
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: ({ service }) => Buffer.from(service),
+      requestDeserialize: (bytes) => ({ service: bytes.subarray(2).toString() }),
+      responseSerialize: (state) => (state === 100 ? Buffer.alloc(5000) : Buffer.from([0x08, state])),
+      responseDeserialize: (bytes) => bytes.readUInt8(1),
+    }
+    const answer: handleUnaryCall<Question, number> = (call, callback) => {
+      const answered = serving(call.request.service, call)
+      if (typeof answered === 'number') callback(null, answered)
+      else callback(answered)
+    }
+    server.addService({ [method]: check }, { [method]: answer })
+    onTestFinished(() => server.forceShutdown())
+    return new Promise((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', credentials, (error, port) => (error ? reject(error) : resolve(port)))
+    })
+  }
+
+  test.each([
+    ['', 'UP', /^SERVING in \d+ ms$/],
+    ['shop.v1.Cart', 'UP', /^SERVING in/],
+    ['down', 'DOWN', /^down is NOT_SERVING$/],
+    ['other', 'DOWN', /^The server has no service other$/],
+    ['refused', 'DOWN', /^The server refuses: PERMISSION_DENIED zu spät: 5 %$/],
+    ['long', 'DOWN', /its answer is too long$/],
+  ])('says of the service %j that it is %s', async (service, outcome, message) => {
+    const port = await serve('Check', ServerCredentials.createInsecure())
+    const found = await run('GRPC', { port, service })
+    expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
+  })
+
+  test('without a health service is DOWN, and one of HTTP alone', async () => {
+    const port = await serve('Watch', ServerCredentials.createInsecure())
+    const without = { outcome: 'DOWN', message: 'The server has no health service (grpc.health.v1)' }
+    expect(await run('GRPC', { port })).toMatchObject(without)
+    const web = createHttp2Server((_, response) => response.end('hello')).listen(0, '127.0.0.1')
+    onTestFinished(() => void web.close())
+    await once(web, 'listening')
+    const { port: webPort } = web.address() as AddressInfo
+    const other = { outcome: 'DOWN', message: 'The server does not speak gRPC' }
+    expect(await run('GRPC', { port: webPort })).toMatchObject(other)
+  })
+
+  test('is asked over TLS, whose certificate must be trusted', async () => {
+    const { cert, key } = selfSigned('127.0.0.1')
+    const pair = [{ cert_chain: Buffer.from(cert), private_key: Buffer.from(key) }]
+    const port = await serve('Check', ServerCredentials.createSsl(null, pair))
+    expect(await run('GRPC', { port, tls: true })).toMatchObject({
+      outcome: 'DOWN',
+      message: expect.stringMatching(/self-signed/),
+    })
+    expect(await run('GRPC', { port, tls: true, verifyCertificate: false })).toMatchObject({
+      outcome: 'UP',
+      detail: { certificateEndsAt: expect.any(String) },
+    })
+  })
+
+  test('that sends frames without end is DOWN', async () => {
+    const { port } = await startTcpServer((socket) => {
+      // SETTINGS, then PING after PING (RFC 9113 §6.5, §6.7).
+      socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+      const pings = Buffer.concat(
+        Array.from({ length: 4000 }, () => Buffer.from([0, 0, 8, 6, 0, ...new Array(12).fill(0)])),
+      )
+      const more = () => {
+        while (socket.writable && socket.write(pings));
+      }
+      socket.on('drain', more)
+      socket.resume()
+      more()
+    })
+    expect(await run('GRPC', { port })).toMatchObject({
+      outcome: 'DOWN',
+      message: expect.stringMatching(
+        /^The server (?:sends more than 256 KiB|does not speak HTTP\/2|closed the connection)$/,
+      ),
     })
   })
 })

@@ -45,6 +45,22 @@ const payloads: { readonly [N in NameOf<NotificationPayload>]: NotificationPaylo
     status: 'PARTIAL_OUTAGE',
     at: noon,
   },
+  'REPORT CREATED': {
+    about: 'REPORT',
+    step: 'CREATED',
+    id: 'page_1.2026-10',
+    title: '2026-10',
+    pageId: 'page_1',
+    isPublished: true,
+    consolePath: '/console/acme/reports/page_1?month=2026-10',
+    services: [
+      { id: 'svc_1', name: 'Mail <b>', percent: 99.865, downMs: 3_600_000, maintenanceMs: 0 },
+      { id: 'svc_2', name: 'Blog', percent: null, downMs: 0, maintenanceMs: 0 },
+    ],
+    incidents: 2,
+    recoveryMs: 5_400_000,
+    at: noon,
+  },
 }
 
 /** Tools that send nothing and keep what they were given. */

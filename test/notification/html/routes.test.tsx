@@ -110,6 +110,7 @@ describe('the form of a page', () => {
           name="Acme"
           action="/"
           pageUrl=""
+          hasReports={false}
           isMailEnabled={isMailEnabled}
           site={null}
           way="EMAIL"

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import type { Actor } from '../../../src/core/context.ts'
-import { createIncident } from '../../../src/status/incident.ts'
+import { createIncident } from '../../../src/status/incident-opening.ts'
 import { createService, updateService } from '../../../src/status/service.ts'
 import { testContext } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'

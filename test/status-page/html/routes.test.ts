@@ -6,7 +6,9 @@ import { updateOrganization } from '../../../src/account/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import { listenToLogs } from '../../../src/event-log/event.ts'
 import { loadAssets } from '../../../src/http/assets.ts'
-import { createIncident, deleteIncident, postIncidentUpdate } from '../../../src/status/incident.ts'
+import { deleteIncident } from '../../../src/status/incident-edits.ts'
+import { createIncident } from '../../../src/status/incident-opening.ts'
+import { postIncidentUpdate } from '../../../src/status/incident-updates.ts'
 import {
   advanceMaintenance,
   cancelMaintenance,

@@ -73,7 +73,8 @@ const mutations: readonly (readonly [name: string, most: number, prepare: () => 
   ['createService', 7, async () => newService],
   [
     'updateService',
-    6,
+    // One more than others: whether a file manages it.
+    7,
     async () => {
       const { id } = await newService()
       return () => mutate(url, key, 'updateService', 'Service', { id, name: 'Web' })

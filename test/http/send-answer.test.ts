@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { sendBody } from '../../src/http/send-body.ts'
+import { answerWith, sendAnswer } from '../../src/http/send-answer.ts'
 
 const headers = { 'content-type': 'text/plain; charset=utf-8', etag: 'W/"one"' }
 const app = new Hono()
-app.get('/whole', (c) => sendBody(c, Buffer.from('Grüße'), 200, headers))
-app.get('/same', (c) => sendBody(c, null, 304, headers))
+app.get('/whole', (c) => sendAnswer(c, answerWith(Buffer.from('Grüße'), 200, headers)))
+app.get('/same', (c) => sendAnswer(c, answerWith(null, 304, headers)))
 
 const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
 const server = createServer((request, response) => void listener(request, response)).listen(0, '127.0.0.1')

@@ -1,0 +1,116 @@
+import { requireScope } from '../core/access.ts'
+import type { Context } from '../core/context.ts'
+import { ManagedByFile, NotFound } from '../core/errors.ts'
+import { change } from '../event-log/change.ts'
+import type { EventKind } from '../generated/prisma/enums.ts'
+
+declare module '../core/context.ts' {
+  interface Context {
+    /** Whether a configuration file is applied, which no lock stops. */
+    readonly appliesFile?: true | undefined
+  }
+}
+
+/** How the members that refer to others are named in the inputs of operations, by their names in files. */
+export const inputNames: Readonly<Record<string, string>> = {
+  group: 'groupId',
+  service: 'serviceId',
+  services: 'serviceIds',
+  monitors: 'monitorIds',
+  dependsOn: 'dependsOnIds',
+}
+const memberNames = new Map(Object.entries(inputNames).map(([member, input]) => [input, member]))
+
+/** Returns the name in files of a member of an input. */
+export const memberName = (input: string): string => memberNames.get(input) ?? input
+
+/** What a configuration file manages of an object. */
+export interface ManagedObject {
+  readonly id: string
+  readonly file: string
+  readonly section: string
+  readonly key: string
+  /** The members that the file gives, as it names them. */
+  readonly members: readonly string[]
+  /** Whether applying the file locks those members. */
+  readonly locksMembers: boolean
+  /** When somebody unlocked them; null: nobody has since the file was applied. */
+  readonly unlockedAt: Date | null
+}
+
+/** Reads what a file manages of an object; null: none does. */
+export async function readManagedObject(
+  { db }: Pick<Context, 'db'>,
+  organizationId: string,
+  id: string,
+): Promise<ManagedObject | null> {
+  const row = await db.managedObject.findFirst({ where: { organizationId, objectId: id } })
+  if (row === null) return null
+  const { file, section, key, fields, locksMembers, unlockedAt } = row
+  return { id, file, section, key, members: Object.keys(fields as object), locksMembers, unlockedAt }
+}
+
+/** Returns whether only its file may change the members of an object. */
+export const isLocked = ({ locksMembers, unlockedAt }: Pick<ManagedObject, 'locksMembers' | 'unlockedAt'>): boolean =>
+  locksMembers && unlockedAt === null
+
+/**
+ * Requires that no file has locked what an edit changes. Call it in the change that edits.
+ * @param changed the members, as an input or a file names them. @throws ManagedByFile.
+ */
+export async function requireUnlocked(
+  tx: Context,
+  organizationId: string,
+  id: string,
+  changed: readonly string[],
+): Promise<void> {
+  if (changed.length === 0 || tx.appliesFile) return
+  const managed = await readManagedObject(tx, organizationId, id)
+  if (managed === null || !isLocked(managed)) return
+  const members = new Set(changed.map(memberName).filter((name) => managed.members.includes(name)))
+  if (members.size > 0) throw new ManagedByFile(managed, [...members])
+}
+
+/** Requires that no file has locked an object that is about to be deleted. @throws ManagedByFile. */
+export async function requireDeletable(tx: Context, organizationId: string, id: string): Promise<void> {
+  if (tx.appliesFile) return
+  const managed = await readManagedObject(tx, organizationId, id)
+  if (managed !== null && isLocked(managed)) throw new ManagedByFile(managed)
+}
+
+/**
+ * Lets everybody change an object that a file manages, until the file is applied again. Needs a key with scope WRITE.
+ * @throws NotFound when no file manages it.
+ */
+export function unlockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {
+  return setLock(ctx, id, 'MANAGED_OBJECT_UNLOCKED')
+}
+
+/** Ends what `unlockManagedObject` has begun. Needs a key with scope WRITE. @throws NotFound when no file manages the object. */
+export function lockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {
+  return setLock(ctx, id, 'MANAGED_OBJECT_LOCKED')
+}
+
+async function setLock(
+  ctx: Context,
+  id: string,
+  kind: Extract<EventKind, 'MANAGED_OBJECT_LOCKED' | 'MANAGED_OBJECT_UNLOCKED'>,
+): Promise<ManagedObject> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const managed = await readManagedObject(tx, organizationId, id)
+    if (managed === null) throw new NotFound('No configuration file manages this object.')
+    const { section, key, file, locksMembers } = managed
+    const toUnlock = kind === 'MANAGED_OBJECT_UNLOCKED'
+    if (!locksMembers || isLocked(managed) !== toUnlock) return [managed]
+    const unlockedAt = toUnlock ? tx.now() : null
+    await tx.db.managedObject.update({
+      where: { organizationId_section_key: { organizationId, section, key } },
+      data: { unlockedAt },
+    })
+    return [
+      { ...managed, unlockedAt },
+      { kind, subjectId: id, subjectName: `${section}.${key} of ${file}` },
+    ]
+  })
+}

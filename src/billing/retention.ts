@@ -1,0 +1,28 @@
+import type { Context } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH } from '../core/deleted-rows.ts'
+import { DAY } from '../core/time.ts'
+
+/**
+ * Empties a batch of payloads of payment events that are older than `days`, and deletes those of a provider’s events that were for
+ * nothing we sell. What remains of the others is the financial record: amount, currency, outcome and the provider’s ids. Events that
+ * nobody has assigned yet keep their payload, which tells for what they are. Returns whether there may be more.
+ */
+export async function deleteOldPayloads(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  days: number,
+  count: CountDeleted,
+): Promise<boolean> {
+  const before = new Date(now().getTime() - days * DAY)
+  const ignored = await db.$executeRaw`
+    DELETE FROM "PaymentEvent" WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM "PaymentEvent"
+      WHERE outcome = 'IGNORED' AND "receivedAt" < ${before} LIMIT ${DELETE_BATCH}))`
+  const emptied = await db.$executeRaw`
+    UPDATE "PaymentEvent" SET payload = '', email = NULL WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM "PaymentEvent"
+      WHERE outcome = 'APPLIED' AND "receivedAt" < ${before} AND payload <> '' LIMIT ${DELETE_BATCH}))`
+  count('PaymentEvent', ignored)
+  count('PaymentEvent.payload', emptied)
+  return Math.max(ignored, emptied) >= DELETE_BATCH
+}

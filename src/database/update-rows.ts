@@ -1,0 +1,27 @@
+import type { SqlDatabase } from '../core/context.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+
+/** The most rows of one statement. */
+const MAX_ROWS = 100
+
+/**
+ * Updates many rows that have versions with few statements, and raises their versions.
+ * @param rows all with the same columns, which are names of this program; `id` names the row.
+ */
+export async function updateRows(
+  db: Pick<SqlDatabase, '$queryRaw'>,
+  table: string,
+  rows: readonly ({ readonly id: string } & Readonly<Record<string, unknown>>)[],
+): Promise<void> {
+  const [first] = rows
+  if (first === undefined) return
+  const name = Prisma.raw(`"${table}"`)
+  const columns = Object.keys(first).filter((column) => column !== 'id')
+  const values = Prisma.raw(columns.map((column) => `"${column}" = given."${column}"`).join(', '))
+  for (let start = 0; start < rows.length; start += MAX_ROWS) {
+    const json = JSON.stringify(rows.slice(start, start + MAX_ROWS))
+    await db.$queryRaw`
+      UPDATE ${name} AS known SET ${values}, version = known.version + 1
+      FROM jsonb_populate_recordset(NULL::${name}, ${json}::jsonb) AS given WHERE known.id = given.id`
+  }
+}

@@ -1,0 +1,86 @@
+import type { Context } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH } from '../core/deleted-rows.ts'
+import { DAY } from '../core/time.ts'
+import { publicKinds } from './event.ts'
+
+/** How many of its newest events a log keeps whatever their age: readers hold the last of them in memory, without gaps. */
+export const NEWEST_KEPT = 1000
+
+/** Deletes old events, a batch with each call. */
+export interface EventRetention {
+  /** Returns whether there may be more: pause before the next batch, so that other work can run. */
+  deleteBatch(parts: Pick<Context, 'db' | 'now'>, count: CountDeleted): Promise<boolean>
+}
+
+/** Where a run is: the organization, and its events that were looked at. */
+interface Place {
+  readonly organizationId: string
+  readonly at: Date
+  readonly seq: number
+}
+
+/** The position before all events of an organization. */
+const before = (organizationId: string): Place => ({ organizationId, at: new Date(0), seq: -1 })
+
+/**
+ * Deletes events older than `days`. What stays: the newest events of each log, those that are yet to be dispatched, those that
+ * announce an update, which name its author, and the newest of each kind about each subject that a public page shows, which say when
+ * it changed last. Readers whose position is older than the rest meet a gap, and `Organization.eventsSince` says from when on the
+ * log is whole.
+ */
+export function createEventRetention(days: number): EventRetention {
+  let place: Place | null = null
+  return {
+    async deleteBatch({ db, now }, count) {
+      const since = new Date(now().getTime() - days * DAY)
+      place ??= await nextLog({ db }, since, '')
+      if (place === null) return false
+      const { organizationId, at, seq } = place
+      const [batch] = await db.$queryRaw<[Batch]>`
+        WITH looked AS MATERIALIZED (
+          SELECT ctid, seq, at, kind, "subjectId", "updateId" FROM "Event"
+          WHERE "organizationId" = ${organizationId} AND at < ${since} AND (at, seq) > (${at}::timestamptz, ${seq}::int)
+          ORDER BY at, seq LIMIT ${DELETE_BATCH}
+        ), log AS (
+          SELECT id, least("lastSeq" - ${NEWEST_KEPT}, position.seq) AS until FROM "Organization"
+          LEFT JOIN "Dispatch" AS position ON position."organizationId" = id WHERE id = ${organizationId}
+        ), gone AS (
+          DELETE FROM "Event" WHERE ctid = ANY (ARRAY(
+            SELECT looked.ctid FROM looked, log
+            WHERE looked.seq <= log.until AND looked."updateId" IS NULL AND (
+              looked.kind::text <> ALL (${publicKinds}::text[]) OR EXISTS (
+                SELECT 1 FROM "Event" AS later WHERE later."organizationId" = ${organizationId}
+                  AND later."subjectId" = looked."subjectId" AND later.seq > looked.seq AND later.kind = looked.kind)))
+          ) RETURNING at
+        ), marked AS (
+          UPDATE "Organization" SET "eventsSince" = greatest("eventsSince", (SELECT max(at) FROM gone) + interval '1 ms')
+          WHERE id = ${organizationId} AND EXISTS (SELECT 1 FROM gone)
+        )
+        SELECT (SELECT count(*)::int FROM looked) AS looked, (SELECT count(*)::int FROM gone) AS gone, last.at, last.seq
+        FROM (SELECT 1) AS one LEFT JOIN (SELECT at, seq FROM looked ORDER BY at DESC, seq DESC LIMIT 1) AS last ON true`
+      count('Event', batch.gone)
+      const isWhole = batch.looked < DELETE_BATCH || batch.at === null || batch.seq === null
+      place = isWhole ? await nextLog({ db }, since, organizationId) : { ...place, at: batch.at, seq: batch.seq }
+      return place !== null
+    },
+  }
+}
+
+interface Batch {
+  readonly looked: number
+  readonly gone: number
+  /** The last event that was looked at; null: there was none. */
+  readonly at: Date | null
+  readonly seq: number | null
+}
+
+/** Returns the start of the next log with old events, by the id of its organization; null: there is none. */
+async function nextLog({ db }: Pick<Context, 'db'>, since: Date, after: string): Promise<Place | null> {
+  const [next] = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM "Organization" AS organization
+    WHERE id > ${after} AND "lastSeq" > ${NEWEST_KEPT} AND EXISTS (
+      SELECT 1 FROM "Event" WHERE "organizationId" = organization.id AND at < ${since})
+    ORDER BY id LIMIT 1`
+  return next === undefined ? null : before(next.id)
+}

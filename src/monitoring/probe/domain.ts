@@ -1,0 +1,84 @@
+import { parse } from 'tldts'
+import { z } from 'zod'
+import { DAY } from '../../core/time.ts'
+import { readHost } from '../../network/outbound/host.ts'
+import type { Registration } from '../../network/rdap.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { probeResult } from '../probe-result.ts'
+import { days } from './certificate-expiry.ts'
+import type { DescribedProbe } from './server-probe.ts'
+
+const options = z.strictObject({
+  /** A registrable domain, in ASCII. */
+  domain: z
+    .string()
+    .trim()
+    .max(255)
+    .transform((text, ctx) => {
+      const host = readHost(text)
+      const domain = host?.kind === 'name' ? parse(host.name, { extractHostname: false }) : null
+      if (domain?.isIcann && domain.domain !== null) return domain.domain
+      ctx.addIssue({ code: 'custom', message: 'must be a domain that can be registered, such as example.com' })
+      return z.NEVER
+    }),
+  /** The monitor is DEGRADED this many days before the registration expires. */
+  warnDays: z.int().min(0).max(365).default(30),
+})
+
+/** Statuses with which a domain is lost or gone from the DNS (RFC 8056 §2). */
+const lost = ['redemption period', 'pending delete', 'client hold', 'server hold']
+
+/** Asks the registry of a domain when its registration expires (RDAP). */
+export const domain: DescribedProbe<typeof options> = {
+  kind: 'DOMAIN',
+  options,
+  words: {
+    name: 'Domain',
+    about: 'Asks the registry when the registration of a domain expires (RDAP).',
+    options: {
+      domain: {
+        label: 'Domain',
+        description: 'The domain; of a name below one, its registrable domain counts.',
+        hint: 'Such as example.com.',
+      },
+      warnDays: {
+        label: 'Degraded before it expires',
+        description: 'The monitor is DEGRADED this many days before the registration expires.',
+        hint: 'Days.',
+      },
+    },
+  },
+  anywhere: true,
+  minIntervalSeconds: 900,
+  defaultIntervalSeconds: 3600,
+  smallest: { domain: 'example.com' },
+  subject: 'domain',
+  // Which registry is asked is not the owner's choice; the client limits that.
+  target: () => null,
+  async run(given, run) {
+    const { tools, timeoutMs, signal, waitMs = 0 } = run
+    const registration = await tools.rdap.registrationOf(given.domain, { timeoutMs, signal, waitMs })
+    return judgeRegistration(given, registration, tools.now())
+  },
+}
+
+/** Returns what a registration means. */
+export function judgeRegistration(
+  { domain: name, warnDays }: z.output<typeof options>,
+  registration: Registration,
+  now: Date,
+): ProbeResult {
+  if (registration.kind === 'unknown')
+    return probeResult('UNKNOWN', `When ${name} expires is unknown: ${registration.why}`)
+  if (registration.kind === 'missing') return probeResult('DOWN', `The registry has no registration of ${name}`)
+  const { expiresAt, statuses } = registration
+  const problem = statuses.find((status) => lost.includes(status.toLowerCase()))
+  if (problem !== undefined) return probeResult('DOWN', `The registry says of ${name}: ${problem.toLowerCase()}`)
+  if (expiresAt === null) return probeResult('UNKNOWN', `The registry does not say when ${name} expires`)
+  const leftMs = expiresAt.getTime() - now.getTime()
+  const day = expiresAt.toISOString().slice(0, 10)
+  if (leftMs <= 0) return probeResult('DOWN', `The registration of ${name} expired on ${day}`)
+  if (leftMs < warnDays * DAY)
+    return probeResult('DEGRADED', `The registration of ${name} expires in ${days(leftMs)}, on ${day}`)
+  return probeResult('UP', `Registered until ${day}`)
+}

@@ -1,0 +1,116 @@
+import { randomInt } from 'node:crypto'
+import { parseUrl } from '../../core/url.ts'
+import type { DnsFailure, DnsResult, Question } from '../../network/dns/message.ts'
+import { answersQuery, encodeQuery, readReply } from '../../network/dns/message.ts'
+import { readHost } from '../../network/outbound/host.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { probeResult } from '../probe-result.ts'
+import { converse, Trouble } from './conversation.ts'
+import { unreachableResult } from './host.ts'
+import type { ProbeRun, Target } from './probe.ts'
+
+/** A resolver that is asked over TLS (RFC 7858) or HTTPS (RFC 8484); its certificate must be trusted. */
+export interface EncryptedResolver extends Target {
+  readonly transport: 'tls' | 'https'
+  /** As its owner named it, in one spelling. */
+  readonly url: string
+}
+
+/** The port of DNS over TLS (RFC 7858 §3.1). */
+const TLS_PORT = 853
+
+/** The longest message of DNS, in bytes (RFC 8484 §6). */
+const MAX_MESSAGE_BYTES = 65_535
+
+const MEDIA_TYPE = 'application/dns-message'
+
+/** Reads `tls://host`, `tls://host:port` or `https://host/path`; null: it is none. */
+export function parseEncryptedResolver(text: string): EncryptedResolver | null {
+  const [, scheme = '', rest = ''] = /^(tls|https):\/\/(.+)$/is.exec(text) ?? []
+  // TLS has no scheme that URLs know: its host and port are read as those of the other.
+  const url = scheme === '' ? null : parseUrl(`https://${rest}`)
+  const host = url && readHost(url.hostname)
+  if (!url || !host || url.username !== '' || url.password !== '' || url.port === '25') return null
+  const name = host.kind === 'address' ? host.address : host.name
+  return scheme.toLowerCase() === 'tls' ? overTls(url, name, rest) : overHttps(url, name)
+}
+
+function overHttps(url: URL, host: string): EncryptedResolver {
+  // A path says what answers there; without one, it is the usual one (RFC 8484, its examples).
+  if (url.pathname === '/' && url.search === '') url.pathname = '/dns-query'
+  return { transport: 'https', host, port: Number(url.port) || null, url: url.href.replace(/#.*$/, '') }
+}
+
+function overTls({ hostname, port: given, pathname, search, hash }: URL, host: string, rest: string) {
+  if (pathname !== '/' || search !== '' || hash !== '') return null
+  // The standard port of HTTPS is left out of a URL, even where it was given.
+  const port = Number(given) || (/:0*443\/?$/.test(rest) ? 443 : TLS_PORT)
+  return { transport: 'tls', host, port, url: `tls://${hostname}${port === TLS_PORT ? '' : `:${port}`}` } as const
+}
+
+/** Asks a resolver. Returns its answer, or why there is none. */
+export function queryEncrypted(
+  resolver: EncryptedResolver,
+  question: Question,
+  run: ProbeRun,
+): Promise<DnsResult | ProbeResult> {
+  return resolver.transport === 'tls' ? queryOverTls(resolver, question, run) : queryOverHttps(resolver, question, run)
+}
+
+async function queryOverTls(
+  { host, port, url }: EncryptedResolver,
+  question: Question,
+  run: ProbeRun,
+): Promise<DnsResult | ProbeResult> {
+  const { timeoutMs, signal, tools } = run
+  const target = { host, port: port ?? TLS_PORT, tls: { verify: true } }
+  const connected = await tools.outbound.connect(target, run)
+  if (connected.kind === 'failed') return unreachableResult(host, connected)
+  const leftMs = timeoutMs - connected.phases.total
+  const conversation = converse(connected.socket, { leftMs, timeoutMs, signal })
+  const query = encodeQuery(randomInt(0x10000), question)
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(query.length)
+  try {
+    conversation.send(Buffer.concat([length, query]))
+    const size = (await conversation.bytes(2)).readUInt16BE()
+    return readAnswer(await conversation.bytes(size), query, question)
+  } catch (error) {
+    if (!(error instanceof Trouble)) throw error
+    return error.isAborted
+      ? probeResult('UNKNOWN', error.message)
+      : probeResult('DOWN', `The resolver ${url} gave no answer: ${error.message}`)
+  } finally {
+    conversation.stop()
+    connected.socket.destroy()
+  }
+}
+
+async function queryOverHttps(
+  { host, url }: EncryptedResolver,
+  question: Question,
+  run: ProbeRun,
+): Promise<DnsResult | ProbeResult> {
+  // Its answers are told apart by their connections, not by ids (RFC 8484 §4.1).
+  const query = encodeQuery(0, question)
+  const headers = [
+    { name: 'Accept', value: MEDIA_TYPE },
+    { name: 'Content-Type', value: MEDIA_TYPE },
+  ]
+  const request = { url, method: 'POST', headers, body: query, maxBodyBytes: MAX_MESSAGE_BYTES }
+  const response = await run.tools.outbound.request(request, run)
+  if (response.kind === 'failed') return unreachableResult(host, response)
+  const { status, body } = response
+  const type = response.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (status !== 200) return probeResult('DOWN', `The resolver ${url} answered with status ${status}`)
+  if (type !== MEDIA_TYPE) return probeResult('DOWN', `The resolver ${url} answered with ${type ?? 'no media type'}`)
+  return readAnswer(body, query, question)
+}
+
+/** A message that must be whole: there is no other way to ask for the rest. */
+function readAnswer(message: Buffer, query: Buffer, question: Question): DnsResult {
+  const reply = answersQuery(message, query) ? readReply(message, question) : 'truncated'
+  return reply === 'truncated' ? malformed : reply
+}
+
+const malformed: DnsFailure = { kind: 'failed', reason: 'malformed' }

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { callHttp2, type Http2Answer } from '../../network/outbound/http2.ts'
+import { oneLine } from '../probe-result.ts'
+import { Trouble } from './conversation.ts'
+import { type ClientConnection, clientProbe, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+
+/** How much of an answer is read, in bytes: the whole of one has about ten. */
+const MAX_BODY_BYTES = 1024
+
+const options = z.strictObject({
+  ...serverOptions(50_051),
+  ...tlsOptions,
+  service: z
+    .string()
+    .trim()
+    .max(200)
+    .regex(/^[\x21-\x7e]*$/, 'must have neither spaces nor letters beyond ASCII')
+    .default(''),
+})
+
+/** The states of a service, by their numbers (grpc.health.v1, `HealthCheckResponse.ServingStatus`). */
+const states = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']
+
+/** The codes of gRPC by their numbers (grpc/doc/statuscodes.md). */
+const codes = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+]
+
+/** Asks for the health of a service by the protocol of health checks (grpc/doc/health-checking.md). */
+export const grpc = clientProbe({
+  kind: 'GRPC',
+  options,
+  words: {
+    name: 'gRPC',
+    about: 'Asks a gRPC server for its health (grpc.health.v1).',
+    options: {
+      ...serverWords,
+      ...tlsWords,
+      service: {
+        label: 'Service',
+        description:
+          'The name of the service whose health is asked for, such as shop.v1.Cart. Default: the server’s own.',
+        hint: 'Such as shop.v1.Cart. Empty: the health of the server.',
+      },
+    },
+  },
+  protocols: ['h2'],
+  async talk(client, { host, port, tls, service }) {
+    const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    const answer = await ask(client, { origin: `${tls ? 'https' : 'http'}://${authority}`, service })
+    return judge(answer, service)
+  },
+})
+
+/** Asks for the health of a service. @throws Trouble when there is no answer of HTTP. */
+async function ask(
+  { socket, leftMs, end }: ClientConnection,
+  { origin, service }: { readonly origin: string; readonly service: string },
+): Promise<Http2Answer> {
+  const tooMuch = () => end('The server sends more than 256 KiB')
+  const answer = await callHttp2(socket, origin, {
+    headers: {
+      ':method': 'POST',
+      ':path': '/grpc.health.v1.Health/Check',
+      'content-type': 'application/grpc',
+      'user-agent': 'Allclear',
+      te: 'trailers',
+      'grpc-timeout': `${Math.ceil(leftMs)}m`,
+    },
+    body: requestOf(service),
+    maxBodyBytes: MAX_BODY_BYTES,
+    tooMuch,
+  })
+  if (answer === 'closed') throw new Trouble('The server closed the connection')
+  if (answer === 'protocol') throw new Trouble('The server does not speak HTTP/2')
+  if (answer === 'too long') throw new Trouble('The server does not speak gRPC: its answer is too long')
+  return answer
+}
+
+/** A message of gRPC, uncompressed: `HealthCheckRequest` with the service in its field 1. */
+function requestOf(service: string): Buffer {
+  const name = Buffer.from(service)
+  const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint(name.length)]), name])
+  const prefix = Buffer.alloc(5)
+  prefix.writeUInt32BE(message.length, 1)
+  return Buffer.concat([prefix, message])
+}
+
+/** Seven bits a byte, the lowest first; the eighth says that more follow. */
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)]
+}
+
+/** Returns what the server says of a service that it serves. @throws Trouble for any other answer. */
+function judge({ headers, trailers, body }: Http2Answer, service: string): string {
+  if (headers[':status'] !== undefined && Number(headers[':status']) !== 200)
+    throw new Trouble(`HTTP ${headers[':status']} instead of 200`)
+  if (!String(headers['content-type']).startsWith('application/grpc'))
+    throw new Trouble('The server does not speak gRPC')
+  const status = Number(trailers['grpc-status'] ?? headers['grpc-status'] ?? NaN)
+  if (status !== 0)
+    throw new Trouble(refusal(status, String(trailers['grpc-message'] ?? headers['grpc-message'] ?? ''), service))
+  const state = stateOf(body)
+  if (state === 1) return 'SERVING'
+  const name = states[state] ?? `in the unknown state ${state}`
+  throw new Trouble(service === '' ? `The server is ${name}` : `${service} is ${name}`)
+}
+
+function refusal(status: number, message: string, service: string): string {
+  if (Number.isNaN(status)) return 'The server does not speak gRPC: it ends without a status'
+  if (status === 5) return `The server has no service ${service}`
+  if (status === 12) return 'The server has no health service (grpc.health.v1)'
+  return oneLine(`The server refuses: ${codes[status] ?? `code ${status}`} ${decoded(message)}`, 300)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Reads `HealthCheckResponse.status`, its field 1; absent: 0. @throws Trouble when that is not what it is. */
+function stateOf(body: Buffer): number {
+  const length = body.length < 5 ? -1 : body.readUInt32BE(1)
+  if (body[0] !== 0 || length !== body.length - 5) throw new Trouble('The server does not speak gRPC')
+  if (length === 0) return 0
+  const [, , , , , tag, state = 128] = body
+  if (tag !== 0x08 || state > 127) throw new Trouble('The server does not answer a health check')
+  return state
+}

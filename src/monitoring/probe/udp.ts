@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { SECOND } from '../../core/time.ts'
+import { dialFailure } from '../../network/outbound/dial.ts'
+import { exchangeUdp, type UdpOutcome } from '../../network/outbound/udp.ts'
+import type { ProbeResult } from '../probe-result.ts'
+import { probeResult } from '../probe-result.ts'
+import { hostText, unreachableResult } from './host.ts'
+import type { ProbeRun } from './probe.ts'
+import { type DescribedProbe, serverOptions, serverWords } from './server-probe.ts'
+
+/** How much is sent at most, in bytes: enough for a question, too little to burden anybody. */
+const MAX_SENT_BYTES = 512
+
+const { port: _, host: __, ...common } = serverOptions(1)
+
+const options = z.strictObject({
+  host: hostText,
+  port: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .refine((port) => port !== 25, 'must not be 25, which is for mail'),
+  /** A secret. */
+  send: z
+    .string()
+    .max(4 * MAX_SENT_BYTES)
+    .refine((text) => bytesOf(text).length <= MAX_SENT_BYTES, `must have at most ${MAX_SENT_BYTES} bytes`),
+  expect: z.string().min(1, 'must not be empty').max(1000).optional(),
+  ...common,
+})
+
+type Options = z.output<typeof options>
+
+/** Sends a datagram, and waits for an answer. */
+export const udp: DescribedProbe<typeof options> = {
+  kind: 'UDP',
+  options,
+  words: {
+    name: 'UDP',
+    about: 'Sends a datagram, and waits for an answer.',
+    options: {
+      ...serverWords,
+      send: {
+        label: 'Send',
+        description:
+          'What to send, at most 512 bytes. \\xff is a byte in hexadecimal; \\r, \\n, \\t, \\0 and \\\\ are known too.',
+        hint: 'At most 512 bytes. \\xff is a byte in hexadecimal; \\r, \\n, \\t, \\0 and \\\\ are known too.',
+      },
+      expect: {
+        label: 'Expect',
+        description: 'What an answer must contain, with the same signs. Default: anything.',
+        hint: 'What an answer must contain, with the same signs. Empty: anything.',
+      },
+    },
+  },
+  secrets: [['send']],
+  anywhere: false,
+  minIntervalSeconds: 10,
+  defaultIntervalSeconds: 60,
+  smallest: { host: 'example.com', port: 53, send: '?' },
+  subject: 'host',
+  target: ({ host, port }) => ({ host, port }),
+  recipient: ({ host, port }) => `udp ${host} ${port}`,
+  async run(given, run) {
+    const { outbound } = run.tools
+    const started = performance.now()
+    const resolved = await outbound.addressesOf(given.host, run)
+    if (resolved.kind === 'failed') return unreachableResult(given.host, resolved)
+    const leftMs = run.timeoutMs - (performance.now() - started)
+    const { addresses } = resolved
+    let result = probeResult('UNKNOWN', 'Too many probes of the address were due at once')
+    // IPv4 and IPv6 alternate; the machine may have a route to one of them only.
+    for (const [index, address] of addresses.slice(0, 2).entries()) {
+      const waitMs = index === 0 ? (run.waitMs ?? 0) : 0
+      if (!(await outbound.awaitConnectionSlot(address, { waitMs, signal: run.signal }))) return result
+      result = await ask(given, address, leftMs, run)
+      if (result.outcome !== 'UNKNOWN' || run.signal.aborted) return result
+    }
+    return result
+  },
+}
+
+async function ask(given: Options, address: string, timeoutMs: number, run: ProbeRun): Promise<ProbeResult> {
+  const { port, send, expect } = given
+  const expected = expect === undefined ? null : bytesOf(expect)
+  const isMet = (answer: Buffer) => expected === null || answer.includes(expected)
+  const outcome = await exchangeUdp({ address, port }, bytesOf(send), isMet, { timeoutMs, signal: run.signal })
+  return judgeUdp(given, outcome, address, run)
+}
+
+function judgeUdp(given: Options, outcome: UdpOutcome, address: string, { timeoutMs }: ProbeRun): ProbeResult {
+  const { host, port, degradedAboveMs } = given
+  const detail = { address }
+  switch (outcome.kind) {
+    case 'met': {
+      const { bytes, latencyMs } = outcome
+      const message = `Answered ${bytes} ${bytes === 1 ? 'byte' : 'bytes'} in ${Math.round(latencyMs)} ms`
+      if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs)
+        return probeResult('UP', message, { detail, latencyMs })
+      return probeResult('DEGRADED', `${message}, more than ${degradedAboveMs} ms`, { detail, latencyMs })
+    }
+    case 'unmet':
+      return probeResult('DOWN', 'Answered, but not what is expected', { detail })
+    case 'silent':
+      return probeResult('DOWN', `No answer within ${timeoutMs / SECOND} s`, { detail, suspect: host })
+    case 'aborted':
+      return probeResult('UNKNOWN', 'The probe was aborted')
+    case 'failed': {
+      if (outcome.code === 'ECONNREFUSED')
+        return probeResult('DOWN', `Nobody listens on port ${port} (ICMP)`, { detail })
+      const { fault, message } = dialFailure(outcome.code, address, port)
+      return probeResult(fault === 'ours' ? 'UNKNOWN' : 'DOWN', message, {
+        detail,
+        suspect: fault === 'unclear' ? host : null,
+      })
+    }
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { r: '\r', n: '\n', t: '\t', '0': '\0', '\\': '\\' }
+
+/** Reads a text in UTF-8 in which `\xff` and the like stand for bytes. */
+function bytesOf(text: string): Buffer {
+  const parts = text.split(/(\\x[\da-f]{2}|\\[rnt0\\])/i)
+  return Buffer.concat(
+    parts.map((part, index) => {
+      if (index % 2 === 0) return Buffer.from(part)
+      return /^\\x/i.test(part)
+        ? Buffer.from(part.slice(2), 'hex')
+        : Buffer.from(escapes[part.slice(1).toLowerCase()] ?? '')
+    }),
+  )
+}

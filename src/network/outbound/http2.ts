@@ -1,0 +1,84 @@
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
+import type { Socket } from 'node:net'
+
+/** How much a server may send around its answer, in bytes, and how often that is looked at, in milliseconds. */
+const MAX_BYTES = 256 * 1024
+const LOOK_MS = 50
+
+/** The answer to a call over HTTP/2. */
+export interface Http2Answer {
+  readonly headers: IncomingHttpHeaders
+  /** What comes after the body (RFC 9113 §8.1). */
+  readonly trailers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+interface Http2Call {
+  /** With `:method` and `:path`. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  readonly maxBodyBytes: number
+  /** Is told when the server sends more than 256 KiB around its answer; it destroys the socket. */
+  tooMuch(): void
+}
+
+/**
+ * Sends one request over a connection of HTTP/2, which it ends. Gives why there is no answer: the server hung up, does not speak
+ * HTTP/2, or sent more than `maxBodyBytes`. The caller limits the time by destroying the socket.
+ * @param origin such as https://example.com:8443.
+ */
+export async function callHttp2(
+  socket: Socket,
+  origin: string,
+  { headers, body, maxBodyBytes, tooMuch }: Http2Call,
+): Promise<Http2Answer | 'closed' | 'protocol' | 'too long'> {
+  const session = connect(origin, {
+    createConnection: () => socket,
+    settings: { enablePush: false, maxHeaderListSize: 16 * 1024 },
+  })
+  // The session reads below the socket, which emits no data.
+  const look = setInterval(() => socket.bytesRead > MAX_BYTES && tooMuch(), LOOK_MS)
+  try {
+    return await answerOf(session, headers, body, maxBodyBytes)
+  } finally {
+    clearInterval(look)
+    session.destroy()
+  }
+}
+
+function answerOf(
+  session: ClientHttp2Session,
+  head: Http2Call['headers'],
+  sent: Buffer,
+  maxBodyBytes: number,
+): Promise<Http2Answer | 'closed' | 'protocol' | 'too long'> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = []
+    let length = 0
+    let headers: IncomingHttpHeaders | null = null
+    let trailers: IncomingHttpHeaders = {}
+    const fail = ({ code = '' }: NodeJS.ErrnoException) =>
+      resolve(/^ERR_HTTP2_(?:SESSION_)?ERROR$/.test(code) ? 'protocol' : 'closed')
+    const hungUp = () => resolve('closed')
+    session.on('error', fail)
+    session.on('close', hungUp)
+    const stream = session.request(head)
+    stream.on('error', fail)
+    stream.on('close', hungUp)
+    stream.on('response', (received) => {
+      headers = received
+    })
+    stream.on('trailers', (received) => {
+      trailers = received
+    })
+    stream.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > maxBodyBytes) resolve('too long')
+      else parts.push(chunk)
+    })
+    stream.on('end', () => {
+      if (headers !== null) resolve({ headers, trailers, body: Buffer.concat(parts) })
+    })
+    stream.end(sent)
+  })
+}

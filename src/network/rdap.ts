@@ -1,0 +1,189 @@
+import { LRUCache } from 'lru-cache'
+import { HOUR, MINUTE } from '../core/time.ts'
+import { parseUrl } from '../core/url.ts'
+import { createDestinationLimiter } from './destination-limiter.ts'
+import type { Answer, Limits, Outbound } from './outbound.ts'
+import { readRetryAfter } from './retry-after.ts'
+
+/** What a registry says of a domain. */
+export type Registration =
+  | { readonly kind: 'registered'; readonly expiresAt: Date | null; readonly statuses: readonly string[] }
+  /** The registry has no data of it. */
+  | { readonly kind: 'missing' }
+  /** Nothing is known, and why. */
+  | { readonly kind: 'unknown'; readonly why: string }
+
+/** Asks registries for registrations of domains (RDAP, RFC 9082 and 9083). */
+export interface RdapClient {
+  /**
+   * Returns what the registry of a domain says; remembered for some hours, so that a registry is asked rarely.
+   * @param domain a registrable domain, in ASCII.
+   */
+  registrationOf(domain: string, limits: Limits & { readonly signal: AbortSignal }): Promise<Registration>
+}
+
+/** How long an answer is remembered, and how long the failure to get one. */
+const REMEMBERED_MS = 6 * HOUR
+const FAILED_MS = HOUR
+
+/** How long the list of registries is used, and how soon it is asked for again after a failure. */
+const LIST_MS = 24 * HOUR
+const LIST_FAILED_MS = 10 * MINUTE
+
+/** How long a registry is left alone that says it is asked too often: unless it says how long, and at most. */
+const PAUSE_MS = HOUR
+const MAX_PAUSE_MS = 24 * HOUR
+
+/** IANA's list has about 0.1 MB, an answer about 10 kB. */
+const MAX_LIST_BYTES = 2 * 1024 * 1024
+const MAX_ANSWER_BYTES = 256 * 1024
+
+/** How much one registry is asked, for all organizations together. */
+const LIMITS = { atOnce: 2, perMinute: 30 } as const
+
+const STATUSES_KEPT = 30
+
+/** The registries by top-level domain, or by more of its labels (RFC 9224 §4). */
+type Registries = ReadonlyMap<string, readonly URL[]>
+
+/** @param settings `bootstrapUrl` is where the list of registries is (RFC 9224). */
+export function createRdapClient(settings: {
+  readonly outbound: Pick<Outbound, 'request'>
+  readonly bootstrapUrl: string
+  readonly now: () => Date
+}): RdapClient {
+  const { outbound, bootstrapUrl } = settings
+  const now = () => settings.now().getTime()
+  const known = new LRUCache<string, { readonly registration: Registration; readonly until: number }>({ max: 20_000 })
+  const asking = new Map<string, Promise<Registration>>()
+  const paused = new LRUCache<string, number>({ max: 2000 })
+  const limiter = createDestinationLimiter(LIMITS)
+  let list: { readonly registries: Registries | null; readonly until: number } = { registries: null, until: 0 }
+
+  async function registriesWithin(limits: Limits): Promise<Registries | null> {
+    if (list.until > now()) return list.registries
+    const answer = await outbound.request(requestOf(bootstrapUrl, MAX_LIST_BYTES), limits)
+    const read =
+      answer.kind === 'answer' && answer.status === 200 && answer.complete ? readRegistries(answer.body) : null
+    if (limits.signal?.aborted) return list.registries
+    // A list that cannot be had now is used on.
+    list = { registries: read ?? list.registries, until: now() + (read === null ? LIST_FAILED_MS : LIST_MS) }
+    return list.registries
+  }
+
+  async function ask(domain: string, limits: Limits & { readonly signal: AbortSignal }): Promise<Registration> {
+    const registries = await registriesWithin(limits)
+    if (registries === null) return unknown('The list of registries cannot be had')
+    const url = registryOf(registries, domain)
+    if (url === null) return unknown(`No registry of .${domain.replace(/^.*\./, '')} answers RDAP`)
+    const pausedUntil = paused.get(url.host) ?? 0
+    if (pausedUntil > now()) return asksToWait(url, pausedUntil)
+    const answer = await limiter.run(url.host, { waitMs: limits.waitMs ?? 0, signal: limits.signal }, () =>
+      outbound.request({ ...requestOf(`${url.href}domain/${domain}`, MAX_ANSWER_BYTES), maxRedirects: 3 }, limits),
+    )
+    if (answer === null) return unknown(`Too many questions to ${url.host} were due at once`)
+    if (answer.kind === 'failed') return unknown(`${url.host}: ${answer.message}`)
+    if (answer.status !== 429) return registrationIn(answer, domain, url)
+    const pauseMs = Math.min(MAX_PAUSE_MS, readRetryAfter(answer.headers, settings.now()) ?? PAUSE_MS)
+    paused.set(url.host, now() + pauseMs)
+    return asksToWait(url, now() + pauseMs)
+  }
+
+  /** An earlier answer outlives a failure: what it says of the end is still so, or is later by now. */
+  async function renewed(domain: string, limits: Limits & { readonly signal: AbortSignal }): Promise<Registration> {
+    const registration = await ask(domain, limits)
+    if (limits.signal.aborted) return registration
+    const before = known.get(domain)?.registration
+    const isFailed = registration.kind === 'unknown'
+    const kept = isFailed && before?.kind === 'registered' && isLater(before.expiresAt, now()) ? before : registration
+    known.set(domain, { registration: kept, until: now() + (isFailed ? FAILED_MS : REMEMBERED_MS) })
+    return kept
+  }
+
+  return {
+    async registrationOf(domain, limits) {
+      const stored = known.get(domain)
+      if (stored !== undefined && stored.until > now()) return stored.registration
+      // Monitors of several organizations may ask for one domain at once.
+      const running = asking.get(domain) ?? renewed(domain, limits).finally(() => asking.delete(domain))
+      asking.set(domain, running)
+      return running
+    },
+  }
+}
+
+const unknown = (why: string): Registration => ({ kind: 'unknown', why })
+const asksToWait = ({ host }: URL, until: number) =>
+  unknown(`${host} asks to wait until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC`)
+const isLater = (at: Date | null, now: number) => at !== null && at.getTime() > now
+
+function requestOf(url: string, maxBodyBytes: number) {
+  return { url, headers: [{ name: 'Accept', value: 'application/rdap+json, application/json' }], maxBodyBytes }
+}
+
+/** Reads a list of registries: pairs of top-level domains and addresses (RFC 9224 §3). Null: it is none. */
+function readRegistries(body: Buffer): Registries | null {
+  const services = membersOf(parsed(body))['services']
+  if (!Array.isArray(services)) return null
+  const registries = new Map<string, readonly URL[]>()
+  for (const service of services as unknown[]) {
+    const [labels, addresses] = Array.isArray(service) ? (service as unknown[]) : []
+    const urls = texts(addresses).flatMap((each) => webAddress(each) ?? [])
+    if (urls.length === 0) continue
+    for (const label of texts(labels)) registries.set(label.toLowerCase(), urls)
+  }
+  return registries.size === 0 ? null : registries
+}
+
+function webAddress(text: string): URL | null {
+  const url = parseUrl(text.endsWith('/') ? text : `${text}/`)
+  return url !== null && /^https?:$/.test(url.protocol) ? url : null
+}
+
+/** Returns the address of the longest listed part of a domain, with TLS if there is one. */
+function registryOf(registries: Registries, domain: string): URL | null {
+  const labels = domain.split('.')
+  const urls = labels
+    .map((_, index) => registries.get(labels.slice(index).join('.')))
+    .find((each) => each !== undefined)
+  return urls?.find(({ protocol }) => protocol === 'https:') ?? urls?.[0] ?? null
+}
+
+/** Reads an answer (RFC 9083 §5.3): the registry's event `expiration`, and the statuses. */
+function registrationIn({ status, body, complete }: Answer, domain: string, { host }: URL): Registration {
+  if (status === 404) return { kind: 'missing' }
+  if (status !== 200) return unknown(`${host} answered HTTP ${status}`)
+  const found = complete ? membersOf(parsed(body)) : {}
+  const name = String(found['ldhName'] ?? '')
+    .toLowerCase()
+    .replace(/\.$/, '')
+  if (found['objectClassName'] !== 'domain' || name !== domain) return unknown(`${host} did not answer for the domain`)
+  const events = Array.isArray(found['events']) ? (found['events'] as unknown[]).map(membersOf) : []
+  const ends = events
+    .filter(({ eventAction }) => eventAction === 'expiration')
+    .map(({ eventDate }) => dateOf(eventDate))
+  const statuses = texts(found['status']).slice(0, STATUSES_KEPT)
+  return { kind: 'registered', expiresAt: ends.find((each) => each !== null) ?? null, statuses }
+}
+
+/** Reads a date of RFC 3339; null: it is none. */
+function dateOf(value: unknown): Date | null {
+  const date = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/i.test(value) ? new Date(value) : null
+  return date === null || Number.isNaN(date.getTime()) ? null : date
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return null
+  }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}

@@ -1,0 +1,36 @@
+import type { Database } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { decodeCursor } from '../event-log/event.ts'
+import type { PageState } from '../status/page-state.ts'
+import type { MonthlyReport } from './report.ts'
+import { completeMonths, readReport } from './report.ts'
+
+/** Returns the months of which a page's readers can read the report, newest first. @throws NotFound when they can read none. */
+export async function readPublishedMonths(db: Database, state: PageState): Promise<string[]> {
+  return completeMonths(await ownerOf(db, state), state.readAt)
+}
+
+/**
+ * Reads the report of a month for the readers of a page. It has more than they may know: show `publicReportJson` of it, or less.
+ * @throws NotFound when they can read none of this month.
+ */
+export async function readPublishedReport(db: Database, state: PageState, month: string): Promise<MonthlyReport> {
+  const owner = await ownerOf(db, state)
+  if (!completeMonths(owner, state.readAt).includes(month)) throw new NotFound('There is no report of this month.')
+  const { organization, scope, cursor, readAt } = state
+  const page = {
+    id: organization.pageId,
+    organizationId: organization.id,
+    serviceIds: scope.serviceIds,
+    uptimeSource: organization.uptimeSource,
+    lastSeq: decodeCursor(cursor) ?? 0,
+  }
+  return readReport({ db, now: () => readAt }, owner, page, month)
+}
+
+async function ownerOf(db: Database, { organization, tier }: PageState) {
+  const { id, timeZone, publishesReports } = organization
+  if (!publishesReports) throw new NotFound('This page publishes no reports.')
+  const { createdAt } = await db.organization.findUniqueOrThrow({ where: { id }, select: { createdAt: true } })
+  return { id, timeZone, tier, createdAt }
+}

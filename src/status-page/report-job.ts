@@ -1,0 +1,112 @@
+import { readPage } from '../account/page.ts'
+import type { Context } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { change } from '../event-log/change.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
+import type { ReportContent } from '../notification/payload.ts'
+import type { MonthlyReport, ReportedPage } from './report.ts'
+import { completeMonths, lastCompleteMonth, readReport } from './report.ts'
+
+/** The pages that one run looks at. */
+const BATCH = 50
+
+/** A page with months whose reports are complete, and were not yet offered. */
+interface DuePage {
+  readonly id: string
+  readonly organizationId: string
+  /** The last month that was; null: the page is new. */
+  readonly reportedMonth: string | null
+  readonly last: string
+  readonly isWanted: boolean
+}
+
+/**
+ * Appends an event for each month of a page whose report has become complete and which somebody subscribed to, with its figures, in one
+ * transaction: the dispatcher sends them. What a killed worker had begun is done again, nothing twice. Returns whether there may be more.
+ */
+export async function offerReports(ctx: Context): Promise<boolean> {
+  const zones = await ctx.db.organization.findMany({ distinct: ['timeZone'], select: { timeZone: true } })
+  const names = zones.map(({ timeZone }) => timeZone)
+  const months = names.map((timeZone) => lastCompleteMonth(timeZone, ctx.now()))
+  const due = await ctx.db.$queryRaw<DuePage[]>`
+    SELECT page.id, page."organizationId", page."reportedMonth", zone.month AS last, EXISTS (
+      SELECT 1 FROM "Subscriber" AS reader
+      WHERE reader."organizationId" = page."organizationId" AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
+        AND 'REPORTS' = ANY (reader.topics) AND (reader."pageId" = page.id OR page."isFirst" AND reader."pageId" IS NULL)
+    ) AS "isWanted"
+    FROM "Page" AS page JOIN "Organization" AS owner ON owner.id = page."organizationId"
+    JOIN unnest(${names}::text[], ${months}::text[]) AS zone (name, month) ON zone.name = owner."timeZone"
+    WHERE owner."deletedAt" IS NULL AND (page."reportedMonth" IS NULL OR page."reportedMonth" < zone.month)
+    ORDER BY page."reportedMonth" NULLS FIRST, page.id LIMIT ${BATCH}`
+  let failed = 0
+  for (const page of due) {
+    try {
+      await offer(ctx, page)
+    } catch (error) {
+      failed += 1
+      ctx.log.error({ err: error, page: page.id }, 'status-page: could not make the report of a month')
+    }
+  }
+  return due.length === BATCH && failed === 0
+}
+
+async function offer(ctx: Context, due: DuePage): Promise<void> {
+  // Whoever subscribes later gets the next one.
+  if (due.reportedMonth === null || !due.isWanted) return skipTo(ctx, due)
+  const [page, organization] = await Promise.all([
+    readPage(ctx.db, 'id', due.id),
+    ctx.db.organization.findUniqueOrThrow({ where: { id: due.organizationId } }),
+  ])
+  if (page === null) return
+  const { reportedMonth } = due
+  // Months that its tier's history no longer has are left out.
+  const months = completeMonths(organization, ctx.now()).filter((month) => month > reportedMonth)
+  if (months.length === 0) return skipTo(ctx, due)
+  for (const month of months.toReversed()) {
+    const report = await readReport(ctx, organization, page, month)
+    const path = `/console/${organization.slug}/reports/${page.id}?month=${month}`
+    await announce(ctx, page, report, contentOf(report, path))
+  }
+}
+
+async function announce(
+  ctx: Context,
+  page: ReportedPage & { readonly name: string },
+  report: MonthlyReport,
+  content: ReportContent,
+) {
+  const { month } = report
+  try {
+    await change(ctx, page.organizationId, async ({ db, now }) => {
+      // Another worker may have been here.
+      const where = { id: page.id, reportedMonth: { lt: month } }
+      const { count } = await db.page.updateMany({ where, data: { reportedMonth: month } })
+      if (count === 0) return [undefined]
+      const data = { pageId: page.id, month, content: content satisfies Prisma.InputJsonObject, createdAt: now() }
+      await db.pageReport.createMany({ data, skipDuplicates: true })
+      return [undefined, { kind: 'REPORT_CREATED', subjectId: page.id, subjectName: page.name, updateId: month }]
+    })
+  } catch (error) {
+    // The organization was deleted meanwhile.
+    if (!(error instanceof NotFound)) throw error
+  }
+}
+
+async function skipTo({ db }: Context, { id, reportedMonth, last }: DuePage): Promise<void> {
+  await db.page.updateMany({ where: { id, reportedMonth }, data: { reportedMonth: last } })
+}
+
+function contentOf({ services, incidents, recovery }: MonthlyReport, consolePath: string): ReportContent {
+  return {
+    consolePath,
+    services: services.map(({ id, name, percent, account }) => ({
+      id,
+      name,
+      percent,
+      downMs: account.bad,
+      maintenanceMs: account.maintenance,
+    })),
+    incidents: incidents.length,
+    recoveryMs: recovery.meanMs,
+  }
+}

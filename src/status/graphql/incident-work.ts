@@ -1,0 +1,187 @@
+import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
+import type { IncidentNote as NoteRow } from '../../generated/prisma/client.ts'
+import { ActorKind } from '../../generated/prisma/enums.ts'
+import { builder } from '../../graphql/builder.ts'
+import { connectionOfNode, pageArgs } from '../../graphql/connection.ts'
+import { text } from '../../graphql/cost.ts'
+import { deletionPayload } from '../../graphql/deletion-payload.ts'
+import { orderOf, pageOfList } from '../../graphql/keyset.ts'
+import { batchPerOperation, readTogether } from '../../graphql/loader.ts'
+import { ownerOnly } from '../../graphql/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import type { IncidentLead as Lead } from '../incident-lead.ts'
+import { readLeads, setIncidentLead } from '../incident-lead.ts'
+import { createIncidentNote, deleteIncidentNote, readNotes, updateIncidentNote } from '../incident-note.ts'
+import { moveIncidentService } from '../incident-service-move.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { Incident, TELL_SUBSCRIBERS } from './incident.ts'
+import { translationsField } from './translation.ts'
+
+const IncidentNote = builder.objectRef<NoteRow>('IncidentNote').implement({
+  description: 'A private note in an incident’s timeline. Visible to the organization only.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its id.' }),
+    incidentId: t.exposeID('incidentId', { description: 'The incident it belongs to.' }),
+    message: t.exposeString('message', { description: 'The note, in markdown.', extensions: text(MAX_MESSAGE_LENGTH) }),
+    actor: t.expose('actorKind', { type: ActorKind, description: 'What wrote it.' }),
+    authorName: t.string({
+      nullable: true,
+      description: 'The name of the person or the API key that wrote it. Null: neither, or it no longer exists.',
+      resolve: async ({ actorUserId, actorKeyId }, _args, ctx) => {
+        const named = { select: { name: true } } as const
+        const read = () => {
+          if (actorUserId !== null) return ctx.db.user.findUnique({ where: { id: actorUserId }, ...named })
+          return actorKeyId === null ? null : ctx.db.apiKey.findUnique({ where: { id: actorKeyId }, ...named })
+        }
+        return (await readTogether(ctx, async () => read()))?.name ?? null
+      },
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    editedAt: t.expose('editedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last edited. Null: never.',
+    }),
+    version: t.exposeInt('version', VERSION),
+  }),
+})
+
+const IncidentLead = builder.objectRef<Lead>('IncidentLead').implement({
+  description: 'The member who leads the work on an incident. Visible to the organization only.',
+  fields: (t) => ({
+    userId: t.exposeID('userId', { description: 'The person.' }),
+    name: t.exposeString('name', { description: 'The person’s name.' }),
+    since: t.expose('since', { type: 'DateTime', description: 'Since when.' }),
+  }),
+})
+
+const notesOf = batchPerOperation(async ({ db }, ids: readonly string[]) => {
+  const notes = await readNotes(db, [...new Set(ids)])
+  return ids.map((id) => notes.filter(({ incidentId }) => incidentId === id))
+})
+
+const leadOf = batchPerOperation(async ({ db }, ids: readonly string[]) => {
+  const leads = await readLeads(db, [...new Set(ids)])
+  return ids.map((id) => leads.find(({ incidentId }) => incidentId === id) ?? null)
+})
+
+const newestFirst = orderOf('IncidentNote', { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
+
+builder.prismaObjectFields('Incident', (t) => ({
+  notes: t.field({
+    type: connectionOfNode('IncidentNote', IncidentNote),
+    nullable: true,
+    authScopes: ownerOnly,
+    description: 'Its private notes, newest first, at most 200. Requires a key of the organization.',
+    args: pageArgs,
+    select: { id: true },
+    resolve: async ({ id }, args, ctx) => pageOfList(newestFirst, args, await notesOf(ctx, id)),
+  }),
+  lead: t.field({
+    type: IncidentLead,
+    nullable: true,
+    authScopes: ownerOnly,
+    description: 'Who leads the work on it. Null: nobody. Requires a key of the organization.',
+    select: { id: true },
+    resolve: ({ id }, _args, ctx) => leadOf(ctx, id),
+  }),
+}))
+
+const SetIncidentLeadInput = builder.inputType('SetIncidentLeadInput', {
+  description: 'Who leads the work on an incident.',
+  fields: (t) => ({
+    incidentId: t.id({ description: 'The incident.' }),
+    userId: t.id({ required: false, description: 'The member. Null: nobody.' }),
+  }),
+})
+
+builder.mutationField('setIncidentLead', (t) =>
+  t.field({
+    type: Incident,
+    description:
+      'Makes a member the lead of an incident, or nobody. Neither its page nor its version changes. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: SetIncidentLeadInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => setIncidentLead(ctx, input),
+  }),
+)
+
+const CreateIncidentNoteInput = builder.inputType('CreateIncidentNoteInput', {
+  description: 'The private note to add to an incident.',
+  fields: (t) => ({
+    incidentId: t.id({ description: 'The incident.' }),
+    message: t.string({ description: 'The note, in markdown.' }),
+  }),
+})
+
+builder.mutationField('createIncidentNote', (t) =>
+  t.field({
+    type: IncidentNote,
+    description:
+      'Adds a private note to an incident: no visitor ever sees it, and nobody is notified. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: CreateIncidentNoteInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => createIncidentNote(ctx, input),
+  }),
+)
+
+const UpdateIncidentNoteInput = builder.inputType('UpdateIncidentNoteInput', {
+  description: 'The new text of a note.',
+  fields: (t) => ({
+    id: t.id({ description: 'The note to change.' }),
+    message: t.string({ description: 'The note, in markdown.' }),
+    version: t.int(VERSION_READ),
+  }),
+})
+
+builder.mutationField('updateIncidentNote', (t) =>
+  t.field({
+    type: IncidentNote,
+    description: 'Edits a note. Requires the key or the person that wrote it, or scope ADMIN.',
+    args: { input: t.arg({ type: UpdateIncidentNoteInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => updateIncidentNote(ctx, input),
+  }),
+)
+
+builder.mutationField('deleteIncidentNote', (t) =>
+  t.field({
+    type: deletionPayload('IncidentNote'),
+    description: 'Deletes a note. Requires the key or the person that wrote it, or scope ADMIN.',
+    args: { id: t.arg.id() },
+    errors: { types: [NotFound] },
+    resolve: (_root, { id }, ctx) => deleteIncidentNote(ctx, id),
+  }),
+)
+
+const MoveIncidentServiceInput = builder.inputType('MoveIncidentServiceInput', {
+  description: 'The service to move from one incident to another. Both are public and open.',
+  fields: (t) => ({
+    serviceId: t.id({ description: 'The service.' }),
+    fromId: t.id({ description: 'The incident that speaks of it until then.' }),
+    intoId: t.id({ description: 'The incident that speaks of it from then on.' }),
+    at: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'As of when: after the newest update of both, not in the future. Default: now.',
+    }),
+    message: t.string({
+      required: false,
+      description:
+        'The update of the other incident, in markdown. Default: one without words, of which nobody is told.',
+    }),
+    translations: t.field(translationsField.messages),
+    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+  }),
+})
+
+builder.mutationField('moveIncidentService', (t) =>
+  t.field({
+    type: Incident,
+    description:
+      'Moves a service with its status from one open incident to another, which it gives. Both timelines say so, and each minute counts once. Requires a key with scope WRITE.',
+    args: { input: t.arg({ type: MoveIncidentServiceInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => moveIncidentService(ctx, input),
+  }),
+)

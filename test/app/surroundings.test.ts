@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { watchSurroundings } from '../../src/app/surroundings.ts'
+import type { Checker } from '../../src/blacklist/checker.ts'
+import type { HealthStatus } from '../../src/blacklist/health.ts'
+import { createMailer } from '../../src/notification/channel/mailer.ts'
+import { atTheEnd } from '../support/at-the-end.ts'
+import { noon } from '../support/context.ts'
+import { borrowDatabase } from '../support/database.ts'
+
+const { database, release } = await borrowDatabase()
+atTheEnd(release)
+
+/** A checker whose lists have these states; no more of it is read. */
+const checkerWith = (...states: HealthStatus[]) =>
+  ({ lists: states, lookup: { health: { get: (status: HealthStatus) => ({ status }) } } }) as unknown as Checker
+
+const surroundings = (options: Partial<Parameters<typeof watchSurroundings>[0]>) =>
+  watchSurroundings({
+    ...{ mailer: null, checker: checkerWith('ok'), pool: database.pool, region: 'local', now: () => noon },
+    ...options,
+  })()
+
+test('no mail is off, and mail fails while its server is away', async () => {
+  expect(await surroundings({})).toEqual({ mail: 'off', resolver: 'ok', lateness: 'ok' })
+  const mailer = createMailer(
+    { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@example.com' },
+    { baseUrl: 'http://x.test' },
+  )
+  expect(await surroundings({ mailer })).toMatchObject({ mail: 'ok' })
+  const mail = { to: 'b@example.com', fromName: 'A', subject: 'S', text: 'T', html: 'H', messageId: '1@x' }
+  await mailer?.send({ ...mail, inReplyTo: null, list: null, date: noon })
+  expect(await surroundings({ mailer })).toMatchObject({ mail: 'failing' })
+  mailer?.close()
+})
+
+test.each<[HealthStatus[], string]>([
+  [['unknown', 'refusing'], 'ok'],
+  [['ok', 'refusing'], 'ok'],
+  [['refusing', 'unreachable'], 'failing'],
+])('lists that are %j: the resolver is %s', async (states, resolver) => {
+  expect(await surroundings({ checker: checkerWith(...states) })).toMatchObject({ resolver })
+})
+
+test('who makes no probes says nothing of their lateness', async () => {
+  expect(await surroundings({ region: null })).not.toHaveProperty('lateness')
+})
+
+test('a probe that is due for over a minute is late', async () => {
+  const pool = {
+    query: async (statement: { values: unknown[] }) => ({ rows: [{ isLate: statement.values[0] === 'local' }] }),
+  }
+  // What it asks for is tested with the database above; here is an answer.
+  expect(await surroundings({ pool: pool as never })).toMatchObject({ lateness: 'late' })
+})

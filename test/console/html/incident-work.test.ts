@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest'
+import { newId } from '../../../src/core/id.ts'
+import { SECOND } from '../../../src/core/time.ts'
+import { testConsole } from '../../support/console.ts'
+import { mutate } from '../../support/filled-organization.ts'
+import { post } from '../../support/graphql-client.ts'
+
+const { app, database, organization } = await testConsole()
+const { prisma } = database
+const acme = await organization('acme')
+const { id: organizationId } = acme.organization
+
+const incidentOf = (title: string) =>
+  mutate(app.baseUrl, acme.key, 'createIncident', 'Incident', {
+    ...{ title, status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.', services: [] },
+  })
+
+const asked = async (query: string, key?: string) => JSON.stringify(await post(app.baseUrl, { query, key }))
+
+/** What visitors read of an incident, at each public door. */
+async function publicTexts(id: string): Promise<string> {
+  const paths = ['', `/incidents/${id}`, '/history', '/history.atom', '/history.rss', '/api/v2/incidents.json']
+  const pages = paths.map(async (path) => (await fetch(`${app.baseUrl}/status/acme${path}`)).text())
+  const fields =
+    'id notes { nodes { message } } lead { name } alertedChannels { name } updates { nodes { told { told } } }'
+  pages.push(asked(`{ node(id: "${id}") { ... on Incident { ${fields} } } }`))
+  return (await Promise.all(pages)).join('\n')
+}
+
+const timesOfChange = (texts: string) => texts.match(/"updated_at":"[^"]+"|<updated>[^<]+|<lastBuildDate>[^<]+/g)
+
+test('notes are written, edited and deleted in the timeline, and no public door has any of them', async () => {
+  const [ana, ben, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
+  const { id } = await incidentOf('All is down')
+  const before = await publicTexts(id)
+  const path = `incidents/${id}/notes`
+  expect((await ana.post(path, { note: ' ', form: 'note' })).status).toBe(422)
+  expect((await ana.post(path, { note: 'The **s3cret** disk.' })).location).toBe(`/console/acme/incidents/${id}`)
+  const { id: noteId } = await prisma.incidentNote.findFirstOrThrow({ where: { incidentId: id } })
+  const { html } = await viewer.get(`incidents/${id}`)
+  expect(html).toMatch(/Private note<\/strong>[\s\S]*<strong>s3cret<\/strong>/)
+  expect(html).not.toContain(`${noteId}/delete`)
+  expect((await ben.get(`incidents/${id}`)).html).not.toContain(`${noteId}/delete`)
+  expect((await ana.get(`incidents/${id}`)).html).toContain(`${noteId}/delete`)
+  expect((await ben.post(`${path}/${noteId}`, { message: 'Mine.' })).status).toBe(422)
+  await ana.post(`incidents/${id}/lead`, { userId: ana.userId })
+  expect((await viewer.get(`incidents/${id}`)).html).toContain('Led by Person')
+  const after = await publicTexts(id)
+  expect(after).not.toContain('s3cret')
+  expect(after).not.toContain('Person')
+  expect(timesOfChange(after)).toEqual(timesOfChange(before))
+  // The same, without errors, for members.
+  const query = `{ node(id: "${id}") { ... on Incident { notes { nodes { message authorName } } lead { userId } } } }`
+  expect(await asked(query, acme.key)).toContain('s3cret')
+  expect(await asked(query, acme.key)).toContain(ana.userId)
+  expect((await ana.post(`${path}/${noteId}`, { message: 'Edited.', version: '1' })).location).toMatch(/incidents/)
+  expect((await ana.post(`${path}/${noteId}`, { message: 'Outdated.', version: '1' })).status).toBe(422)
+  expect((await ana.get(`${path}/${noteId}/delete`)).html).toContain('Delete this note?')
+  await ana.post(`${path}/${noteId}/delete`, {})
+  expect((await ana.get(`incidents/${id}`)).html).not.toContain('Edited.')
+  await ana.post(`incidents/${id}/lead`, { userId: '' })
+  expect((await viewer.get(`incidents/${id}`)).html).toContain('Nobody leads it.')
+})
+
+test('who was told of an update, and which alert channels, is shown to members only', async () => {
+  const [viewer, { id }] = [await acme.signIn('VIEWER'), await incidentOf('Told')]
+  const { seq, at } = await prisma.event.findFirstOrThrow({ where: { organizationId, subjectId: id } })
+  const statuses = ['DELIVERED', 'DELIVERED', 'FAILED', 'PENDING'] as const
+  for (const [nth, status] of statuses.entries()) {
+    const own = { id: newId('Subscriber'), organizationId, channel: 'EMAIL', createdAt: at } as const
+    const address = { address: `${nth}@b.example`, addressHash: `${nth}`, label: `${nth}`, destination: 'b.example' }
+    const secret = { tokenHash: `${id}-${nth}`, token: '' }
+    const common = { organizationId, channel: 'EMAIL', subjectId: id, destination: '', createdAt: at } as const
+    const deliveries = { create: { ...common, id: newId('Delivery'), seq, status } }
+    const rest = { topics: [], allServices: true, confirmableUntil: at, confirmedAt: at, sinceSeq: seq }
+    await prisma.subscriber.create({ data: { ...own, ...address, ...secret, ...rest, deliveries } })
+  }
+  const monitor = await mutate(app.baseUrl, acme.key, 'createMonitor', 'Monitor', { name: 'Backup', heartbeat: {} })
+  await prisma.incidentMonitor.create({ data: { incidentId: id, monitorId: monitor.id, joinedAt: at } })
+  const channels = ['Night shift', 'Ended before'].map((name) => ({ id: newId('AlertChannel'), name }))
+  for (const [nth, channel] of channels.entries()) {
+    const owned = { organizationId, kind: 'MAIL', address: '', label: '', destination: 'mail', sinceSeq: 0 } as const
+    await prisma.alertChannel.create({ data: { ...channel, ...owned, createdAt: at } })
+    const alert = {
+      organizationId,
+      monitorId: monitor.id,
+      monitorName: 'Backup',
+      change: 'DOWN',
+      state: 'DOWN',
+    } as const
+    const times = { since: at, openedAt: at, endedAt: nth === 0 ? null : new Date(at.getTime() - SECOND) }
+    const recipients = { create: { channelId: channel.id, notifiedAt: at, count: 1 } }
+    await prisma.alert.create({ data: { ...alert, ...times, id: newId('Alert'), message: '', recipients } })
+  }
+  const { html } = await viewer.get(`incidents/${id}`)
+  expect(html).toContain('4 by Mail (2 delivered, 1 failed, 1 on the way)')
+  expect(html).toContain('Team alerted: Night shift<')
+  const fields = 'alertedChannels { name kind } updates { nodes { told { channel told delivered failed } } }'
+  const query = `{ node(id: "${id}") { ... on Incident { ${fields} } } }`
+  expect(JSON.parse(await asked(query, acme.key))).toMatchObject({
+    data: {
+      node: {
+        alertedChannels: [{ name: 'Night shift', kind: 'MAIL' }],
+        updates: { nodes: [{ told: [{ channel: 'EMAIL', told: 4, delivered: 2, failed: 1 }] }] },
+      },
+    },
+  })
+  const visited = await publicTexts(id)
+  expect(visited).not.toContain('Night shift')
+  expect(visited).not.toContain('"told":4')
+})
+
+test('a service moves to another incident with a form, which says what does not work', async () => {
+  const [editor, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
+  const service = await mutate(app.baseUrl, acme.key, 'createService', 'Service', { name: 'Search' })
+  const services = [{ serviceId: service.id, status: 'MAJOR_OUTAGE' }]
+  const story = { status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.' }
+  const from = await mutate(app.baseUrl, acme.key, 'createIncident', 'Incident', { ...story, title: 'From', services })
+  const into = await mutate(app.baseUrl, acme.key, 'createIncident', 'Incident', { ...story, title: 'Into' })
+  const path = `incidents/${from.id}/move`
+  expect((await editor.get(`incidents/${from.id}`)).html).toContain(path)
+  expect((await viewer.get(`incidents/${from.id}`)).html).not.toContain(path)
+  expect((await editor.get(path)).html).toMatch(/Search: Major outage[\s\S]*Into/)
+  expect((await editor.get(`incidents/${into.id}/move`)).html).toContain('It impairs no service.')
+  const given = { serviceId: service.id, intoId: into.id, 'tellSubscribers.shown': 'true' }
+  const early = await editor.post(path, { ...given, at: '2020-01-01T00:00', message: 'Typed.' })
+  expect(early.status).toBe(422)
+  expect(early.html).toMatch(/Must be after the start and the newest update[\s\S]*Typed\./)
+  expect((await viewer.post(path, given)).status).toBe(422)
+  const moved = await editor.post(path, { ...given, at: '', message: 'Search is part of **this**.' })
+  expect(moved.location).toBe(`/console/acme/incidents/${into.id}`)
+  const page = await (await fetch(`${app.baseUrl}/status/acme/incidents/${into.id}`)).text()
+  expect(page).toMatch(/Search is part of <strong>this<\/strong>/)
+  expect((await editor.get(`incidents/${from.id}/move`)).html).toContain('It impairs no service.')
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { migrationsDirectory, readMigrations } from '../../src/database/migrate.ts'
+import { migrationsOf, releases } from './upgrades/fixtures.ts'
+
+/**
+ * While instances are replaced one by one, those of the version before still read and write. So a release only adds to the
+ * schema; what nothing uses any more is taken away in the release after.
+ */
+const breaking: Readonly<Record<string, RegExp>> = {
+  'drops a table': /^DROP TABLE/,
+  'drops a type': /^DROP TYPE/,
+  'drops a column': /\bDROP COLUMN/,
+  'drops a default': /\bDROP DEFAULT/,
+  'renames a table or a column': /^ALTER TABLE (?!.*RENAME CONSTRAINT).*\bRENAME\b/,
+  'renames a type or its value': /^ALTER TYPE .*\bRENAME\b/,
+  'changes the type of a column': /\bSET DATA TYPE\b|\bALTER COLUMN \S+ TYPE\b/,
+  'makes a column required': /\bSET NOT NULL\b/,
+  'adds a required column without a default': /\bADD COLUMN(?:(?!DEFAULT|ADD COLUMN).)*\bNOT NULL(?! DEFAULT)/,
+  'adds a value that the version before cannot read': /^ALTER TYPE .*\bADD VALUE\b/,
+  'adds a condition to a table that is in use': /^ALTER TABLE .*\bADD (CONSTRAINT \S+ )?(CHECK|UNIQUE|EXCLUDE)\b/,
+}
+
+/** What is allowed all the same, and why. Say so in “What you must change” of the changelog: stop every instance first. */
+const exceptions: Readonly<Record<string, string>> = {}
+
+/** Splits a script at its semicolons, other than those in bodies of functions, without comments. */
+function statementsOf(sql: string): string[] {
+  return sql
+    .replace(/--.*$/gm, '')
+    .split(/\$\$/)
+    .map((part, index) => (index % 2 === 0 ? part : part.replaceAll(';', ',')))
+    .join('$$$$')
+    .split(';')
+    .map((statement) => statement.replace(/\s+/g, ' ').trim())
+    .filter((statement) => statement !== '')
+}
+
+/** Says what in a migration the version before would not survive. A table that the same migration creates is not in use. */
+function breaksOf(sql: string): string[] {
+  const statements = statementsOf(sql)
+  const own = new Set(statements.flatMap((statement) => /^CREATE (?:TABLE|TYPE) (\S+)/.exec(statement)?.[1] ?? []))
+  const uniques = statements.filter((statement) => {
+    const table = /^CREATE UNIQUE INDEX .* ON ("[^"]+")/.exec(statement)?.[1]
+    return table !== undefined && !own.has(table)
+  })
+  const found = statements
+    .filter((statement) => !own.has(/^ALTER (?:TABLE|TYPE) (\S+)/.exec(statement)?.[1] ?? ''))
+    .flatMap((statement) => Object.keys(breaking).filter((name) => breaking[name]?.test(statement)))
+  return [...found, ...uniques.map(() => 'makes values unique in a table that is in use')]
+}
+
+const migrations = await readMigrations(migrationsDirectory)
+
+test.each([
+  ['DROP TABLE "A";', ['drops a table']],
+  ['ALTER TABLE "A" DROP COLUMN "b",\nDROP COLUMN "c";', ['drops a column']],
+  ['ALTER TABLE "A" RENAME COLUMN "b" TO "c";', ['renames a table or a column']],
+  ['ALTER TABLE "A" RENAME CONSTRAINT "b" TO "c";', []],
+  ['ALTER TABLE "A" ADD COLUMN "b" TEXT NOT NULL;', ['adds a required column without a default']],
+  ['ALTER TABLE "A" ADD COLUMN     "b" TEXT NOT NULL DEFAULT \'\';', []],
+  ['ALTER TABLE "A" ADD COLUMN "b" TEXT, ADD COLUMN "c" INTEGER NOT NULL DEFAULT 1;', []],
+  ['ALTER TABLE "A" ALTER COLUMN "b" SET NOT NULL;', ['makes a column required']],
+  ['ALTER TABLE "A" ALTER COLUMN "b" SET DATA TYPE BIGINT;', ['changes the type of a column']],
+  ['ALTER TYPE "A" ADD VALUE \'B\';', ['adds a value that the version before cannot read']],
+  ['CREATE UNIQUE INDEX "i" ON "A"("b");', ['makes values unique in a table that is in use']],
+  ['CREATE TABLE "A" ("b" TEXT NOT NULL); CREATE UNIQUE INDEX "i" ON "A"("b");', []],
+  ['CREATE FUNCTION f() RETURNS trigger AS $$ BEGIN DROP TABLE "A"; END $$; CREATE INDEX "i" ON "A"("b");', []],
+  ['-- DROP TABLE "A";\nCREATE TABLE "B" ("c" TEXT);', []],
+] as const)('%s', (sql, expected) => {
+  expect(breaksOf(sql)).toEqual(expected)
+})
+
+test('migrations since the last release leave that version running; otherwise say why in the exceptions', async () => {
+  const [last] = releases.slice(-1)
+  // Before the first release nobody runs two versions at once.
+  const applied = last === undefined ? migrations.map(({ name }) => name) : await migrationsOf(last)
+  const added = migrations.filter(({ name }) => !applied.includes(name) && exceptions[name] === undefined)
+  expect(added.map(({ name, sql }) => [name, breaksOf(sql)]).filter(([, breaks]) => breaks?.length !== 0)).toEqual([])
+  const known = migrations.map(({ name }) => name)
+  expect(known).toEqual(expect.arrayContaining(Object.keys(exceptions)))
+})
+
+test('the rules find what earlier migrations broke', () => {
+  const breaks = migrations.flatMap(({ sql }) => breaksOf(sql))
+  for (const name of ['drops a column', 'renames a table or a column', 'makes a column required'] as const) {
+    expect(breaks).toContain(name)
+  }
+})
