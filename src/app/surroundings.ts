@@ -1,4 +1,5 @@
 import type { Checker } from '../blacklist/checker.ts'
+import { withDeadline } from '../core/deadline.ts'
 import type { Clock } from '../core/time.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
@@ -6,6 +7,9 @@ import type { SettingsMailer } from '../notification/channel/mailer.ts'
 
 /** How long what the database says of lateness is used: anybody may ask `/readyz`. */
 const MAX_AGE_MS = 5 * SECOND
+
+/** How long an answer may wait for the database, in milliseconds: its table may be locked. */
+const DEADLINE_MS = 2 * SECOND
 
 /** How late a probe may start, in milliseconds: longer than a restart takes. */
 const MAX_LATENESS_MS = MINUTE
@@ -26,7 +30,9 @@ export function watchSurroundings(options: {
   readonly now: Clock
 }): Surroundings {
   const { mailer, checker, pool, region, now } = options
-  let asked = { at: Number.NEGATIVE_INFINITY, lateness: Promise.resolve('ok') }
+  let askedAt = Number.NEGATIVE_INFINITY
+  let isAsking = false
+  let known = Promise.resolve('ok')
 
   async function readLateness(): Promise<string> {
     const { rows } = await pool.query<{ isLate: boolean }>({
@@ -38,11 +44,16 @@ export function watchSurroundings(options: {
   }
 
   function lateness(): Promise<string> {
-    if (performance.now() - asked.at > MAX_AGE_MS) {
+    if (!isAsking && performance.now() - askedAt > MAX_AGE_MS) {
+      isAsking = true
+      askedAt = performance.now()
+      const answer = readLateness().finally(() => {
+        isAsking = false
+      })
       // A database that does not answer is said by its own part.
-      asked = { at: performance.now(), lateness: readLateness().catch(() => 'unknown') }
+      known = withDeadline(DEADLINE_MS, 'Reading lateness', answer).catch(() => 'unknown')
     }
-    return asked.lateness
+    return known
   }
 
   return async () => ({

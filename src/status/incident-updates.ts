@@ -4,7 +4,7 @@ import type { Context, SqlContext } from '../core/context.ts'
 import { newId } from '../core/id.ts'
 import type { StoredHtml } from '../core/markdown-rendering.ts'
 import { renderMessage } from '../core/markdown-rendering.ts'
-import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { validate } from '../core/validation.ts'
 import type { ChangeResult } from '../event-log/change.ts'
 import { change, changeBySql } from '../event-log/change.ts'
@@ -31,6 +31,7 @@ import { formerServices } from './page-scope.ts'
 import { MAX_UPDATES, message, requireOtherUpdates, requireRoomForUpdate, tellSubscribers } from './timeline-limits.ts'
 import type { MessageChanges, TitleChanges } from './translations.ts'
 import { changedMessages, messageChanges, titleChanges, translations, withChanges } from './translations.ts'
+import { prepareUpdateEdit } from './update-edit.ts'
 
 const newUpdate = z.object({
   incidentId: z.string(),
@@ -203,14 +204,6 @@ export async function addUpdate(
   return [update, incidentEvent('INCIDENT_UPDATE_POSTED', before, { updateId, tellSubscribers })]
 }
 
-const updateEdit = z.object({
-  id: z.string(),
-  message: message.nullish(),
-  createdAt: z.date().nullish(),
-  translations: translations.messages,
-  version: versionInput,
-})
-
 /**
  * Edits the message or the time of an update. The timeline is reordered, and the incident follows its newest update.
  * Requires a key with scope WRITE.
@@ -218,27 +211,11 @@ const updateEdit = z.object({
  */
 export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, createdAt, version, ...given } = validate(updateEdit, input)
-  const own = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
-  const others = await messageChanges(ctx, organizationId, given.translations)
+  const { id, createdAt, dataOf } = await prepareUpdateEdit(ctx, organizationId, input)
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await findIncidentUpdate(tx, organizationId, id)
-    requireVersion(before, version)
-    requireNotInFuture('createdAt', createdAt, tx.now())
-    const rendered = { ...own, ...changedMessages(before.translations, others) }
-    const { translations } = rendered
-    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined, translations }))
-      return [before]
-    const neighbours = createdAt ? (await readTimeline(tx, incident.id)).filter((each) => each.id !== id) : []
-    const moved = createdAt
-      ? {
-          createdAt: firstFreeTime(
-            createdAt,
-            neighbours.map((each) => each.createdAt),
-          ),
-        }
-      : {}
-    const data = { ...rendered, ...moved, editedAt: tx.now(), version: { increment: 1 } }
+    const data = await dataOf(tx, before, () => readTimeline(tx, incident.id))
+    if (data === null) return [before]
     const edit = () => tx.db.incidentUpdate.update({ where: { id }, data })
     const event = incidentEvent('INCIDENT_UPDATE_EDITED', incident, { updateId: id })
     if (createdAt) return [(await correctTimeline(tx, incident, 'createdAt', edit)).result, event]

@@ -11,7 +11,6 @@ import type { ChangeResult } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../generated/prisma/client.ts'
-import { firstFreeTime, requireNotInFuture } from './incident-corrections.ts'
 import type { Plan } from './maintenance-schedule.ts'
 import {
   createPlan,
@@ -36,6 +35,7 @@ import {
 } from './timeline-limits.ts'
 import type { Translations } from './translations.ts'
 import { changedMessages, messageChanges, titleChanges, translations, withChanges } from './translations.ts'
+import { prepareUpdateEdit } from './update-edit.ts'
 
 const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)
 
@@ -199,42 +199,18 @@ export async function deleteMaintenance(ctx: Context, id: string): Promise<Maint
   })
 }
 
-const updateEdit = z.object({
-  id: z.string(),
-  message: message.nullish(),
-  createdAt: z.date().nullish(),
-  translations: translations.messages,
-  version: versionInput,
-})
-
 /**
  * Edits the message or the time of an update. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict when the update was edited after the given version.
  */
 export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promise<MaintenanceUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, createdAt, version, ...given } = validate(updateEdit, input)
-  const own = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
-  const changes = await messageChanges(ctx, organizationId, given.translations)
+  const { id, dataOf } = await prepareUpdateEdit(ctx, organizationId, input)
   return change(ctx, organizationId, async (tx) => {
     const { maintenance, ...before } = await findMaintenanceUpdate(tx, organizationId, id)
-    requireVersion(before, version)
-    requireNotInFuture('createdAt', createdAt, tx.now())
-    const rendered = { ...own, ...changedMessages(before.translations, changes) }
-    const { translations } = rendered
-    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined, translations }))
-      return [before]
-    const where = { maintenanceId: maintenance.id, id: { not: id } }
-    const others = createdAt ? await tx.db.maintenanceUpdate.findMany({ where, select: { createdAt: true } }) : []
-    const moved = createdAt
-      ? {
-          createdAt: firstFreeTime(
-            createdAt,
-            others.map((each) => each.createdAt),
-          ),
-        }
-      : {}
-    const data = { ...rendered, ...moved, editedAt: tx.now(), version: { increment: 1 } }
+    const timeline = { where: { maintenanceId: maintenance.id }, select: { id: true, createdAt: true } }
+    const data = await dataOf(tx, before, () => tx.db.maintenanceUpdate.findMany(timeline))
+    if (data === null) return [before]
     const update = await tx.db.maintenanceUpdate.update({ where: { id }, data })
     return [update, { ...eventOf('MAINTENANCE_UPDATE_EDITED', maintenance), updateId: id }]
   })

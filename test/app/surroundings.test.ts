@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { watchSurroundings } from '../../src/app/surroundings.ts'
 import type { Checker } from '../../src/blacklist/checker.ts'
 import type { HealthStatus } from '../../src/blacklist/health.ts'
@@ -51,4 +51,22 @@ test('a probe that is due for over a minute is late', async () => {
   }
   // What it asks for is tested with the database above; here is an answer.
   expect(await surroundings({ pool: pool as never })).toMatchObject({ lateness: 'late' })
+})
+
+test('a database that does not answer is waited for for two seconds, and not asked again meanwhile', async () => {
+  vi.useFakeTimers()
+  try {
+    const query = vi.fn(() => new Promise<never>(() => {}))
+    const read = watchSurroundings({
+      ...{ mailer: null, checker: checkerWith('ok'), pool: { query } as never, region: 'local', now: () => noon },
+    })
+    const asked = read()
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(await asked).toMatchObject({ lateness: 'unknown' })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await read()).toMatchObject({ lateness: 'unknown' })
+    expect(query).toHaveBeenCalledTimes(1)
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -45,8 +45,8 @@ channels:
     mail: { address: boss@example.com }
 `
 const variables = [
-  { name: 'TOKEN', value: 'abc' },
-  { name: 'TOPIC', value: 'ops-7' },
+  { name: 'TOKEN', value: 'sesame-of-the-api' },
+  { name: 'TOPIC', value: 'topic-of-the-team' },
 ]
 
 async function withFile() {
@@ -73,7 +73,7 @@ describe('a file', () => {
     // A plan changes nothing.
     expect(await tenant.news()).toEqual(before)
     expect(await prisma.managedObject.count({ where: { organizationId: tenant.id } })).toBe(0)
-    expect(JSON.stringify(plan)).not.toMatch(/abc|ops-7/)
+    expect(JSON.stringify(plan)).not.toMatch(/sesame-of|topic-of/)
 
     await configured.apply(tenant, yaml, { variables })
     const monitor = await prisma.monitor.findFirstOrThrow({
@@ -82,7 +82,7 @@ describe('a file', () => {
     })
     expect(monitor.service?.name).toBe('API')
     expect(monitor.dependencies.map(({ parent }) => parent.name)).toEqual(['Router'])
-    expect(openOptions(seal, monitor).options).toMatchObject({ headers: [{ value: 'Bearer abc' }] })
+    expect(openOptions(seal, monitor).options).toMatchObject({ headers: [{ value: 'Bearer sesame-of-the-api' }] })
     const channel = await prisma.alertChannel.findFirstOrThrow({
       where: { organizationId: tenant.id, name: 'Team' },
       include: { escalateTo: true },
@@ -90,7 +90,7 @@ describe('a file', () => {
     expect(channel).toMatchObject({ monitorIds: [monitor.id], escalateTo: { name: 'Boss' } })
     const rows = await prisma.managedObject.findMany({ where: { organizationId: tenant.id } })
     expect(rows).toHaveLength(8)
-    expect(JSON.stringify(rows)).not.toMatch(/abc|ops-7/)
+    expect(JSON.stringify(rows)).not.toMatch(/sesame-of|topic-of/)
 
     const again = await configured.plan(tenant, yaml, { variables })
     expect(again).toMatchObject({ changes: [], drift: [], takenOver: 0 })
@@ -99,10 +99,10 @@ describe('a file', () => {
   test('changes secrets only when they differ, and never shows them', async () => {
     const { tenant, yaml } = await withFile()
     await configured.apply(tenant, yaml, { variables })
-    const changed = [{ name: 'TOKEN', value: 'other' }, ...variables.slice(1)]
+    const changed = [{ name: 'TOKEN', value: 'another-sesame-of-the-api' }, ...variables.slice(1)]
     const plan = await configured.plan(tenant, yaml, { variables: changed })
     expect(short(plan)).toEqual(['UPDATE monitors.api http'])
-    expect(JSON.stringify(plan)).not.toMatch(/abc|other/)
+    expect(JSON.stringify(plan)).not.toMatch(/sesame-of/)
     await configured.apply(tenant, yaml, { variables: changed })
     expect(short(await configured.plan(tenant, yaml, { variables: changed }))).toEqual([])
   })

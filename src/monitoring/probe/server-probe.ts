@@ -85,15 +85,15 @@ interface ServerOptions {
   readonly degradedAboveMs?: number | undefined
 }
 
-/** Makes a kind that connects to a port and talks; its `talk` returns what the server said, and throws `Trouble`. */
-export function serverProbe<O extends z.ZodType<ServerOptions>>(rules: {
+/** What a kind that connects to a port says of itself. */
+interface ServerKind<O extends z.ZodType<ServerOptions>> {
   readonly kind: MonitorKind
   readonly options: O
   readonly words: KindWords<Extract<keyof z.output<O>, string>>
   readonly secrets?: readonly (readonly string[])[]
-  talk(server: Conversation, options: z.output<O>, connection: Connection): Promise<string>
-}): DescribedProbe<O> {
-  const { kind, options, words, secrets = [], talk } = rules
+}
+
+function describedServer<O extends z.ZodType<ServerOptions>>({ kind, options, words, secrets = [] }: ServerKind<O>) {
   return {
     ...{ kind, options, words, secrets },
     anywhere: false,
@@ -101,8 +101,20 @@ export function serverProbe<O extends z.ZodType<ServerOptions>>(rules: {
     defaultIntervalSeconds: 60,
     smallest: { host: 'example.com' } as z.input<O>,
     subject: 'host',
-    target: ({ host, port }) => ({ host, port }),
-    recipient: ({ host, port, tls }) => `${kind} ${tls ? 'tls' : 'tcp'} ${host} ${port}`,
+    target: ({ host, port }: z.output<O>) => ({ host, port }),
+    recipient: ({ host, port, tls }: z.output<O>) => `${kind} ${tls ? 'tls' : 'tcp'} ${host} ${port}`,
+  } satisfies Omit<DescribedProbe<O>, 'run'>
+}
+
+/** Makes a kind that connects to a port and talks; its `talk` returns what the server said, and throws `Trouble`. */
+export function serverProbe<O extends z.ZodType<ServerOptions>>(
+  rules: ServerKind<O> & {
+    talk(server: Conversation, options: z.output<O>, connection: Connection): Promise<string>
+  },
+): DescribedProbe<O> {
+  const { talk } = rules
+  return {
+    ...describedServer(rules),
     async run(given, run) {
       const { host, port, tls, verifyCertificate: verify = true } = given
       const connected = await run.tools.outbound.connect({ host, port, tls: tls ? { verify } : undefined }, run)
@@ -126,26 +138,17 @@ export function serverProbe<O extends z.ZodType<ServerOptions>>(rules: {
 }
 
 /** Makes a kind that connects to a port and has a client talk; its `talk` returns what the server said. */
-export function clientProbe<O extends z.ZodType<ServerOptions>>(rules: {
-  readonly kind: MonitorKind
-  readonly options: O
-  readonly words: KindWords<Extract<keyof z.output<O>, string>>
-  readonly secrets?: readonly (readonly string[])[]
-  /** What the connection offers over TLS (ALPN); absent: the client starts TLS itself where it is to be used. */
-  readonly protocols?: readonly string[]
-  /** Talks over a connection; any error but `Trouble` becomes one. */
-  talk(client: ClientConnection, options: z.output<O>): Promise<string>
-}): DescribedProbe<O> {
-  const { kind, options, words, secrets = [], protocols, talk } = rules
+export function clientProbe<O extends z.ZodType<ServerOptions>>(
+  rules: ServerKind<O> & {
+    /** What the connection offers over TLS (ALPN); absent: the client starts TLS itself where it is to be used. */
+    readonly protocols?: readonly string[]
+    /** Talks over a connection; any error but `Trouble` becomes one. */
+    talk(client: ClientConnection, options: z.output<O>): Promise<string>
+  },
+): DescribedProbe<O> {
+  const { protocols, talk } = rules
   return {
-    ...{ kind, options, words, secrets },
-    anywhere: false,
-    minIntervalSeconds: 10,
-    defaultIntervalSeconds: 60,
-    smallest: { host: 'example.com' } as z.input<O>,
-    subject: 'host',
-    target: ({ host, port }) => ({ host, port }),
-    recipient: ({ host, port, tls }) => `${kind} ${tls ? 'tls' : 'tcp'} ${host} ${port}`,
+    ...describedServer(rules),
     async run(given, run) {
       const { host, port, tls: hasTls, verifyCertificate: verify = true } = given
       const tls = hasTls && protocols !== undefined ? { verify, protocols } : undefined
