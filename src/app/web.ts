@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
 import { assertValidSchema } from 'graphql'
+import type { Logger } from 'pino'
 import { createLogoCache } from '../account/http/logo.ts'
 import { pageKeysOfGraphql } from '../account/http/page-keys.ts'
 import { createKnownKeys } from '../account/known-keys.ts'
@@ -8,6 +9,7 @@ import { createPageGuard } from '../account/page-guard.ts'
 import { watchRevokedKeys } from '../account/revoked-keys.ts'
 import { createWrongKeys } from '../account/wrong-keys.ts'
 import { createStripeVerifier } from '../billing/stripe-verifier.ts'
+import { openFileLimit } from '../core/open-files.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { listenToLogs } from '../event-log/event.ts'
 import { openEventLog } from '../event-log/tail.ts'
@@ -18,7 +20,7 @@ import { createLiveSubscriptions } from '../graphql/live-subscriptions.ts'
 import { createPersistedQueries } from '../graphql/persisted-queries.ts'
 import { createGraphqlServer } from '../graphql/server.ts'
 import { createSharedExecution } from '../graphql/shared-execution.ts'
-import { createWebsocketServer } from '../graphql/websocket.ts'
+import { createWebsocketServer, MAX_CONNECTIONS } from '../graphql/websocket.ts'
 import type { Assets } from '../http/assets.ts'
 import { loadAssets } from '../http/assets.ts'
 import { callerOf } from '../http/caller.ts'
@@ -174,6 +176,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     log,
     now,
     tracer,
+    maxConnections: roomForWebsockets(log),
   })
   return {
     handlers: { router, graphql: answers.handle, websocket, callerOf: graphqlCallerOf },
@@ -185,4 +188,16 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
       live.close()
     },
   }
+}
+
+/** Returns how many websockets may be open beside the files, connections and requests that the process needs as well. */
+function roomForWebsockets(log: Logger): number {
+  const files = openFileLimit()
+  const room = Math.floor(Math.min(MAX_CONNECTIONS, files - Math.min(1000, files / 5)))
+  if (room < MAX_CONNECTIONS)
+    log.warn(
+      { openFiles: files, websockets: room },
+      'few open files are allowed: fewer websockets are served (ulimit -n)',
+    )
+  return room
 }

@@ -44,11 +44,10 @@ export interface WebsocketServer {
 const MAX_MESSAGE_BYTES = 128 * 1024
 /** The maximum number of concurrent operations per connection. */
 const MAX_OPERATIONS = 50
-/**
- * The maximum number of connections in total (each takes about 30 kB) and per address, behind which many clients may
- * be.
- */
-const MAX_CONNECTIONS = { all: 20_000, address: 1000 }
+/** The maximum number of connections in total; each takes about 30 kB. */
+export const MAX_CONNECTIONS = 20_000
+/** The maximum number of connections per address, behind which many clients may be. */
+const MAX_CONNECTIONS_PER_ADDRESS = 1000
 /** How long a client may take to send `connection_init`. */
 const INIT_TIMEOUT = 10 * SECOND
 
@@ -91,6 +90,8 @@ export function createWebsocketServer(options: {
   readonly now: Clock
   /** Null or absent: operations are not traced. */
   readonly tracer?: Tracer | null
+  /** How many connections the process has room for; absent: the maximum. */
+  readonly maxConnections?: number
 }): WebsocketServer {
   const { yoga, authenticate, checkCost, shared, revokedKeys, log, tracer } = options
   const masked = (error: unknown) => maskError(error, options)
@@ -102,7 +103,7 @@ export function createWebsocketServer(options: {
     handleProtocols,
   })
   const callers = new WeakMap<object, Caller>()
-  const connectionLimit = createConnectionLimit()
+  const connectionLimit = createConnectionLimit(options.maxConnections ?? MAX_CONNECTIONS)
   const frameOf = createFrameCache((id, result) => `${headOf(id)}${result}}`)
 
   const open = createTransport(
@@ -268,7 +269,7 @@ function closeCodeOf(error: unknown): number {
 }
 
 /** Limits connections in total and per address; IPv6 clients count by their /64. */
-function createConnectionLimit() {
+function createConnectionLimit(maxConnections: number) {
   const counts = new Map<string, number>()
   let all = 0
   return {
@@ -276,7 +277,7 @@ function createConnectionLimit() {
     take(address: string): (() => void) | null {
       const subject = addressFamily(address) === 6 ? subnet64(address) : address
       const count = counts.get(subject) ?? 0
-      if (all >= MAX_CONNECTIONS.all || count >= MAX_CONNECTIONS.address) return null
+      if (all >= maxConnections || count >= MAX_CONNECTIONS_PER_ADDRESS) return null
       all += 1
       counts.set(subject, count + 1)
       return () => {

@@ -491,6 +491,17 @@ describe('a client that does not read', () => {
 })
 
 describe('connections', () => {
+  test('are limited to what the process has room for', async () => {
+    const small = await startLiveService(database, {}, 2)
+    const open = () => new WebSocket(small.url.replace('http', 'ws').concat('/graphql'), ['graphql-transport-ws'])
+    const sockets = [open(), open()]
+    await Promise.all(sockets.map((socket) => once(socket, 'open')))
+    const [refusal] = await once(open(), 'error')
+    expect(refusal.message).toMatch('503')
+    for (const socket of sockets) socket.terminate()
+    await small.close()
+  })
+
   test('are limited per address', async () => {
     const sockets: WebSocket[] = []
     const refusal = await new Promise<Error>((resolve) => {

@@ -29,6 +29,7 @@ import { silent } from './scratch.ts'
 export async function startLiveService(
   database: Pick<DatabaseHandle, 'prisma' | 'pool' | 'listen'>,
   settings: NodeJS.ProcessEnv = {},
+  maxConnections?: number,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { config, now } = testContext(database.prisma, { settings })
   const usage = createQuota(database.pool)
@@ -91,6 +92,7 @@ export async function startLiveService(
       revokedKeys,
       log: silent,
       now,
+      ...(maxConnections !== undefined && { maxConnections }),
     }),
     callerOf: (request) => callerOf(request, parts),
   })
