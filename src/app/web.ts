@@ -195,7 +195,7 @@ function roomForWebsockets(log: Logger): number {
   const files = openFileLimit()
   const room = Math.floor(Math.min(MAX_CONNECTIONS, files - Math.min(1000, files / 5)))
   if (room < MAX_CONNECTIONS)
-    log.warn(
+    log.info(
       { openFiles: files, websockets: room },
       'few open files are allowed: fewer websockets are served (ulimit -n)',
     )

@@ -53,6 +53,10 @@ const readers: Readonly<Record<string, Reader | undefined>> = {
   tcp: (left, operator, right) => certificate(left, operator, right),
   // The body of a health check is its state, which is SERVING while a monitor is up.
   grpc: (left, operator, right) => (left === '[BODY]' && operator === '==' && right === 'SERVING' ? {} : null),
+  websocket(left, operator, right) {
+    const text = /^pat\(\*([^*?[\]\\]+)\*\)$/.exec(right)?.[1]
+    return left === '[BODY]' && operator === '==' && text !== undefined ? { expect: text } : null
+  },
   dns(left, operator, right) {
     if (left === '[DNS_RCODE]' && operator === '==' && right === 'NOERROR') return {}
     return left === '[BODY]' && operator === '==' && !right.includes('(')

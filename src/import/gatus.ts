@@ -147,7 +147,7 @@ function kindOf(endpoint: Fields, url: string): Kind | null {
   if (scheme === 'tcp') return { key: 'tcp', options: { host: bare, port: Number(port) } }
   if (scheme === 'tls') return { key: 'tcp', options: { host: bare, port: Number(port), tls: true } }
   if (scheme === 'udp') return datagramOf(endpoint, bare, Number(port))
-  return serverOf(scheme, bare, Number(port), url)
+  return serverOf(endpoint, scheme, bare, Number(port), url)
 }
 
 function unknownKind(url: string): string {
@@ -166,7 +166,7 @@ function datagramOf(endpoint: Fields, host: string, port: number): Kind | null {
 /** Gatus speaks SMTP whatever the port. */
 const startTlsPorts = new Map([25, 465, 587, 2525].map((port) => [port, 'SMTP']))
 
-function serverOf(scheme: string, host: string, port: number, url: string): Kind | null {
+function serverOf(endpoint: Fields, scheme: string, host: string, port: number, url: string): Kind | null {
   const protocol = startTlsPorts.get(port)
   if (scheme === 'starttls' && protocol !== undefined)
     return { key: 'tcp', options: { host, port, startTls: protocol } }
@@ -176,7 +176,7 @@ function serverOf(scheme: string, host: string, port: number, url: string): Kind
   if (scheme !== 'ws' && scheme !== 'wss') return null
   const path = url.replace(/^\w+:\/\/[^/]*/, '').replace(/#.*$/, '')
   const own = scheme === 'ws' ? { port: port || 80, tls: false } : { port: port || 443 }
-  return { key: 'websocket', options: { host, ...own, path: path === '/' ? '' : path } }
+  return { key: 'websocket', options: { host, ...own, path: path === '/' ? '' : path, send: endpoint.text('body') } }
 }
 
 function httpOptions(endpoint: Fields, client: Fields): Members {

@@ -14,20 +14,19 @@ export function serverOptions(draft: Draft, name: string, monitor: Fields): Memb
   const read = Object.hasOwn(readers, type) ? readers[type] : undefined
   const url = parseUrl(text)
   if (read === undefined || url === null) return null
-  if (type === 'mysql') {
-    draft.partly('monitors', name, 'It is checked by the greeting of the server, without its password and its query.')
-  }
   return read(url, monitor)
 }
 
 function mqtt(draft: Draft, name: string, monitor: Fields): Members {
-  if (monitor.text('mqttTopic') !== '')
-    draft.partly('monitors', name, 'It is checked by connecting, without waiting for its topic.')
+  const hasQuery = monitor.text('mqttCheckType') === 'json-query'
+  if (hasQuery) draft.partly('monitors', name, 'Any message of its topic makes it up, without its query.')
   return present({
     host: monitor.text('hostname').replace(/^\w+:\/\//, ''),
     port: monitor.number('port'),
     username: monitor.text('mqttUsername'),
     password: monitor.text('mqttPassword'),
+    topic: monitor.text('mqttTopic'),
+    expect: hasQuery ? '' : monitor.text('mqttSuccessMessage'),
     inverted: invertedOf(monitor),
   })
 }
@@ -84,7 +83,16 @@ const readers: Readonly<Record<string, (url: URL, monitor: Fields) => Members>> 
       query: monitor.text('databaseQuery'),
     }),
   }),
-  mysql: (url, monitor) => ({ mysql: present({ ...addressOf(url, monitor), user: decoded(url.username) }) }),
+  mysql: (url, monitor) => ({
+    mysql: present({
+      ...addressOf(url, monitor),
+      user: decoded(url.username),
+      // It keeps a password that is not in the address in the field of another kind.
+      password: decoded(url.password) || monitor.text('radiusPassword'),
+      database: url.pathname.slice(1),
+      query: monitor.text('databaseQuery') || 'SELECT 1',
+    }),
+  }),
   'websocket-upgrade': (url, monitor) => ({
     websocket: present({
       ...addressOf(url, monitor),

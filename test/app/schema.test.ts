@@ -63,6 +63,7 @@ test('no type exposes a hash or a secret, except new keys, purchases and webhook
     'Mutation.rotateAlertChannelSecret',
     'Mutation.rotateHeartbeatToken',
     'Mutation.rotateWebhookSecret',
+    'MysqlOptions.hasPassword',
     // The token itself is only in the payload that creates it.
     'PageToken.createdAt',
     'PageToken.id',

@@ -104,11 +104,27 @@ describe('a backup of Uptime Kuma', () => {
     ],
     [
       { type: 'mysql', databaseConnectionString: 'mysql://ana:pass@db.example.com:3307/shop' },
-      { mysql: { host: 'db.example.com', port: 3307, user: 'ana' } },
+      {
+        mysql: {
+          ...{ host: 'db.example.com', port: 3307, user: 'ana', password: 'pass', database: 'shop' },
+          query: 'SELECT 1',
+        },
+      },
+    ],
+    [
+      {
+        ...{ type: 'mysql', databaseConnectionString: 'mysql://ana@db.example.com' },
+        ...{ radiusPassword: 'pass', databaseQuery: 'SELECT 2' },
+      },
+      { mysql: { host: 'db.example.com', user: 'ana', password: 'pass', query: 'SELECT 2' } },
     ],
     [
       { type: 'mqtt', hostname: 'mqtt://mq.example.com', port: 1883, mqttUsername: 'ana', mqttPassword: 'pass' },
       { mqtt: { host: 'mq.example.com', port: 1883, username: 'ana', password: 'pass' } },
+    ],
+    [
+      { type: 'mqtt', hostname: 'mq.example.com', port: 1883, mqttTopic: 'a/b', mqttSuccessMessage: 'on' },
+      { mqtt: { host: 'mq.example.com', port: 1883, topic: 'a/b', expect: 'on' } },
     ],
     [
       {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Trouble } from './conversation.ts'
+import { type Conversation, Trouble } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
 const options = z.strictObject({
@@ -8,7 +8,26 @@ const options = z.strictObject({
   username: z.string().max(200).optional(),
   /** A secret. */
   password: z.string().max(1000).optional(),
+  /** A topic, in which + stands for a level and # for all that follow (MQTT 3.1.1 §4.7). */
+  topic: z
+    .string()
+    .max(200)
+    .refine(isTopicFilter, 'must be a topic: + and # stand for whole levels, # at the end')
+    .optional(),
+  expect: z.string().min(1, 'must not be empty').max(1000).optional(),
 })
+
+function isTopicFilter(topic: string): boolean {
+  const levels = topic.split('/')
+  const isLast = (index: number) => index === levels.length - 1
+  return (
+    topic !== '' &&
+    !topic.includes('\0') &&
+    levels.every((level, index) => !/[+#]/.test(level) || level === '+' || (level === '#' && isLast(index)))
+  )
+}
+
+const FOREIGN = 'The server does not speak MQTT'
 
 /** What a broker answers to a connection that it refuses (MQTT 3.1.1 §3.2.2.3). */
 const refusals = new Map([
@@ -19,39 +38,101 @@ const refusals = new Map([
   [5, 'the client is not authorized'],
 ])
 
-/** Connects as a client (MQTT 3.1.1), and disconnects. */
+/** Connects as a client (MQTT 3.1.1), waits for a message of a topic if one is given, and disconnects. */
 export const mqtt = serverProbe({
   kind: 'MQTT',
-  options: options.refine(({ username, password }) => password === undefined || username !== undefined, {
-    path: ['username'],
-    message: 'must be given with a password',
-  }),
+  options: options
+    .refine(({ username, password }) => password === undefined || username !== undefined, {
+      path: ['username'],
+      message: 'must be given with a password',
+    })
+    .refine(({ topic, expect }) => expect === undefined || topic !== undefined, {
+      path: ['topic'],
+      message: 'must be given with what is expected',
+    }),
   words: {
     name: 'MQTT',
-    about: 'Connects to an MQTT broker as a client.',
+    about: 'Connects to an MQTT broker as a client, and can wait for a message.',
     options: {
       ...serverWords,
       ...tlsWords,
       username: { label: 'User', description: 'The user to sign in as.' },
       password: { label: 'Password', description: 'The password to sign in with.' },
+      topic: {
+        label: 'Topic',
+        description:
+          'The topic in which a message must come before the timeout; + stands for a level, # for all that follow. Default: none.',
+        hint: 'A message must come before the timeout; one that the broker retains comes at once. Empty: none.',
+      },
+      expect: {
+        label: 'Expect',
+        description: 'What a message of the topic must contain. Default: anything.',
+        hint: 'What a message must contain. Empty: anything.',
+      },
     },
   },
   secrets: [['password']],
-  async talk(server, { username, password }) {
+  async talk(server, { username, password, topic, expect = '' }) {
     server.send(connectPacket(username, password))
     const [type, length, , code = 0] = await server.bytes(4)
-    if (type !== 0x20 || length !== 2) throw new Trouble('The server does not speak MQTT')
+    if (type !== 0x20 || length !== 2) throw new Trouble(FOREIGN)
     if (code !== 0) throw new Trouble(`The broker refuses: ${refusals.get(code) ?? `code ${code}`}`)
+    if (topic !== undefined) await awaitMessage(server, topic, expect)
     server.send(Buffer.from([0xe0, 0]))
-    return 'Connected'
+    return topic === undefined ? 'Connected' : 'Received a message'
   },
 })
+
+/** Subscribes to a topic, and waits until a message has a text. @throws Trouble. */
+async function awaitMessage(server: Conversation, topic: string, expected: string): Promise<void> {
+  server.send(packetOf(0x82, Buffer.concat([Buffer.from([0, 1]), prefixed(topic), Buffer.from([0])])))
+  let isSubscribed = false
+  let received = 0
+  for (;;) {
+    const { type, payload } = await readPacket(server, received)
+    if (type >> 4 === 9) {
+      if ((payload[2] ?? 0x80) & 0x80) throw new Trouble('The broker refuses the subscription')
+      isSubscribed = true
+    } else if (type >> 4 === 3 && isSubscribed) {
+      received += 1
+      if (messageIn(payload).includes(expected)) return
+    } else if (type >> 4 !== 3) throw new Trouble(FOREIGN)
+  }
+}
+
+/** Reads a packet (MQTT 3.1.1 §2.2). */
+async function readPacket(server: Conversation, received: number): Promise<{ type: number; payload: Buffer }> {
+  try {
+    const type = (await server.bytes(1)).readUInt8(0)
+    let length = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = (await server.bytes(1)).readUInt8(0)
+      length += (byte & 127) << shift
+      if (byte < 128) break
+      if (shift === 21) throw new Trouble(FOREIGN)
+    }
+    return { type, payload: await server.bytes(length) }
+  } catch (error) {
+    if (received === 0 || !(error instanceof Trouble) || error.isAborted) throw error
+    const messages = received === 1 ? 'a message' : `${received} messages`
+    throw new Trouble(`Received ${messages}, but not what is expected`)
+  }
+}
+
+/** Returns the message of a PUBLISH packet with QoS 0, behind its topic (MQTT 3.1.1 §3.3). */
+function messageIn(payload: Buffer): Buffer {
+  if (payload.length < 2) throw new Trouble(FOREIGN)
+  return payload.subarray(2 + payload.readUInt16BE(0))
+}
 
 function connectPacket(username: string | undefined, password: string | undefined): Buffer {
   const flags = 0b10 | (username === undefined ? 0 : 0x80) | (password === undefined ? 0 : 0x40)
   const payload = ['', username, password].filter((text) => text !== undefined).map(prefixed)
-  const rest = Buffer.concat([prefixed('MQTT'), Buffer.from([4, flags, 0, 30]), ...payload])
-  return Buffer.concat([Buffer.from([0x10, ...remainingLength(rest.length)]), rest])
+  return packetOf(0x10, Buffer.concat([prefixed('MQTT'), Buffer.from([4, flags, 0, 30]), ...payload]))
+}
+
+function packetOf(type: number, rest: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([type, ...remainingLength(rest.length)]), rest])
 }
 
 function prefixed(text: string): Buffer {

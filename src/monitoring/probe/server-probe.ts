@@ -22,7 +22,7 @@ export interface OptionWords {
 }
 
 /** What a kind is called, what it does, and its options: GraphQL and the console are made of these. */
-export interface KindWords<Name extends string = string> {
+interface KindWords<Name extends string = string> {
   readonly name: string
   readonly about: string
   readonly options: Readonly<Record<Name, OptionWords>>

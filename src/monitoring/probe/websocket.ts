@@ -1,10 +1,18 @@
-import { createHash, randomBytes } from 'node:crypto'
+import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { Trouble } from './conversation.ts'
-import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+import {
+  type ClientConnection,
+  clientProbe,
+  limitReceived,
+  serverOptions,
+  serverWords,
+  tlsOptions,
+  tlsWords,
+} from './server-probe.ts'
 
-/** RFC 6455 §1.3. */
-const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+/** The longest message that is read, in bytes. */
+const MAX_MESSAGE = 64 * 1024
 
 const options = z.strictObject({
   ...serverOptions(443),
@@ -13,21 +21,26 @@ const options = z.strictObject({
   path: z
     .string()
     .max(2000)
-    .regex(/^\/[\x21-\x7e]*$/, 'must begin with / and have neither spaces nor letters beyond ASCII')
+    .regex(/^\/[\x21\x22\x24-\x7e]*$/, 'must begin with / and have neither spaces, # nor letters beyond ASCII')
     .default('/'),
   subprotocol: z
     .string()
     .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a subprotocol')
     .optional(),
+  /** A secret. */
+  send: z.string().min(1, 'must not be empty').max(4000).optional(),
+  expect: z.string().min(1, 'must not be empty').max(1000).optional(),
 })
 
-/** Opens a websocket (RFC 6455), and closes it. */
-export const websocket = serverProbe({
+type Options = z.output<typeof options>
+
+/** Opens a websocket (RFC 6455), sends a message and waits for one where that is asked for, and closes it. */
+export const websocket = clientProbe({
   kind: 'WEBSOCKET',
   options: options.refine(({ port }) => port !== 25, { path: ['port'], message: 'must not be 25, which is for mail' }),
   words: {
     name: 'WebSocket',
-    about: 'Opens a WebSocket.',
+    about: 'Opens a WebSocket, and can send a message and wait for one.',
     options: {
       ...serverWords,
       ...tlsWords,
@@ -38,41 +51,65 @@ export const websocket = serverProbe({
         hint: 'Which the server must accept. Empty: none.',
         isRare: true,
       },
+      send: { label: 'Send', description: 'A message to send once it is open. Default: none.', isRare: true },
+      expect: {
+        label: 'Expect',
+        description: 'What a message of the server must contain. Default: none is awaited.',
+        hint: 'What a message of the server must contain. Empty: none is awaited.',
+        isRare: true,
+      },
     },
   },
-  async talk(server, { host, port, tls, path, subprotocol }) {
-    const key = randomBytes(16).toString('base64')
-    const name = host.includes(':') ? `[${host}]` : host
-    server.send(
-      [
-        `GET ${path} HTTP/1.1`,
-        `Host: ${name}${port === (tls ? 443 : 80) ? '' : `:${port}`}`,
-        'User-Agent: Allclear',
-        'Connection: Upgrade',
-        'Upgrade: websocket',
-        'Sec-WebSocket-Version: 13',
-        `Sec-WebSocket-Key: ${key}`,
-        ...(subprotocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${subprotocol}`]),
-        '\r\n',
-      ].join('\r\n'),
-    )
-    const [first = '', ...lines] = (await server.until('\r\n\r\n')).split('\r\n')
-    const status = /^HTTP\/1\.1 (\d{3})/.exec(first)?.[1]
-    if (status === undefined) throw new Trouble('The server does not speak HTTP')
-    if (status !== '101') throw new Trouble(`HTTP ${status} instead of 101`)
-    const header = (wanted: string) =>
-      lines
-        .find((line) => line.toLowerCase().startsWith(`${wanted}:`))
-        ?.slice(wanted.length + 1)
-        .trim()
-    const accept = createHash('sha1')
-      .update(key + MAGIC)
-      .digest('base64')
-    if (header('sec-websocket-accept') !== accept) throw new Trouble('The server does not speak WebSocket')
-    if (header('sec-websocket-protocol') !== subprotocol)
-      throw new Trouble('The server does not accept the subprotocol')
-    // A close frame, masked with zeros.
-    server.send(Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]))
-    return 'Opened'
+  secrets: [['send']],
+  protocols: ['http/1.1'],
+  async talk(client, given) {
+    limitReceived(client)
+    const { send, expect } = given
+    const socket = await connecting(client, given)
+    return new Promise((resolve, reject) => {
+      const done = (said: string) => {
+        resolve(said)
+        socket.close(1000)
+      }
+      socket.on('open', () => {
+        if (send !== undefined) socket.send(send)
+        if (expect === undefined) done('Opened')
+      })
+      socket.on('message', (message: Buffer) => {
+        if (expect !== undefined && message.includes(expect)) done('Received what is expected')
+      })
+      socket.on('unexpected-response', (_, { statusCode }) => reject(new Trouble(refusalOf(statusCode))))
+      socket.on('close', (code) => reject(new Trouble(`The server closed the WebSocket (${code})`)))
+      socket.on('error', (error) => reject(new Trouble(problemIn(error))))
+    })
   },
 })
+
+/** Returns a websocket that is being opened over a connection. */
+async function connecting(
+  { socket }: ClientConnection,
+  { host, port, tls, path, subprotocol }: Options,
+): Promise<WebSocket> {
+  const { WebSocket } = await import('ws')
+  const name = host.includes(':') ? `[${host}]` : host
+  return new WebSocket(`ws://${name}:${port}${path}`, subprotocol === undefined ? [] : [subprotocol], {
+    createConnection: () => socket,
+    headers: { host: `${name}${port === (tls ? 443 : 80) ? '' : `:${port}`}`, 'user-agent': 'Allclear' },
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE,
+  })
+}
+
+const FOREIGN = 'The server does not speak WebSocket'
+
+const refusalOf = (status = 0) => (status === 101 ? FOREIGN : `HTTP ${status} instead of 101`)
+
+/** Says what is wrong with an answer that the library refuses. */
+function problemIn({ message, code = '' }: Error & { readonly code?: string }): string {
+  if (code.startsWith('HPE_')) return 'The server does not speak HTTP'
+  if (/^Invalid (?:Upgrade|Sec-WebSocket-Accept) header/.test(message)) return FOREIGN
+  if (/subprotocol/i.test(message)) return 'The server does not accept the subprotocol'
+  if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
+    return `The server sends a message of more than ${MAX_MESSAGE / 1024} KiB`
+  return code === 'ECONNRESET' ? 'The server closed the connection' : message
+}

@@ -1,7 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { constants, createHash, generateKeyPairSync, privateDecrypt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttp2Server } from 'node:http2'
+import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -251,13 +253,221 @@ describe('a real gRPC server', () => {
 })
 
 describe('a real WebSocket server', () => {
+  /** Starts one that greets, echoes, and hangs up or floods when it is told to. */
+  async function serve(handleProtocols: (all: Set<string>) => string | false): Promise<number> {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols })
+    server.on('connection', (socket, { url }) => {
+      socket.send(`hello ${url}`)
+      socket.on('message', (data) => {
+        if (String(data) === 'end') socket.close(1008)
+        else if (String(data) === 'flood') socket.send('x'.repeat(100_000))
+        else socket.send(`you said ${data}`)
+      })
+    })
+    await once(server, 'listening')
+    onTestFinished(() => {
+      for (const socket of server.clients) socket.terminate()
+      server.close()
+    })
+    return (server.address() as AddressInfo).port
+  }
+
   test('opens, and accepts a subprotocol or not', async () => {
-    const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: (all) => [...all][0] ?? false })
-    await new Promise((resolve) => server.once('listening', resolve))
-    onTestFinished(() => void server.close())
-    const { port } = server.address() as { port: number }
-    expect(await run('WEBSOCKET', { port, tls: false, path: '/a?b=c' })).toMatchObject({ outcome: 'UP' })
+    const port = await serve((all) => [...all][0] ?? false)
+    expect(await run('WEBSOCKET', { port, tls: false, path: '/a?b=c' })).toMatchObject({
+      outcome: 'UP',
+      message: expect.stringMatching(/^Opened in \d+ ms$/),
+    })
     expect(await run('WEBSOCKET', { port, tls: false, subprotocol: 'graphql-ws' })).toMatchObject({ outcome: 'UP' })
+    const other = await serve(() => false)
+    expect(await run('WEBSOCKET', { port: other, tls: false, subprotocol: 'graphql-ws' })).toMatchObject({
+      outcome: 'DOWN',
+      message: 'The server does not accept the subprotocol',
+    })
+  })
+
+  test.each([
+    [{ expect: 'hello /' }, 'UP', /^Received what is expected in \d+ ms$/],
+    [{ send: 'ping', expect: 'said ping' }, 'UP', /^Received what is expected/],
+    [{ send: 'ping', expect: 'pong' }, 'DOWN', /^No answer within 0\.5 s$/],
+    [{ send: 'end', expect: 'pong' }, 'DOWN', /^The server closed the WebSocket \(1008\)$/],
+    [{ send: 'flood', expect: 'pong' }, 'DOWN', /^The server sends a message of more than 64 KiB$/],
+  ])('with %j is %s', async (given, outcome, message) => {
+    const port = await serve(() => false)
+    const found = await run('WEBSOCKET', { port, tls: false, ...given }, 500)
+    expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
+  })
+
+  test('is asked over TLS by its name', async () => {
+    const certified = selfSigned('127.0.0.1')
+    const hosts: unknown[] = []
+    const server = createHttpsServer(certified).listen(0, '127.0.0.1')
+    new WebSocketServer({ server }).on('connection', (_, { headers }) => hosts.push(headers.host))
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await run('WEBSOCKET', { port, verifyCertificate: false })).toMatchObject({
+      outcome: 'UP',
+      detail: { certificateEndsAt: expect.any(String) },
+    })
+    expect(await run('WEBSOCKET', { port })).toMatchObject({ outcome: 'DOWN' })
+    expect(hosts).toEqual([`127.0.0.1:${port}`])
+  })
+})
+
+describe('a broker of MQTT', () => {
+  const accepted = Buffer.from([0x20, 2, 0, 0])
+  const subscribed = Buffer.from([0x90, 3, 0, 1, 0])
+  const message = (topic: string, text: string) => {
+    const rest = Buffer.concat([Buffer.from([0, topic.length]), Buffer.from(topic + text)])
+    const length = rest.length < 128 ? [rest.length] : [(rest.length & 127) | 128, rest.length >> 7]
+    return Buffer.concat([Buffer.from([0x30, ...length]), rest])
+  }
+
+  test.each<[string, Buffer[], object, string, RegExp]>([
+    ['a message of a topic', [subscribed, message('a/b', 'on')], {}, 'UP', /^Received a message in/],
+    [
+      'what is expected',
+      [subscribed, message('a/b', 'on'), message('a/b', 'x'.repeat(300))],
+      { expect: 'xx' },
+      'UP',
+      /./,
+    ],
+    ['another message', [subscribed, message('a/b', 'on')], { expect: 'off' }, 'DOWN', /^Received a message, but not/],
+    ['no message', [subscribed], {}, 'DOWN', /^No answer within 0\.5 s$/],
+    ['a refusal', [Buffer.from([0x90, 3, 0, 1, 0x80])], {}, 'DOWN', /^The broker refuses the subscription$/],
+    ['a packet that it must not send', [Buffer.from([0xc0, 0])], {}, 'DOWN', /^The server does not speak MQTT$/],
+    ['a length without end', [Buffer.from([0x90, 255, 255, 255, 255, 1])], {}, 'DOWN', /does not speak MQTT$/],
+    ['a message without a topic', [subscribed, Buffer.from([0x30, 1, 0])], {}, 'DOWN', /does not speak MQTT$/],
+    ['more than is read', [Buffer.from([0x90, 255, 255, 127]), Buffer.alloc(20_000)], {}, 'DOWN', /more than 16 KiB/],
+  ])('that sends %s', async (_, packets, given, outcome, text) => {
+    const { port } = await startTcpServer((socket) => {
+      socket.once('data', () => {
+        socket.write(accepted)
+        socket.once('data', (asked) => {
+          expect(asked.toString('latin1')).toBe('\x82\x08\x00\x01\x00\x03a/b\x00')
+          for (const packet of packets) socket.write(packet)
+        })
+      })
+    })
+    const found = await run('MQTT', { port, topic: 'a/b', ...given }, 500)
+    expect(found).toMatchObject({ outcome, message: expect.stringMatching(text) })
+  })
+
+  test.each([
+    ['a', true],
+    ['+/b/#', true],
+    ['#', true],
+    ['a#', false],
+    ['a/#/b', false],
+    ['a+/b', false],
+    ['', false],
+  ])('may have the topic %j: %s', (topic, may) => {
+    expect(describedKinds.MQTT.options.safeParse({ host: 'example.com', topic }).success).toBe(may)
+  })
+})
+
+describe('a server of MySQL', () => {
+  const nonce = Buffer.from('12345678abcdefghijkl')
+  const hash = (algorithm: string, ...parts: Buffer[]) => createHash(algorithm).update(Buffer.concat(parts)).digest()
+  const xor = (one: Buffer, other: Buffer) => Buffer.from(one.map((byte, at) => byte ^ (other[at % other.length] ?? 0)))
+  const ok = Buffer.from([0, 0, 0, 2, 0, 0, 0])
+  const end = Buffer.from([0xfe, 0, 0, 2, 0])
+  const denied = Buffer.concat([Buffer.from([0xff, 0x15, 0x04]), Buffer.from('#28000Access denied')])
+  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+  /** Starts one that asks for a plugin and a password, as MySQL’s manual describes it, and has two rows for every query. */
+  async function serve(plugin: string, password: string, another?: string): Promise<number> {
+    const talk = async (socket: Socket) => {
+      const parts = socket[Symbol.asyncIterator]()
+      let number = 0
+      const send = (...packets: Buffer[]) => {
+        for (const data of packets) {
+          const head = Buffer.from([data.length & 255, data.length >> 8, 0, number++])
+          socket.write(Buffer.concat([head, data]))
+        }
+      }
+      const next = async (): Promise<Buffer> => {
+        const { value } = await parts.next()
+        number = (value?.[3] ?? 0) + 1
+        return value?.subarray(4) ?? Buffer.alloc(0)
+      }
+      const rest = Buffer.concat([nonce.subarray(8), Buffer.from(`\0${plugin}\0`)])
+      const head = Buffer.concat([Buffer.from('\u000a8.0.36\0\u0001\0\0\0', 'latin1'), nonce.subarray(0, 8)])
+      send(Buffer.concat([head, Buffer.alloc(1 + 2 + 1 + 2 + 2 + 1 + 10), rest]))
+      const told = await next()
+      const at = told.indexOf(0, 32) + 1
+      let proof = told.subarray(at + 1, at + 1 + (told[at] ?? 0))
+      if (another !== undefined) {
+        send(Buffer.concat([Buffer.from([0xfe]), Buffer.from(`${another}\0`), nonce, Buffer.from([0])]))
+        proof = await next()
+      }
+      if (!(await isRight(another ?? plugin, proof, password, { send, next }))) return send(denied)
+      send(ok)
+      const query = (await next()).toString('latin1')
+      if (query === '\x03SELECT 1')
+        send(Buffer.from([1]), Buffer.from('column'), end, Buffer.from('\u00011'), Buffer.from('\u00012'), end)
+      else if (query === '\x03LOAD') send(Buffer.from('\u00fb/etc/passwd', 'latin1'))
+      else send(denied)
+    }
+    // Who asks hangs up where it likes.
+    const { port } = await startTcpServer((socket) => void talk(socket).catch(() => undefined))
+    return port
+  }
+
+  async function isRight(
+    plugin: string,
+    proof: Buffer,
+    password: string,
+    { send, next }: { send(...packets: Buffer[]): void; next(): Promise<Buffer> },
+  ): Promise<boolean> {
+    const secret = Buffer.from(password)
+    if (plugin === 'mysql_native_password') {
+      const stored = hash('sha1', hash('sha1', secret))
+      return hash('sha1', xor(proof, hash('sha1', nonce, stored))).equals(stored)
+    }
+    const stored = hash('sha256', hash('sha256', secret))
+    if (!hash('sha256', xor(proof, hash('sha256', stored, nonce))).equals(stored)) return false
+    // It has forgotten the hash, and asks for the password.
+    send(Buffer.from([1, 4]))
+    if (!(await next()).equals(Buffer.from([2]))) return false
+    send(Buffer.concat([Buffer.from([1]), Buffer.from(keys.publicKey.export({ type: 'spki', format: 'pem' }))]))
+    const padding = constants.RSA_PKCS1_OAEP_PADDING
+    return xor(privateDecrypt({ key: keys.privateKey, padding }, await next()), nonce).equals(
+      Buffer.from(`${password}\0`),
+    )
+  }
+
+  test.each([
+    ['mysql_native_password', undefined],
+    ['caching_sha2_password', undefined],
+    ['caching_sha2_password', 'mysql_native_password'],
+  ])('that asks for %s, then %s', async (plugin, another) => {
+    const port = await serve(plugin, 's3cret', another)
+    const signed = { port, password: 's3cret', query: 'SELECT 1' }
+    expect(await run('MYSQL', signed)).toMatchObject({
+      outcome: 'UP',
+      message: expect.stringMatching(/^Version 8\.0\.36: 2 rows in/),
+    })
+    const refused = { outcome: 'DOWN', message: 'The server refuses: Access denied' }
+    expect(await run('MYSQL', { port, password: 'wrong' })).toMatchObject(refused)
+    expect(await run('MYSQL', { port, database: 'shop' })).toMatchObject(refused)
+    expect(await run('MYSQL', { ...signed, query: 'SELECT no' })).toMatchObject(refused)
+    expect(await run('MYSQL', { port, password: 's3cret' })).toMatchObject({
+      outcome: 'UP',
+      message: expect.stringMatching(/^Version 8\.0\.36 in/),
+    })
+  })
+
+  test('never gets a file, and is not asked for another sign-in', async () => {
+    const port = await serve('mysql_native_password', 's3cret')
+    const foreign = { outcome: 'DOWN', message: 'The server does not speak the protocol of MySQL' }
+    expect(await run('MYSQL', { port, password: 's3cret', query: 'LOAD' })).toMatchObject(foreign)
+    const other = await serve('sha3_password', 's3cret')
+    expect(await run('MYSQL', { port: other, password: 's3cret' })).toMatchObject({
+      outcome: 'DOWN',
+      message: 'The server asks for a sign-in that is not known: sha3_password',
+    })
   })
 })
 
