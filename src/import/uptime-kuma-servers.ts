@@ -9,6 +9,7 @@ export const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue
 export function serverOptions(draft: Draft, name: string, monitor: Fields): Members | null {
   const type = monitor.text('type')
   if (type === 'mqtt') return { mqtt: mqtt(draft, name, monitor) }
+  if (type === 'mongodb') return mongodb(draft, name, monitor)
   if (type === 'grpc-keyword') return grpc(draft, name, monitor)
   const text = monitor.text(type === 'websocket-upgrade' ? 'url' : 'databaseConnectionString')
   const read = Object.hasOwn(readers, type) ? readers[type] : undefined
@@ -29,6 +30,19 @@ function mqtt(draft: Draft, name: string, monitor: Fields): Members {
     expect: hasQuery ? '' : monitor.text('mqttSuccessMessage'),
     inverted: invertedOf(monitor),
   })
+}
+
+/** Kuma signs in and runs any command; here nobody signs in. */
+function mongodb(draft: Draft, name: string, monitor: Fields): Members | null {
+  // An address of several servers is none of one, and that of a record in the DNS names no server.
+  const url = parseUrl(monitor.text('databaseConnectionString'))
+  if (url === null || url.protocol !== 'mongodb:') return null
+  const command = monitor.text('databaseQuery').replace(/\s/g, '')
+  const isPing = command === '' || command === '{"ping":1}'
+  if (url.username !== '' || !isPing)
+    draft.partly('monitors', name, 'It is up while the server answers hello and ping, without signing in.')
+  const tls = ['tls', 'ssl'].some((each) => url.searchParams.get(each) === 'true') ? true : undefined
+  return { mongodb: present({ ...addressOf(url, monitor), tls }) }
 }
 
 /** Kuma calls any method; here only that of health checks has a monitor. */

@@ -6,6 +6,7 @@ import { domain } from './probe/domain.ts'
 import { grpc } from './probe/grpc.ts'
 import { heartbeat } from './probe/heartbeat.ts'
 import { http } from './probe/http.ts'
+import { mongodb } from './probe/mongodb.ts'
 import { mqtt } from './probe/mqtt.ts'
 import { mysql } from './probe/mysql.ts'
 import { ping } from './probe/ping.ts'
@@ -35,6 +36,7 @@ export const describedKinds = {
   GRPC: grpc,
   DOMAIN: domain,
   UDP: udp,
+  MONGODB: mongodb,
 } satisfies Partial<Record<MonitorKind, DescribedProbe>>
 
 /** A kind whose options are described. */

@@ -119,6 +119,10 @@ describe('a backup of Uptime Kuma', () => {
       { mysql: { host: 'db.example.com', user: 'ana', password: 'pass', query: 'SELECT 2' } },
     ],
     [
+      { type: 'mongodb', databaseConnectionString: 'mongodb://db.example.com:27018/?tls=true' },
+      { mongodb: { host: 'db.example.com', port: 27_018, tls: true } },
+    ],
+    [
       { type: 'mqtt', hostname: 'mqtt://mq.example.com', port: 1883, mqttUsername: 'ana', mqttPassword: 'pass' },
       { mqtt: { host: 'mq.example.com', port: 1883, username: 'ana', password: 'pass' } },
     ],
@@ -206,6 +210,10 @@ describe('a backup of Uptime Kuma', () => {
 
   test.each([
     [{ type: 'docker' }, 'Allclear has no monitors of kind docker.'],
+    [
+      { type: 'mongodb', databaseConnectionString: 'mongodb+srv://db.example.com/' },
+      'Allclear has no monitors of kind mongodb.',
+    ],
     [{ active: false }, 'It is paused. Resume it before the export, or create it here.'],
     [{ type: 'push', upsideDown: true }, 'It is upside down, which no heartbeat is here.'],
     [{ authMethod: 'ntlm' }, 'It signs in by ntlm, which no monitor does here.'],
@@ -222,6 +230,14 @@ describe('a backup of Uptime Kuma', () => {
       translated([
         { ...monitor, type: 'push', interval: 3600, pushToken: 'secret' },
         { ...monitor, id: 13, name: 'Query', type: 'json-query', jsonPath: '$sum(a)', expectedValue: '3', proxyId: 1 },
+        {
+          ...{ ...monitor, id: 14, name: 'Shop', type: 'mongodb', databaseQuery: '{ "ping": 1 }' },
+          databaseConnectionString: 'mongodb://ana:pass@db.example.com/shop',
+        },
+        {
+          ...{ ...monitor, id: 15, name: 'Stats', type: 'mongodb', databaseQuery: '{ "dbStats": 1 }' },
+          databaseConnectionString: 'mongodb://db.example.com/shop',
+        },
       ]),
     ).toMatchObject({
       monitors: { 'uptime-kuma-12': { intervalSeconds: 3600, heartbeat: {} } },
@@ -229,6 +245,8 @@ describe('a backup of Uptime Kuma', () => {
         'PARTLY monitors API: It gets a new address: have the job report there.',
         'PARTLY monitors Query: It is checked directly, not through its proxy.',
         'PARTLY monitors Query: It is checked without its JSON query sum(a) == 3.',
+        'PARTLY monitors Shop: It is up while the server answers hello and ping, without signing in.',
+        'PARTLY monitors Stats: It is up while the server answers hello and ping, without signing in.',
       ],
     })
   })

@@ -61,7 +61,7 @@ describe('an input', () => {
     [{ http: { url }, ping: { host: 'example.com' } }, 'ping'],
   ])('has exactly one kind, unlike %j', (input, path) => {
     const message =
-      'exactly one of http, tcp, dns, ping, heartbeat, blacklist, ssh, redis, postgresql, mysql, mqtt, websocket, grpc, domain, udp must be given'
+      'exactly one of http, tcp, dns, ping, heartbeat, blacklist, ssh, redis, postgresql, mysql, mqtt, websocket, grpc, domain, udp, mongodb must be given'
     expect(issues(() => readOptions(closed, input))).toEqual({ [path]: message })
   })
 

@@ -195,9 +195,12 @@ const readers: Record<Reader, Record<string, string>> = {
     RedisOptions: 'host port tls verifyCertificate username hasPassword degradedAboveMs downAboveMs inverted',
     PostgresqlOptions:
       'host port tls verifyCertificate user hasPassword database query degradedAboveMs downAboveMs inverted',
-    MysqlOptions: 'host port user degradedAboveMs downAboveMs inverted',
-    MqttOptions: 'host port tls verifyCertificate username hasPassword degradedAboveMs downAboveMs inverted',
-    WebsocketOptions: 'host port tls verifyCertificate path subprotocol degradedAboveMs downAboveMs inverted',
+    MysqlOptions: 'host port user hasPassword database query degradedAboveMs downAboveMs inverted',
+    MongodbOptions: 'host port tls verifyCertificate degradedAboveMs downAboveMs inverted',
+    MqttOptions:
+      'host port tls verifyCertificate username hasPassword topic expect degradedAboveMs downAboveMs inverted',
+    WebsocketOptions:
+      'host port tls verifyCertificate path subprotocol hasSend expect degradedAboveMs downAboveMs inverted',
     GrpcOptions: 'host port tls verifyCertificate service degradedAboveMs downAboveMs inverted',
     DomainOptions: 'domain warnDays',
     UdpOptions: 'host port hasSend expect degradedAboveMs downAboveMs inverted',

@@ -49,11 +49,56 @@ async function told(kind: DescribedKind, sent: string | Buffer, given: object = 
   return run(kind, { port, ...(kind === 'WEBSOCKET' && { tls: false }), ...given }, timeoutMs)
 }
 
+/** How many bytes values of a type of BSON have. */
+const sizes: Readonly<Record<number, number>> = { 7: 12, 9: 8, 10: 0, 16: 4, 17: 8, 18: 8, 19: 16 }
+
 const greeting = (payload: Buffer) => {
   const head = Buffer.alloc(4)
   head.writeUIntLE(payload.length, 0, 3)
   return Buffer.concat([head, payload])
 }
+
+/** An element of BSON. */
+const bson = {
+  number: (name: string, value: number) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE(value)
+    return Buffer.concat([Buffer.from(`\x01${name}\0`), bytes])
+  },
+  text: (name: string, value: string) => {
+    const length = Buffer.alloc(4)
+    length.writeInt32LE(Buffer.byteLength(value) + 1)
+    return Buffer.concat([Buffer.from(`\x02${name}\0`), length, Buffer.from(`${value}\0`)])
+  },
+  boolean: (name: string, value: boolean) => Buffer.from(`\x08${name}\0${value ? '\x01' : '\0'}`),
+  /** What a probe passes over: a document, a list, bytes, an id, a date, null, an integer of 32 bits, and ones of 64. */
+  others: Buffer.concat([
+    Buffer.concat([Buffer.from('\x03in\0'), bsonDocument(Buffer.from('\x08ok\0\0'))]),
+    Buffer.concat([Buffer.from('\x04hosts\0'), bsonDocument(Buffer.alloc(0))]),
+    Buffer.from('\x05hash\0\x02\0\0\0\0ab'),
+    ...[7, 9, 10, 16, 17, 18, 19].map((type) =>
+      Buffer.concat([Buffer.from([type]), Buffer.from(`t${type}\0`), Buffer.alloc(sizes[type] ?? 0, 1)]),
+    ),
+  ]),
+}
+
+function bsonDocument(elements: Buffer): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeInt32LE(elements.length + 5)
+  return Buffer.concat([length, elements, Buffer.from([0])])
+}
+
+/** What a server of MongoDB answers to the command of this number (OP_MSG). */
+function mongoAnswer(id: number, document: Buffer, { flags = 0, code = 2013 } = {}): Buffer {
+  const head = Buffer.alloc(21)
+  head.writeInt32LE(head.length + document.length, 0)
+  head.writeInt32LE(id, 8)
+  head.writeInt32LE(code, 12)
+  head.writeUInt32LE(flags, 16)
+  return Buffer.concat([head, document])
+}
+
+const mongoDocument = (...elements: Buffer[]) => bsonDocument(Buffer.concat(elements))
 
 describe('every kind of server', () => {
   test.each(kinds)('%s has words for each of its options, and required ones are in its smallest input', (kind) => {
@@ -364,6 +409,90 @@ describe('a broker of MQTT', () => {
     ['', false],
   ])('may have the topic %j: %s', (topic, may) => {
     expect(describedKinds.MQTT.options.safeParse({ host: 'example.com', topic }).success).toBe(may)
+  })
+})
+
+describe('a server of MongoDB', () => {
+  const ok = bson.number('ok', 1)
+  const pong = mongoAnswer(2, mongoDocument(ok))
+  const hello = (...elements: Buffer[]) => mongoAnswer(1, mongoDocument(bson.others, ...elements))
+  const inSet = bson.text('setName', 'rs0')
+  const primary = hello(bson.boolean('isWritablePrimary', true), ok)
+  const foreign = /^The server does not speak the protocol of MongoDB$/
+  const refusal = mongoDocument(bson.number('ok', 0), bson.text('errmsg', 'node is\nin shutdown'))
+  const outcomes: [name: string, answers: Buffer, outcome: string, message: RegExp][] = [
+    ['alone', Buffer.concat([primary, pong]), 'UP', /^Standalone server in \d+ ms$/],
+    [
+      'the primary',
+      Buffer.concat([hello(inSet, bson.boolean('isWritablePrimary', true), ok), pong]),
+      'UP',
+      /^Primary of rs0 in/,
+    ],
+    [
+      'a secondary',
+      Buffer.concat([
+        hello(inSet, bson.boolean('isWritablePrimary', false), bson.boolean('secondary', true), ok),
+        pong,
+      ]),
+      'UP',
+      /^Secondary of rs0 in/,
+    ],
+    [
+      'an arbiter',
+      Buffer.concat([hello(inSet, bson.boolean('arbiterOnly', true), ok), pong]),
+      'UP',
+      /^Arbiter of rs0 in/,
+    ],
+    ['a router', Buffer.concat([hello(bson.text('msg', 'isdbgrid'), ok), pong]), 'UP', /^Router in/],
+    [
+      'recovering',
+      hello(inSet, bson.boolean('isWritablePrimary', false), bson.boolean('secondary', false), ok),
+      'DOWN',
+      /^The server is neither primary nor secondary of rs0$/,
+    ],
+    ['refusing hello', mongoAnswer(1, refusal), 'DOWN', /^The server refuses: node is in shutdown$/],
+    ['refusing ping', Buffer.concat([primary, mongoAnswer(2, refusal)]), 'DOWN', /^The server refuses: node is/],
+    ['without a reason', mongoAnswer(1, mongoDocument(bson.number('ok', 0))), 'DOWN', /^The server refuses: hello$/],
+    ['answering something else', mongoAnswer(7, mongoDocument(ok)), 'DOWN', foreign],
+    ['of an old protocol', mongoAnswer(1, mongoDocument(ok), { code: 1 }), 'DOWN', foreign],
+    ['with more to come', mongoAnswer(1, mongoDocument(ok), { flags: 2 }), 'DOWN', foreign],
+    ['with a type that is unknown', hello(Buffer.from('\x55x\0\0\0\0\0'), ok), 'DOWN', foreign],
+    ['with a text of 2 GiB', hello(Buffer.from('\x02x\0\xff\xff\xff\x7fab\0', 'latin1')), 'DOWN', foreign],
+    ['with a text of -1 bytes', hello(Buffer.from('\x02x\0\xff\xff\xff\xffab\0', 'latin1')), 'DOWN', foreign],
+    ['with a name that ends with the document', hello(Buffer.from('\x01xxxxxxx')), 'DOWN', foreign],
+    ['with a value that is cut off', hello(Buffer.from('\x01x\0\x01')), 'DOWN', foreign],
+    ['whose document is longer', mongoAnswer(1, Buffer.from([9, 0, 0, 0, 0])), 'DOWN', foreign],
+    ['whose document is empty', mongoAnswer(1, Buffer.alloc(0)), 'DOWN', foreign],
+    [
+      'with an answer of 2 GiB',
+      Buffer.concat([Buffer.from([255, 255, 255, 127]), primary.subarray(4)]),
+      'DOWN',
+      foreign,
+    ],
+    ['with an answer of -1 bytes', Buffer.concat([Buffer.alloc(4, 255), primary.subarray(4)]), 'DOWN', foreign],
+    ['of HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'DOWN', foreign],
+  ]
+  test.each(outcomes)('that is %s', async (_, answers, outcome, message) => {
+    const found = await told('MONGODB', answers, {}, 2000)
+    expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
+  })
+
+  test('is asked hello and ping of the database admin, one after the other', async () => {
+    const asked: Buffer[] = []
+    const { port } = await startTcpServer((socket) => {
+      socket.on('data', (data: Buffer) => {
+        asked.push(data)
+        socket.write(asked.length === 1 ? primary : pong)
+      })
+    })
+    expect(await run('MONGODB', { port })).toMatchObject({ outcome: 'UP' })
+    const expected = ['hello', 'ping'].map((name, index) => {
+      const document = mongoDocument(Buffer.from(`\x10${name}\0\x01\0\0\0`), bson.text('$db', 'admin'))
+      const question = mongoAnswer(0, document)
+      question.writeInt32LE(index + 1, 4)
+      return question
+    })
+    expect(asked).toEqual(expected)
   })
 })
 
