@@ -1,14 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { constants, createHash, generateKeyPairSync, privateDecrypt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer as createHttp2Server } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   type handleUnaryCall,
   type MethodDefinition,
@@ -27,6 +24,7 @@ import { describedKinds } from '../../../src/monitoring/probe-kinds.ts'
 import { zone } from '../../network/outbound/setup.ts'
 import { selfSigned } from '../../support/certificate.ts'
 import { freePort } from '../../support/free-port.ts'
+import { scratchFolder, startProgram } from '../../support/program.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
 import { runWith, startTools } from './run.ts'
 
@@ -600,28 +598,6 @@ describe('a server of MySQL', () => {
   })
 })
 
-/** Starts a program of a Debian package, and waits until it listens; stopped when the test ends. */
-async function start(program: string, args: readonly string[], port: number): Promise<void> {
-  const child = spawn(program, args, { stdio: 'ignore' })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  for (let tries = 0; tries < 200; tries++) {
-    const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
-      socket.once('close', () => undefined)
-      socket.once('connect', () => socket.destroy())
-    })
-    if (isOpen) return
-    await pause(50)
-  }
-  throw new Error(`${program} does not listen.`)
-}
-
-function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'allclear-server-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 const redisProgram = '/usr/bin/redis-server'
 const mosquitto = '/usr/sbin/mosquitto'
 const sshd = '/usr/sbin/sshd'
@@ -641,9 +617,9 @@ describe('real servers, where Debian’s packages are installed', () => {
       '--requirepass',
       's3cret',
       '--dir',
-      scratch(),
+      scratchFolder(),
     ]
-    await start(redisProgram, args, port)
+    await startProgram(redisProgram, args, port)
     expect(await run('REDIS', { port, password: 's3cret' })).toMatchObject({
       outcome: 'UP',
       message: expect.stringMatching(/^PONG/),
@@ -656,12 +632,12 @@ describe('real servers, where Debian’s packages are installed', () => {
   })
 
   test.skipIf(!existsSync(mosquitto))('MQTT with a user (mosquitto)', async () => {
-    const [port, folder] = [await freePort(), scratch()]
+    const [port, folder] = [await freePort(), scratchFolder()]
     const passwords = join(folder, 'passwords')
     execFileSync(passwordProgram, ['-b', '-c', passwords, 'ana', 's3cret'])
     const settings = `listener ${port} 127.0.0.1\nallow_anonymous false\npassword_file ${passwords}\nuser root\n`
     writeFileSync(join(folder, 'conf'), settings)
-    await start(mosquitto, ['-c', join(folder, 'conf')], port)
+    await startProgram(mosquitto, ['-c', join(folder, 'conf')], port)
     expect(await run('MQTT', { port, username: 'ana', password: 's3cret' })).toMatchObject({ outcome: 'UP' })
     expect(await run('MQTT', { port })).toMatchObject({
       outcome: 'DOWN',
@@ -671,9 +647,9 @@ describe('real servers, where Debian’s packages are installed', () => {
 
   test.skipIf(!existsSync(sshd) || process.getuid?.() !== 0)('SSH (openssh-server, as root)', async () => {
     mkdirSync('/run/sshd', { recursive: true })
-    const [port, folder] = [await freePort(), scratch()]
+    const [port, folder] = [await freePort(), scratchFolder()]
     execFileSync(keyProgram, ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')])
-    await start(sshd, ['-D', '-f', '/dev/null', '-h', join(folder, 'key'), '-p', String(port)], port)
+    await startProgram(sshd, ['-D', '-f', '/dev/null', '-h', join(folder, 'key'), '-p', String(port)], port)
     expect(await run('SSH', { port })).toMatchObject({
       outcome: 'UP',
       message: expect.stringMatching(/^SSH-2\.0-OpenSSH/),
