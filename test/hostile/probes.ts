@@ -59,6 +59,14 @@ export const probes: readonly HostileCase[] = [
       return watch(target, { redis: { host: '127.0.0.1', port: Number(port) } })
     },
   },
+  {
+    name: 'a monitor of MongoDB reads a web server',
+    statuses: [200],
+    async send(target) {
+      const { port } = new URL(await target.serve('x'.repeat(MIB), {}))
+      return watch(target, { mongodb: { host: '127.0.0.1', port: Number(port) } })
+    },
+  },
   answering('what unpacks to 500 MB', () => gzipSync(Buffer.alloc(500 * MIB), { level: 1 }), keyword, {
     'content-encoding': 'gzip',
   }),
